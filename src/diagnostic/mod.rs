@@ -1,0 +1,185 @@
+//! What is wrong with an input, where, and what to do about it.
+//!
+//! Every reader of a file reports [`Diagnostic`]s: a code, a message, the place, what was expected there and a
+//! hint. Texts are kept in [`Sources`], in which a [`Span`] is a range of characters of any of them, so that a
+//! value read from a file still knows its place when a later check finds it impossible ([`Located`]).
+
+mod located;
+mod sources;
+
+use std::fmt;
+
+pub use located::Located;
+pub use sources::{Place, Sources, Span};
+
+/// One mistake in an input.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Diagnostic {
+    /// A short, stable name of the kind of mistake (`"unknown-key"`).
+    pub code: &'static str,
+    /// What is wrong: a lowercase sentence without a full stop.
+    pub message: String,
+    /// Where.
+    pub at: At,
+    /// What stands under the marked characters: what was expected there.
+    pub label: String,
+    /// What to write or to try instead.
+    pub help: Option<String>,
+}
+
+/// Where a mistake is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum At {
+    /// In no text: the command line as a whole, a missing file.
+    Nowhere,
+    /// In a text that [`Sources`] holds.
+    Span(Span),
+    /// In a text too large to keep; the reader has worked out the place.
+    Place(Box<Place>),
+}
+
+impl Diagnostic {
+    /// A mistake without a place.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), at: At::Nowhere, label: String::new(), help: None }
+    }
+
+    /// The same at this place.
+    #[must_use]
+    pub fn at(mut self, span: Span) -> Self {
+        self.at = At::Span(span);
+        self
+    }
+
+    /// The same at the place of a located value, if it has one.
+    #[must_use]
+    pub fn at_value<T>(mut self, value: &Located<T>) -> Self {
+        if let Some(span) = value.span() {
+            self.at = At::Span(span);
+        }
+        self
+    }
+
+    /// The same at a place that the reader has worked out.
+    #[must_use]
+    pub fn at_place(mut self, place: Place) -> Self {
+        self.at = At::Place(Box::new(place));
+        self
+    }
+
+    /// The same with a text under the marked characters.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// The same with what to do instead.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The place of the mistake, where it has one.
+    pub fn place(&self, sources: &Sources) -> Option<Place> {
+        match &self.at {
+            At::Nowhere => None,
+            At::Span(span) => sources.place(*span),
+            At::Place(place) => Some((**place).clone()),
+        }
+    }
+}
+
+/// All mistakes of an input, with the texts they are in: the error of everything that reads.
+#[derive(Clone, Debug, Default)]
+pub struct Invalid {
+    /// The mistakes, in the order in which they were found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The texts.
+    pub sources: Sources,
+}
+
+impl Invalid {
+    /// A single mistake.
+    pub fn one(diagnostic: Diagnostic, sources: &Sources) -> Self {
+        Self { diagnostics: vec![diagnostic], sources: sources.clone() }
+    }
+}
+
+/// `file:line:column: message; help`, a line for each mistake.
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.diagnostics.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            if let Some(place) = diagnostic.place(&self.sources) {
+                write!(f, "{}:{}:{}: ", place.file, place.line, place.column)?;
+            }
+            write!(f, "{}", diagnostic.message)?;
+            if !diagnostic.label.is_empty() {
+                write!(f, " ({})", diagnostic.label)?;
+            }
+            if let Some(help) = &diagnostic.help {
+                write!(f, "; {help}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// The name among `known` that `unknown` was most likely meant to be, if one is close.
+pub fn closest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (edit_distance(&unknown.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len().max(unknown.len()) / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein's distance: insertions, deletions and replacements that turn `a` into `b`.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_miss_is_recognised() {
+        let names = ["fat-tree", "torus", "crossbar"];
+        assert_eq!(closest("fattree", names), Some("fat-tree"));
+        assert_eq!(closest("Torus", names), Some("torus"));
+        assert_eq!(closest("dragonfly", names), None);
+    }
+
+    #[test]
+    fn a_message_names_file_line_and_column() {
+        let mut sources = Sources::default();
+        let base = sources.add("scenario.toml", "seed = 1\nsede = 2\n");
+        let invalid = Invalid {
+            diagnostics: vec![
+                Diagnostic::new("unknown-key", "unknown key `sede`")
+                    .at(Span::new(base + 9, base + 13))
+                    .help("write `seed`"),
+            ],
+            sources,
+        };
+        assert_eq!(invalid.to_string(), "scenario.toml:2:1: unknown key `sede`; write `seed`");
+    }
+}

@@ -1,0 +1,38 @@
+//! Routes that a file gives explicitly.
+
+use rustc_hash::FxHashMap;
+
+use crate::ids::{LinkId, NodeId};
+
+/// The links from one node to another, for the pairs that a file lists.
+#[derive(Clone, Debug, Default)]
+pub struct RouteTable {
+    /// Where in `links` the route of a pair stands.
+    ranges: FxHashMap<(NodeId, NodeId), (u32, u32)>,
+    links: Vec<LinkId>,
+}
+
+impl RouteTable {
+    /// Sets the route of a pair; `false` if it had one.
+    pub fn insert(&mut self, src: NodeId, dst: NodeId, route: &[LinkId]) -> bool {
+        let start = self.links.len() as u32;
+        self.links.extend_from_slice(route);
+        self.ranges.insert((src, dst), (start, self.links.len() as u32)).is_none()
+    }
+
+    /// The route of a pair, if the file gives it.
+    pub fn get(&self, src: NodeId, dst: NodeId) -> Option<&[LinkId]> {
+        let (start, end) = *self.ranges.get(&(src, dst))?;
+        Some(&self.links[start as usize..end as usize])
+    }
+
+    /// Number of pairs with a route.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Whether no pair has a route.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+}

@@ -1,0 +1,182 @@
+//! Dense numbers for the things of a simulation, one type each, and the vector they index.
+//!
+//! A node is not a rank and a link is not a flow; the compiler keeps them apart at no cost.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+use serde::{Deserialize, Serialize};
+
+/// A dense number that indexes an [`IdVec`].
+pub trait Id: Copy + Eq + Ord + fmt::Debug {
+    /// The id with this position.
+    ///
+    /// # Panics
+    /// If `index` does not fit in 32 bits: no fabric or program is that large.
+    fn from_index(index: usize) -> Self;
+    /// The position this id names.
+    fn index(self) -> usize;
+}
+
+macro_rules! ids {
+    ($($(#[$meta:meta])* $name:ident)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+
+        impl Id for $name {
+            #[inline]
+            fn from_index(index: usize) -> Self {
+                Self(u32::try_from(index).expect("ids have 32 bits"))
+            }
+            #[inline]
+            fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A host of the fabric: what ranks are placed on.
+    NodeId
+    /// A node or a switch: nodes come first, so `VertexId(n)` with `n < nodes` is node n.
+    VertexId
+    /// A directed link.
+    LinkId
+    /// A process of the program.
+    RankId
+    /// A message under way; the number is used again after the message has been delivered.
+    FlowId
+}
+
+impl From<NodeId> for VertexId {
+    fn from(node: NodeId) -> Self {
+        Self(node.0)
+    }
+}
+
+/// A message of the program: the `index`-th (from 0) that rank `src` sends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub struct MessageId {
+    /// The rank that sends it.
+    pub src: RankId,
+    /// Its position among the messages of that rank, from 0.
+    pub index: u32,
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "message {} of rank {}", self.index, self.src)
+    }
+}
+
+/// A vector indexed by one kind of id.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IdVec<I, T> {
+    items: Vec<T>,
+    id: PhantomData<fn(I)>,
+}
+
+impl<I: Id, T> IdVec<I, T> {
+    /// An empty vector.
+    pub fn new() -> Self {
+        Self { items: Vec::new(), id: PhantomData }
+    }
+
+    /// A vector of `len` copies of `value`.
+    pub fn filled(len: usize, value: T) -> Self
+    where
+        T: Clone,
+    {
+        Self::from(vec![value; len])
+    }
+
+    /// Appends a value and returns its id.
+    pub fn push(&mut self, value: T) -> I {
+        let id = I::from_index(self.items.len());
+        self.items.push(value);
+        id
+    }
+
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there are no items.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The item with this id, or `None` where there is none.
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.items.get(id.index())
+    }
+
+    /// All ids, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
+        (0..self.items.len()).map(I::from_index)
+    }
+
+    /// All items, by ascending id.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.items.iter()
+    }
+
+    /// All items with their ids, ascending.
+    pub fn iter_ids(&self) -> impl Iterator<Item = (I, &T)> {
+        self.items.iter().enumerate().map(|(i, item)| (I::from_index(i), item))
+    }
+
+    /// The items as a slice.
+    pub fn as_slice(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The items as a mutable slice.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+}
+
+impl<I: Id, T> Default for IdVec<I, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<I: Id, T> From<Vec<T>> for IdVec<I, T> {
+    fn from(items: Vec<T>) -> Self {
+        Self { items, id: PhantomData }
+    }
+}
+
+impl<I: Id, T> FromIterator<T> for IdVec<I, T> {
+    fn from_iter<It: IntoIterator<Item = T>>(iter: It) -> Self {
+        Self::from(iter.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl<I: Id, T> Index<I> for IdVec<I, T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, id: I) -> &T {
+        &self.items[id.index()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for IdVec<I, T> {
+    #[inline]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.items[id.index()]
+    }
+}

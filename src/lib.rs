@@ -1,0 +1,15 @@
+//! Hayase (早瀬, "swift current"): a discrete-event message-flow simulator for HPC interconnects and the parallel
+//! programs that run on them.
+
+pub mod diagnostic;
+pub mod fabric;
+pub mod ids;
+pub mod placement;
+pub mod report;
+pub mod rng;
+pub mod routing;
+pub mod scenario;
+pub mod sharing;
+pub mod topology;
+pub mod units;
+pub mod workload;

@@ -1,0 +1,188 @@
+//! Reports: what came out of a run, as plain data.
+//!
+//! Everything but [`Meta`] is the same on every machine.
+
+use serde::Serialize;
+
+/// The version of the form of [`Report`] in JSON.
+pub const SCHEMA: &str = "hayase-report-1";
+
+/// What came out of one run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The complete scenario, so that the report can be run again.
+    pub scenario: serde_json::Value,
+    /// The fabric, for people: `fat-tree p=12 (3456 nodes, 1008 switches, 20736 links)`.
+    pub fabric: String,
+    /// The workload, for people: `all-to-all simple-spread, 20 KB, 3456 ranks`.
+    pub workload: String,
+    /// `complete`, or why the run ended early.
+    pub status: Status,
+    /// When the last message arrived [s].
+    pub makespan_s: f64,
+    /// Messages delivered.
+    pub messages: u64,
+    /// Bytes delivered [B].
+    pub bytes: u64,
+    /// `bytes / makespan` [B/s].
+    pub bandwidth_bps: f64,
+    /// The same for each node [B/s].
+    pub bandwidth_per_node_bps: f64,
+    /// Lower bounds of the makespan.
+    pub bounds: Bounds,
+    /// `makespan / largest bound`; 1 is perfect.
+    pub ratio_to_bound: f64,
+    /// Time messages were under way over the time they would have taken alone, both summed over all messages; 1: no
+    /// message was ever held back by another.
+    pub contention: f64,
+    /// The most used links, most bytes over capacity first.
+    pub links: Vec<LinkUse>,
+    /// Rounds of the redistribution, where that is the sharing policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Rounds>,
+    /// Over seeds, where there are several; the rest of the report is of the first seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<SeedStatistics>,
+    /// A number that differs where any message arrived at another time.
+    pub fingerprint: String,
+    /// What may differ from machine to machine.
+    pub meta: Meta,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// All messages were delivered.
+    Complete,
+    /// The user stopped it: what is reported is what had happened by then.
+    Interrupted,
+    /// Some ranks wait for what never comes.
+    Deadlocked,
+}
+
+/// Lower bounds of the makespan [s]; none of them knows the order of the messages.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct Bounds {
+    /// The most that one node sends or receives over its host link.
+    pub injection_s: f64,
+    /// The most that one link carries over its capacity.
+    pub busiest_link_s: f64,
+    /// What crosses the bisection over its bandwidth, where the fabric's bisection is known.
+    pub bisection_s: Option<f64>,
+}
+
+impl Bounds {
+    /// The largest of them [s].
+    pub fn largest(&self) -> f64 {
+        self.injection_s.max(self.busiest_link_s).max(self.bisection_s.unwrap_or(0.0))
+    }
+}
+
+/// What one link did.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LinkUse {
+    /// Its number.
+    pub id: u32,
+    /// Its name: `node 3 -> switch 1.0`.
+    pub name: String,
+    /// Its capacity [B/s].
+    pub capacity_bps: f64,
+    /// What it carried [B].
+    pub bytes: u64,
+    /// How long at least one flow was on it [s].
+    pub busy_s: f64,
+    /// `bytes / (capacity * makespan)`.
+    pub utilisation: f64,
+    /// The most flows on it at once.
+    pub peak_flows: u32,
+    /// Flows on it, averaged over its busy time.
+    pub mean_flows: f64,
+}
+
+/// Rounds of the redistribution policy, per solution of the rates.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Rounds {
+    /// Fewest.
+    pub min: u32,
+    /// On average.
+    pub mean: f64,
+    /// Most.
+    pub max: u32,
+}
+
+/// Makespans over seeds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SeedStatistics {
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The makespan of each [s].
+    pub makespans_s: Vec<f64>,
+    /// Their mean [s].
+    pub mean_s: f64,
+    /// Their sample standard deviation [s]; 0 for a single seed.
+    pub sd_s: f64,
+    /// The smallest [s].
+    pub min_s: f64,
+    /// The largest [s].
+    pub max_s: f64,
+}
+
+impl SeedStatistics {
+    /// The statistics of these makespans, one for each seed.
+    pub fn new(seeds: Vec<u64>, makespans_s: Vec<f64>) -> Self {
+        let n = makespans_s.len().max(1) as f64;
+        let mean_s = makespans_s.iter().sum::<f64>() / n;
+        let squares: f64 = makespans_s.iter().map(|x| (x - mean_s) * (x - mean_s)).sum();
+        let sd_s = if makespans_s.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
+        let min_s = makespans_s.iter().copied().fold(f64::INFINITY, f64::min);
+        let max_s = makespans_s.iter().copied().fold(0.0, f64::max);
+        Self { seeds, makespans_s, mean_s, sd_s, min_s, max_s }
+    }
+}
+
+/// What may differ from machine to machine.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Meta {
+    /// Run time of the simulation [s].
+    pub wall_s: f64,
+    /// Events: deliveries, starts and wakes.
+    pub events: u64,
+    /// Peak memory of the process [B], where the system tells.
+    pub peak_rss_bytes: Option<u64>,
+    /// Version of this program.
+    pub version: String,
+}
+
+/// The rate of one message, all those of a first step being under way.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Rate {
+    /// Sending rank.
+    pub src: u32,
+    /// Receiving rank.
+    pub dst: u32,
+    /// Its rate [B/s]; infinite (`null` in JSON) for a message that crosses no link.
+    #[serde(rename = "rate_Bps")]
+    pub rate_bps: f64,
+    /// The name of the link that holds it back, if one does.
+    pub bottleneck: Option<String>,
+}
+
+/// One delivered message.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct MessageRecord {
+    /// Sending rank.
+    pub src: u32,
+    /// Receiving rank.
+    pub dst: u32,
+    /// Its position among the sender's messages, from 0.
+    pub index: u32,
+    /// Its size [B].
+    pub bytes: u64,
+    /// When it was sent [s].
+    pub start_s: f64,
+    /// When it arrived [s].
+    pub end_s: f64,
+}

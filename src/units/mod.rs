@@ -1,0 +1,176 @@
+//! Time, data and bandwidth: quantities that cannot be mistaken for each other.
+//!
+//! In text a quantity always carries its unit (`"20 KB"`, `"12.5 GB/s"`, `"1.5 us"`);
+//! `KB` is 1000 bytes and `KiB` 1024, `B` is a byte and `b` or `bit` a bit. Inside the
+//! engine they are plain numbers: bytes, bytes per second, picoseconds.
+
+mod parse;
+mod show;
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use ordered_float::OrderedFloat;
+
+pub use parse::QuantityError;
+
+/// Picoseconds in a second.
+const PS_PER_S: f64 = 1e12;
+
+/// A point in simulated time, or a span of it [ps].
+///
+/// Picoseconds as a double: whole picoseconds are exact up to 2.5 hours of simulated time, so
+/// durations that are whole (20 KB at 1 GB/s is 20 us) add up without any rounding, and fractions
+/// keep 53 bits, so that a shared rate of a third does not shift a completion time. Why not an
+/// integer: see `docs/architecture.md`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Time(OrderedFloat<f64>);
+
+impl Time {
+    /// The start of the simulation; no time at all.
+    pub const ZERO: Self = Self(OrderedFloat(0.0));
+    /// Later than anything that happens.
+    pub const NEVER: Self = Self(OrderedFloat(f64::INFINITY));
+
+    /// A time of so many picoseconds.
+    #[inline]
+    pub const fn from_ps(ps: f64) -> Self {
+        Self(OrderedFloat(ps))
+    }
+
+    /// A time of so many seconds.
+    #[inline]
+    pub fn from_seconds(seconds: f64) -> Self {
+        Self::from_ps(seconds * PS_PER_S)
+    }
+
+    /// In picoseconds.
+    #[inline]
+    pub const fn ps(self) -> f64 {
+        self.0.0
+    }
+
+    /// In seconds.
+    #[inline]
+    pub fn seconds(self) -> f64 {
+        self.ps() / PS_PER_S
+    }
+
+    /// Whether this comes before [`Time::NEVER`].
+    #[inline]
+    pub fn is_finite(self) -> bool {
+        self.ps().is_finite()
+    }
+}
+
+impl Add for Time {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Time {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Time {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Sum for Time {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// An amount of data [B].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Bytes(pub u64);
+
+impl Add for Bytes {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Bytes {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Mul<u64> for Bytes {
+    type Output = Self;
+    #[inline]
+    fn mul(self, count: u64) -> Self {
+        Self(self.0 * count)
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self(0), Add::add)
+    }
+}
+
+/// Data per time [B/s].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Bandwidth(OrderedFloat<f64>);
+
+impl Bandwidth {
+    /// A bandwidth of so many bytes per second.
+    #[inline]
+    pub const fn from_bytes_per_second(value: f64) -> Self {
+        Self(OrderedFloat(value))
+    }
+
+    /// In bytes per second.
+    #[inline]
+    pub const fn bytes_per_second(self) -> f64 {
+        self.0.0
+    }
+
+    /// How long so many bytes take at this bandwidth: `bytes / bandwidth`.
+    #[inline]
+    pub fn time_for(self, bytes: f64) -> Time {
+        Time::from_ps(bytes * PS_PER_S / self.bytes_per_second())
+    }
+}
+
+impl Mul<f64> for Bandwidth {
+    type Output = Self;
+    #[inline]
+    fn mul(self, factor: f64) -> Self {
+        Self(self.0 * factor)
+    }
+}
+
+impl Sum for Bandwidth {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        Self(iter.map(|bandwidth| bandwidth.0).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_durations_add_up_without_rounding() {
+        let message = Bandwidth::from_bytes_per_second(1e9).time_for(20_000.0);
+        let total: Time = std::iter::repeat_n(message, 3455).sum();
+        assert_eq!(total.seconds(), 0.0691);
+    }
+}

@@ -1,0 +1,84 @@
+//! Patterns: who sends how much to whom, in what order, as a rule that is evaluated when it is needed.
+//!
+//! A [`Pattern`] is a pure function of rank and message index, so its memory does not grow with the number of
+//! messages. *When* a message may go is decided by the injection rule and by what the message needs to have
+//! received before ([`After`]).
+
+mod file;
+mod spec;
+mod traffic;
+
+use crate::ids::{MessageId, RankId};
+use crate::units::Time;
+
+pub use file::FileSpec;
+pub use spec::{Traffic, WorkloadSpec};
+pub use traffic::Injection;
+
+/// One message of a pattern.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Message {
+    /// Who gets it.
+    pub dst: RankId,
+    /// How large it is [B].
+    pub bytes: u64,
+    /// The round of the algorithm it belongs to, from 0; never descends along a rank's messages.
+    pub step: u32,
+    /// Time its sender spends between being allowed to send it and sending it [ps].
+    pub delay: Time,
+    /// What its sender must have received first.
+    pub after: After,
+}
+
+/// What a sender must have received before it may send a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum After {
+    /// Nothing.
+    Nothing,
+    /// Every message addressed to it in earlier steps than this one's.
+    EarlierSteps,
+    /// These messages.
+    Messages(Vec<MessageId>),
+}
+
+/// A piece of data that a message carries, for showing and checking what a pattern achieves.
+///
+/// Data is named by its origin and by its place in the collective's result: in an all-to-all block (s, d) is what
+/// rank s has for rank d; in a broadcast or allgather block (r, k) is the k-th segment of what rank r contributes;
+/// in a reduction block (r, k) is rank r's contribution to segment k.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Block {
+    /// The rank whose data it is.
+    pub origin: RankId,
+    /// Which part of it.
+    pub part: u32,
+}
+
+/// Who sends what to whom, in what order.
+pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
+    /// Number of ranks.
+    fn ranks(&self) -> u32;
+
+    /// Number of messages that `rank` sends.
+    fn sends(&self, rank: RankId) -> u32;
+
+    /// The `index`-th message of `rank`, `index < sends(rank)`.
+    fn message(&self, rank: RankId, index: u32) -> Message;
+
+    /// Number of messages addressed to `rank` in this step.
+    fn receives(&self, rank: RankId, step: u32) -> u32;
+
+    /// Number of steps: one more than the largest step of any message.
+    fn steps(&self) -> u32;
+
+    /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).
+    fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
+        let _ = (rank, index);
+        Vec::new()
+    }
+
+    /// Number of messages in all.
+    fn messages(&self) -> u64 {
+        (0..self.ranks()).map(|rank| u64::from(self.sends(RankId(rank)))).sum()
+    }
+}
