@@ -115,7 +115,7 @@ mod tests {
     fn a_stream_is_the_same_on_every_machine() {
         let mut stream = Stream::new(1, "placement");
         let first: Vec<u64> = (0..4).map(|_| stream.below(1000)).collect();
-        insta::assert_debug_snapshot!(first, @"");
+        assert_eq!(first, [673, 562, 726, 420]);
     }
 
     #[test]
