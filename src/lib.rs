@@ -2,6 +2,7 @@
 //! programs that run on them.
 
 pub mod diagnostic;
+pub mod engine;
 pub mod fabric;
 pub mod ids;
 pub mod placement;

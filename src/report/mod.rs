@@ -2,7 +2,11 @@
 //!
 //! Everything but [`Meta`] is the same on every machine.
 
+mod comparison;
+
 use serde::Serialize;
+
+pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";
