@@ -172,9 +172,10 @@ fn equal_share_is_the_least_even_share_to_the_last_bit() {
 #[test]
 fn redistribution_around_the_change_agrees_with_rounds_over_all_flows() {
     plays(
-        |c| Box::new(Redistribute::new(c, 0.01)),
+        // Not 0.01: a gain of exactly the threshold would go one way here and, summed in another order, the other there.
+        |c| Box::new(Redistribute::new(c, 0.010_137)),
         |play| {
-            play.agrees_with(|problem| problem.redistribute(0.01), 1e-9);
+            play.agrees_with(|problem| problem.redistribute(0.010_137), 1e-9);
             play.no_link_is_overbooked();
         },
     );
