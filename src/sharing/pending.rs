@@ -76,11 +76,6 @@ impl Pending {
     }
 
     #[inline]
-    pub(super) fn key(&self, place: u32) -> f64 {
-        self.keys[place as usize]
-    }
-
-    #[inline]
     pub(super) fn set(&mut self, place: u32, key: f64) {
         let place = place as usize;
         if self.blocked {
