@@ -13,4 +13,5 @@ pub mod scenario;
 pub mod sharing;
 pub mod topology;
 pub mod units;
+pub mod validation;
 pub mod workload;
