@@ -15,4 +15,5 @@ pub mod sharing;
 pub mod topology;
 pub mod transport;
 pub mod units;
+pub mod validation;
 pub mod workload;
