@@ -22,6 +22,14 @@ pub trait Router: Send + Sync + std::fmt::Debug {
     /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
 
+    /// Whether there is a route from `src` to `dst`; only where this is so may [`Router::route`] be asked for it.
+    ///
+    /// Rules for regular fabrics reach every node; a graph or a list of routes from a file may not.
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        let _ = (src, dst);
+        true
+    }
+
     /// A link that every route over `link` also crosses, if the rule knows one.
     ///
     /// Where the other link's capacity is not larger, `link` can never hold a flow back: its flows are a subset of
