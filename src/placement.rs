@@ -95,6 +95,14 @@ impl PlacementSpec {
         }
     }
 
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Regular(_) | Self::Block(_) | Self::RoundRobin(_) | Self::File(_) => false,
+            Self::Random(spec) => spec.seed.is_none(),
+        }
+    }
+
     /// Places `ranks` ranks on the nodes of the fabric.
     ///
     /// # Errors
@@ -213,18 +221,15 @@ fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut leaf_of = vec![None; (fabric.nodes() + fabric.switches()) as usize];
     let mut leaves: Vec<Vec<NodeId>> = Vec::new();
     for node in fabric.node_ids() {
-        let leaf = switch_of[node.index()].map_or_else(
-            || {
-                leaves.push(Vec::new());
-                leaves.len() - 1
-            },
-            |switch| {
-                *leaf_of[switch.index()].get_or_insert_with(|| {
-                    leaves.push(Vec::new());
-                    leaves.len() - 1
-                })
-            },
-        );
+        let switch = switch_of[node.index()];
+        let known: Option<usize> = switch.and_then(|switch| leaf_of[switch.index()]);
+        let leaf = known.unwrap_or_else(|| {
+            leaves.push(Vec::new());
+            leaves.len() - 1
+        });
+        if let Some(switch) = switch {
+            leaf_of[switch.index()] = Some(leaf);
+        }
         leaves[leaf].push(node);
     }
     leaves

@@ -59,6 +59,14 @@ pub enum RoutingSpec {
 }
 
 impl RoutingSpec {
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Hashed(_) => true,
+            Self::DModK(_) | Self::SModK(_) | Self::DimensionOrder(_) | Self::ShortestPath(_) | Self::Table(_) => false,
+        }
+    }
+
     /// The usual rule for this fabric: `table` where routes are given, `d-mod-k` on trees, `dimension-order` on
     /// grids, `shortest-path` elsewhere.
     pub fn default_for(fabric: &Fabric) -> Self {
