@@ -7,6 +7,7 @@
 
 mod bounds;
 mod grid;
+mod max_flow;
 mod routes;
 mod shape;
 mod tree;
