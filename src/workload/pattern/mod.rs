@@ -4,6 +4,7 @@
 //! messages. *When* a message may go is decided by the injection rule and by what the message needs to have
 //! received before ([`After`]).
 
+mod driver;
 mod file;
 mod spec;
 mod traffic;
@@ -11,6 +12,7 @@ mod traffic;
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
+pub use driver::PatternPlayer;
 pub use file::FileSpec;
 pub use spec::{Traffic, WorkloadSpec};
 pub use traffic::Injection;
@@ -39,6 +41,15 @@ pub enum After {
     EarlierSteps,
     /// These messages.
     Messages(Vec<MessageId>),
+}
+
+/// Which kinds of [`After`] the messages of a pattern have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Needs {
+    /// [`After::EarlierSteps`].
+    pub steps: bool,
+    /// [`After::Messages`].
+    pub messages: bool,
 }
 
 /// A piece of data that a message carries, for showing and checking what a pattern achieves.
@@ -70,6 +81,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
 
     /// Number of steps: one more than the largest step of any message.
     fn steps(&self) -> u32;
+
+    /// Which kinds of [`After`] its messages have: what need not be kept track of is not.
+    fn needs(&self) -> Needs {
+        Needs { steps: true, messages: true }
+    }
 
     /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
