@@ -210,21 +210,14 @@ fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
             switch.get_or_insert(to);
         }
     }
-    let mut leaf_of = vec![None; (fabric.nodes() + fabric.switches()) as usize];
+    let mut leaf_of: Vec<Option<usize>> = vec![None; (fabric.nodes() + fabric.switches()) as usize];
     let mut leaves: Vec<Vec<NodeId>> = Vec::new();
     for node in fabric.node_ids() {
-        let leaf = switch_of[node.index()].map_or_else(
-            || {
-                leaves.push(Vec::new());
-                leaves.len() - 1
-            },
-            |switch| {
-                *leaf_of[switch.index()].get_or_insert_with(|| {
-                    leaves.push(Vec::new());
-                    leaves.len() - 1
-                })
-            },
-        );
+        let vertex = switch_of[node.index()].unwrap_or(node.into());
+        let leaf = *leaf_of[vertex.index()].get_or_insert(leaves.len());
+        if leaf == leaves.len() {
+            leaves.push(Vec::new());
+        }
         leaves[leaf].push(node);
     }
     leaves
