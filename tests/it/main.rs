@@ -1,3 +1,6 @@
 //! Tests of the whole: one binary, one module a concern.
 
 mod layers;
+mod scenario;
+mod scenario_fuzz;
+mod scenario_layers;
