@@ -139,7 +139,10 @@ impl Sweep {
         }
         mistakes.none()?;
         if points.is_empty() {
-            return Err(Invalid { diagnostics: vec![Diagnostic::new("missing-key", "there is nothing to compare")], ..Invalid::default() });
+            return Err(Invalid {
+                diagnostics: vec![Diagnostic::new("missing-key", "there is nothing to compare")],
+                ..Invalid::default()
+            });
         }
         Ok(points)
     }
