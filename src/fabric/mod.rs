@@ -6,6 +6,7 @@
 //! stored, is the fabric's [`Shape`].
 
 mod bounds;
+mod build;
 mod grid;
 mod max_flow;
 mod routes;

@@ -9,7 +9,7 @@ use crate::fabric::{Fabric, Shape, Tree};
 use crate::ids::{LinkId, NodeId};
 
 /// Most levels of a tree that can be routed on.
-const MOST_LEVELS: usize = 64;
+const MOST_LEVELS: usize = 32;
 
 /// The arithmetic of a tree's links, prepared for one division after another on the way up.
 #[derive(Debug)]

@@ -66,15 +66,8 @@ pub enum RoutingSpec {
     Table(TableSpec),
 }
 
-/// Every rule by its name, with its options at their defaults: a new one needs a line here.
-const RULES: [(&str, fn() -> RoutingSpec); 6] = [
-    ("d-mod-k", || RoutingSpec::DModK(DModKSpec::default())),
-    ("s-mod-k", || RoutingSpec::SModK(SModKSpec::default())),
-    ("hashed", || RoutingSpec::Hashed(HashedSpec::default())),
-    ("dimension-order", || RoutingSpec::DimensionOrder(DimensionOrderSpec::default())),
-    ("shortest-path", || RoutingSpec::ShortestPath(ShortestPathSpec::default())),
-    ("table", || RoutingSpec::Table(TableSpec::default())),
-];
+/// The names of all rules.
+const NAMES: [&str; 6] = ["d-mod-k", "s-mod-k", "hashed", "dimension-order", "shortest-path", "table"];
 
 impl RoutingSpec {
     /// Whether another seed can give another result.
@@ -88,7 +81,7 @@ impl RoutingSpec {
 
     /// The names of all rules.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        RULES.iter().map(|(name, _)| *name)
+        NAMES.into_iter()
     }
 
     /// The name of this rule, as in `[routing.d-mod-k]`.
@@ -108,14 +101,21 @@ impl RoutingSpec {
     /// # Errors
     /// An unknown name, with the one that was probably meant.
     pub fn parse_name(name: &str) -> Result<Self, Diagnostic> {
-        let known = RULES.iter().find(|(known, _)| *known == name);
-        known.map(|(_, rule)| rule()).ok_or_else(|| {
-            let names: Vec<_> = Self::names().collect();
-            let help = match closest(name, Self::names()) {
-                Some(close) => format!("did you mean `{close}`?"),
-                None => format!("write one of {}", names.join(", ")),
-            };
-            Diagnostic::new("unknown-routing", format!("unknown routing `{name}`")).label(names.join(", ")).help(help)
+        Ok(match name {
+            "d-mod-k" => Self::DModK(DModKSpec::default()),
+            "s-mod-k" => Self::SModK(SModKSpec::default()),
+            "hashed" => Self::Hashed(HashedSpec::default()),
+            "dimension-order" => Self::DimensionOrder(DimensionOrderSpec::default()),
+            "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
+            "table" => Self::Table(TableSpec::default()),
+            _ => {
+                let help = match closest(name, NAMES) {
+                    Some(close) => format!("did you mean `{close}`?"),
+                    None => format!("write one of {}", NAMES.join(", ")),
+                };
+                let message = format!("unknown routing `{name}`");
+                return Err(Diagnostic::new("unknown-routing", message).label(NAMES.join(", ")).help(help));
+            }
         })
     }
 

@@ -8,8 +8,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, SeqAccess, Visitor};
 
 use crate::diagnostic::{Diagnostic, Located, Span};
-use crate::fabric::{FabricBuilder, LinkRole};
-use crate::ids::VertexId;
+use crate::fabric::LinkRole;
 use crate::units::{Bandwidth, Time};
 
 /// Most nodes of a fabric.
@@ -185,25 +184,27 @@ fn at(diagnostic: Diagnostic, span: Option<Span>) -> Diagnostic {
     }
 }
 
-/// What a kind of link can do, and the output ports that feed it.
-#[derive(Clone, Copy)]
-pub(super) struct Cable {
-    pub bandwidth: Bandwidth,
-    pub latency: Time,
+/// Bandwidth and latency of the cables of a fabric, and the output ports that feed them.
+pub(super) struct Cables {
+    /// Of the host links.
+    pub host: (Bandwidth, Time),
+    /// By the tier of [`LinkRole::Network`].
+    pub network: Vec<(Bandwidth, Time)>,
     /// Capacity of the output ports of switches, where they have one of their own.
     pub port: Option<Bandwidth>,
 }
 
-impl Cable {
-    /// Adds the link that leaves a node.
-    pub fn leave_node(self, builder: &mut FabricBuilder, from: VertexId, to: VertexId, role: LinkRole) {
-        builder.link(from, to, self.bandwidth, self.latency, role);
-    }
-
-    /// Adds a link that leaves a switch: its capacity is the smaller of the cable's and the port's.
-    pub fn leave_switch(self, builder: &mut FabricBuilder, from: VertexId, to: VertexId, role: LinkRole) {
-        let capacity = self.port.map_or(self.bandwidth, |port| port.min(self.bandwidth));
-        builder.link(from, to, capacity, self.latency, role);
+impl Cables {
+    /// Capacity and latency of a link: where it leaves a switch, the capacity is the smaller of the cable's and the port's.
+    pub fn link(&self, role: LinkRole) -> (Bandwidth, Time) {
+        let behind_port = |(bandwidth, latency): (Bandwidth, Time)| {
+            (self.port.map_or(bandwidth, |port| port.min(bandwidth)), latency)
+        };
+        match role {
+            LinkRole::Injection => self.host,
+            LinkRole::Ejection => behind_port(self.host),
+            LinkRole::Network { tier } => behind_port(self.network[usize::from(tier)]),
+        }
     }
 }
 

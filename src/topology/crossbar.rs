@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cable, Mistakes};
-use super::fat_tree::build_tree;
+use super::common::{Cables, Mistakes};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::{Fabric, Tree};
 use crate::units::{Bandwidth, Time};
@@ -35,7 +34,7 @@ impl CrossbarSpec {
         let tree = Tree::crossbar(nodes);
         mistakes.fits(tree.size(), &self.nodes);
         mistakes.none()?;
-        let cable = Cable { bandwidth, latency: self.latency.unwrap_or_default(), port };
-        Ok(build_tree(format!("crossbar N={nodes}"), tree, &[cable]))
+        let cables = Cables { host: (bandwidth, self.latency.unwrap_or_default()), network: Vec::new(), port };
+        Ok(tree.build(format!("crossbar N={nodes}"), |role| cables.link(role)))
     }
 }

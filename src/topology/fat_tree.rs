@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cable, Mistakes, OneOrList, length};
+use super::common::{Cables, Mistakes, OneOrList, length};
 use crate::diagnostic::{Diagnostic, Located};
-use crate::fabric::{Fabric, FabricBuilder, LinkRole, Shape, Tree};
-use crate::ids::VertexId;
+use crate::fabric::{Fabric, Tree};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.fat-tree]`: a tree of switches, several parents allowed.
@@ -79,9 +78,10 @@ impl FatTreeSpec {
             Some(p) => format!("fat-tree p={}", **p),
             None => list_name(&tree),
         };
-        let cables =
-            bandwidths.into_iter().zip(latencies).map(|(bandwidth, latency)| Cable { bandwidth, latency, port });
-        Ok(build_tree(name, tree, &cables.collect::<Vec<_>>()))
+        // Level 1, the host links, stands in the place of tier 0.
+        let network: Vec<_> = bandwidths.into_iter().zip(latencies).collect();
+        let cables = Cables { host: network[0], network, port };
+        Ok(tree.build(name, |role| cables.link(role)))
     }
 
     /// The tree that is meant; `None`, and mistakes, where that cannot be said.
@@ -178,31 +178,4 @@ fn list_name(tree: &Tree) -> String {
         format!(" x {}", list(&tree.parallel))
     };
     format!("fat-tree down {} up {}{parallel}", list(&tree.down), list(&tree.up))
-}
-
-/// Builds a tree whose size has been checked; `cables` by level.
-pub(super) fn build_tree(name: String, tree: Tree, cables: &[Cable]) -> Fabric {
-    let switches = (1..=tree.levels()).map(|level| tree.switches(level)).sum();
-    let mut builder = FabricBuilder::new(name, tree.nodes(), switches);
-    for (level, cable) in (1..).zip(cables) {
-        let (children, parents) = (tree.vertex(level - 1, 0).0, tree.vertex(level, 0).0);
-        let (inner_up, inner_down) = match level {
-            1 => (LinkRole::Injection, LinkRole::Ejection),
-            _ => (LinkRole::Network { tier: level as u8 - 1 }, LinkRole::Network { tier: level as u8 - 1 }),
-        };
-        let ends = |at: u32| {
-            let (child, port) = (at / tree.ports(level), at % tree.ports(level));
-            (VertexId(children + child), VertexId(parents + tree.parent(level, child, port)))
-        };
-        for (child, parent) in (0..tree.cables(level)).map(ends) {
-            match level {
-                1 => cable.leave_node(&mut builder, child, parent, inner_up),
-                _ => cable.leave_switch(&mut builder, child, parent, inner_up),
-            }
-        }
-        for (child, parent) in (0..tree.cables(level)).map(ends) {
-            cable.leave_switch(&mut builder, parent, child, inner_down);
-        }
-    }
-    builder.finish(Shape::Tree(tree))
 }

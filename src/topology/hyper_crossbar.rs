@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cable, Mistakes, OneOrList, times};
-use super::torus::{Host, host_links};
+use super::common::{Cables, Mistakes, OneOrList, times};
+use super::torus::Host;
 use crate::diagnostic::{Diagnostic, Located};
-use crate::fabric::{CrossbarGrid, Fabric, FabricBuilder, LinkRole, Shape};
+use crate::fabric::{CrossbarGrid, Fabric};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.hyper-crossbar]`: every node has a router that is joined to one crossbar in each dimension.
@@ -47,33 +47,12 @@ impl HyperCrossbarSpec {
             bandwidth: self.host_bandwidth.as_ref(),
             latency: self.host_latency.as_ref(),
         };
-        let host_cable = host.check(&bandwidths, port, &mut mistakes);
+        let host_cable = host.check(&bandwidths, &mut mistakes);
         let grid = CrossbarGrid { dims, host_link: host.link };
-        let size = grid.size();
-        mistakes.fits(size, &self.dims);
+        mistakes.fits(grid.size(), &self.dims);
         mistakes.none()?;
-
-        let nodes = grid.positions();
         let name = format!("hyper-crossbar {}", times(&grid.dims));
-        let crossbars: u32 = (0..grid.dims.len()).map(|dim| grid.lines(dim)).sum();
-        let mut builder = FabricBuilder::new(name, nodes, crossbars + if grid.host_link { nodes } else { 0 });
-        if grid.host_link {
-            host_links(&mut builder, nodes, host_cable);
-        }
-        for (dim, (bandwidth, latency)) in bandwidths.into_iter().zip(latencies).enumerate() {
-            if grid.dims[dim] == 1 {
-                continue;
-            }
-            let cable = Cable { bandwidth, latency, port };
-            let role = LinkRole::Network { tier: dim as u8 };
-            let ends = |position| (grid.router(position), grid.crossbar(dim, grid.line(dim, position)));
-            for (router, crossbar) in (0..nodes).map(ends) {
-                cable.leave_switch(&mut builder, router, crossbar, role);
-            }
-            for (router, crossbar) in (0..nodes).map(ends) {
-                cable.leave_switch(&mut builder, crossbar, router, role);
-            }
-        }
-        Ok(builder.finish(Shape::CrossbarGrid(grid)))
+        let cables = Cables { host: host_cable, network: bandwidths.into_iter().zip(latencies).collect(), port };
+        Ok(grid.build(name, |role| cables.link(role)))
     }
 }

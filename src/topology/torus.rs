@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cable, Mistakes, OneOrList, times};
+use super::common::{Cables, Mistakes, OneOrList, times};
 use crate::diagnostic::{Diagnostic, Located};
-use crate::fabric::{Fabric, FabricBuilder, Grid, LinkRole, Shape};
-use crate::ids::VertexId;
+use crate::fabric::{Fabric, Grid};
 use crate::units::{Bandwidth, Time};
 
 macro_rules! grid_spec {
@@ -55,13 +54,12 @@ macro_rules! grid_spec {
                     bandwidth: self.host_bandwidth.as_ref(),
                     latency: self.host_latency.as_ref(),
                 };
-                let host_cable = host.check(&bandwidths, port, &mut mistakes);
+                let host_cable = host.check(&bandwidths, &mut mistakes);
                 mistakes.fits(Grid::size(&dims, &wrap, host.link), &self.dims);
                 mistakes.none()?;
-                let cables = bandwidths.into_iter().zip(latencies);
-                let cables: Vec<_> = cables.map(|(bandwidth, latency)| Cable { bandwidth, latency, port }).collect();
+                let cables = Cables { host: host_cable, network: bandwidths.into_iter().zip(latencies).collect(), port };
                 let name = format!("{} {}", $family, times(&dims));
-                Ok(build_grid(name, Grid::new(dims, wrap, host.link), &cables, host_cable))
+                Ok(Grid::new(dims, wrap, host.link).build(name, |role| cables.link(role)))
             }
         }
     };
@@ -90,44 +88,11 @@ pub(super) struct Host<'a> {
 
 impl Host<'_> {
     /// The host links' cable, by default as wide as the widest dimension.
-    pub fn check(&self, dimensions: &[Bandwidth], port: Option<Bandwidth>, mistakes: &mut Mistakes) -> Cable {
+    pub fn check(&self, dimensions: &[Bandwidth], mistakes: &mut Mistakes) -> (Bandwidth, Time) {
         mistakes.unused_host(self.link, self.bandwidth, "host-bandwidth");
         mistakes.unused_host(self.link, self.latency, "host-latency");
         let widest = dimensions.iter().copied().max().unwrap_or_default();
-        Cable {
-            bandwidth: self.bandwidth.map_or(widest, |value| mistakes.bandwidth(value)),
-            latency: self.latency.map_or(Time::ZERO, |value| **value),
-            port,
-        }
+        let bandwidth = self.bandwidth.map_or(widest, |value| mistakes.bandwidth(value));
+        (bandwidth, self.latency.map_or(Time::ZERO, |value| **value))
     }
-}
-
-/// Adds the host links, first all from the nodes and then all to them.
-pub(super) fn host_links(builder: &mut FabricBuilder, nodes: u32, cable: Cable) {
-    for node in 0..nodes {
-        cable.leave_node(builder, VertexId(node), VertexId(nodes + node), LinkRole::Injection);
-    }
-    for node in 0..nodes {
-        cable.leave_switch(builder, VertexId(nodes + node), VertexId(node), LinkRole::Ejection);
-    }
-}
-
-/// Builds a grid whose size has been checked; `cables` by dimension.
-fn build_grid(name: String, grid: Grid, cables: &[Cable], host: Cable) -> Fabric {
-    let nodes = grid.positions();
-    let mut builder = FabricBuilder::new(name, nodes, if grid.host_link { nodes } else { 0 });
-    if grid.host_link {
-        host_links(&mut builder, nodes, host);
-    }
-    for position in 0..nodes {
-        for (dim, cable) in cables.iter().enumerate() {
-            for descending in [false, true] {
-                if let Some(neighbour) = grid.neighbour(position, dim, descending) {
-                    let role = LinkRole::Network { tier: dim as u8 };
-                    cable.leave_switch(&mut builder, grid.vertex(position), grid.vertex(neighbour), role);
-                }
-            }
-        }
-    }
-    builder.finish(Shape::Grid(grid))
 }

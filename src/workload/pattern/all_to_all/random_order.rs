@@ -3,7 +3,7 @@
 use crate::ids::RankId;
 use crate::workload::pattern::arith::add_mod;
 use crate::workload::pattern::shuffle::{Arrivals, Shuffle};
-use crate::workload::pattern::{After, Block, Message, Pattern};
+use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
 
 /// Every rank sends each other its block directly, in random order.
 ///
@@ -43,6 +43,10 @@ impl Pattern for RandomOrder {
     }
 
     #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
     fn message(&self, rank: RankId, index: u32) -> Message {
         Message::new(self.destination(rank.0, index), self.size, index, After::Nothing)
     }
