@@ -92,7 +92,7 @@ impl HaloSpec {
     pub(super) fn title(&self) -> String {
         let grid = match &self.dims {
             Some(dims) => show_dims(dims),
-            None => format!("in {} dimensions", self.dimensions.map_or(USUAL, |d| *d)),
+            None => format!("{}-D", self.dimensions.map_or(USUAL, |d| *d)),
         };
         let open = if self.periodic { "" } else { " open" };
         format!("halo {grid}{open}, {}{}", *self.size, show_rounds(*self.rounds))
