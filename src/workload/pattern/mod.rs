@@ -22,8 +22,6 @@ mod traffic;
 mod uniform_random;
 
 #[cfg(test)]
-mod symbolic;
-#[cfg(test)]
 mod tests;
 
 use crate::ids::{MessageId, RankId};
