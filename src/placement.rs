@@ -218,17 +218,13 @@ fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
             switch.get_or_insert(to);
         }
     }
-    let mut leaf_of = vec![None; (fabric.nodes() + fabric.switches()) as usize];
+    let mut leaf_of: Vec<Option<usize>> = vec![None; (fabric.nodes() + fabric.switches()) as usize];
     let mut leaves: Vec<Vec<NodeId>> = Vec::new();
     for node in fabric.node_ids() {
-        let switch = switch_of[node.index()];
-        let known: Option<usize> = switch.and_then(|switch| leaf_of[switch.index()]);
-        let leaf = known.unwrap_or_else(|| {
+        let vertex = switch_of[node.index()].unwrap_or(node.into());
+        let leaf = *leaf_of[vertex.index()].get_or_insert(leaves.len());
+        if leaf == leaves.len() {
             leaves.push(Vec::new());
-            leaves.len() - 1
-        });
-        if let Some(switch) = switch {
-            leaf_of[switch.index()] = Some(leaf);
         }
         leaves[leaf].push(node);
     }

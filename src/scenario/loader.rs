@@ -229,7 +229,7 @@ pub(super) struct Texts {
 impl Texts {
     fn layer(&mut self, part: Part) -> Option<Table> {
         Some(match part {
-            Part::File(path) => return self.file(&path, None, 0),
+            Part::File(path) => return self.file(&path.display().to_string(), None, 0),
             Part::Text { name, text } => self.text(name, text, 0),
             Part::Named { shelf, flag, name } => {
                 let at = self.flag(flag, &name);
@@ -263,27 +263,22 @@ impl Texts {
     }
 
     /// The tables of a file; `at` is where it is named.
-    fn file(&mut self, path: &Path, at: Option<Span>, depth: u32) -> Option<Table> {
-        let text = match std::fs::read(path).map(String::from_utf8) {
-            Ok(Ok(text)) => text,
-            Ok(Err(_)) => {
-                let diagnostic = Diagnostic::new("not-text", format!("`{}` is not UTF-8 text", path.display()));
-                return self.lost(diagnostic, at);
-            }
-            Err(error) => {
-                let diagnostic =
-                    Diagnostic::new("unreadable-file", format!("cannot read `{}`: {error}", path.display()));
-                return self.lost(diagnostic, at);
-            }
+    fn file(&mut self, name: &str, at: Option<Span>, depth: u32) -> Option<Table> {
+        let located = match at {
+            Some(span) => Located::new(name.to_owned(), span),
+            None => name.to_owned().into(),
+        };
+        let (base, text) = match self.sources.read_text(&located) {
+            Ok(read) => read,
+            Err(diagnostic) => return self.lost(diagnostic, None),
         };
         if !text.trim_start().starts_with('{') {
-            return Some(self.text(path.display().to_string(), text, depth));
+            return Some(self.parsed(&text, base, depth));
         }
         match json::to_toml(&text) {
             // In angle brackets, for it is not the file's own text; paths in it are relative to the working directory.
-            Ok(converted) => Some(self.text(format!("<{}>", path.display()), converted, depth)),
+            Ok(converted) => Some(self.text(format!("<{}>", self.sources.resolve(&located).display()), converted, depth)),
             Err(error) => {
-                let base = self.sources.add(path.display().to_string(), text);
                 let diagnostic = error.located(base, &self.sources);
                 self.lost(diagnostic, None)
             }
@@ -293,7 +288,12 @@ impl Texts {
     fn text(&mut self, name: String, text: String, depth: u32) -> Table {
         let text: Arc<str> = text.into();
         let base = self.sources.add(name, Arc::clone(&text));
-        let (table, mistakes) = tree::parse(&text, base);
+        self.parsed(&text, base, depth)
+    }
+
+    /// The tables of a text that `sources` holds.
+    fn parsed(&mut self, text: &str, base: usize, depth: u32) -> Table {
+        let (table, mistakes) = tree::parse(text, base);
         for mistake in mistakes {
             if let At::Span(span) = mistake.at {
                 self.broken.push(span);
@@ -309,8 +309,7 @@ impl Texts {
     fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
         let mut below = Table::new();
         for key in CHOICES {
-            let Some((at, name)) =
-                table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
+            let Some((at, name)) = table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
             else {
                 continue;
             };
@@ -329,10 +328,7 @@ impl Texts {
                 None => {
                     let value = match key {
                         "placement" if is_path(&name) => choice("file", "path", &name, at),
-                        _ => Tree {
-                            span: at,
-                            kind: Kind::Table(one(name, at, Tree { span: at, kind: Kind::Table(Table::new()) })),
-                        },
+                        _ => Tree { span: at, kind: Kind::Table(one(name, at, Tree { span: at, kind: Kind::Table(Table::new()) })) },
                     };
                     if let Some(entry) = table.get_mut(key) {
                         entry.value = value;
@@ -352,7 +348,9 @@ impl Texts {
         }
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
-        let single = |kind: &str| Some(one(key.to_owned(), at, choice(kind, "path", name, at)));
+        let single = |kind: &str| {
+            Some(one(key.to_owned(), at, choice(kind, "path", name, at)))
+        };
         match (shelf, extension) {
             (Shelf::Topologies, Some("xml")) => return single("simgrid"),
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file"),
@@ -361,7 +359,7 @@ impl Texts {
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));
         let mut table = match shelf.get(name) {
             Some(named) => self.text(named.source_name(), named.text.to_owned(), depth),
-            None if is_path(name) || path.is_file() => self.file(&path, Some(at), depth)?,
+            None if is_path(name) || path.is_file() => self.file(name, Some(at), depth)?,
             None => {
                 let unknown = shelf.find(name).err()?;
                 return self.lost(unknown, Some(at));
@@ -374,12 +372,8 @@ impl Texts {
         }
         // Of a complete scenario only that part is taken which was asked for.
         table.retain(|other, _| match shelf {
-            Shelf::Topologies => {
-                !matches!(other.as_str(), "workload" | "placement" | "sharing" | "seed" | "resolution")
-            }
-            Shelf::Patterns => {
-                !matches!(other.as_str(), "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution")
-            }
+            Shelf::Topologies => !matches!(other.as_str(), "workload" | "placement" | "sharing" | "seed" | "resolution"),
+            Shelf::Patterns => !matches!(other.as_str(), "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution"),
         });
         Some(table)
     }
@@ -411,11 +405,8 @@ impl Texts {
         };
         let key_at = Span::new(at.start, at.start + key.len());
         // The key alone, so that a line break in it cannot bring in other keys.
-        let (mut table, mistakes) = if key.contains(['\n', '\r', '#', '=']) {
-            (Table::new(), Vec::new())
-        } else {
-            tree::parse(&format!("{key}=0"), at.start)
-        };
+        let (mut table, mistakes) =
+            if key.contains(['\n', '\r', '#', '=']) { (Table::new(), Vec::new()) } else { tree::parse(&format!("{key}=0"), at.start) };
         if table.len() != 1 || !mistakes.is_empty() {
             let diagnostic = Diagnostic::new("syntax", format!("`{key}` is not a key")).at(key_at);
             self.diagnostics.push(diagnostic.help("write names joined by dots, like topology.fat-tree.p"));
@@ -423,10 +414,8 @@ impl Texts {
         }
         let trimmed = value.trim();
         let base = at.start + key.len() + 1 + (value.len() - value.trim_start().len());
-        let value = tree::parse_value(trimmed, base).unwrap_or_else(|| Tree {
-            span: Span::new(base, base + trimmed.len()),
-            kind: Kind::Text(trimmed.to_owned()),
-        });
+        let value = tree::parse_value(trimmed, base)
+            .unwrap_or_else(|| Tree { span: Span::new(base, base + trimmed.len()), kind: Kind::Text(trimmed.to_owned()) });
         if let Some(leaf) = leaf(&mut table) {
             *leaf = value;
         }
@@ -458,9 +447,7 @@ fn overlay(table: &mut Table, later: Table) {
             _ => false,
         };
         match table.get_mut(&key) {
-            Some(earlier) if !CHOICES.contains(&key.as_str()) || same_choice(&earlier.value) => {
-                earlier.value.merge(entry.value)
-            }
+            Some(earlier) if !CHOICES.contains(&key.as_str()) || same_choice(&earlier.value) => earlier.value.merge(entry.value),
             _ => {
                 table.insert(key, entry);
             }
@@ -492,6 +479,5 @@ fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
 /// Whether this is meant to be the name of a file.
 fn is_path(name: &str) -> bool {
     let known = ["toml", "json", "csv", "zst", "xml"];
-    name.contains(['/', '\\'])
-        || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
+    name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
 }

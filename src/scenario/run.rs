@@ -22,17 +22,17 @@ impl Scenario {
         let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
         let mut transport = Flows::new(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time());
         let RunOptions { link_use, mut on_message, watch } = options;
+        let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
                 on_message(&message_record(now, flight));
             }
         };
-        let wants_messages = on_message.is_some();
         let bisection = self.fabric.bisection();
         let mut recorder = Recorder::new(
             &self.fabric,
             &self.placement,
-            bisection.as_ref(),
+            bisection,
             link_use,
             if wants_messages { Some(&mut record) } else { None },
         );
@@ -52,7 +52,7 @@ impl Scenario {
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &outcome, &transport, bisection.as_ref(), &links, meta);
+        let report = self.report(&recorder, &outcome, &transport, bisection, &links, meta);
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted => Vec::new(),

@@ -64,19 +64,16 @@ impl Node {
     fn of(schema: &'static Value) -> Self {
         let mut node = Self { alternatives: Vec::new(), description: None, default: schema.get("default") };
         node.add(schema, 0);
-        node.description = schema
-            .get("description")
-            .and_then(Value::as_str)
-            .or_else(|| node.alternatives.iter().find_map(|schema| schema.get("description").and_then(Value::as_str)));
+        node.description = schema.get("description").and_then(Value::as_str).or_else(|| {
+            node.alternatives.iter().find_map(|schema| schema.get("description").and_then(Value::as_str))
+        });
         node
     }
 
     fn add(&mut self, schema: &'static Value, depth: u32) {
         let Some(map) = schema.as_object().filter(|_| depth < 16) else { return };
         self.alternatives.push(map);
-        if let Some(target) =
-            map.get("$ref").and_then(Value::as_str).and_then(|path| types().pointer(path.trim_start_matches('#')))
-        {
+        if let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|path| types().pointer(path.trim_start_matches('#'))) {
             self.add(target, depth + 1);
         }
         for word in ["oneOf", "anyOf", "allOf"] {
@@ -123,13 +120,6 @@ impl Node {
     /// The name of its type in JSON, if there is one.
     pub fn type_name(&self) -> Option<&'static str> {
         self.alternatives.iter().find_map(|schema| schema.get("type").and_then(Value::as_str))
-    }
-
-    /// The description of its type, beside that of the key.
-    pub fn type_description(&self) -> Option<&'static str> {
-        let all =
-            self.alternatives.iter().skip(1).filter_map(|schema| schema.get("description").and_then(Value::as_str));
-        all.last()
     }
 
     fn properties(&self) -> impl Iterator<Item = (&'static str, &'static Value)> {
