@@ -2,3 +2,6 @@
 
 mod documents;
 mod layers;
+mod scenario;
+mod scenario_fuzz;
+mod scenario_layers;
