@@ -26,6 +26,13 @@ pub enum PlacementSpec {
 pub struct RegularSpec {}
 
 impl PlacementSpec {
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Regular(_) => false,
+        }
+    }
+
     /// Places `ranks` ranks on the nodes of the fabric.
     ///
     /// # Errors

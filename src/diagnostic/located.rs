@@ -18,6 +18,11 @@ pub struct Located<T> {
 }
 
 impl<T> Located<T> {
+    /// A value that was written at this place.
+    pub fn new(value: T, span: Span) -> Self {
+        Self { value, span: Some(span) }
+    }
+
     /// The value, by value.
     pub fn into_inner(self) -> T {
         self.value

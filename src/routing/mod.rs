@@ -22,6 +22,12 @@ pub trait Router: Send + Sync + std::fmt::Debug {
     /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
 
+    /// Whether there is a route from `src` to `dst`.
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        let _ = (src, dst);
+        true
+    }
+
     /// A link that every route over `link` also crosses, if the rule knows one.
     ///
     /// Where the other link's capacity is not larger, `link` can never hold a flow back: its flows are a subset of
@@ -51,6 +57,14 @@ pub enum RoutingSpec {
 }
 
 impl RoutingSpec {
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Hashed(_) => true,
+            Self::DModK(_) | Self::SModK(_) | Self::DimensionOrder(_) | Self::ShortestPath(_) | Self::Table(_) => false,
+        }
+    }
+
     /// The usual rule for this fabric: `table` where routes are given, `d-mod-k` on trees, `dimension-order` on
     /// grids, `shortest-path` elsewhere.
     pub fn default_for(fabric: &Fabric) -> Self {

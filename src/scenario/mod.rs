@@ -3,23 +3,39 @@
 //! [`Loader`] collects texts (a scenario file, `-t`, `-p`, `--set`), [`ScenarioFile`] is what they say together,
 //! [`Scenario`] is the same checked and built: whoever holds one need not check again.
 
-use std::path::Path;
+mod build;
+mod guard;
+mod init;
+mod json;
+pub mod library;
+mod loader;
+mod paths;
+mod read;
+mod run;
+mod schema;
+mod tree;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Invalid, Located};
+use crate::diagnostic::{Located, Sources};
 use crate::engine::Watch;
 use crate::fabric::Fabric;
 use crate::placement::{Placement, PlacementSpec};
-use crate::report::{LinkUse, MessageRecord, Rate, Report};
+use crate::report::{LinkUse, MessageRecord, Report};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
 use crate::units::Time;
 use crate::workload::Blocked;
 use crate::workload::pattern::{Injection, Pattern, WorkloadSpec};
+
+pub use build::{Network, Work};
+pub use init::{init, init_defaults};
+pub use loader::Loader;
+pub use schema::schema;
 
 /// What to observe of a run, beside what its report needs.
 #[derive(Default)]
@@ -48,7 +64,7 @@ pub struct Run {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScenarioFile {
     /// The seed of everything random (default 1).
-    #[serde(default)]
+    #[serde(default = "first_seed")]
     pub seed: u64,
     /// Smallest step of simulated time (default 0 s; only to reproduce published results).
     #[serde(default)]
@@ -56,8 +72,10 @@ pub struct ScenarioFile {
     /// The fabric.
     pub topology: TopologySpec,
     /// The routes (default: what is usual for the topology).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<RoutingSpec>,
     /// Where ranks are (default regular).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementSpec>,
     /// How flows share links (default max-min).
     #[serde(default)]
@@ -66,40 +84,8 @@ pub struct ScenarioFile {
     pub workload: WorkloadSpec,
 }
 
-/// Collects the texts of a scenario; later ones override earlier ones.
-#[derive(Clone, Debug, Default)]
-pub struct Loader {}
-
-impl Loader {
-    /// Nothing yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-    /// A scenario file (TOML, or a JSON report whose scenario is run again).
-    pub fn file(self, _path: &Path) -> Self {
-        self
-    }
-    /// `-t`: a named topology or a file with a `[topology.*]` table.
-    pub fn topology(self, _name_or_path: &str) -> Self {
-        self
-    }
-    /// `-p`: a named pattern, a file with a `[workload.*]` table, or a CSV of messages.
-    pub fn pattern(self, _name_or_path: &str) -> Self {
-        self
-    }
-    /// `--placement`: `regular`, `random`, `block`, `round-robin` or a CSV file.
-    pub fn placement(self, _name_or_path: &str) -> Self {
-        self
-    }
-    /// `--set topology.fat-tree.p=4`; also what `--sharing max-min` (`sharing.max-min={}`), `--size`, `--injection`,
-    /// `--routing`, `--jitter`, `--seed` are turned into. `flag` names it in messages.
-    pub fn set(self, _flag: &str, _assignment: &str) -> Self {
-        self
-    }
-    /// Reads, checks and builds it all; every mistake is reported at once.
-    pub fn load(self) -> Result<Scenario, Invalid> {
-        Err(Invalid::default())
-    }
+fn first_seed() -> u64 {
+    build::SEED
 }
 
 /// A scenario that can be run: complete, checked and built.
@@ -127,20 +113,6 @@ pub struct Scenario {
     pub resolution: Time,
     /// The seed of everything random.
     pub seed: u64,
-}
-
-impl Scenario {
-    /// The same with another seed (placement, routing, jitter and patterns that are random are drawn again).
-    pub fn with_seed(&self, _seed: u64) -> Result<Self, Invalid> {
-        Ok(self.clone())
-    }
-    /// Runs it.
-    pub fn run(&self, options: RunOptions<'_>) -> Run {
-        let _ = options;
-        unreachable!()
-    }
-    /// The rates of the messages of the first step, all under way at once.
-    pub fn rates(&self) -> Vec<Rate> {
-        Vec::new()
-    }
+    /// The texts it was read from.
+    pub sources: Sources,
 }

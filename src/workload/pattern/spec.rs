@@ -29,6 +29,13 @@ pub struct Traffic {
 }
 
 impl WorkloadSpec {
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::File(_) => false,
+        }
+    }
+
     /// The pattern for a fabric of so many nodes: it has a rank for each, where the workload does not say otherwise.
     ///
     /// # Errors

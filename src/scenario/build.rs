@@ -1,0 +1,291 @@
+//! From specifications to what can be run: fabric, routes, pattern, placement, and whether they go together.
+
+use std::sync::Arc;
+
+use super::read::{Section, Sections};
+use super::{Scenario, ScenarioFile, guard};
+use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
+use crate::fabric::{Fabric, Shape};
+use crate::ids::{Id, NodeId, RankId};
+use crate::placement::{Placement, PlacementSpec, RegularSpec};
+use crate::routing::{Router, RoutingSpec};
+use crate::sharing::SharingSpec;
+use crate::topology::TopologySpec;
+use crate::units::Time;
+use crate::workload::pattern::{Pattern, WorkloadSpec};
+
+/// The seed where none is given.
+pub(super) const SEED: u64 = 1;
+
+/// A fabric with its routes.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// What was written.
+    pub topology: TopologySpec,
+    /// The fabric.
+    pub fabric: Arc<Fabric>,
+    /// The routing rule.
+    pub routing: RoutingSpec,
+    /// The routes.
+    pub router: Arc<dyn Router>,
+}
+
+/// A workload for a fabric of some size.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// What was written.
+    pub workload: WorkloadSpec,
+    /// What ranks send.
+    pub pattern: Arc<dyn Pattern>,
+}
+
+/// Builds topology and routing.
+pub(super) fn network(sections: &Sections, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Network> {
+    let topology = sections.topology.get()?.clone();
+    let built = topology.build(sources);
+    let fabric = Arc::new(taken(built, sections.topology.span(), diagnostics)?);
+    let routing = match &sections.routing {
+        Section::Is(routing, _) => routing.clone(),
+        Section::Absent => RoutingSpec::default_for(&fabric),
+        Section::Broken => return None,
+    };
+    let router = taken(routing.build(&fabric, seed(sections)), sections.routing.span(), diagnostics)?;
+    Some(Network { topology, fabric, routing, router })
+}
+
+/// Builds the workload for a fabric of so many nodes.
+pub(super) fn work(
+    sections: &Sections,
+    nodes: u32,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Work> {
+    let workload = sections.workload.get()?.clone();
+    let built = workload.build(nodes, seed(sections), sources);
+    let pattern = taken(built, sections.workload.span(), diagnostics)?;
+    Some(Work { workload, pattern })
+}
+
+/// Builds it all.
+pub(super) fn scenario(
+    sections: &Sections,
+    mut sources: Sources,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Result<Scenario, Invalid> {
+    let sharing = sections.sharing.get().cloned().unwrap_or_default();
+    check_sharing(&sharing, &mut diagnostics);
+    let resolution = sections.resolution.get().copied().unwrap_or_default();
+    let network = network(sections, &mut sources, &mut diagnostics);
+    let nodes = network.as_ref().map(|network| network.fabric.nodes());
+    let work = nodes.and_then(|nodes| work(sections, nodes, &mut sources, &mut diagnostics));
+    let scenario = network.zip(work).and_then(|(network, work)| {
+        let (placement_spec, at) = match &sections.placement {
+            Section::Is(placement, at) => (placement.clone(), Some(*at)),
+            Section::Absent => (PlacementSpec::Regular(RegularSpec {}), sections.workload.span()),
+            Section::Broken => return None,
+        };
+        let built =
+            placement_spec.build(work.pattern.ranks(), &network.fabric, seed(sections), &mut sources);
+        let placement = taken(built, at, &mut diagnostics)?;
+        let traffic = work.workload.traffic();
+        let scenario = Scenario {
+            workload_name: work.workload.title(),
+            file: ScenarioFile {
+                seed: seed(sections),
+                resolution,
+                topology: network.topology,
+                routing: Some(network.routing),
+                placement: Some(placement_spec),
+                sharing: sharing.clone(),
+                workload: work.workload,
+            },
+            fabric: network.fabric,
+            router: network.router,
+            placement,
+            pattern: work.pattern,
+            injection: *traffic.injection,
+            jitter: *traffic.message_jitter,
+            sharing,
+            resolution: *resolution,
+            seed: seed(sections),
+            sources: Sources::default(),
+        };
+        check_routes(&scenario, sections, &mut diagnostics);
+        if diagnostics.is_empty() {
+            diagnostics.extend(guard::check(&scenario));
+        }
+        Some(scenario)
+    });
+    let mut scenario = finish(scenario, sources.clone(), diagnostics)?;
+    super::paths::settle(&mut scenario.file, &sources);
+    scenario.sources = sources;
+    Ok(scenario)
+}
+
+/// What was built, or all mistakes, in the order in which they stand in the texts.
+pub(super) fn finish<T>(built: Option<T>, sources: Sources, mut diagnostics: Vec<Diagnostic>) -> Result<T, Invalid> {
+    match built {
+        Some(built) if diagnostics.is_empty() => Ok(built),
+        _ => {
+            if diagnostics.is_empty() {
+                // A part that failed without a word of its own.
+                diagnostics.push(Diagnostic::new("cannot-build", "this scenario cannot be built"));
+            }
+            diagnostics.sort_by_key(|diagnostic| match &diagnostic.at {
+                At::Span(span) => (0, span.start),
+                At::Place(place) => (1, place.line),
+                At::Nowhere => (2, 0),
+            });
+            diagnostics.dedup();
+            Err(Invalid { diagnostics, sources })
+        }
+    }
+}
+
+fn seed(sections: &Sections) -> u64 {
+    sections.seed.get().copied().unwrap_or(SEED)
+}
+
+/// What was built; mistakes without a place get that of the section.
+fn taken<T>(built: Result<T, Vec<Diagnostic>>, at: Option<Span>, diagnostics: &mut Vec<Diagnostic>) -> Option<T> {
+    match built {
+        Ok(built) => Some(built),
+        Err(mistakes) => {
+            diagnostics.extend(mistakes.into_iter().map(|mistake| match (&mistake.at, at) {
+                (At::Nowhere, Some(span)) => mistake.at(span),
+                _ => mistake,
+            }));
+            None
+        }
+    }
+}
+
+fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
+    if let SharingSpec::Redistribute(spec) = sharing {
+        let threshold = *spec.threshold;
+        if !(threshold > 0.0 && threshold < 1.0) {
+            let diagnostic = Diagnostic::new("wrong-value", format!("the threshold {threshold} is no part of a rate"));
+            diagnostics.push(
+                diagnostic
+                    .at_value(&spec.threshold)
+                    .label("a number between 0 and 1 is expected")
+                    .help("the published value is 0.01"),
+            );
+        }
+    }
+}
+
+/// Pairs looked at for routes, at most: beyond that only a sample would fit in the time of a look.
+const MOST_PAIRS: u64 = 20_000_000;
+
+/// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
+fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let irregular = *scenario.fabric.shape() == Shape::Irregular
+        || matches!(scenario.file.routing, Some(RoutingSpec::Table(_)))
+        || scenario.fabric.routes().is_some();
+    let listed = matches!(scenario.file.workload, WorkloadSpec::File(_));
+    if !irregular && !listed {
+        return;
+    }
+    let ranks = scenario.pattern.ranks();
+    let mut looked_at = 0;
+    let (mut stray, mut missing) = (Found::default(), Found::default());
+    let mut destinations = Vec::new();
+    for rank in (0..ranks).map(RankId) {
+        let sends = scenario.pattern.sends(rank);
+        looked_at += u64::from(sends);
+        if looked_at > MOST_PAIRS {
+            break;
+        }
+        destinations.clear();
+        destinations.extend((0..sends).map(|index| scenario.pattern.message(rank, index).dst));
+        destinations.sort_unstable();
+        destinations.dedup();
+        for &dst in &destinations {
+            match (scenario.placement.get(rank), scenario.placement.get(dst)) {
+                (Some(&from), Some(&to)) if dst.0 < ranks => {
+                    if irregular && from != to && !scenario.router.reaches(from, to) {
+                        missing.note(from.index() as u32, to.index() as u32);
+                    }
+                }
+                _ => stray.note(rank.0, dst.0),
+            }
+        }
+    }
+    if let Some((from, to)) = stray.first {
+        let message = format!("rank {from} sends to rank {to}, but there are {ranks} ranks{}", stray.more());
+        diagnostics.push(with_span(Diagnostic::new("unknown-rank", message), sections.workload.span()));
+    }
+    if let Some((from, to)) = missing.first {
+        let name = |node: u32| scenario.fabric.vertex_name(NodeId(node).into());
+        let message = format!("there is no route from {} to {}{}", name(from), name(to), missing.more());
+        let diagnostic = Diagnostic::new("no-route", message)
+            .label("the pattern sends messages where no route leads")
+            .help("add links or routes to the topology, or place the ranks elsewhere");
+        diagnostics.push(with_span(diagnostic, sections.topology.span()));
+    }
+}
+
+/// The first of several pairs, and how many there are.
+#[derive(Default)]
+struct Found {
+    first: Option<(u32, u32)>,
+    count: u64,
+}
+
+impl Found {
+    fn note(&mut self, from: u32, to: u32) {
+        self.first.get_or_insert((from, to));
+        self.count += 1;
+    }
+
+    fn more(&self) -> String {
+        match self.count {
+            0 | 1 => String::new(),
+            2 => " (and one pair more)".to_owned(),
+            count => format!(" (and {} pairs more)", count - 1),
+        }
+    }
+}
+
+fn with_span(diagnostic: Diagnostic, span: Option<Span>) -> Diagnostic {
+    match span {
+        Some(span) => diagnostic.at(span),
+        None => diagnostic,
+    }
+}
+
+impl Scenario {
+    /// The same with another seed: what is random is drawn again, everything else is shared.
+    ///
+    /// # Errors
+    /// What cannot be built with this seed.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, Invalid> {
+        let mut scenario = self.clone();
+        scenario.seed = seed;
+        scenario.file.seed = seed;
+        let mut sources = self.sources.clone();
+        let failed = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
+        if let Some(routing) = self.file.routing.as_ref().filter(|routing| routing.depends_on_seed()) {
+            scenario.router = routing.build(&self.fabric, seed).map_err(|mistakes| failed(mistakes, &sources))?;
+        }
+        if self.file.workload.depends_on_seed() {
+            let built = self.file.workload.build(self.fabric.nodes(), seed, &mut sources);
+            scenario.pattern = built.map_err(|mistakes| failed(mistakes, &sources))?;
+        }
+        if let Some(placement) = self.file.placement.as_ref().filter(|placement| placement.depends_on_seed()) {
+            let built: Result<Placement, _> =
+                placement.build(scenario.pattern.ranks(), &self.fabric, seed, &mut sources);
+            scenario.placement = built.map_err(|mistakes| failed(mistakes, &sources))?;
+        }
+        Ok(scenario)
+    }
+
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        self.jitter > Time::ZERO
+            || self.file.workload.depends_on_seed()
+            || self.file.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
+            || self.file.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
+    }
+}

@@ -1,0 +1,87 @@
+//! Whether a run fits in memory, before it begins.
+
+use super::Scenario;
+use crate::diagnostic::Diagnostic;
+use crate::ids::RankId;
+use crate::units::Bytes;
+use crate::workload::pattern::Injection;
+
+/// What a message under way takes beside its route: its state, its place in the event queue, its share [B].
+const PER_FLOW: u64 = 192;
+/// What each link of its route adds: the route itself and the link's list of flows [B].
+const PER_CROSSING: u64 = 24;
+/// What a link takes: its state in the sharing policy and its counters [B].
+const PER_LINK: u64 = 160;
+/// What a rank takes: its state in the workload [B].
+const PER_RANK: u64 = 128;
+
+/// An estimate of the memory that a run takes beside what is built already [B], and of its messages under way at once.
+///
+/// `flows * (192 + 24 * crossings) + links * 160 + ranks * 128`, where `crossings` is the mean length of a sample of
+/// routes and `flows` follows from the injection rule: one for each rank, `k` for each with a window of k, all
+/// messages together with `all`.
+pub(super) fn estimate(scenario: &Scenario) -> (Bytes, u64) {
+    let ranks = u64::from(scenario.pattern.ranks());
+    let messages = scenario.pattern.messages();
+    let flows = match scenario.injection {
+        Injection::All => messages,
+        Injection::Window(k) => messages.min(ranks.saturating_mul(u64::from(k))),
+        Injection::Queue | Injection::SendRecv | Injection::Barrier => messages.min(ranks),
+    };
+    let each = PER_FLOW + PER_CROSSING * crossings(scenario);
+    let links = scenario.fabric.links().len() as u64;
+    (Bytes(flows.saturating_mul(each).saturating_add(links * PER_LINK + ranks * PER_RANK)), flows)
+}
+
+/// Mean length of the routes of a sample of messages, rounded up.
+fn crossings(scenario: &Scenario) -> u64 {
+    let ranks = scenario.pattern.ranks();
+    let mut route = Vec::new();
+    let mut count = 0;
+    for rank in (0..ranks).step_by((ranks as usize / 64).max(1)).map(RankId) {
+        if let Some(last) = scenario.pattern.sends(rank).checked_sub(1) {
+            let dst = scenario.pattern.message(rank, last / 2).dst;
+            if let (Some(&from), Some(&to)) = (scenario.placement.get(rank), scenario.placement.get(dst))
+                && scenario.router.reaches(from, to)
+            {
+                scenario.router.route(from, to, &mut route);
+                count += 1;
+            }
+        }
+    }
+    (route.len() as u64).div_ceil(count.max(1))
+}
+
+/// A diagnostic where the run cannot fit in the memory that is free; nothing where the system does not tell.
+pub(super) fn check(scenario: &Scenario) -> Option<Diagnostic> {
+    let (needed, flows) = estimate(scenario);
+    exceeds(needed, flows, Bytes(available()?))
+}
+
+fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
+    (needed > free).then(|| {
+        let message = format!("the run needs about {needed}, but {free} are free: {flows} messages would be under way");
+        Diagnostic::new("too-large", message)
+            .help("let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks")
+    })
+}
+
+/// Memory that can be had without swapping [B], where the system tells (Linux).
+fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_says_how_much_it_needs() {
+        let diagnostic = exceeds(Bytes(64_000_000_000), 12_000_000, Bytes(8_000_000_000)).unwrap();
+        assert!(diagnostic.message.contains("needs about 64 GB, but 8 GB are free"), "{}", diagnostic.message);
+        assert_eq!(exceeds(Bytes(1), 1, Bytes(1)), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! A first scenario: complete, and commented from the descriptions of its types, so that it cannot go out of date.
+
+use super::library::Shelf;
+use super::loader::{Loader, Texts};
+use super::schema::{Node, variants};
+use super::tree::{Table, Tree};
+use crate::diagnostic::{Invalid, Sources};
+
+/// Longest line of a comment, in characters.
+const WIDTH: usize = 110;
+
+/// A scenario of this topology and pattern (names or paths, as for `-t` and `-p`) with every option explained:
+/// what `hayase init` prints. Options that are not set stand behind `#`.
+///
+/// # Errors
+/// Unknown names, and mistakes in files.
+pub fn init(topology: &str, pattern: &str) -> Result<String, Invalid> {
+    let texts = Loader::new().topology(topology).pattern(pattern).gather();
+    if !texts.diagnostics.is_empty() {
+        return Err(Invalid { diagnostics: texts.diagnostics, sources: texts.sources });
+    }
+    let Texts { table, sources, .. } = texts;
+    let mut page = Page { text: String::new(), sources: &sources };
+    page.comment(&format!(
+        "A scenario for Hayase: {topology} under {pattern}. Run it with `hayase run FILE`; `--set KEY=VALUE` overrides \
+         any key."
+    ));
+    page.comment("What stands behind # holds anyway, or is another choice.");
+    page.line("");
+    for key in ["seed", "resolution"] {
+        page.key(&Node::root(), key, table.get(key).map(|entry| &entry.value));
+    }
+    for (key, usual) in
+        [("topology", ""), ("routing", ""), ("placement", "regular"), ("sharing", "max-min"), ("workload", "")]
+    {
+        let chosen = table.get(key).and_then(|entry| entry.value.table()?.first_key_value());
+        match chosen {
+            Some((variant, entry)) => page.choice(key, variant, entry.value.table()),
+            None => page.choice(key, usual, None),
+        }
+    }
+    Ok(page.text)
+}
+
+/// Names for [`init`] where the user gives none.
+pub fn init_defaults() -> (&'static str, &'static str) {
+    let first = |shelf: Shelf, usual: &'static str| match shelf.get(usual) {
+        Some(named) => named.name,
+        None => shelf.names().next().unwrap_or(usual),
+    };
+    (first(Shelf::Topologies, "fat-tree-54"), first(Shelf::Patterns, "all-to-all-mpich"))
+}
+
+struct Page<'a> {
+    text: String,
+    sources: &'a Sources,
+}
+
+impl Page<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A comment, broken into lines.
+    fn comment(&mut self, text: &str) {
+        let mut line = "#".to_owned();
+        for word in text.split_whitespace() {
+            if line.chars().count() + word.chars().count() > WIDTH {
+                let full = std::mem::replace(&mut line, "#".to_owned());
+                self.line(&full);
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        self.line(&line);
+    }
+
+    /// One choice with all its keys, and what else there is.
+    fn choice(&mut self, key: &str, chosen: &str, written: Option<&Table>) {
+        let Some(node) = Node::root().key(key) else { return };
+        self.line("");
+        if let Some(description) = node.description() {
+            self.comment(&format!("{description}."));
+        }
+        if let Some(choice) = node.key(chosen) {
+            if let Some(description) = choice.description() {
+                self.comment(&format!("{chosen}: {description}."));
+            }
+            self.line(&format!("[{key}.{chosen}]"));
+            for name in choice.keys() {
+                self.key(&choice, name, written.and_then(|table| table.get(name)).map(|entry| &entry.value));
+            }
+        }
+        let others: Vec<&str> = variants(key).into_iter().filter(|name| *name != chosen).collect();
+        if key == "topology" || key == "workload" {
+            if !others.is_empty() {
+                self.comment(&format!("Other choices: {}.", others.join(", ")));
+            }
+            return;
+        }
+        for name in others {
+            let Some(other) = node.key(name) else { continue };
+            let description = other.description().map(|text| format!("   # {text}")).unwrap_or_default();
+            self.line(&format!("# [{key}.{name}]{description}"));
+            for name in other.keys() {
+                self.unset(&other, name);
+            }
+        }
+    }
+
+    /// A key with what it means; behind `#` where it is not written.
+    fn key(&mut self, table: &Node, name: &str, written: Option<&Tree>) {
+        if let Some(description) = table.key(name).and_then(|node| node.description()) {
+            self.comment(&format!("{description}."));
+        }
+        match written.and_then(|value| self.sources.find(value.span)) {
+            Some((_, text, range)) => {
+                let line = format!("{name} = {}", &text[range]);
+                self.line(&line);
+            }
+            None => self.unset(table, name),
+        }
+    }
+
+    fn unset(&mut self, table: &Node, name: &str) {
+        let Some(node) = table.key(name) else { return };
+        let value = match node.default() {
+            Some(value) => value.to_string(),
+            None => match (node.words().first(), node.type_name()) {
+                (Some(word), _) => format!("\"{word}\""),
+                (None, Some("string")) => "\"...\"".to_owned(),
+                (None, Some("integer" | "number")) => "1".to_owned(),
+                (None, Some("boolean")) => "true".to_owned(),
+                (None, Some("array")) => "[]".to_owned(),
+                _ => "...".to_owned(),
+            },
+        };
+        self.line(&format!("# {name} = {value}"));
+    }
+}

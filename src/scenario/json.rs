@@ -1,0 +1,160 @@
+//! Scenarios as JSON: what a report holds, and how it is read again.
+
+use serde_json::{Map, Value};
+
+use super::ScenarioFile;
+use crate::diagnostic::{Diagnostic, Sources, Span};
+
+impl ScenarioFile {
+    /// The complete scenario as JSON; read back by [`Loader::file`](super::Loader::file) it is the same scenario.
+    ///
+    /// Paths in it are relative to the working directory, so that it is the same on every machine and can be run again
+    /// where it was run.
+    pub fn to_json(&self) -> Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        drop_nulls(&mut value);
+        value
+    }
+}
+
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|_, value| !value.is_null());
+            map.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+/// Why a JSON text is no scenario.
+#[derive(Clone, Debug)]
+pub(super) struct JsonError {
+    message: String,
+    help: Option<&'static str>,
+    /// Line and column from 1; 0 for the whole.
+    line: usize,
+    column: usize,
+}
+
+impl JsonError {
+    /// The same as a diagnostic for the text at `base`.
+    pub fn located(self, base: usize, sources: &Sources) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new("json", self.message);
+        if let Some(help) = self.help {
+            diagnostic = diagnostic.help(help);
+        }
+        let Some((_, text, _)) = sources.find(Span::new(base, base)) else { return diagnostic };
+        let line_start: usize = text.split_inclusive('\n').take(self.line.saturating_sub(1)).map(str::len).sum();
+        let at = base + (line_start + self.column.saturating_sub(1)).min(text.len());
+        diagnostic.at(Span::new(at, at + 1))
+    }
+}
+
+/// The scenario of a JSON report (its key `scenario`, or the whole), written as TOML.
+pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
+        JsonError { message, help: None, line: error.line(), column: error.column() }
+    })?;
+    let scenario = match value {
+        Value::Object(mut map) => map.remove("scenario").unwrap_or(Value::Object(map)),
+        other => other,
+    };
+    match scenario {
+        Value::Object(mut map) => {
+            drop_nulls_of(&mut map);
+            let mut toml = String::new();
+            write_table(&mut toml, "", &map);
+            Ok(toml)
+        }
+        _ => Err(JsonError {
+            message: "this JSON holds no scenario".to_owned(),
+            help: Some("give a report written with --format json or -o x.json"),
+            line: 0,
+            column: 0,
+        }),
+    }
+}
+
+fn drop_nulls_of(map: &mut Map<String, Value>) {
+    map.retain(|_, value| !value.is_null());
+    map.values_mut().for_each(drop_nulls);
+}
+
+/// Writes a table: plain values first, then tables with a header each.
+fn write_table(toml: &mut String, header: &str, map: &Map<String, Value>) {
+    for (key, value) in map.iter().filter(|(_, value)| !value.is_object()) {
+        toml.push_str(&quoted_key(key));
+        toml.push_str(" = ");
+        write_value(toml, value);
+        toml.push('\n');
+    }
+    for (key, value) in map {
+        let Value::Object(inner) = value else { continue };
+        let header = if header.is_empty() { quoted_key(key) } else { format!("{header}.{}", quoted_key(key)) };
+        if inner.is_empty() || inner.values().any(|value| !value.is_object()) {
+            toml.push_str(&format!("\n[{header}]\n"));
+        }
+        write_table(toml, &header, inner);
+    }
+}
+
+fn write_value(toml: &mut String, value: &Value) {
+    match value {
+        Value::Array(items) => {
+            toml.push('[');
+            for (i, item) in items.iter().enumerate() {
+                toml.push_str(if i > 0 { ", " } else { "" });
+                write_value(toml, item);
+            }
+            toml.push(']');
+        }
+        Value::Object(map) => {
+            toml.push('{');
+            for (i, (key, item)) in map.iter().enumerate() {
+                toml.push_str(if i > 0 { ", " } else { " " });
+                toml.push_str(&quoted_key(key));
+                toml.push_str(" = ");
+                write_value(toml, item);
+            }
+            toml.push_str(" }");
+        }
+        Value::String(text) => toml.push_str(&quoted(text)),
+        other => toml.push_str(&other.to_string()),
+    }
+}
+
+/// A text in quotes; what JSON escapes TOML reads the same way, and the one sign more that TOML wants escaped.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn quoted_key(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { quoted(key) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_becomes_the_toml_that_says_the_same() {
+        let json = r#"{ "scenario": { "seed": 3, "topology": { "torus": { "dims": [4, 4], "none": null } },
+            "sharing": { "max-min": {} }, "odd key": { "a": "\u007f\u0001\"\\" } }, "makespan_s": 1.5 }"#;
+        let toml = to_toml(json).unwrap();
+        assert!(toml.starts_with("seed = 3\n\n[topology.torus]\ndims = [4, 4]\n\n[sharing.max-min]\n"), "{toml}");
+        let read: toml::Table = toml.parse().unwrap();
+        assert_eq!(read["odd key"]["a"].as_str(), Some("\u{7f}\u{1}\"\\"));
+    }
+
+    #[test]
+    fn what_is_no_scenario_is_said_with_its_place() {
+        let error = to_toml("{\n  \"seed\": }").unwrap_err();
+        assert_eq!((error.message.as_str(), error.line, error.column), ("expected value", 2, 11));
+        assert!(to_toml("{\"scenario\": 3}").unwrap_err().message.contains("no scenario"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Named topologies and patterns: every file of `topologies/` and `patterns/`, part of the program itself.
+
+use crate::diagnostic::{BuiltIn, Diagnostic, closest};
+
+/// What a name is looked up in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shelf {
+    /// The folder `topologies/`.
+    Topologies,
+    /// The folder `patterns/`.
+    Patterns,
+}
+
+/// A named partial scenario.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// The name of its file, without `.toml`.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl Named {
+    /// What it is: the first sentence of the comment at the top of its file.
+    pub fn description(&self) -> String {
+        let comment: Vec<&str> = self
+            .text
+            .lines()
+            .take_while(|line| line.starts_with('#'))
+            .map(|line| line.trim_start_matches('#').trim())
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let comment = comment.join(" ");
+        let sentence = comment.find(". ").map_or(comment.as_str(), |end| &comment[..end]);
+        sentence.trim_end_matches('.').to_owned()
+    }
+
+    /// What stands in messages for its file: `<torus-4x4>`.
+    pub fn source_name(&self) -> String {
+        format!("<{}>", self.name)
+    }
+}
+
+macro_rules! texts {
+    ($folder:literal: $($name:literal)*) => {
+        &[$(Named { name: $name, text: include_str!(concat!("../../", $folder, "/", $name, ".toml")) }),*]
+    };
+}
+
+macro_rules! files {
+    ($folder:literal: $($name:literal)*) => {
+        &[$(($name, include_bytes!(concat!("../../", $folder, "/", $name)) as &[u8])),*]
+    };
+}
+
+const TOPOLOGIES: &[Named] = texts!("topologies":);
+
+const PATTERNS: &[Named] = texts!("patterns":);
+
+/// Files that named patterns refer to, by their name.
+pub(super) const FILES: BuiltIn = files!("patterns":);
+
+impl Shelf {
+    /// All that is on it, in the order in which it is shown.
+    pub fn all(self) -> &'static [Named] {
+        match self {
+            Self::Topologies => TOPOLOGIES,
+            Self::Patterns => PATTERNS,
+        }
+    }
+
+    /// The names of all that is on it.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        self.all().iter().map(|named| named.name)
+    }
+
+    /// What has this name.
+    pub fn get(self, name: &str) -> Option<&'static Named> {
+        self.all().iter().find(|named| named.name == name)
+    }
+
+    /// What has this name; the error says which name was probably meant.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn find(self, name: &str) -> Result<&'static Named, Diagnostic> {
+        self.get(name).ok_or_else(|| {
+            let word = self.word();
+            let near = closest(name, self.names()).map(|near| format!("did you mean `{near}`? "));
+            Diagnostic::new("unknown-name", format!("unknown {word} `{name}`"))
+                .label("not built in, and no such file")
+                .help(format!("{}`hayase {word} list` shows all", near.unwrap_or_default()))
+        })
+    }
+
+    /// What one of its things is called.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Topologies => "topology",
+            Self::Patterns => "pattern",
+        }
+    }
+
+    /// The table of a scenario that it stands for.
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            Self::Topologies => "topology",
+            Self::Patterns => "workload",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    fn folder(name: &str) -> BTreeSet<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn every_file_of_the_folders_is_built_in() {
+        let topologies: BTreeSet<String> = Shelf::Topologies.names().map(|name| format!("{name}.toml")).collect();
+        assert_eq!(topologies, folder("topologies"));
+        let texts = Shelf::Patterns.names().map(|name| format!("{name}.toml"));
+        let files = FILES.iter().map(|(name, _)| (*name).to_owned());
+        assert_eq!(texts.chain(files).collect::<BTreeSet<_>>(), folder("patterns"));
+    }
+
+    #[test]
+    fn every_named_thing_says_what_it_is() {
+        for shelf in [Shelf::Topologies, Shelf::Patterns] {
+            for named in shelf.all() {
+                let description = named.description();
+                assert!(description.len() > 10, "{}: {description:?}", named.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_closest() {
+        let error = Shelf::Topologies.find("fat-tree-3455").unwrap_err();
+        assert_eq!(error.message, "unknown topology `fat-tree-3455`");
+        assert_eq!(error.help.unwrap(), "did you mean `fat-tree-3456`? `hayase topology list` shows all");
+    }
+}

@@ -1,0 +1,482 @@
+//! Collects the texts of a scenario and lays them over each other.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::library::{self, Shelf};
+use super::tree::{self, Entry, Kind, Table, Tree};
+use super::{Scenario, build, json, read, schema};
+use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
+
+/// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
+pub(super) const CHOICES: [&str; 5] = ["topology", "routing", "placement", "sharing", "workload"];
+
+/// How deeply a text may name a text that names a text.
+const DEPTH: u32 = 8;
+
+/// Collects the texts of a scenario; later ones override earlier ones.
+///
+/// Whatever the order of the calls, the order is: scenario files, topologies, patterns, flags. Within each, the later
+/// call overrides.
+#[derive(Clone, Default)]
+pub struct Loader {
+    parts: Vec<Part>,
+    on_read: Option<OnRead>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    File(PathBuf),
+    Text { name: String, text: String },
+    Named { shelf: Shelf, flag: String, name: String },
+    Choice { flag: String, table: &'static str, value: String },
+    Option { flag: String, key: &'static str, value: String },
+    Set { flag: String, assignment: String },
+}
+
+impl Part {
+    /// Its place in the order in which parts override each other.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::File(_) | Self::Text { .. } => 0,
+            Self::Named { shelf: Shelf::Topologies, .. } => 1,
+            Self::Named { shelf: Shelf::Patterns, .. } => 2,
+            Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 3,
+        }
+    }
+}
+
+impl std::fmt::Debug for Loader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loader").field("parts", &self.parts).finish_non_exhaustive()
+    }
+}
+
+impl Loader {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A scenario file (TOML, or a JSON report whose scenario is run again).
+    #[must_use]
+    pub fn file(self, path: &Path) -> Self {
+        self.with(Part::File(path.to_owned()))
+    }
+
+    /// A scenario as a text; `name` stands for it in messages, and paths in it are relative to its directory.
+    #[must_use]
+    pub fn text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
+        self.with(Part::Text { name: name.into(), text: text.into() })
+    }
+
+    /// `-t`: a named topology, a file with a `[topology.*]` table, or a SimGrid platform (`.xml`).
+    #[must_use]
+    pub fn topology(self, name_or_path: &str) -> Self {
+        let flag = "--topology".to_owned();
+        self.with(Part::Named { shelf: Shelf::Topologies, flag, name: name_or_path.to_owned() })
+    }
+
+    /// `-p`: a named pattern, a file with a `[workload.*]` table, or a CSV of messages.
+    #[must_use]
+    pub fn pattern(self, name_or_path: &str) -> Self {
+        let flag = "--pattern".to_owned();
+        self.with(Part::Named { shelf: Shelf::Patterns, flag, name: name_or_path.to_owned() })
+    }
+
+    /// `--placement`: `regular`, `random`, `block`, `round-robin` or a CSV file.
+    #[must_use]
+    pub fn placement(self, name_or_path: &str) -> Self {
+        self.choice("--placement", "placement", name_or_path)
+    }
+
+    /// `--routing`: the name of a routing rule.
+    #[must_use]
+    pub fn routing(self, name: &str) -> Self {
+        self.choice("--routing", "routing", name)
+    }
+
+    /// `--sharing`: the name of a sharing policy.
+    #[must_use]
+    pub fn sharing(self, name: &str) -> Self {
+        self.choice("--sharing", "sharing", name)
+    }
+
+    /// `--size`: the size of the workload's messages, whatever the workload is.
+    #[must_use]
+    pub fn size(self, size: &str) -> Self {
+        self.option("--size", "size", size)
+    }
+
+    /// `--injection`: when messages are sent, whatever the workload is.
+    #[must_use]
+    pub fn injection(self, rule: &str) -> Self {
+        self.option("--injection", "injection", rule)
+    }
+
+    /// `--jitter`: the workload's `message-jitter`, whatever the workload is.
+    #[must_use]
+    pub fn jitter(self, time: &str) -> Self {
+        self.option("--jitter", "message-jitter", time)
+    }
+
+    /// `--seed`: the seed of everything random.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        self.set("--seed", &format!("seed={seed}"))
+    }
+
+    /// `--set topology.fat-tree.p=4`: any key of a scenario by its dotted name. The value is TOML, or a text where it
+    /// is none (`workload.all-to-all.size=40 KB`). `flag` names it in messages.
+    #[must_use]
+    pub fn set(self, flag: &str, assignment: &str) -> Self {
+        self.with(Part::Set { flag: flag.to_owned(), assignment: assignment.to_owned() })
+    }
+
+    /// Has `hook` called while a large file is read.
+    #[must_use]
+    pub fn on_read(mut self, hook: OnRead) -> Self {
+        self.on_read = Some(hook);
+        self
+    }
+
+    fn choice(self, flag: &str, table: &'static str, value: &str) -> Self {
+        self.with(Part::Choice { flag: flag.to_owned(), table, value: value.to_owned() })
+    }
+
+    fn option(self, flag: &str, key: &'static str, value: &str) -> Self {
+        self.with(Part::Option { flag: flag.to_owned(), key, value: value.to_owned() })
+    }
+
+    fn with(mut self, part: Part) -> Self {
+        self.parts.push(part);
+        self
+    }
+
+    /// Reads, checks and builds it all.
+    ///
+    /// # Errors
+    /// Every mistake of every text and of the files they name, at once.
+    pub fn load(self) -> Result<Scenario, Invalid> {
+        let mut texts = self.gather();
+        let sections = read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete);
+        texts.only_first_mistakes();
+        let Texts { sources, diagnostics, .. } = texts;
+        build::scenario(&sections, sources, diagnostics)
+    }
+
+    /// Reads the texts and builds the topology alone, for showing it.
+    ///
+    /// # Errors
+    /// Every mistake of every text, but a missing workload is none.
+    pub fn load_topology(self) -> Result<build::Network, Invalid> {
+        let mut texts = self.gather();
+        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        texts.only_first_mistakes();
+        let Texts { mut sources, mut diagnostics, table, .. } = texts;
+        if !table.contains_key("topology") && diagnostics.is_empty() {
+            diagnostics.push(read::nothing_chosen("topology"));
+        }
+        let network = build::network(&sections, &mut sources, &mut diagnostics);
+        build::finish(network, sources, diagnostics)
+    }
+
+    /// Reads the texts and builds the workload alone, for a fabric of so many nodes.
+    ///
+    /// # Errors
+    /// Every mistake of every text, but a missing topology is none.
+    pub fn load_pattern(self, nodes: u32) -> Result<build::Work, Invalid> {
+        let mut texts = self.gather();
+        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        texts.only_first_mistakes();
+        let Texts { mut sources, mut diagnostics, table, .. } = texts;
+        if !table.contains_key("workload") && diagnostics.is_empty() {
+            diagnostics.push(read::nothing_chosen("workload"));
+        }
+        let traffic = build::work(&sections, nodes, &mut sources, &mut diagnostics);
+        build::finish(traffic, sources, diagnostics)
+    }
+
+    /// Reads all texts and lays them over each other.
+    pub(super) fn gather(self) -> Texts {
+        let mut texts = Texts::default();
+        texts.sources.built_in(library::FILES);
+        if let Some(hook) = self.on_read {
+            texts.sources.on_read(hook);
+        }
+        let mut parts = self.parts;
+        parts.sort_by_key(Part::rank);
+        for part in parts {
+            let layer = texts.layer(part).unwrap_or_default();
+            overlay(&mut texts.table, layer);
+        }
+        texts
+    }
+}
+
+/// All texts, read and laid over each other.
+#[derive(Default)]
+pub(super) struct Texts {
+    pub sources: Sources,
+    pub diagnostics: Vec<Diagnostic>,
+    pub table: Table,
+    /// Where TOML itself was not understood.
+    broken: Vec<Span>,
+    /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
+    incomplete: bool,
+}
+
+impl Texts {
+    fn layer(&mut self, part: Part) -> Option<Table> {
+        Some(match part {
+            Part::File(path) => return self.file(&path, None, 0),
+            Part::Text { name, text } => self.text(name, text, 0),
+            Part::Named { shelf, flag, name } => {
+                let at = self.flag(flag, &name);
+                return self.named(shelf, &name, at, 0);
+            }
+            Part::Choice { flag, table, value } => {
+                let at = self.flag(flag, &value);
+                let mut layer = Table::new();
+                layer.insert(table.to_owned(), Entry { key: at, value: Tree { span: at, kind: Kind::Text(value) } });
+                self.expanded(layer, 0)
+            }
+            Part::Option { flag, key, value } => self.workload_option(flag, key, value),
+            Part::Set { flag, assignment } => self.assignment(flag, &assignment),
+        })
+    }
+
+    /// Reports a text that cannot be had.
+    fn lost<T>(&mut self, diagnostic: Diagnostic, at: Option<Span>) -> Option<T> {
+        self.incomplete = true;
+        self.diagnostics.push(match at {
+            Some(span) => diagnostic.at(span),
+            None => diagnostic,
+        });
+        None
+    }
+
+    /// Keeps what stands behind a flag as a text of its own.
+    fn flag(&mut self, flag: String, value: &str) -> Span {
+        let base = self.sources.add(flag, value);
+        Span::new(base, base + value.len())
+    }
+
+    /// The tables of a file; `at` is where it is named.
+    fn file(&mut self, path: &Path, at: Option<Span>, depth: u32) -> Option<Table> {
+        let text = match std::fs::read(path).map(String::from_utf8) {
+            Ok(Ok(text)) => text,
+            Ok(Err(_)) => {
+                let diagnostic = Diagnostic::new("not-text", format!("`{}` is not UTF-8 text", path.display()));
+                return self.lost(diagnostic, at);
+            }
+            Err(error) => {
+                let diagnostic = Diagnostic::new("unreadable-file", format!("cannot read `{}`: {error}", path.display()));
+                return self.lost(diagnostic, at);
+            }
+        };
+        if !text.trim_start().starts_with('{') {
+            return Some(self.text(path.display().to_string(), text, depth));
+        }
+        match json::to_toml(&text) {
+            // In angle brackets, for it is not the file's own text; paths in it are relative to the working directory.
+            Ok(converted) => Some(self.text(format!("<{}>", path.display()), converted, depth)),
+            Err(error) => {
+                let base = self.sources.add(path.display().to_string(), text);
+                let diagnostic = error.located(base, &self.sources);
+                self.lost(diagnostic, None)
+            }
+        }
+    }
+
+    fn text(&mut self, name: String, text: String, depth: u32) -> Table {
+        let text: Arc<str> = text.into();
+        let base = self.sources.add(name, Arc::clone(&text));
+        let (table, mistakes) = tree::parse(&text, base);
+        for mistake in mistakes {
+            if let At::Span(span) = mistake.at {
+                self.broken.push(span);
+                self.incomplete = true;
+            }
+            self.diagnostics.push(mistake);
+        }
+        self.expanded(table, depth)
+    }
+
+    /// The same with names put out in full: `topology = "torus-4x4"` is that text, `sharing = "max-min"` is
+    /// `[sharing.max-min]`.
+    fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
+        let mut below = Table::new();
+        for key in CHOICES {
+            let Some((at, name)) = table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
+            else {
+                continue;
+            };
+            let shelf = match key {
+                "topology" => Some(Shelf::Topologies),
+                "workload" => Some(Shelf::Patterns),
+                _ => None,
+            };
+            match shelf {
+                Some(shelf) => {
+                    table.remove(key);
+                    if let Some(named) = self.named(shelf, &name, at, depth + 1) {
+                        overlay(&mut below, named);
+                    }
+                }
+                None => {
+                    let value = match key {
+                        "placement" if is_path(&name) => choice("file", "path", &name, at),
+                        _ => Tree { span: at, kind: Kind::Table(one(name, at, Tree { span: at, kind: Kind::Table(Table::new()) })) },
+                    };
+                    if let Some(entry) = table.get_mut(key) {
+                        entry.value = value;
+                    }
+                }
+            }
+        }
+        overlay(&mut below, table);
+        below
+    }
+
+    /// The tables behind a name of the library or a path.
+    fn named(&mut self, shelf: Shelf, name: &str, at: Span, depth: u32) -> Option<Table> {
+        if depth > DEPTH {
+            let message = format!("`{name}` is named by a text that it names itself");
+            return self.lost(Diagnostic::new("endless-naming", message), Some(at));
+        }
+        let key = shelf.table();
+        let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+        let single = |kind: &str| {
+            Some(one(key.to_owned(), at, choice(kind, "path", name, at)))
+        };
+        match (shelf, extension) {
+            (Shelf::Topologies, Some("xml")) => return single("simgrid"),
+            (Shelf::Patterns, Some("csv" | "zst")) => return single("file"),
+            _ => {}
+        }
+        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
+        let mut table = match shelf.get(name) {
+            Some(named) => self.text(named.source_name(), named.text.to_owned(), depth),
+            None if is_path(name) || path.is_file() => self.file(&path, Some(at), depth)?,
+            None => {
+                let unknown = shelf.find(name).err()?;
+                return self.lost(unknown, Some(at));
+            }
+        };
+        if !table.contains_key(key) && !self.incomplete {
+            let message = format!("`{name}` has no [{key}.*] table");
+            let diagnostic = Diagnostic::new("wrong-file", message).label(format!("used as a {}", shelf.word()));
+            return self.lost(diagnostic, Some(at));
+        }
+        // Of a complete scenario only that part is taken which was asked for.
+        table.retain(|other, _| match shelf {
+            Shelf::Topologies => !matches!(other.as_str(), "workload" | "placement" | "sharing" | "seed" | "resolution"),
+            Shelf::Patterns => !matches!(other.as_str(), "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution"),
+        });
+        Some(table)
+    }
+
+    /// An option that goes into the table of whatever workload there is.
+    fn workload_option(&mut self, flag: String, key: &'static str, value: String) -> Table {
+        let at = self.flag(flag.clone(), &value);
+        let Some(workload) = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value()) else {
+            return Table::new();
+        };
+        let variant = workload.0.clone();
+        if schema::has_key(&["workload", &variant], key) == Some(false) {
+            let message = format!("the workload `{variant}` has no `{key}`");
+            self.diagnostics.push(Diagnostic::new("unknown-key", message).at(at).help(format!("leave out {flag}")));
+            return Table::new();
+        }
+        let entry = Tree { span: at, kind: Kind::Text(value) };
+        let options = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, entry)) };
+        one("workload".to_owned(), at, Tree { span: at, kind: Kind::Table(one(variant, at, options)) })
+    }
+
+    /// `a.b.c=VALUE`.
+    fn assignment(&mut self, flag: String, assignment: &str) -> Table {
+        let at = self.flag(flag.clone(), assignment);
+        let Some((key, value)) = assignment.split_once('=') else {
+            let diagnostic = Diagnostic::new("syntax", format!("`{assignment}` sets nothing")).at(at);
+            self.diagnostics.push(diagnostic.label("no `=`").help(format!("write {flag} topology.fat-tree.p=4")));
+            return Table::new();
+        };
+        let key_at = Span::new(at.start, at.start + key.len());
+        // The key alone, so that a line break in it cannot bring in other keys.
+        let (mut table, mistakes) =
+            if key.contains(['\n', '\r', '#', '=']) { (Table::new(), Vec::new()) } else { tree::parse(&format!("{key}=0"), at.start) };
+        if table.len() != 1 || !mistakes.is_empty() {
+            let diagnostic = Diagnostic::new("syntax", format!("`{key}` is not a key")).at(key_at);
+            self.diagnostics.push(diagnostic.help("write names joined by dots, like topology.fat-tree.p"));
+            return Table::new();
+        }
+        let trimmed = value.trim();
+        let base = at.start + key.len() + 1 + (value.len() - value.trim_start().len());
+        let value = tree::parse_value(trimmed, base)
+            .unwrap_or_else(|| Tree { span: Span::new(base, base + trimmed.len()), kind: Kind::Text(trimmed.to_owned()) });
+        if let Some(leaf) = leaf(&mut table) {
+            *leaf = value;
+        }
+        self.expanded(table, 0)
+    }
+
+    /// Drops what only follows from a mistake of the syntax: anything else on the same line.
+    fn only_first_mistakes(&mut self) {
+        let line = |span: Span| self.sources.place(span).map(|place| (place.file, place.line));
+        let broken: Vec<_> = self.broken.iter().map(|span| line(*span)).collect();
+        let mut seen = Vec::new();
+        self.diagnostics.retain(|diagnostic| {
+            let place = diagnostic.place(&self.sources).map(|place| (place.file, place.line));
+            if place.is_none() || !broken.contains(&place) {
+                return true;
+            }
+            let first = diagnostic.code == "syntax" && !seen.contains(&place);
+            seen.push(place);
+            first
+        });
+    }
+}
+
+/// Lays a later text over the earlier ones: another choice replaces the earlier one, the same is merged.
+fn overlay(table: &mut Table, later: Table) {
+    for (key, entry) in later {
+        let same_choice = |earlier: &Tree| match (earlier.table(), entry.value.table()) {
+            (Some(earlier), Some(later)) => earlier.keys().all(|variant| later.contains_key(variant)),
+            _ => false,
+        };
+        match table.get_mut(&key) {
+            Some(earlier) if !CHOICES.contains(&key.as_str()) || same_choice(&earlier.value) => earlier.value.merge(entry.value),
+            _ => {
+                table.insert(key, entry);
+            }
+        }
+    }
+}
+
+/// The value at the end of a chain of tables of one key each.
+fn leaf(table: &mut Table) -> Option<&mut Tree> {
+    let mut tree = &mut table.values_mut().next()?.value;
+    while matches!(tree.kind, Kind::Table(_)) {
+        tree = &mut tree.table_mut()?.values_mut().next()?.value;
+    }
+    Some(tree)
+}
+
+/// A table of one key.
+fn one(key: String, at: Span, value: Tree) -> Table {
+    Table::from([(key, Entry { key: at, value })])
+}
+
+/// `{ kind = { key = "text" } }`.
+fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
+    let value = Tree { span: at, kind: Kind::Text(text.to_owned()) };
+    let inner = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, value)) };
+    Tree { span: at, kind: Kind::Table(one(kind.to_owned(), at, inner)) }
+}
+
+/// Whether this is meant to be the name of a file.
+fn is_path(name: &str) -> bool {
+    let known = ["toml", "json", "csv", "zst", "xml"];
+    name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
+}

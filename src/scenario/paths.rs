@@ -1,0 +1,23 @@
+//! Paths in a scenario, so that they are found again.
+
+use super::ScenarioFile;
+use crate::diagnostic::{Located, Sources};
+use crate::workload::pattern::WorkloadSpec;
+
+/// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
+/// report then holds for whoever runs the report again there.
+pub(super) fn settle(file: &mut ScenarioFile, sources: &Sources) {
+    if let WorkloadSpec::File(spec) = &mut file.workload {
+        settle_path(&mut spec.path, sources);
+    }
+}
+
+/// A built-in file keeps its name.
+fn settle_path(path: &mut Located<String>, sources: &Sources) {
+    let resolved = sources.resolve(path);
+    if resolved.exists()
+        && let Some(resolved) = resolved.to_str()
+    {
+        *path = resolved.to_owned().into();
+    }
+}

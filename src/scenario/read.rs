@@ -1,0 +1,343 @@
+//! From tables to specifications: every mistake of the form, each where it was written.
+//!
+//! Serde stops at the first mistake. So each is put in our words, the offending key is taken out of the tree, and the
+//! rest is read again, until nothing is left to complain about.
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use toml::de::ValueDeserializer;
+
+use super::schema::{Node, variants};
+use super::tree::{Entry, Step, Table, Tree};
+use crate::diagnostic::{Diagnostic, Located, Span, closest};
+use crate::placement::PlacementSpec;
+use crate::routing::RoutingSpec;
+use crate::sharing::SharingSpec;
+use crate::topology::TopologySpec;
+use crate::units::Time;
+use crate::workload::pattern::WorkloadSpec;
+
+/// No more mistakes than this are looked for in one section.
+const MOST: usize = 50;
+
+/// A key of the scenario after reading.
+#[derive(Clone, Debug)]
+pub(super) enum Section<T> {
+    /// It is not there.
+    Absent,
+    /// It is there, but has mistakes; they have been reported.
+    Broken,
+    /// What it says, and where it stands.
+    Is(T, Span),
+}
+
+impl<T> Section<T> {
+    /// What it says, if it could be read.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Self::Is(value, _) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Where it stands.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            Self::Is(_, span) => Some(*span),
+            _ => None,
+        }
+    }
+}
+
+/// The keys of a scenario, read one by one.
+#[derive(Clone, Debug)]
+pub(super) struct Sections {
+    pub seed: Section<u64>,
+    pub resolution: Section<Located<Time>>,
+    pub topology: Section<TopologySpec>,
+    pub routing: Section<RoutingSpec>,
+    pub placement: Section<PlacementSpec>,
+    pub sharing: Section<SharingSpec>,
+    pub workload: Section<WorkloadSpec>,
+}
+
+/// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing.
+pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
+    let known = Node::root().keys();
+    for (key, entry) in table.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
+        diagnostics.push(unknown_key(key, entry.key, &known, ""));
+    }
+    let mut reader = Reader { table, diagnostics, incomplete };
+    let sections = Sections {
+        seed: reader.value("seed"),
+        resolution: reader.value("resolution"),
+        topology: reader.choice("topology"),
+        routing: reader.choice("routing"),
+        placement: reader.choice("placement"),
+        sharing: reader.choice("sharing"),
+        workload: reader.choice("workload"),
+    };
+    if !incomplete {
+        for key in ["topology", "workload"].into_iter().filter(|key| !table.contains_key(*key)) {
+            diagnostics.push(nothing_chosen(key));
+        }
+    }
+    sections
+}
+
+/// The message for a scenario without topology or workload.
+pub(super) fn nothing_chosen(table: &str) -> Diagnostic {
+    let help = match table {
+        "topology" => "name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all",
+        _ => "name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all",
+    };
+    Diagnostic::new("missing-key", format!("there is no {table}")).help(help)
+}
+
+struct Reader<'a> {
+    table: &'a Table,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    incomplete: bool,
+}
+
+impl Reader<'_> {
+    /// A key that holds a plain value.
+    fn value<T: DeserializeOwned>(&mut self, key: &str) -> Section<T> {
+        match self.table.get(key) {
+            None => Section::Absent,
+            Some(entry) => self.section(key, &entry.value, entry.value.span),
+        }
+    }
+
+    /// A table that holds exactly one choice.
+    fn choice<T: DeserializeOwned>(&mut self, key: &str) -> Section<T> {
+        let Some(Entry { key: at, value }) = self.table.get(key) else { return Section::Absent };
+        let names = variants(key);
+        let mistake = match value.table() {
+            None => Diagnostic::new("wrong-type", format!("`{key}` is {}", value.what()))
+                .at(value.span)
+                .label("a table is expected")
+                .help(example(key, &names)),
+            Some(choices) => {
+                let mut unknown: Vec<Diagnostic> = choices
+                    .iter()
+                    .filter(|(name, _)| !names.contains(&name.as_str()))
+                    .map(|(name, entry)| unknown_choice(key, name, entry.key, &names))
+                    .collect();
+                let mut spans: Vec<Span> = choices.values().map(|entry| entry.key).collect();
+                spans.sort();
+                match spans[..] {
+                    [span] if unknown.is_empty() => return self.section(key, value, span),
+                    [] => Diagnostic::new("missing-key", format!("no {key} is chosen"))
+                        .at(*at)
+                        .label("empty")
+                        .help(example(key, &names)),
+                    _ => match unknown.pop() {
+                        Some(last) => {
+                            self.diagnostics.append(&mut unknown);
+                            last
+                        }
+                        None => {
+                            let chosen: Vec<String> = choices.keys().map(|name| format!("`{name}`")).collect();
+                            Diagnostic::new("two-choices", format!("more than one {key}: {}", chosen.join(" and ")))
+                                .at(spans[spans.len() - 1])
+                                .label("only one can be used")
+                                .help("leave out the others")
+                        }
+                    },
+                }
+            }
+        };
+        self.diagnostics.push(mistake);
+        Section::Broken
+    }
+
+    /// Reads one section, again and again until all its mistakes are found.
+    fn section<T: DeserializeOwned>(&mut self, key: &str, value: &Tree, span: Span) -> Section<T> {
+        let mut tree = value.clone();
+        let mut removed = BTreeSet::new();
+        for _ in 0..MOST {
+            let error = match T::deserialize(ValueDeserializer::from(tree.value())) {
+                Ok(value) if removed.is_empty() => return Section::Is(value, span),
+                Ok(_) => break,
+                Err(error) => error,
+            };
+            let at = error.span().map_or(span, |range| Span::new(range.start, range.end));
+            let path = tree.path_to(at).unwrap_or_default();
+            if let Some(name) = backticked(error.message(), "missing field ") {
+                self.missing(key, &path, name, at, &tree, &removed);
+                break;
+            }
+            self.diagnostics.push(translated(error.message(), key, &path, at));
+            if !tree.remove(&path) {
+                break;
+            }
+            removed.insert(path);
+        }
+        Section::Broken
+    }
+
+    /// Reports all keys that a table lacks, unless they were taken out for a mistake of their own.
+    fn missing(&mut self, key: &str, path: &[Step], name: &str, at: Span, tree: &Tree, removed: &BTreeSet<Vec<Step>>) {
+        if self.incomplete {
+            return;
+        }
+        let node = node_at(key, path);
+        let mut names = node.as_ref().map(Node::required).unwrap_or_default();
+        if !names.contains(&name) {
+            names = vec![name];
+        }
+        let written = subtree(tree, path).and_then(Tree::table);
+        names.retain(|name| {
+            let mut full = path.to_vec();
+            full.push(Step::Key((*name).to_owned()));
+            !removed.contains(&full) && !written.is_some_and(|table| table.contains_key(*name))
+        });
+        if names.is_empty() {
+            return;
+        }
+        let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let keys = if names.len() == 1 { "key" } else { "keys" };
+        let described = names.iter().filter_map(|name| {
+            let description = node.as_ref()?.key(name)?.description()?;
+            Some(format!("`{name}`: {}", lowercase_first(&description)))
+        });
+        let described: Vec<String> = described.collect();
+        let mut diagnostic = Diagnostic::new("missing-key", format!("missing {keys} {}", listed.join(", "))).at(at);
+        if !described.is_empty() {
+            diagnostic = diagnostic.help(described.join("; "));
+        }
+        self.diagnostics.push(diagnostic);
+    }
+}
+
+/// A message of serde or TOML in our words.
+fn translated(message: &str, key: &str, path: &[Step], at: Span) -> Diagnostic {
+    let message = message.trim();
+    let name = path.iter().rev().find_map(|step| match step {
+        Step::Key(name) => Some(name.as_str()),
+        Step::Item(_) => None,
+    });
+    let name = name.unwrap_or(key);
+    if let Some(unknown) = backticked(message, "unknown field ") {
+        let known = all_backticked(message.split_once(", expected").map_or("", |(_, known)| known));
+        let table: Vec<&str> = path[..path.len().saturating_sub(1)].iter().filter_map(step_name).collect();
+        return unknown_key(unknown, at, &known, &[&[key], &table[..]].concat().join("."));
+    }
+    if let Some(unknown) = backticked(message, "unknown variant ") {
+        let known = all_backticked(message.split_once(", expected").map_or("", |(_, known)| known));
+        return unknown_choice(name, unknown, at, &known);
+    }
+    if let Some((found, expected)) = message
+        .strip_prefix("invalid type: ")
+        .or_else(|| message.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    {
+        let diagnostic = Diagnostic::new("wrong-type", format!("`{name}` is {}", found_in_words(found)))
+            .at(at)
+            .label(format!("{} is expected", expected_in_words(expected)));
+        return match node_at(key, path).and_then(|node| node.description()) {
+            Some(description) => diagnostic.help(format!("`{name}`: {}", lowercase_first(&description))),
+            None => diagnostic,
+        };
+    }
+    let (message, help) = message.split_once("; ").map_or((message, None), |(message, help)| (message, Some(help)));
+    let diagnostic = Diagnostic::new("wrong-value", lowercase_first(message)).at(at);
+    match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+fn unknown_key(unknown: &str, at: Span, known: &[&str], table: &str) -> Diagnostic {
+    let place = if table.is_empty() { String::new() } else { format!(" in [{table}]") };
+    let diagnostic = Diagnostic::new("unknown-key", format!("unknown key `{unknown}`{place}")).at(at);
+    match closest(unknown, known.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None if known.is_empty() => diagnostic.help("there are no keys here"),
+        None => diagnostic.help(format!("there are: {}", known.join(", "))),
+    }
+}
+
+fn unknown_choice(what: &str, unknown: &str, at: Span, known: &[&str]) -> Diagnostic {
+    let diagnostic = Diagnostic::new("unknown-choice", format!("unknown {what} `{unknown}`")).at(at);
+    match closest(unknown, known.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help(format!("there are: {}", known.join(", "))),
+    }
+}
+
+fn example(key: &str, names: &[&str]) -> String {
+    format!("write a table like [{key}.{}]; there are: {}", names.first().unwrap_or(&"..."), names.join(", "))
+}
+
+/// What the schema says of the value at this path of a section.
+fn node_at(key: &str, path: &[Step]) -> Option<Node> {
+    Node::at(std::iter::once(key).chain(path.iter().filter_map(step_name)))
+}
+
+fn step_name(step: &Step) -> Option<&str> {
+    match step {
+        Step::Key(name) => Some(name),
+        Step::Item(_) => None,
+    }
+}
+
+fn subtree<'a>(tree: &'a Tree, path: &[Step]) -> Option<&'a Tree> {
+    path.iter().try_fold(tree, |tree, step| match step {
+        Step::Key(key) => tree.table()?.get(key).map(|entry| &entry.value),
+        Step::Item(_) => None,
+    })
+}
+
+/// `integer `5`` as `the number 5`.
+fn found_in_words(found: &str) -> String {
+    let value = found.split_once('`').map(|(_, rest)| rest.trim_end_matches('`'));
+    match (found.split([' ', '`']).next(), value) {
+        (Some("integer" | "floating"), Some(value)) => format!("the number {value}"),
+        (Some("boolean"), Some(value)) => value.to_owned(),
+        (Some("string"), _) => format!("the text {}", found.trim_start_matches("string ")),
+        (Some("map"), _) => "a table".to_owned(),
+        (Some("sequence"), _) => "a list".to_owned(),
+        _ => found.to_owned(),
+    }
+}
+
+/// What serde expects, for people.
+fn expected_in_words(expected: &str) -> String {
+    match expected {
+        "u8" => "a whole number from 0 to 255".to_owned(),
+        "u16" => "a whole number from 0 to 65535".to_owned(),
+        "u32" => "a whole number from 0 to 4294967295".to_owned(),
+        "u64" | "usize" => "a whole number, 0 or more,".to_owned(),
+        "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a string" | "a borrowed string" => "a text in quotes".to_owned(),
+        "a sequence" => "a list in [ ]".to_owned(),
+        _ if expected.starts_with("struct ") || expected == "a map" => "a table".to_owned(),
+        _ => expected.to_owned(),
+    }
+}
+
+/// The word in backticks right after `prefix`, if the message starts so.
+fn backticked<'a>(message: &'a str, prefix: &str) -> Option<&'a str> {
+    message.strip_prefix(prefix)?.strip_prefix('`')?.split('`').next()
+}
+
+/// All words in backticks.
+fn all_backticked(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+fn lowercase_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        // Not an abbreviation.
+        Some(first) if first.is_uppercase() && !text.chars().nth(1).is_some_and(char::is_uppercase) => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}

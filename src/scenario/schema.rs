@@ -1,0 +1,146 @@
+//! The JSON schema of a scenario: for editors, and for messages that say which keys there are.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value, json};
+
+use super::ScenarioFile;
+use super::loader::CHOICES;
+
+/// The JSON schema of a scenario file, for editors (Taplo, VS Code) and other programs.
+pub fn schema() -> Value {
+    let mut schema = types().clone();
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        for key in CHOICES {
+            let Some(choice) = properties.get_mut(key) else { continue };
+            let description = choice.as_object_mut().and_then(|choice| choice.remove("description"));
+            let name = match key {
+                "topology" => json!({ "type": "string", "description": "a named topology, or a file" }),
+                "workload" => json!({ "type": "string", "description": "a named pattern, or a file" }),
+                _ => json!({ "enum": variants(key), "description": "short for an empty table of that name" }),
+            };
+            *choice = json!({ "anyOf": [choice.take(), name] });
+            if let (Some(description), Some(choice)) = (description, choice.as_object_mut()) {
+                choice.insert("description".to_owned(), description);
+            }
+        }
+    }
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("title".to_owned(), "Hayase scenario".into());
+        let description = "A fabric, what is sent over it, and how: https://docs.rs/hayase";
+        schema.insert("description".to_owned(), description.into());
+        // A named topology or pattern is a scenario without the rest.
+        schema.remove("required");
+    }
+    schema
+}
+
+/// The schema of [`ScenarioFile`] as its types give it.
+fn types() -> &'static Value {
+    static TYPES: OnceLock<Value> = OnceLock::new();
+    TYPES.get_or_init(|| schemars::schema_for!(ScenarioFile).to_value())
+}
+
+/// What the schema says of the value at the end of these keys.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// All alternatives, references followed.
+    alternatives: Vec<&'static Map<String, Value>>,
+    description: Option<&'static str>,
+    default: Option<&'static Value>,
+}
+
+impl Node {
+    /// The whole scenario.
+    pub fn root() -> Self {
+        Self::of(types())
+    }
+
+    /// What stands behind these keys, if the schema knows them.
+    pub fn at<'a>(path: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        path.into_iter().try_fold(Self::root(), |node, key| node.key(key))
+    }
+
+    fn of(schema: &'static Value) -> Self {
+        let mut node = Self { alternatives: Vec::new(), description: None, default: schema.get("default") };
+        node.add(schema, 0);
+        node.description = schema.get("description").and_then(Value::as_str).or_else(|| {
+            node.alternatives.iter().find_map(|schema| schema.get("description").and_then(Value::as_str))
+        });
+        node
+    }
+
+    fn add(&mut self, schema: &'static Value, depth: u32) {
+        let Some(map) = schema.as_object().filter(|_| depth < 16) else { return };
+        self.alternatives.push(map);
+        if let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|path| types().pointer(path.trim_start_matches('#'))) {
+            self.add(target, depth + 1);
+        }
+        for word in ["oneOf", "anyOf", "allOf"] {
+            for schema in map.get(word).and_then(Value::as_array).into_iter().flatten() {
+                self.add(schema, depth + 1);
+            }
+        }
+    }
+
+    /// What stands behind one key.
+    pub fn key(&self, key: &str) -> Option<Self> {
+        self.properties().find(|(name, _)| *name == key).map(|(_, schema)| Self::of(schema))
+    }
+
+    /// The keys there are, in the order in which the types name them.
+    pub fn keys(&self) -> Vec<&'static str> {
+        self.properties().map(|(key, _)| key).collect()
+    }
+
+    /// The keys there must be.
+    pub fn required(&self) -> Vec<&'static str> {
+        let lists = self.alternatives.iter().filter_map(|schema| schema.get("required")?.as_array());
+        lists.flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// What it is, in one sentence.
+    pub fn description(&self) -> Option<String> {
+        let text = self.description?.split("\n\n").next()?.replace('\n', " ");
+        Some(text.trim_end_matches('.').to_owned())
+    }
+
+    /// What it is where it is left out, if the types say so.
+    pub fn default(&self) -> Option<&'static Value> {
+        self.default
+    }
+
+    /// The texts it may be, where there is a choice of words.
+    pub fn words(&self) -> Vec<&'static str> {
+        let listed = self.alternatives.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
+        let single = self.alternatives.iter().filter_map(|schema| schema.get("const"));
+        listed.chain(single).filter_map(Value::as_str).collect()
+    }
+
+    /// The name of its type in JSON, if there is one.
+    pub fn type_name(&self) -> Option<&'static str> {
+        self.alternatives.iter().find_map(|schema| schema.get("type").and_then(Value::as_str))
+    }
+
+    /// The description of its type, beside that of the key.
+    pub fn type_description(&self) -> Option<&'static str> {
+        let all = self.alternatives.iter().skip(1).filter_map(|schema| schema.get("description").and_then(Value::as_str));
+        all.last()
+    }
+
+    fn properties(&self) -> impl Iterator<Item = (&'static str, &'static Value)> {
+        let maps = self.alternatives.iter().filter_map(|schema| schema.get("properties")?.as_object());
+        maps.flatten().map(|(key, schema)| (key.as_str(), schema))
+    }
+}
+
+/// The choices of a table: `torus`, `mesh`, ... of `topology`.
+pub(super) fn variants(table: &str) -> Vec<&'static str> {
+    let node = Node::root().key(table);
+    node.map(|node| node.keys().into_iter().chain(node.words()).collect()).unwrap_or_default()
+}
+
+/// Whether the table at the end of `path` has this key; `None` where there is no such table.
+pub(super) fn has_key(path: &[&str], key: &str) -> Option<bool> {
+    Node::at(path.iter().copied()).map(|node| node.keys().contains(&key))
+}

@@ -1,0 +1,223 @@
+//! Tables as they were written: every key and value with its place, before anything is known of their meaning.
+//!
+//! Several texts are merged on this form, so that a mistake is shown in the text it comes from.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use crate::diagnostic::{Diagnostic, Span};
+
+/// The keys of a table.
+pub(super) type Table = BTreeMap<String, Entry>;
+
+/// A key with what stands behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// Where the key is written.
+    pub key: Span,
+    /// Its value.
+    pub value: Tree,
+}
+
+/// A value with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    /// Where it is written; of a table, its header.
+    pub span: Span,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// A text.
+    Text(String),
+    /// A number, truth value or date, as TOML writes it.
+    Bare(String),
+    /// A list.
+    List(Vec<Tree>),
+    /// A table.
+    Table(Table),
+}
+
+impl Tree {
+    /// The table that this is, if it is one.
+    pub fn table(&self) -> Option<&Table> {
+        match &self.kind {
+            Kind::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The same to be changed.
+    pub fn table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.kind {
+            Kind::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The text that this is, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What this is, for people.
+    pub fn what(&self) -> &'static str {
+        match &self.kind {
+            Kind::Text(_) => "a text",
+            Kind::Bare(text) if text == "true" || text == "false" => "a truth value",
+            Kind::Bare(_) => "a number or date",
+            Kind::List(_) => "a list",
+            Kind::Table(_) => "a table",
+        }
+    }
+
+    /// The same for TOML's deserialiser.
+    pub fn value(&self) -> Spanned<DeValue<'_>> {
+        let value = match &self.kind {
+            Kind::Text(text) => DeValue::String(Cow::Borrowed(text)),
+            // It was written out by TOML's own reader, so that it can be read again.
+            Kind::Bare(text) => {
+                DeValue::parse(text).map_or_else(|_| DeValue::String(Cow::Borrowed(text)), Spanned::into_inner)
+            }
+            Kind::List(items) => DeValue::Array(items.iter().map(Self::value).collect::<DeArray<'_>>()),
+            Kind::Table(table) => DeValue::Table(
+                table
+                    .iter()
+                    .map(|(key, entry)| (spanned(entry.key, Cow::Borrowed(key.as_str())), entry.value.value()))
+                    .collect::<DeTable<'_>>(),
+            ),
+        };
+        spanned(self.span, value)
+    }
+
+    /// Overrides this by what a later text says: tables key by key, anything else as a whole.
+    pub fn merge(&mut self, later: Self) {
+        match (self.table_mut(), later) {
+            (Some(table), Self { kind: Kind::Table(later), .. }) => merge_tables(table, later),
+            (_, later) => *self = later,
+        }
+    }
+
+    /// The steps to the deepest key or value that stands exactly at `span`.
+    pub fn path_to(&self, span: Span) -> Option<Vec<Step>> {
+        let below = match &self.kind {
+            Kind::Table(table) => table.iter().find_map(|(key, entry)| {
+                let step = Step::Key(key.clone());
+                match entry.value.path_to(span) {
+                    Some(path) => Some(prefixed(step, path)),
+                    None => (entry.key == span).then(|| vec![step]),
+                }
+            }),
+            Kind::List(items) => items
+                .iter()
+                .enumerate()
+                .find_map(|(i, item)| item.path_to(span).map(|path| prefixed(Step::Item(i), path))),
+            Kind::Text(_) | Kind::Bare(_) => None,
+        };
+        below.or_else(|| (self.span == span).then(Vec::new))
+    }
+
+    /// Takes out the key or item at the end of the path; of a list, the whole list: its other items would move.
+    pub fn remove(&mut self, path: &[Step]) -> bool {
+        match path {
+            [] => false,
+            [Step::Key(key)] | [Step::Key(key), Step::Item(_)] => {
+                self.table_mut().is_some_and(|table| table.remove(key).is_some())
+            }
+            [Step::Key(key), rest @ ..] => {
+                self.table_mut().and_then(|table| table.get_mut(key)).is_some_and(|entry| entry.value.remove(rest))
+            }
+            [Step::Item(i), rest @ ..] => match &mut self.kind {
+                Kind::List(items) => items.get_mut(*i).is_some_and(|item| item.remove(rest)),
+                _ => false,
+            },
+        }
+    }
+}
+
+/// A step from a value to one inside it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Step {
+    /// To the value of a key.
+    Key(String),
+    /// To an item of a list.
+    Item(usize),
+}
+
+fn prefixed(step: Step, mut path: Vec<Step>) -> Vec<Step> {
+    path.insert(0, step);
+    path
+}
+
+/// Overrides `table` key by key.
+pub(super) fn merge_tables(table: &mut Table, later: Table) {
+    for (key, entry) in later {
+        match table.get_mut(&key) {
+            Some(earlier) if earlier.value.table().is_some() && entry.value.table().is_some() => {
+                earlier.value.merge(entry.value);
+            }
+            _ => {
+                table.insert(key, entry);
+            }
+        }
+    }
+}
+
+/// Reads a TOML text that stands at `base`; after a mistake it goes on as well as it can.
+pub(super) fn parse(text: &str, base: usize) -> (Table, Vec<Diagnostic>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    (owned_table(table.get_ref(), base), errors.iter().map(|error| syntax(error, text, base)).collect())
+}
+
+/// Reads a single value.
+pub(super) fn parse_value(text: &str, base: usize) -> Option<Tree> {
+    DeValue::parse(text).ok().map(|value| owned(&value, base))
+}
+
+fn owned_table(table: &DeTable<'_>, base: usize) -> Table {
+    table
+        .iter()
+        .map(|(key, value)| {
+            (key.get_ref().to_string(), Entry { key: shifted(key.span(), base), value: owned(value, base) })
+        })
+        .collect()
+}
+
+fn owned(value: &Spanned<DeValue<'_>>, base: usize) -> Tree {
+    let kind = match value.get_ref() {
+        DeValue::String(text) => Kind::Text(text.to_string()),
+        DeValue::Integer(number) => Kind::Bare(number.to_string()),
+        DeValue::Float(number) => Kind::Bare(number.to_string()),
+        DeValue::Boolean(value) => Kind::Bare(value.to_string()),
+        DeValue::Datetime(date) => Kind::Bare(date.to_string()),
+        DeValue::Array(items) => Kind::List(items.iter().map(|item| owned(item, base)).collect()),
+        DeValue::Table(table) => Kind::Table(owned_table(table, base)),
+    };
+    Tree { span: shifted(value.span(), base), kind }
+}
+
+fn spanned<T>(span: Span, value: T) -> Spanned<T> {
+    Spanned::new(span.start..span.end, value)
+}
+
+fn shifted(range: std::ops::Range<usize>, base: usize) -> Span {
+    Span::new(range.start + base, range.end + base)
+}
+
+/// What TOML's reader did not understand, in our words.
+fn syntax(error: &toml::de::Error, text: &str, base: usize) -> Diagnostic {
+    let range = error.span().unwrap_or(text.len()..text.len());
+    let message = error.message();
+    let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+    let diagnostic = Diagnostic::new("syntax", what.to_owned()).at(shifted(range, base));
+    if expected.is_empty() { diagnostic } else { diagnostic.label(format!("expected {expected}")) }
+}
