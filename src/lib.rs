@@ -14,6 +14,7 @@ pub mod rng;
 pub mod routing;
 pub mod scenario;
 pub mod sharing;
+pub mod sweep;
 pub mod topology;
 pub mod units;
 pub mod workload;

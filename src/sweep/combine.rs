@@ -1,0 +1,184 @@
+//! The points of a sweep, and what the runs of one point give together.
+
+use super::{Outcome, Point, Sweep};
+use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
+use crate::report::{Bounds, ComparisonRow, SeedStatistics};
+use crate::scenario::{Loader, Scenario};
+
+/// One combination; `None` leaves the choice to the base.
+pub(super) struct Choice<'a> {
+    topology: Option<&'a str>,
+    pattern: Option<&'a str>,
+    placement: Option<&'a str>,
+    sharing: Option<&'a str>,
+    routing: Option<&'a str>,
+    injection: Option<&'a str>,
+}
+
+/// Every combination; patterns change fastest.
+pub(super) fn choices(sweep: &Sweep) -> Vec<Choice<'_>> {
+    let mut all = Vec::new();
+    for topology in each(&sweep.topologies) {
+        for placement in each(&sweep.placements) {
+            for sharing in each(&sweep.sharings) {
+                for routing in each(&sweep.routings) {
+                    for injection in each(&sweep.injections) {
+                        for pattern in each(&sweep.patterns) {
+                            all.push(Choice { topology, pattern, placement, sharing, routing, injection });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The items, or once the choice of the base.
+fn each(items: &[String]) -> Vec<Option<&str>> {
+    if items.is_empty() { vec![None] } else { items.iter().map(|item| Some(item.as_str())).collect() }
+}
+
+impl Choice<'_> {
+    /// The texts of this combination.
+    pub fn loader(&self, sweep: &Sweep) -> Loader {
+        let mut loader = sweep.base.clone();
+        if let Some(&seed) = sweep.seeds.first() {
+            loader = loader.seed(seed);
+        }
+        let add = |loader: Loader, value: Option<&str>, with: fn(Loader, &str) -> Loader| match value {
+            Some(value) => with(loader, value),
+            None => loader,
+        };
+        loader = add(loader, self.topology, Loader::topology);
+        loader = add(loader, self.pattern, Loader::pattern);
+        loader = add(loader, self.placement, Loader::placement);
+        loader = add(loader, self.sharing, Loader::sharing);
+        loader = add(loader, self.routing, Loader::routing);
+        add(loader, self.injection, Loader::injection)
+    }
+
+    /// The point of this combination.
+    pub fn point(&self, scenario: Scenario, seeds: &[u64]) -> Point {
+        let seeds = match seeds {
+            [] => vec![scenario.seed],
+            [first, ..] if !scenario.depends_on_seed() => vec![*first],
+            all => {
+                // Each seed once.
+                let mut distinct: Vec<u64> = Vec::new();
+                distinct.extend(all.iter().enumerate().filter(|(i, seed)| !all[..*i].contains(seed)).map(|(_, seed)| *seed));
+                distinct
+            }
+        };
+        let name = |named: Option<&str>, other: String| named.map_or(other, str::to_owned);
+        let chosen = |choice: serde_json::Value| {
+            choice.as_object().and_then(|map| map.keys().next().cloned()).unwrap_or_default()
+        };
+        let json = scenario.file.to_json();
+        let choice = |key: &str| chosen(json.get(key).cloned().unwrap_or_default());
+        Point {
+            topology: name(self.topology, scenario.fabric.name().to_owned()),
+            pattern: name(self.pattern, scenario.workload_name.clone()),
+            placement: name(self.placement, choice("placement")),
+            sharing: scenario.sharing.name().to_owned(),
+            routing: name(self.routing, choice("routing")),
+            injection: scenario.injection.to_string(),
+            scenario,
+            seeds,
+        }
+    }
+
+    /// What it is, for messages.
+    pub fn name(&self) -> String {
+        let on = self.topology.map(|name| format!("on {name}")).unwrap_or_default();
+        let rest = [self.placement, self.sharing, self.routing, self.injection].into_iter().flatten().map(str::to_owned);
+        let all = self.pattern.map(str::to_owned).into_iter().chain((!on.is_empty()).then_some(on)).chain(rest);
+        all.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The mistakes of several points, each said once.
+#[derive(Default)]
+pub(super) struct Mistakes {
+    found: Vec<(Diagnostic, Vec<String>)>,
+    sources: Sources,
+}
+
+impl Mistakes {
+    /// Adds those of one point.
+    pub fn add(&mut self, point: &str, invalid: &Invalid) {
+        for diagnostic in &invalid.diagnostics {
+            // Each point has texts of its own: places that hold without them.
+            let mut placed = diagnostic.clone();
+            placed.at = match diagnostic.place(&invalid.sources) {
+                Some(place) => At::Place(Box::new(place)),
+                None => At::Nowhere,
+            };
+            match self.found.iter_mut().find(|(known, _)| *known == placed) {
+                Some((_, points)) => points.push(point.to_owned()),
+                None => self.found.push((placed, vec![point.to_owned()])),
+            }
+        }
+    }
+
+    /// Nothing, or all mistakes with the points they belong to.
+    pub fn none(self) -> Result<(), Invalid> {
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        let diagnostics = self.found.into_iter().map(|(mut diagnostic, points)| {
+            let more = points.len() - 1;
+            let points = match (points.first().map_or("", String::as_str), more) {
+                ("", _) => return diagnostic,
+                (first, 0) => first.to_owned(),
+                (first, more) => format!("{first} and {more} more"),
+            };
+            diagnostic.message = format!("{points}: {}", diagnostic.message);
+            diagnostic
+        });
+        Err(Invalid { diagnostics: diagnostics.collect(), sources: self.sources })
+    }
+}
+
+/// What the runs of a point give together; at least one.
+pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
+    let n = runs.len() as f64;
+    let seeds = runs.iter().map(|outcome| outcome.seed).collect();
+    let makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.report.makespan_s).collect());
+    let mean = |of: fn(&Bounds) -> f64| runs.iter().map(|outcome| of(&outcome.run.report.bounds)).sum::<f64>() / n;
+    let known = runs.iter().all(|outcome| outcome.run.report.bounds.bisection_s.is_some());
+    let bounds = Bounds {
+        injection_s: mean(|bounds| bounds.injection_s),
+        busiest_link_s: mean(|bounds| bounds.busiest_link_s),
+        bisection_s: known.then(|| mean(|bounds| bounds.bisection_s.unwrap_or(0.0))),
+    };
+    let mut fingerprint = blake3::Hasher::new();
+    for outcome in runs {
+        fingerprint.update(outcome.run.report.fingerprint.as_bytes()).update(b"\n");
+    }
+    let first = &runs[0].run.report;
+    ComparisonRow {
+        topology: point.topology.clone(),
+        placement: point.placement.clone(),
+        sharing: point.sharing.clone(),
+        routing: point.routing.clone(),
+        injection: point.injection.clone(),
+        pattern: point.pattern.clone(),
+        ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),
+        ratio_to_best: 1.0,
+        makespan,
+        messages: first.messages,
+        bytes: first.bytes,
+        bounds,
+        wall_s: runs.iter().map(|outcome| outcome.run.report.meta.wall_s).sum::<f64>() / n,
+        fingerprint: match runs {
+            [only] => only.run.report.fingerprint.clone(),
+            _ => fingerprint.finalize().to_hex()[..16].to_owned(),
+        },
+    }
+}
+
+/// `a / b`, and 1 where both are nothing.
+pub(super) fn ratio(a: f64, b: f64) -> f64 {
+    if a == b { 1.0 } else { a / b }
+}

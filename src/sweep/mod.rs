@@ -1,0 +1,312 @@
+//! Sweeps: many runs side by side, as a comparison.
+//!
+//! A [`Sweep`] names what is compared; every combination is a point, and every point runs once for each seed, on all
+//! cores. What comes out does not depend on how many there are.
+
+mod combine;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::diagnostic::{Diagnostic, Invalid};
+use crate::engine::{Progress, Watch};
+use crate::report::{COMPARISON_SCHEMA, Comparison, ComparisonRow, Status};
+use crate::scenario::{Loader, Run, RunOptions, Scenario};
+use crate::workload::Blocked;
+
+/// What is compared: every combination of what is listed. An empty list leaves the choice to `base`.
+#[derive(Clone, Debug, Default)]
+pub struct Sweep {
+    /// What the comparison is called.
+    pub title: String,
+    /// What all runs have in common.
+    pub base: Loader,
+    /// Topologies, by name or path.
+    pub topologies: Vec<String>,
+    /// Patterns, by name or path.
+    pub patterns: Vec<String>,
+    /// Placements, by name or path.
+    pub placements: Vec<String>,
+    /// Sharing policies.
+    pub sharings: Vec<String>,
+    /// Routing rules.
+    pub routings: Vec<String>,
+    /// Injection rules.
+    pub injections: Vec<String>,
+    /// Seeds; empty: the seed of `base`.
+    pub seeds: Vec<u64>,
+}
+
+/// One combination, ready to run.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The topology as named.
+    pub topology: String,
+    /// The pattern as named.
+    pub pattern: String,
+    /// The placement as named.
+    pub placement: String,
+    /// The sharing policy.
+    pub sharing: String,
+    /// The routing rule.
+    pub routing: String,
+    /// The injection rule.
+    pub injection: String,
+    /// Its scenario with the first seed.
+    pub scenario: Scenario,
+    /// The seeds it runs with: only the first where nothing in it is random.
+    pub seeds: Vec<u64>,
+}
+
+impl Point {
+    /// What it is, for messages: `all-to-all-pairwise on fat-tree-54, random, max-min`.
+    pub fn name(&self) -> String {
+        format!("{} on {}, {}, {}", self.pattern, self.topology, self.placement, self.sharing)
+    }
+}
+
+/// How far a sweep is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SweepProgress {
+    /// Runs that are done.
+    pub runs: usize,
+    /// Runs in all.
+    pub total_runs: usize,
+    /// Messages delivered in all runs so far.
+    pub messages: u64,
+    /// Messages of all runs.
+    pub total_messages: u64,
+}
+
+/// Looks on while a sweep runs, and may end it.
+#[derive(Clone, Copy, Default)]
+pub struct Control<'a> {
+    /// Called from any thread, every few thousand messages and after each run.
+    pub progress: Option<&'a (dyn Fn(SweepProgress) + Sync)>,
+    /// Set to end the sweep: what is complete by then is reported.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+/// Why there is no comparison.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SweepError {
+    /// Some points cannot be built; nothing was run.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The ranks of one run wait for each other.
+    #[error("{point} with seed {seed} does not end: {} ranks wait for what never comes", .blocked.len())]
+    Deadlocked {
+        /// The name of the point.
+        point: String,
+        /// The seed of the run.
+        seed: u64,
+        /// Who waits for whom.
+        blocked: Vec<Blocked>,
+    },
+}
+
+/// How one scenario is run.
+type Runner = dyn Fn(&Scenario, RunOptions<'_>) -> Run + Sync;
+
+impl Sweep {
+    /// All points, in the order of the lists: topologies, placements, sharing policies, routings, injections, and
+    /// patterns as the innermost.
+    ///
+    /// # Errors
+    /// Every mistake of every point, each with the point it belongs to.
+    pub fn points(&self) -> Result<Vec<Point>, Invalid> {
+        let mut points: Vec<Point> = Vec::new();
+        let mut mistakes = combine::Mistakes::default();
+        for choice in combine::choices(self) {
+            match choice.loader(self).load() {
+                Ok(mut scenario) => {
+                    let same = |point: &&Point| {
+                        point.scenario.file.topology == scenario.file.topology
+                            && point.scenario.file.routing == scenario.file.routing
+                    };
+                    if let Some(Point { scenario: known, .. }) = points.iter().find(same) {
+                        // The same fabric and routes once, however many points use them.
+                        scenario.fabric = known.fabric.clone();
+                        scenario.router = known.router.clone();
+                    }
+                    points.push(choice.point(scenario, &self.seeds));
+                }
+                Err(invalid) => mistakes.add(&choice.name(), &invalid),
+            }
+        }
+        mistakes.none()?;
+        if points.is_empty() {
+            return Err(Invalid { diagnostics: vec![Diagnostic::new("missing-key", "there is nothing to compare")], ..Invalid::default() });
+        }
+        Ok(points)
+    }
+
+    /// Runs everything.
+    ///
+    /// # Errors
+    /// Points that cannot be built (then nothing is run), and runs that deadlock.
+    pub fn run(&self, control: Control<'_>) -> Result<Comparison, SweepError> {
+        let points = self.points()?;
+        run_points(&self.title, &points, control, &|scenario, options| scenario.run(options))
+    }
+}
+
+/// What one run contributes to its row.
+struct Outcome {
+    seed: u64,
+    run: Run,
+}
+
+/// Runs all points with all their seeds.
+fn run_points(title: &str, points: &[Point], control: Control<'_>, runner: &Runner) -> Result<Comparison, SweepError> {
+    // The longest runs first, so that no core is left alone with one at the end.
+    let mut jobs: Vec<(usize, u64)> =
+        points.iter().enumerate().flat_map(|(i, point)| point.seeds.iter().map(move |&seed| (i, seed))).collect();
+    jobs.sort_by_key(|&(i, _)| std::cmp::Reverse(points[i].scenario.pattern.messages()));
+    let tally = Tally {
+        control,
+        runs: AtomicUsize::new(0),
+        messages: AtomicU64::new(0),
+        total_runs: jobs.len(),
+        total_messages: jobs.iter().map(|&(i, _)| points[i].scenario.pattern.messages()).sum(),
+        failed: AtomicBool::new(false),
+    };
+    let outcomes: Mutex<BTreeMap<(usize, u64), Run>> = Mutex::new(BTreeMap::new());
+    let errors: Mutex<BTreeMap<(usize, u64), SweepError>> = Mutex::new(BTreeMap::new());
+    jobs.par_iter().with_max_len(1).for_each(|&(i, seed)| {
+        if tally.ended() {
+            return;
+        }
+        let error = match run_one(&points[i], seed, &tally, runner) {
+            Ok(Some(run)) => {
+                lock(&outcomes).insert((i, seed), run);
+                return;
+            }
+            Ok(None) => return,
+            Err(error) => error,
+        };
+        tally.failed.store(true, Ordering::Relaxed);
+        lock(&errors).insert((i, seed), error);
+    });
+    if let Some((_, error)) = lock(&errors).pop_first() {
+        return Err(error);
+    }
+    let mut outcomes = std::mem::take(&mut *lock(&outcomes));
+    let complete = outcomes.len() == jobs.len();
+    let mut rows = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        let mut runs = Vec::new();
+        for &seed in &point.seeds {
+            if let Some(run) = outcomes.remove(&(i, seed)) {
+                runs.push(Outcome { seed, run });
+            }
+        }
+        if !runs.is_empty() {
+            rows.push(combine::row(point, &runs));
+        }
+    }
+    Ok(Comparison { schema: COMPARISON_SCHEMA, title: title.to_owned(), rows: ranked(rows), complete })
+}
+
+/// One run; nothing where it was interrupted.
+fn run_one(point: &Point, seed: u64, tally: &Tally<'_>, runner: &Runner) -> Result<Option<Run>, SweepError> {
+    let again;
+    let scenario = if seed == point.scenario.seed {
+        &point.scenario
+    } else {
+        again = point.scenario.with_seed(seed)?;
+        &again
+    };
+    let watch = Counted { tally, counted: AtomicU64::new(0) };
+    let run = runner(scenario, RunOptions { watch: Some(&watch), ..RunOptions::default() });
+    match run.report.status {
+        Status::Complete => {
+            watch.count(run.report.messages);
+            tally.runs.fetch_add(1, Ordering::Relaxed);
+            tally.tell();
+            Ok(Some(run))
+        }
+        Status::Interrupted => Ok(None),
+        Status::Deadlocked => Err(SweepError::Deadlocked { point: point.name(), seed, blocked: run.blocked }),
+    }
+}
+
+/// Puts the rows of each block in order, best first; blocks stay in the order in which they came.
+fn ranked(rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
+    let mut blocks: Vec<Vec<ComparisonRow>> = Vec::new();
+    for row in rows {
+        match blocks.iter_mut().find(|block| block[0].block() == row.block()) {
+            Some(block) => block.push(row),
+            None => blocks.push(vec![row]),
+        }
+    }
+    for block in &mut blocks {
+        // Stable: of equals, the one named first.
+        block.sort_by(|a, b| a.makespan.mean_s.total_cmp(&b.makespan.mean_s));
+        let best = block[0].makespan.mean_s;
+        for row in block.iter_mut() {
+            row.ratio_to_best = combine::ratio(row.makespan.mean_s, best);
+        }
+    }
+    blocks.into_iter().flatten().collect()
+}
+
+/// What all runs have done together.
+struct Tally<'a> {
+    control: Control<'a>,
+    runs: AtomicUsize,
+    messages: AtomicU64,
+    total_runs: usize,
+    total_messages: u64,
+    failed: AtomicBool,
+}
+
+impl Tally<'_> {
+    fn ended(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.control.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    fn tell(&self) {
+        if let Some(progress) = self.control.progress {
+            progress(SweepProgress {
+                runs: self.runs.load(Ordering::Relaxed),
+                total_runs: self.total_runs,
+                messages: self.messages.load(Ordering::Relaxed),
+                total_messages: self.total_messages,
+            });
+        }
+    }
+}
+
+/// Looks on while one run goes, and adds what it does to the tally.
+struct Counted<'a> {
+    tally: &'a Tally<'a>,
+    counted: AtomicU64,
+}
+
+impl Counted<'_> {
+    /// Messages this run has delivered by now.
+    fn count(&self, delivered: u64) {
+        let before = self.counted.swap(delivered, Ordering::Relaxed);
+        self.tally.messages.fetch_add(delivered.saturating_sub(before), Ordering::Relaxed);
+    }
+}
+
+impl Watch for Counted<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.count(progress.delivered);
+        self.tally.tell();
+        !self.tally.ended()
+    }
+}
+
+/// A thread that panicked has not left the map half changed: inserts are whole.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;
