@@ -6,8 +6,12 @@
 //! stored, is the fabric's [`Shape`].
 
 mod bounds;
+mod build;
+mod grid;
+mod max_flow;
 mod routes;
 mod shape;
+mod tree;
 
 use std::fmt;
 
@@ -17,8 +21,10 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
 pub use bounds::Bisection;
+pub use grid::{CrossbarGrid, Grid};
 pub use routes::RouteTable;
-pub use shape::{CrossbarGrid, Grid, Shape, Tree};
+pub use shape::Shape;
+pub use tree::{Tree, TreeLink};
 
 /// What a link is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,6 +192,19 @@ impl Fabric {
             (Some(name), _) => name.clone(),
             (None, Some((from, to))) => format!("{} -> {}", self.vertex_name(from), self.vertex_name(to)),
             (None, None) => format!("link {link}"),
+        }
+    }
+
+    /// The vertex of the switch on which a node hangs: nodes with the same number share a leaf. On grids, and where no
+    /// switch is next to it, the node itself; where there are several switches, the one with the lowest number.
+    pub fn leaf_of(&self, node: NodeId) -> u32 {
+        match &self.shape {
+            Shape::Tree(tree) => tree.leaf(node).0,
+            Shape::Grid(_) | Shape::CrossbarGrid(_) => node.0,
+            Shape::Irregular => {
+                let neighbours = self.graph.neighbors(NodeIndex::new(node.index())).map(|vertex| vertex.index() as u32);
+                neighbours.filter(|&vertex| vertex >= self.nodes).min().unwrap_or(node.0)
+            }
         }
     }
 
