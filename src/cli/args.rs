@@ -202,7 +202,7 @@ pub struct RatesArgs {
     /// The scenario.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// Also write this file: x.csv or x.json (may be repeated).
+    /// Also write this file: x.csv, x.json or x.svg (may be repeated).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub output: Vec<PathBuf>,
     /// What is printed: table, json or csv.

@@ -63,7 +63,8 @@ fn content(path: &Path) -> Result<Content, Invalid> {
         "toml" | "json" => {}
         _ => {
             let message = format!("`{}` does not look like anything that can be checked", path.display());
-            let known = "scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml";
+            let known =
+                "scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml";
             return Err(Invalid {
                 diagnostics: vec![Diagnostic::new("unknown-file", message).help(known)],
                 ..Invalid::default()

@@ -7,9 +7,11 @@ use std::path::Path;
 use super::args::{CompareArgs, TableFormat};
 use super::files::{self, unknown};
 use super::progress::{self, RunsMonitor};
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, print, print_with, render, scenario};
+use super::{
+    End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with, render, scenario,
+};
 use crate::diagnostic::Diagnostic;
-use crate::output::{csv, json, svg, table};
+use crate::output::{csv, json, table};
 use crate::report::Comparison;
 use crate::scenario::Loader;
 use crate::sweep::{Control, Sweep, SweepError};
@@ -62,7 +64,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             continue;
         }
         file.write(|w| match kind {
-            Kind::Chart => w.write_all(svg::comparison(&comparison).as_bytes()),
+            Kind::Chart => pictures::comparison(&comparison, w),
             Kind::Csv => csv::comparison(&comparison, w),
             Kind::Json => json::write(&comparison, w),
             Kind::Markdown => w.write_all(table::comparison_markdown(&comparison).as_bytes()),
@@ -101,7 +103,8 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         (first, count) => scenario::seeds(first.unwrap_or(1), count)?,
     };
     let from = args.scenario.as_ref().map(|path| path.display().to_string());
-    let listed = [&args.topology, &args.pattern].into_iter().filter(|list| !list.is_empty()).map(|list| list.join(", "));
+    let listed =
+        [&args.topology, &args.pattern].into_iter().filter(|list| !list.is_empty()).map(|list| list.join(", "));
     Ok(Sweep {
         title: from.into_iter().chain(listed).collect::<Vec<_>>().join(": "),
         base,

@@ -42,10 +42,7 @@ impl Opened {
 
 /// Opens each of the files with what `kind` makes of its name; unknown names are all reported at once, before any file
 /// is opened.
-pub fn open<K>(
-    paths: &[PathBuf],
-    kind: impl Fn(&Path) -> Result<K, Diagnostic>,
-) -> Result<Vec<(K, Opened)>, Failure> {
+pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<Vec<(K, Opened)>, Failure> {
     check_names(paths, &kind)?;
     paths.iter().map(|path| Ok((kind(path)?, Opened::new(path)?))).collect()
 }

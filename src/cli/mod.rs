@@ -14,6 +14,7 @@ mod interrupt;
 mod man;
 mod memory;
 mod pattern;
+mod pictures;
 mod progress;
 mod rates;
 mod render;

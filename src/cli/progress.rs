@@ -67,7 +67,8 @@ impl Meter {
             Show::Bar => {
                 let bar = state.bar.get_or_insert_with(|| {
                     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
-                    let style = ProgressStyle::with_template(self.style).unwrap_or_else(|_| ProgressStyle::default_bar());
+                    let style =
+                        ProgressStyle::with_template(self.style).unwrap_or_else(|_| ProgressStyle::default_bar());
                     bar.set_style(style.progress_chars("=> "));
                     bar.with_elapsed(elapsed)
                 });

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::{RatesArgs, TableFormat};
 use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, print, print_with, progress};
+use super::{End, Failure, Voice, extension, pictures, print, print_with, progress};
 use crate::diagnostic::Diagnostic;
 use crate::output::{csv, json, table};
 
@@ -13,6 +13,7 @@ use crate::output::{csv, json, table};
 enum Kind {
     Csv,
     Json,
+    Picture,
 }
 
 impl Kind {
@@ -20,7 +21,8 @@ impl Kind {
         match extension(path).as_str() {
             "csv" => Ok(Self::Csv),
             "json" => Ok(Self::Json),
-            _ => Err(unknown(path, "x.csv or x.json")),
+            "svg" => Ok(Self::Picture),
+            _ => Err(unknown(path, "x.csv, x.json or x.svg")),
         }
     }
 }
@@ -30,22 +32,21 @@ pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
     let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load()?;
     let rates = scenario.rates();
+    let title = format!(
+        "first step of {} on {}, sharing {}",
+        scenario.workload_name,
+        scenario.fabric.name(),
+        scenario.sharing.name()
+    );
     for (kind, file) in files::open(&args.output, Kind::of)? {
         file.write(|w| match kind {
             Kind::Csv => csv::rates(&rates, w),
             Kind::Json => json::write(&rates, w),
+            Kind::Picture => pictures::rates(&rates, &title, w),
         })?;
     }
     match args.format {
-        TableFormat::Table => {
-            let title = format!(
-                "first step of {} on {}, sharing {}",
-                scenario.workload_name,
-                scenario.fabric.name(),
-                scenario.sharing.name()
-            );
-            print(&table::rates(&title, &rates))?;
-        }
+        TableFormat::Table => print(&table::rates(&title, &rates))?,
         TableFormat::Json => print_with(|w| json::write(&rates, w))?,
         TableFormat::Csv => print_with(|w| csv::rates(&rates, w))?,
     }

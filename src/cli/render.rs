@@ -116,8 +116,7 @@ mod tests {
 
     #[test]
     fn a_mistake_in_a_file_that_is_not_kept_is_shown_by_its_line() {
-        let place =
-            Place { file: "m.csv".into(), line: 1_000_000, column: 5, text: "0,1,-3".into(), length: 2 };
+        let place = Place { file: "m.csv".into(), line: 1_000_000, column: 5, text: "0,1,-3".into(), length: 2 };
         let first = Diagnostic::new("wrong-value", "\"-3\" is no size").at_place(place.clone()).label("a size");
         let second = Diagnostic::new("missing-cell", "`bytes` is missing").at_place(Place { column: 7, ..place });
         let both = Invalid { diagnostics: vec![first, second], sources: Sources::default() };

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the run time goes into `meta` and onto the screen only")]
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -12,9 +13,9 @@ use super::args::{RunArgs, RunFormat};
 use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor, RunsMonitor, Stop};
 use super::scenario::seeds;
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, memory, print, print_with};
+use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, memory, pictures, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid};
-use crate::output::{AtomicFile, csv, json, svg, table};
+use crate::output::{AtomicFile, csv, json, table};
 use crate::report::{MessageRecord, Report, SeedStatistics, Status};
 use crate::scenario::{Run, RunOptions, Scenario};
 use crate::sweep::SweepProgress;
@@ -75,7 +76,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     for (kind, file) in files {
-        file.write(|w| write(kind, w, &scenario, &run, &records))?;
+        file.write(|w| write(kind, w, &scenario, &run, &records, voice))?;
     }
     match args.format {
         RunFormat::Table => print(&table::run(&run.report))?,
@@ -134,23 +135,26 @@ fn observe(
         }
     }
     let monitor = RunMonitor::new(voice.show, stop);
-    let mut on_message = |message: &MessageRecord| {
-        for (_, table) in &mut tables {
-            table.write(message);
-            if table.failed() {
-                monitor.vain.store(true, Ordering::Relaxed);
-            }
-        }
-        if timeline {
-            records.push(*message);
-        }
-    };
     let started = Instant::now();
-    let mut run = scenario.run(RunOptions {
-        link_use: true,
-        on_message: (timeline || !tables.is_empty()).then_some(&mut on_message),
-        watch: Some(&monitor),
-    });
+    let mut run = {
+        let observe = timeline || !tables.is_empty();
+        let mut on_message = |message: &MessageRecord| {
+            for (_, table) in &mut tables {
+                table.write(message);
+                if table.failed() {
+                    monitor.vain.store(true, Ordering::Relaxed);
+                }
+            }
+            if timeline {
+                records.push(*message);
+            }
+        };
+        scenario.run(RunOptions {
+            link_use: true,
+            on_message: if observe { Some(&mut on_message) } else { None },
+            watch: Some(&monitor),
+        })
+    };
     if run.report.meta.wall_s == 0.0 {
         run.report.meta.wall_s = started.elapsed().as_secs_f64();
     }
@@ -172,20 +176,14 @@ fn write(
     scenario: &Scenario,
     run: &Run,
     records: &[MessageRecord],
-) -> std::io::Result<()> {
-    use std::io::Write;
+    voice: Voice,
+) -> io::Result<()> {
     let report = &run.report;
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Links => csv::links(&run.links, w),
-        Kind::Loads => {
-            let subtitle = format!("makespan {}", table::seconds(report.makespan_s));
-            w.write_all(svg::link_loads(&scenario.fabric, &run.links, &report.workload, &subtitle).as_bytes())
-        }
-        Kind::Timeline => {
-            let picture = svg::timeline(records, scenario.pattern.ranks(), report.makespan_s, &report.workload);
-            w.write_all(picture.as_bytes())
-        }
+        Kind::Loads => pictures::loads(&scenario.fabric, &run.links, report, w, voice),
+        Kind::Timeline => pictures::timeline(records, scenario.pattern.ranks(), report, w),
         // Written while it ran.
         Kind::Messages => Ok(()),
     }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::args::{TopologyShowArgs, TopologyVerb};
 use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, print, progress};
+use super::{End, Failure, Voice, extension, pictures, print, progress};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::fabric::{Fabric, LinkRole};
 use crate::output::table::{self, Grid, Scale, grouped};
-use crate::output::{dot, fabric_json, json, svg};
+use crate::output::{dot, fabric_json, json};
 use crate::scenario::Loader;
 use crate::scenario::library::Shelf;
 
@@ -65,7 +65,7 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     let fabric = loader.load_topology()?.fabric;
     for (kind, file) in files::open(&args.output, Kind::of)? {
         file.write(|w| match kind {
-            Kind::Drawing => w.write_all(svg::fabric(&fabric).as_bytes()),
+            Kind::Drawing => pictures::fabric(&fabric, w, voice),
             Kind::Dot => w.write_all(dot::fabric(&fabric).as_bytes()),
             Kind::Json => json::write(&fabric_json::fabric(&fabric), w),
         })?;

@@ -1,7 +1,10 @@
 //! Outputs: a report as text, one file a format, and how files are written whole or not at all.
 
 pub mod csv;
+pub mod dot;
+pub mod fabric_json;
 pub mod json;
+pub mod svg;
 pub mod table;
 
 use std::fs::{self, File};

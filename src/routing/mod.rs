@@ -30,7 +30,9 @@ pub trait Router: Send + Sync + std::fmt::Debug {
     /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
 
-    /// Whether there is a route from `src` to `dst`.
+    /// Whether there is a route from `src` to `dst`; only where this is so may [`Router::route`] be asked for it.
+    ///
+    /// Rules for regular fabrics reach every node; a graph or a list of routes from a file may not.
     fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
         let _ = (src, dst);
         true
@@ -72,7 +74,8 @@ impl RoutingSpec {
     pub fn depends_on_seed(&self) -> bool {
         match self {
             Self::Hashed(_) => true,
-            Self::DModK(_) | Self::SModK(_) | Self::DimensionOrder(_) | Self::ShortestPath(_) | Self::Table(_) => false,
+            Self::DimensionOrder(spec) => spec.ties == Some(dimension_order::Ties::Random),
+            Self::DModK(_) | Self::SModK(_) | Self::ShortestPath(_) | Self::Table(_) => false,
         }
     }
 
