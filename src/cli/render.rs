@@ -41,20 +41,24 @@ fn renderer(colour: bool) -> Renderer {
 fn one(diagnostic: &Diagnostic, place: Option<&Place>, renderer: &Renderer) -> String {
     let mut group = Group::with_title(Level::ERROR.primary_title(clean(&diagnostic.message)).id(diagnostic.code));
     if let Some(place) = place {
+        let origin = Origin::path(clean(&place.file)).line(place.line).char_column(place.column);
         match window(place) {
-            Some((text, start, end)) => {
+            Some(Window { text, start, end, cut }) => {
                 let mut mark = AnnotationKind::Primary.span(start..end);
                 if !diagnostic.label.is_empty() {
                     mark = mark.label(clean(&diagnostic.label));
                 }
-                // The place is given by itself: the text may be a part of a long line.
-                group = group
-                    .element(Origin::path(place.file.clone()).line(place.line).char_column(place.column))
-                    .element(Snippet::source(text).line_start(place.line).annotation(mark));
+                let snippet = Snippet::source(text).line_start(place.line).annotation(mark);
+                group = if cut {
+                    // The column in what is shown is not that in the file.
+                    group.element(origin).element(snippet)
+                } else {
+                    group.element(snippet.path(clean(&place.file)))
+                };
             }
             // Beyond what was kept of a long line.
             None => {
-                group = group.element(Origin::path(place.file.clone()).line(place.line).char_column(place.column));
+                group = group.element(origin);
                 if !diagnostic.label.is_empty() {
                     group = group.element(Level::NOTE.message(clean(&diagnostic.label)));
                 }
@@ -69,8 +73,19 @@ fn one(diagnostic: &Diagnostic, place: Option<&Place>, renderer: &Renderer) -> S
     renderer.render(&[group])
 }
 
-/// The line with the marked characters, cut where it is long, and the marked bytes in it.
-fn window(place: &Place) -> Option<(String, usize, usize)> {
+/// The line with the marked characters.
+#[derive(PartialEq, Eq, Debug)]
+struct Window {
+    text: String,
+    /// The marked bytes of it.
+    start: usize,
+    end: usize,
+    /// Whether it does not begin where the line does.
+    cut: bool,
+}
+
+/// The line with the marked characters, cut where it is long.
+fn window(place: &Place) -> Option<Window> {
     let chars: Vec<char> = place.text.chars().collect();
     let start = place.column.checked_sub(1).filter(|start| *start <= chars.len())?;
     let end = (start + place.length.max(1)).min(chars.len()).max(start);
@@ -90,7 +105,8 @@ fn window(place: &Place) -> Option<(String, usize, usize)> {
     // Where a line ends too early, the mark stands behind it.
     let behind = if marked.is_empty() { " " } else { "" };
     let last = first + marked.len() + behind.len();
-    Some((format!("{lead}{before}{marked}{behind}{after}{trail}"), first, last))
+    let text = format!("{lead}{before}{marked}{behind}{after}{trail}");
+    Some(Window { text, start: first, end: last, cut: from > 0 })
 }
 
 /// Texts of others may hold anything; a message is one line without control characters.
@@ -133,7 +149,7 @@ mod tests {
     fn a_long_line_is_cut_around_the_mistake() {
         let text = format!("{}WRONG{}", "a".repeat(200), "b".repeat(195));
         let place = Place { file: "x".into(), line: 1, column: 201, text: text.clone(), length: 5 };
-        let (shown, start, end) = window(&place).unwrap();
+        let Window { text: shown, start, end, .. } = window(&place).unwrap();
         assert_eq!(&shown[start..end], "WRONG");
         assert!(shown.len() < 200 && shown.starts_with("...a") && shown.ends_with("b..."), "{shown}");
         let beyond = Place { column: 1000, text, ..place };

@@ -8,7 +8,7 @@ use super::args::{TopologyShowArgs, TopologyVerb};
 use super::files::{self, unknown};
 use super::{End, Failure, Voice, extension, pictures, print, progress};
 use crate::diagnostic::{Diagnostic, Invalid};
-use crate::fabric::{Fabric, LinkRole};
+use crate::fabric::{Fabric, LinkRole, Shape};
 use crate::output::table::{self, Grid, Scale, grouped};
 use crate::output::{dot, fabric_json, json};
 use crate::scenario::Loader;
@@ -121,7 +121,11 @@ fn links(fabric: &Fabric) -> Grid {
         let name = match *role {
             0 => "node into network".to_owned(),
             u16::MAX => "network to node".to_owned(),
-            tier => format!("network, tier {}", tier - 1),
+            tier => match (fabric.shape(), tier - 1) {
+                (Shape::Tree(_), level) => format!("between levels {level} and {}", level + 1),
+                (Shape::Grid(_) | Shape::CrossbarGrid(_), dim) => format!("along dimension {dim}"),
+                (Shape::Irregular, _) => "network".to_owned(),
+            },
         };
         let latency = crate::units::Time::from_ps(f64::from_bits(*latency));
         grid.row([name, grouped(*count), scale.show(f64::from_bits(*capacity)), latency.to_string()]);

@@ -19,8 +19,9 @@ impl Scale {
     fn fitting(units: &'static [(&'static str, f64)], values: impl IntoIterator<Item = f64>) -> Self {
         let largest = values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max);
         let fits = |(_, factor): &&(&str, f64)| largest >= *factor * 0.9995;
-        // Nothing but zeros: the unit does not matter.
-        let none = if largest == 0.0 { units.first() } else { units.last() };
+        // Nothing but zeros are shown in the base unit.
+        let base = |(_, factor): &&(&str, f64)| largest == 0.0 && *factor == 1.0;
+        let none = units.iter().find(base).or(units.last());
         let (unit, factor) = units.iter().find(fits).or(none).copied().unwrap_or(("", 1.0));
         Self { unit, factor }
     }
