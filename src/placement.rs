@@ -73,11 +73,6 @@ impl Default for PlacementSpec {
 }
 
 impl PlacementSpec {
-    /// Whether another seed can give another result.
-    pub fn depends_on_seed(&self) -> bool {
-        matches!(self, Self::Random(RandomSpec { seed: None }))
-    }
-
     /// What the command line calls a placement: one of the names, else a file.
     pub fn parse(name_or_path: &str) -> Self {
         match name_or_path {
@@ -97,6 +92,14 @@ impl PlacementSpec {
             Self::Block(_) => "block",
             Self::RoundRobin(_) => "round-robin",
             Self::File(spec) => &spec.path,
+        }
+    }
+
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Regular(_) | Self::Block(_) | Self::RoundRobin(_) | Self::File(_) => false,
+            Self::Random(spec) => spec.seed.is_none(),
         }
     }
 

@@ -1,6 +1,35 @@
 //! The engine: the clock, the events and the loop that asks workload and transport what happens next.
+//!
+//! ```text
+//! workload --sends--> engine --starts--> transport
+//!     ^                  |                   |
+//!     +---deliveries-----+-----arrivals------+
+//! ```
+//! One turn of the loop is one *instant*: everything that happens at the same simulated time, within the width of an
+//! instant (below), is taken together, sorted by id, before the workload is asked and rates are solved. So messages
+//! that are symmetric finish together and the result does not depend on the order in which they are found.
 
+mod events;
+mod observer;
+
+use events::{Event, EventQueue};
+
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, Id, LinkId, NodeId};
+use crate::placement::Placement;
+use crate::routing::Router;
+use crate::transport::Transport;
 use crate::units::Time;
+use crate::workload::{Blocked, Requests, Send, Workload};
+
+pub use observer::{Flight, Observer};
+
+/// The width of an instant, relative to the time since the start: rounding moves a finish time by some 1e-16 of it
+/// each time a rate changes, so what is closer than 2^-44 (6e-14) of it happens at once.
+const INSTANT: f64 = 1.0 / (1u64 << 44) as f64;
+
+/// Turns of the loop between two looks at the [`Watch`].
+const TURNS_PER_TICK: u64 = 1024;
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,4 +46,247 @@ pub struct Progress {
 pub trait Watch: Sync {
     /// Called every few thousand messages; `false` ends the run.
     fn tick(&self, progress: Progress) -> bool;
+}
+
+/// Why a run ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stop {
+    /// Every message has been delivered.
+    Done,
+    /// The [`Watch`] wanted it.
+    Interrupted,
+    /// Nothing is under way any more, and these ranks still wait.
+    Deadlock(Vec<Blocked>),
+}
+
+/// What happened, in sum.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// Why the run ended.
+    pub stop: Stop,
+    /// When the last message was delivered.
+    pub makespan: Time,
+    /// Messages delivered.
+    pub messages: u64,
+    /// Bytes delivered [B].
+    pub bytes: u64,
+    /// Messages started, messages delivered and ranks woken.
+    pub events: u64,
+}
+
+/// What a simulation is put together from.
+pub struct Simulation<'a> {
+    /// The network.
+    pub fabric: &'a Fabric,
+    /// Its routes.
+    pub router: &'a dyn Router,
+    /// Where ranks are.
+    pub placement: &'a Placement,
+    /// What ranks do.
+    pub workload: &'a mut dyn Workload,
+    /// How messages move.
+    pub transport: &'a mut dyn Transport,
+    /// The smallest step of simulated time, except for the first; zero for none (`Resolu` of MFS, step 7).
+    pub resolution: Time,
+}
+
+/// A simulation under way.
+struct Run<'a, 'o> {
+    simulation: Simulation<'a>,
+    observer: &'o mut dyn Observer,
+    events: EventQueue,
+    flights: Flights,
+    now: Time,
+    outcome: Outcome,
+    /// Arrivals of this instant.
+    arrived: Vec<FlowId>,
+    delivered: Vec<Send>,
+    requests: Requests,
+}
+
+/// Messages under way.
+#[derive(Default)]
+struct Flights {
+    flights: Vec<Flight>,
+    /// The links of flight i start at `i * stride`.
+    routes: Vec<LinkId>,
+    stride: usize,
+    free: Vec<FlowId>,
+}
+
+impl Flights {
+    /// Notes a message, under an id that no other message under way has.
+    fn add(&mut self, flight: Flight, route: &[LinkId]) -> FlowId {
+        if route.len() > self.stride {
+            let stride = route.len().next_power_of_two();
+            let mut routes = vec![LinkId(0); self.flights.len() * stride];
+            if self.stride > 0 {
+                for (to, from) in routes.chunks_exact_mut(stride).zip(self.routes.chunks_exact(self.stride)) {
+                    to[..self.stride].copy_from_slice(from);
+                }
+            }
+            (self.routes, self.stride) = (routes, stride);
+        }
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.flights.push(flight);
+            self.routes.resize(self.flights.len() * self.stride, LinkId(0));
+            FlowId::from_index(self.flights.len() - 1)
+        });
+        self.flights[id.index()] = flight;
+        self.routes[id.index() * self.stride..][..route.len()].copy_from_slice(route);
+        id
+    }
+
+    fn get(&self, id: FlowId) -> (&Flight, &[LinkId]) {
+        let flight = &self.flights[id.index()];
+        (flight, &self.routes[id.index() * self.stride..][..usize::from(flight.hops)])
+    }
+}
+
+impl Simulation<'_> {
+    /// Runs to the end, or until the watch wants to stop.
+    pub fn run(self, observer: &mut dyn Observer, watch: Option<&dyn Watch>) -> Outcome {
+        let outcome = Outcome { stop: Stop::Done, makespan: Time::ZERO, messages: 0, bytes: 0, events: 0 };
+        let mut run = Run {
+            simulation: self,
+            observer,
+            events: EventQueue::default(),
+            flights: Flights::default(),
+            now: Time::ZERO,
+            outcome,
+            arrived: Vec::new(),
+            delivered: Vec::new(),
+            requests: Requests::default(),
+        };
+        let total = run.simulation.workload.messages();
+        run.simulation.workload.begin(&mut run.requests);
+        let mut turns = 0u64;
+        loop {
+            run.serve_requests();
+            run.simulation.transport.settle(run.now);
+            let next = run.simulation.transport.next_arrival().min(run.events.next_time());
+            if next == Time::NEVER {
+                break;
+            }
+            run.now = next.max(if run.now > Time::ZERO { run.now + run.simulation.resolution } else { run.now });
+            run.instant();
+            turns += 1;
+            if turns.is_multiple_of(TURNS_PER_TICK) || run.outcome.messages == total {
+                let progress = Progress { now: run.now, delivered: run.outcome.messages, total };
+                if watch.is_some_and(|watch| !watch.tick(progress)) && run.outcome.messages < total {
+                    run.outcome.stop = Stop::Interrupted;
+                    return run.outcome;
+                }
+            }
+        }
+        let blocked = run.simulation.workload.blocked();
+        if !blocked.is_empty() {
+            run.outcome.stop = Stop::Deadlock(blocked);
+        }
+        run.outcome
+    }
+}
+
+impl Run<'_, '_> {
+    /// Sends what the workload wants sent, and notes the wakes.
+    fn serve_requests(&mut self) {
+        let mut route = Vec::new();
+        let requests = std::mem::take(&mut self.requests);
+        for &send in &requests.sends {
+            self.launch(send, &mut route);
+        }
+        for &(time, rank) in &requests.wakes {
+            self.events.push(time.max(self.now), Event::Wake(rank));
+        }
+        self.requests = requests;
+        self.requests.sends.clear();
+        self.requests.wakes.clear();
+    }
+
+    /// A message leaves its sender: it spends the latencies of its route, then takes bandwidth until it is through.
+    fn launch(&mut self, send: Send, route: &mut Vec<LinkId>) {
+        let Simulation { fabric, router, placement, .. } = &self.simulation;
+        let (src, dst): (NodeId, NodeId) = (placement[send.id.src], placement[send.dst]);
+        route.clear();
+        if src != dst {
+            router.route(src, dst, route);
+        }
+        let latency = fabric.latency(route);
+        let narrowest = route.iter().map(|&link| fabric.link(link).capacity).min();
+        let transfer = match narrowest {
+            Some(capacity) if send.bytes > 0 => capacity.time_for(send.bytes as f64),
+            _ => Time::ZERO,
+        };
+        let flight = Flight {
+            send,
+            start: self.now,
+            alone: latency + transfer,
+            hops: route.len().try_into().unwrap_or(u16::MAX),
+        };
+        let id = self.flights.add(flight, route);
+        self.outcome.events += 1;
+        if transfer == Time::ZERO {
+            self.events.push(self.now + latency, Event::Arrive(id));
+        } else if latency > Time::ZERO {
+            self.events.push(self.now + latency, Event::Enter(id));
+        } else {
+            self.enter(id);
+        }
+    }
+
+    /// A message starts to take bandwidth.
+    fn enter(&mut self, id: FlowId) {
+        let (flight, route) = self.flights.get(id);
+        self.simulation.transport.start(id, route, flight.send.bytes);
+        self.observer.entered(self.now, route);
+    }
+
+    /// Everything that happens now.
+    fn instant(&mut self) {
+        let until = self.now + Time::from_ps(self.now.ps() * INSTANT);
+        self.arrived.clear();
+        self.simulation.transport.arrived(until, &mut self.arrived);
+        let shared = self.arrived.len();
+        let mut woken = Vec::new();
+        while let Some(event) = self.events.pop(until) {
+            match event {
+                Event::Arrive(id) => self.arrived.push(id),
+                Event::Enter(id) => self.enter(id),
+                Event::Wake(rank) => woken.push(rank),
+            }
+        }
+        self.deliver(shared);
+        let workload = &mut self.simulation.workload;
+        if !self.delivered.is_empty() {
+            workload.delivered(self.now, &self.delivered, &mut self.requests);
+        }
+        for rank in woken {
+            self.outcome.events += 1;
+            workload.woke(self.now, rank, &mut self.requests);
+        }
+    }
+
+    /// Takes the messages that have arrived out of the flights; the first `shared` of them used bandwidth.
+    fn deliver(&mut self, shared: usize) {
+        for &id in &self.arrived[..shared] {
+            self.observer.left(self.now, self.flights.get(id).1);
+        }
+        let flights = &self.flights;
+        // The order of deliveries of one instant is that of their ids, not that in which they were found.
+        self.arrived.sort_unstable_by_key(|id| flights.flights[id.index()].send.id);
+        self.delivered.clear();
+        for &id in &self.arrived {
+            let (flight, route) = self.flights.get(id);
+            self.observer.delivered(self.now, flight, route);
+            self.outcome.messages += 1;
+            self.outcome.bytes += flight.send.bytes;
+            self.delivered.push(flight.send);
+        }
+        self.outcome.events += self.arrived.len() as u64;
+        if !self.arrived.is_empty() {
+            self.outcome.makespan = self.now;
+        }
+        // Last in, first out: a rank's next message mostly gets the id of its last.
+        self.flights.free.extend(self.arrived.iter().rev());
+    }
 }

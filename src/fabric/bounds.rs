@@ -47,7 +47,11 @@ impl Fabric {
     /// * irregular graph: the lower half of the node numbers against the upper, by max-flow.
     ///
     /// `None` for fewer than two nodes, where links are known by routes alone, and for a graph too large to search.
-    pub fn bisection(&self) -> Option<Bisection> {
+    pub fn bisection(&self) -> Option<&Bisection> {
+        self.bisection.get_or_init(|| self.find_bisection()).as_ref()
+    }
+
+    fn find_bisection(&self) -> Option<Bisection> {
         if self.nodes() < 2 {
             return None;
         }

@@ -14,6 +14,7 @@ mod shape;
 mod tree;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -65,6 +66,8 @@ pub struct Fabric {
     shape: Shape,
     labels: Labels,
     routes: Option<RouteTable>,
+    /// Worked out when it is first asked for.
+    bisection: OnceLock<Option<Bisection>>,
 }
 
 /// Names given by a file; families make theirs up from the shape.
@@ -98,6 +101,7 @@ impl FabricBuilder {
             shape: Shape::Irregular,
             labels: Labels::default(),
             routes: None,
+            bisection: OnceLock::new(),
         };
         Self { fabric }
     }

@@ -3,9 +3,11 @@
 //! Everything but [`Meta`] is the same on every machine.
 
 mod comparison;
+mod meta;
 
 use serde::Serialize;
 
+pub use meta::{peak_rss, wall_clock};
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
 
 /// The version of the form of [`Report`] in JSON.

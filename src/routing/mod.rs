@@ -73,8 +73,8 @@ impl RoutingSpec {
     /// Whether another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         match self {
-            Self::Hashed(_) => true,
-            Self::DimensionOrder(spec) => spec.ties == Some(dimension_order::Ties::Random),
+            Self::Hashed(spec) => spec.seed.is_none(),
+            Self::DimensionOrder(spec) => spec.ties == Some(Ties::Random),
             Self::DModK(_) | Self::SModK(_) | Self::ShortestPath(_) | Self::Table(_) => false,
         }
     }

@@ -229,7 +229,7 @@ pub(super) struct Texts {
 impl Texts {
     fn layer(&mut self, part: Part) -> Option<Table> {
         Some(match part {
-            Part::File(path) => return self.file(&path, None, 0),
+            Part::File(path) => return self.file(&path.display().to_string(), None, 0),
             Part::Text { name, text } => self.text(name, text, 0),
             Part::Named { shelf, flag, name } => {
                 let at = self.flag(flag, &name);
@@ -263,26 +263,22 @@ impl Texts {
     }
 
     /// The tables of a file; `at` is where it is named.
-    fn file(&mut self, path: &Path, at: Option<Span>, depth: u32) -> Option<Table> {
-        let text = match std::fs::read(path).map(String::from_utf8) {
-            Ok(Ok(text)) => text,
-            Ok(Err(_)) => {
-                let diagnostic = Diagnostic::new("not-text", format!("`{}` is not UTF-8 text", path.display()));
-                return self.lost(diagnostic, at);
-            }
-            Err(error) => {
-                let diagnostic = Diagnostic::new("unreadable-file", format!("cannot read `{}`: {error}", path.display()));
-                return self.lost(diagnostic, at);
-            }
+    fn file(&mut self, name: &str, at: Option<Span>, depth: u32) -> Option<Table> {
+        let located = match at {
+            Some(span) => Located::new(name.to_owned(), span),
+            None => name.to_owned().into(),
+        };
+        let (base, text) = match self.sources.read_text(&located) {
+            Ok(read) => read,
+            Err(diagnostic) => return self.lost(diagnostic, None),
         };
         if !text.trim_start().starts_with('{') {
-            return Some(self.text(path.display().to_string(), text, depth));
+            return Some(self.parsed(&text, base, depth));
         }
         match json::to_toml(&text) {
             // In angle brackets, for it is not the file's own text; paths in it are relative to the working directory.
-            Ok(converted) => Some(self.text(format!("<{}>", path.display()), converted, depth)),
+            Ok(converted) => Some(self.text(format!("<{}>", self.sources.resolve(&located).display()), converted, depth)),
             Err(error) => {
-                let base = self.sources.add(path.display().to_string(), text);
                 let diagnostic = error.located(base, &self.sources);
                 self.lost(diagnostic, None)
             }
@@ -292,7 +288,12 @@ impl Texts {
     fn text(&mut self, name: String, text: String, depth: u32) -> Table {
         let text: Arc<str> = text.into();
         let base = self.sources.add(name, Arc::clone(&text));
-        let (table, mistakes) = tree::parse(&text, base);
+        self.parsed(&text, base, depth)
+    }
+
+    /// The tables of a text that `sources` holds.
+    fn parsed(&mut self, text: &str, base: usize, depth: u32) -> Table {
+        let (table, mistakes) = tree::parse(text, base);
         for mistake in mistakes {
             if let At::Span(span) = mistake.at {
                 self.broken.push(span);
@@ -358,7 +359,7 @@ impl Texts {
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));
         let mut table = match shelf.get(name) {
             Some(named) => self.text(named.source_name(), named.text.to_owned(), depth),
-            None if is_path(name) || path.is_file() => self.file(&path, Some(at), depth)?,
+            None if is_path(name) || path.is_file() => self.file(name, Some(at), depth)?,
             None => {
                 let unknown = shelf.find(name).err()?;
                 return self.lost(unknown, Some(at));

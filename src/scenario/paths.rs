@@ -2,11 +2,22 @@
 
 use super::ScenarioFile;
 use crate::diagnostic::{Located, Sources};
+use crate::placement::PlacementSpec;
+use crate::topology::TopologySpec;
 use crate::workload::pattern::WorkloadSpec;
 
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
 /// report then holds for whoever runs the report again there.
 pub(super) fn settle(file: &mut ScenarioFile, sources: &Sources) {
+    if let TopologySpec::Custom(spec) = &mut file.topology {
+        settle_path(&mut spec.links, sources);
+        if let Some(routes) = &mut spec.routes {
+            settle_path(routes, sources);
+        }
+    }
+    if let Some(PlacementSpec::File(spec)) = &mut file.placement {
+        settle_path(&mut spec.path, sources);
+    }
     if let WorkloadSpec::File(spec) = &mut file.workload {
         settle_path(&mut spec.path, sources);
     }

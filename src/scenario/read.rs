@@ -173,6 +173,9 @@ impl Reader<'_> {
             if !tree.remove(&path) {
                 break;
             }
+            if let Some(meant) = meant(error.message(), &path) {
+                removed.insert(meant);
+            }
             removed.insert(path);
         }
         Section::Broken
@@ -201,7 +204,7 @@ impl Reader<'_> {
         let keys = if names.len() == 1 { "key" } else { "keys" };
         let described = names.iter().filter_map(|name| {
             let description = node.as_ref()?.key(name)?.description()?;
-            Some(format!("`{name}`: {}", lowercase_first(&description)))
+            Some(format!("`{name}`: {}", brief(&description)))
         });
         let described: Vec<String> = described.collect();
         let mut diagnostic = Diagnostic::new("missing-key", format!("missing {keys} {}", listed.join(", "))).at(at);
@@ -210,6 +213,15 @@ impl Reader<'_> {
         }
         self.diagnostics.push(diagnostic);
     }
+}
+
+/// The key that was meant where an unknown one stands at this path: it is not missing.
+fn meant(message: &str, path: &[Step]) -> Option<Vec<Step>> {
+    let unknown = backticked(message, "unknown field ")?;
+    let near = closest(unknown, all_backticked(message.split_once(", expected")?.1))?;
+    let mut meant = path.to_vec();
+    *meant.last_mut()? = Step::Key(near.to_owned());
+    Some(meant)
 }
 
 /// A message of serde or TOML in our words.
@@ -238,7 +250,7 @@ fn translated(message: &str, key: &str, path: &[Step], at: Span) -> Diagnostic {
             .at(at)
             .label(format!("{} is expected", expected_in_words(expected)));
         return match node_at(key, path).and_then(|node| node.description()) {
-            Some(description) => diagnostic.help(format!("`{name}`: {}", lowercase_first(&description))),
+            Some(description) => diagnostic.help(format!("`{name}`: {}", brief(&description))),
             None => diagnostic,
         };
     }
@@ -293,7 +305,7 @@ fn subtree<'a>(tree: &'a Tree, path: &[Step]) -> Option<&'a Tree> {
 
 /// `integer `5`` as `the number 5`.
 fn found_in_words(found: &str) -> String {
-    let value = found.split_once('`').map(|(_, rest)| rest.trim_end_matches('`'));
+    let value = found.split('`').nth(1);
     match (found.split([' ', '`']).next(), value) {
         (Some("integer" | "floating"), Some(value)) => format!("the number {value}"),
         (Some("boolean"), Some(value)) => value.to_owned(),
@@ -329,6 +341,12 @@ fn backticked<'a>(message: &'a str, prefix: &str) -> Option<&'a str> {
 /// All words in backticks.
 fn all_backticked(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
+}
+
+/// The beginning of a description, up to the first detail.
+fn brief(description: &str) -> String {
+    let end = ["; ", ": ", " (", ". "].iter().filter_map(|mark| description.find(mark)).min();
+    lowercase_first(&description[..end.unwrap_or(description.len())])
 }
 
 fn lowercase_first(text: &str) -> String {

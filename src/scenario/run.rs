@@ -1,17 +1,222 @@
-//! Runs a scenario.
+//! Runs a scenario and puts its report together.
+
+use petgraph::graph::NodeIndex;
 
 use super::{Run, RunOptions, Scenario};
-use crate::report::Rate;
+use crate::engine::{Flight, Outcome, Simulation, Stop};
+use crate::fabric::Bisection;
+use crate::ids::{LinkId, NodeId, RankId};
+use crate::record::Recorder;
+use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
+use crate::transport::{Flows, Transport};
+use crate::units::{Bandwidth, Time};
+use crate::workload::pattern::{Injection, Message, PatternPlayer};
+
+/// How many of the most used links a report holds.
+const MOST_USED: usize = 10;
 
 impl Scenario {
     /// Runs it.
     pub fn run(&self, options: RunOptions<'_>) -> Run {
-        let _ = options;
-        unreachable!()
+        let start = report::wall_clock();
+        let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
+        let mut transport = Flows::new(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time());
+        let RunOptions { link_use, mut on_message, watch } = options;
+        let wants_messages = on_message.is_some();
+        let mut record = |now: Time, flight: &Flight| {
+            if let Some(on_message) = &mut on_message {
+                on_message(&message_record(now, flight));
+            }
+        };
+        let bisection = self.fabric.bisection();
+        let mut recorder = Recorder::new(
+            &self.fabric,
+            &self.placement,
+            bisection,
+            link_use,
+            if wants_messages { Some(&mut record) } else { None },
+        );
+        let simulation = Simulation {
+            fabric: &self.fabric,
+            router: &*self.router,
+            placement: &self.placement,
+            workload: &mut player,
+            transport: &mut transport,
+            resolution: self.resolution,
+        };
+        let outcome = simulation.run(&mut recorder, watch);
+        let links = self.link_uses(&recorder, &outcome);
+        let meta = Meta {
+            wall_s: start.elapsed().as_secs_f64(),
+            events: outcome.events,
+            peak_rss_bytes: report::peak_rss(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let report = self.report(&recorder, &outcome, &transport, bisection, &links, meta);
+        let blocked = match outcome.stop {
+            Stop::Deadlock(blocked) => blocked,
+            Stop::Done | Stop::Interrupted => Vec::new(),
+        };
+        Run { report, links, blocked }
+    }
+
+    fn report(
+        &self,
+        recorder: &Recorder<'_>,
+        outcome: &Outcome,
+        transport: &Flows,
+        bisection: Option<&Bisection>,
+        links: &[LinkUse],
+        meta: Meta,
+    ) -> Report {
+        let makespan_s = outcome.makespan.seconds();
+        let bounds = self.bounds(recorder, bisection, links);
+        let per_time = |bytes: f64| if makespan_s > 0.0 { bytes / makespan_s } else { 0.0 };
+        let mut most_used: Vec<&LinkUse> = links.iter().filter(|link| link.bytes > 0).collect();
+        most_used.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation).then(a.id.cmp(&b.id)));
+        most_used.truncate(MOST_USED);
+        Report {
+            schema: SCHEMA,
+            scenario: self.file.to_json(),
+            fabric: self.fabric.to_string(),
+            workload: self.workload_name.clone(),
+            status: match outcome.stop {
+                Stop::Done => Status::Complete,
+                Stop::Interrupted => Status::Interrupted,
+                Stop::Deadlock(_) => Status::Deadlocked,
+            },
+            makespan_s,
+            messages: outcome.messages,
+            bytes: outcome.bytes,
+            bandwidth_bps: per_time(outcome.bytes as f64),
+            bandwidth_per_node_bps: per_time(outcome.bytes as f64) / f64::from(self.pattern.ranks().max(1)),
+            bounds,
+            ratio_to_bound: ratio(makespan_s, bounds.largest()),
+            contention: ratio(recorder.under_way, recorder.alone),
+            links: most_used.into_iter().cloned().collect(),
+            rounds: transport.rounds().map(|rounds| Rounds {
+                min: rounds.min,
+                mean: rounds.total as f64 / rounds.solves as f64,
+                max: rounds.max,
+            }),
+            seeds: None,
+            fingerprint: recorder.fingerprint.to_string(),
+            meta,
+        }
+    }
+
+    /// What each link did.
+    fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
+        let makespan_s = outcome.makespan.seconds();
+        let link_use = |id: LinkId| {
+            let capacity_bps = self.fabric.link(id).capacity.bytes_per_second();
+            let bytes = recorder.bytes[id];
+            let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
+            LinkUse {
+                id: id.0,
+                name: self.fabric.link_name(id),
+                capacity_bps,
+                bytes,
+                busy_s: time.busy.seconds(),
+                utilisation: if makespan_s > 0.0 { bytes as f64 / (capacity_bps * makespan_s) } else { 0.0 },
+                peak_flows: time.peak,
+                mean_flows: if time.busy > Time::ZERO { time.flow_time / time.busy.ps() } else { 0.0 },
+            }
+        };
+        self.fabric.links().ids().map(link_use).collect()
+    }
+
+    /// Lower bounds of the makespan, of what has been delivered.
+    fn bounds(&self, recorder: &Recorder<'_>, bisection: Option<&Bisection>, links: &[LinkUse]) -> Bounds {
+        let seconds = |bytes: u64, bandwidth: Bandwidth| match bytes {
+            0 => 0.0,
+            _ if bandwidth.bytes_per_second() <= 0.0 => 0.0, // a node of loose links: nothing is known of its ends
+            _ => bandwidth.time_for(bytes as f64).seconds(),
+        };
+        let node_bound = |rank: RankId| {
+            let (sent, received) = recorder.ranks[rank];
+            let (out, into) = self.node_capacity(self.placement[rank]);
+            seconds(sent, out).max(seconds(received, into))
+        };
+        let busiest = links.iter().map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
+        let (there, back) = recorder.crossed;
+        Bounds {
+            injection_s: recorder.ranks.ids().map(node_bound).fold(0.0, f64::max),
+            busiest_link_s: busiest.fold(0.0, f64::max),
+            bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
+        }
+    }
+
+    /// What all links out of, and into, a node carry together.
+    fn node_capacity(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
+        let sum = |direction| {
+            let edges = self.fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.map(|edge| self.fabric.link(*edge.weight()).capacity).sum()
+        };
+        (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
 
     /// The rates of the messages of the first step, all under way at once.
+    ///
+    /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
+    /// `window=k`, all of them under `all`. What they would wait for is left out of account.
     pub fn rates(&self) -> Vec<Rate> {
-        Vec::new()
+        let capacities = self.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let mut sharing = self.sharing.build(capacities);
+        let mut flows: Vec<(RankId, Message, Option<u32>)> = Vec::new();
+        let mut route = Vec::new();
+        let mut under_way = 0;
+        for src in (0..self.pattern.ranks()).map(RankId) {
+            for message in self.first_messages(src) {
+                let (from, to) = (self.placement[src], self.placement[message.dst]);
+                let mut flow = None;
+                if from != to && message.bytes > 0 {
+                    route.clear();
+                    self.router.route(from, to, &mut route);
+                    let links: Vec<u32> = route.iter().map(|link| link.0).collect();
+                    sharing.add(under_way, &links);
+                    flow = Some(under_way);
+                    under_way += 1;
+                }
+                flows.push((src, message, flow));
+            }
+        }
+        sharing.solve(&mut Vec::new());
+        let rate = |(src, message, flow): (RankId, Message, Option<u32>)| Rate {
+            src: src.0,
+            dst: message.dst.0,
+            rate_bps: flow.map_or(f64::INFINITY, |flow| sharing.rate(flow)),
+            bottleneck: flow.and_then(|flow| sharing.bottleneck(flow)).map(|link| self.fabric.link_name(LinkId(link))),
+        };
+        flows.into_iter().map(rate).collect()
     }
+
+    /// The messages of a rank that the injection rule lets go at once.
+    fn first_messages(&self, src: RankId) -> impl Iterator<Item = Message> {
+        let count = self.pattern.sends(src);
+        let (limit, every_step) = match self.injection {
+            Injection::All => (count, true),
+            Injection::Window(window) => (count.min(window), true),
+            Injection::Queue | Injection::SendRecv | Injection::Barrier => (count, false),
+        };
+        (0..limit)
+            .map(move |index| self.pattern.message(src, index))
+            .take_while(move |message| every_step || message.step == 0)
+    }
+}
+
+fn message_record(now: Time, flight: &Flight) -> MessageRecord {
+    MessageRecord {
+        src: flight.send.id.src.0,
+        dst: flight.send.dst.0,
+        index: flight.send.id.index,
+        bytes: flight.send.bytes,
+        start_s: flight.start.seconds(),
+        end_s: now.seconds(),
+    }
+}
+
+/// `a / b`; 1 where both are nothing.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 1.0 }
 }

@@ -122,12 +122,6 @@ impl Node {
         self.alternatives.iter().find_map(|schema| schema.get("type").and_then(Value::as_str))
     }
 
-    /// The description of its type, beside that of the key.
-    pub fn type_description(&self) -> Option<&'static str> {
-        let all = self.alternatives.iter().skip(1).filter_map(|schema| schema.get("description").and_then(Value::as_str));
-        all.last()
-    }
-
     fn properties(&self) -> impl Iterator<Item = (&'static str, &'static Value)> {
         let maps = self.alternatives.iter().filter_map(|schema| schema.get("properties")?.as_object());
         maps.flatten().map(|(key, schema)| (key.as_str(), schema))

@@ -126,20 +126,19 @@ impl Tree {
         below.or_else(|| (self.span == span).then(Vec::new))
     }
 
-    /// Takes out the key or item at the end of the path; of a list, the whole list: its other items would move.
+    /// Takes out the key or item at the end of the path.
     pub fn remove(&mut self, path: &[Step]) -> bool {
-        match path {
-            [] => false,
-            [Step::Key(key)] | [Step::Key(key), Step::Item(_)] => {
-                self.table_mut().is_some_and(|table| table.remove(key).is_some())
+        match (path, &mut self.kind) {
+            ([Step::Key(key)], Kind::Table(table)) => table.remove(key).is_some(),
+            ([Step::Key(key), rest @ ..], Kind::Table(table)) => {
+                table.get_mut(key).is_some_and(|entry| entry.value.remove(rest))
             }
-            [Step::Key(key), rest @ ..] => {
-                self.table_mut().and_then(|table| table.get_mut(key)).is_some_and(|entry| entry.value.remove(rest))
+            ([Step::Item(i)], Kind::List(items)) if *i < items.len() => {
+                items.remove(*i);
+                true
             }
-            [Step::Item(i), rest @ ..] => match &mut self.kind {
-                Kind::List(items) => items.get_mut(*i).is_some_and(|item| item.remove(rest)),
-                _ => false,
-            },
+            ([Step::Item(i), rest @ ..], Kind::List(items)) => items.get_mut(*i).is_some_and(|item| item.remove(rest)),
+            _ => false,
         }
     }
 }

@@ -1,57 +1,69 @@
 //! Sharing: how fast each flow is, given which flows are under way on which links.
+//!
+//! A policy is told of flows that come and go and, when asked, works out which rates have changed: only around the
+//! change, since one message that ends moves few others. The policies know nothing of networks or time: links are
+//! numbers with a capacity, flows are numbers with a set of links.
+//!
+//! | policy | rates | published as |
+//! |---|---|---|
+//! | [`EqualShare`] | `min over its links of c/n` | MFS, mode F |
+//! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
+//! | [`MaxMin`] | exact max-min fairness | the limit of mode N |
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod equal_share;
+mod incidence;
+mod max_min;
+#[cfg(test)]
+mod oracle;
+mod pending;
+mod redistribute;
+mod spec;
+#[cfg(test)]
+mod tests;
 
-/// The sharing policy of a scenario.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SharingSpec {
-    /// Each link is divided evenly; a flow gets the least of its links.
-    EqualShare(EqualShareSpec),
-    /// Equal share, then rounds that hand out what flows throttled elsewhere leave unused.
-    Redistribute(RedistributeSpec),
-    /// Exact max-min fairness (the default).
-    MaxMin(MaxMinSpec),
+pub use equal_share::EqualShare;
+pub use max_min::MaxMin;
+pub use redistribute::{Redistribute, Rounds};
+pub use spec::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
+
+/// A rate that has changed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Change {
+    /// The flow.
+    pub flow: u32,
+    /// Its rate before [B/s]; 0 for a flow that was added since.
+    pub old: f64,
+    /// Its rate now [B/s].
+    pub new: f64,
 }
 
-/// `[sharing.equal-share]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct EqualShareSpec {}
+/// A sharing policy at work on one set of links.
+///
+/// Flow ids are chosen by the caller, dense, and may be used again. Every flow crosses at least one link and none
+/// twice.
+pub trait Sharing: std::fmt::Debug {
+    /// A flow comes.
+    fn add(&mut self, flow: u32, links: &[u32]);
 
-/// `[sharing.max-min]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct MaxMinSpec {}
+    /// A flow goes.
+    fn remove(&mut self, flow: u32);
 
-/// `[sharing.redistribute]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct RedistributeSpec {
-    /// Rounds go on until no rate grows by more than this part of itself (default 0.01).
-    pub threshold: crate::diagnostic::Located<f64>,
-}
+    /// Appends the rates that differ from those of the last call, each flow once.
+    fn solve(&mut self, changes: &mut Vec<Change>);
 
-impl Default for RedistributeSpec {
-    fn default() -> Self {
-        Self { threshold: 0.01.into() }
+    /// The rate of a flow at the last call of [`Sharing::solve`] [B/s].
+    fn rate(&self, flow: u32) -> f64;
+
+    /// The link that holds this flow back.
+    fn bottleneck(&self, flow: u32) -> Option<u32>;
+
+    /// Whether a link can be left out whose flows all cross another link of no larger capacity.
+    fn may_leave_out_dominated_links(&self) -> bool {
+        true
     }
-}
 
-impl Default for SharingSpec {
-    fn default() -> Self {
-        Self::MaxMin(MaxMinSpec {})
-    }
-}
-
-impl SharingSpec {
-    /// The name of the policy as it is written in files and on the command line.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::EqualShare(_) => "equal-share",
-            Self::Redistribute(_) => "redistribute",
-            Self::MaxMin(_) => "max-min",
-        }
+    /// Rounds of redistribution so far, for the policy that has them.
+    fn rounds(&self) -> Option<Rounds> {
+        None
     }
 }

@@ -1,5 +1,7 @@
-//! Tests of the program and the library as their users see them, a module for each concern.
-
-#![allow(missing_docs)]
+//! Tests of the whole: one binary, one module a concern.
 
 mod cli;
+mod layers;
+mod scenario;
+mod scenario_fuzz;
+mod scenario_layers;

@@ -4,16 +4,44 @@
 //! messages. *When* a message may go is decided by the injection rule and by what the message needs to have
 //! received before ([`After`]).
 
+mod all_to_all;
+mod allgather;
+mod allreduce;
+mod arith;
+mod broadcast;
+mod driver;
 mod file;
+mod halo;
+mod incast;
+mod options;
+mod permutation;
+mod ring;
+mod shuffle;
 mod spec;
 mod traffic;
+mod uniform_random;
+
+#[cfg(test)]
+mod symbolic;
+#[cfg(test)]
+mod tests;
 
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
+pub use all_to_all::{AllToAll, AllToAllSpec};
+pub use allgather::{Allgather, AllgatherSpec};
+pub use allreduce::{Allreduce, AllreduceSpec};
+pub use broadcast::{Broadcast, BroadcastSpec};
+pub use driver::PatternPlayer;
 pub use file::FileSpec;
+pub use halo::{HaloSpec, Sizes};
+pub use incast::IncastSpec;
+pub use permutation::{PermutationKind, PermutationSpec};
+pub use ring::RingSpec;
 pub use spec::{Traffic, WorkloadSpec};
 pub use traffic::Injection;
+pub use uniform_random::UniformRandomSpec;
 
 /// One message of a pattern.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,6 +58,14 @@ pub struct Message {
     pub after: After,
 }
 
+impl Message {
+    /// A message that is sent without a delay.
+    #[inline]
+    fn new(dst: u32, bytes: u64, step: u32, after: After) -> Self {
+        Self { dst: RankId(dst), bytes, step, delay: Time::ZERO, after }
+    }
+}
+
 /// What a sender must have received before it may send a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum After {
@@ -39,6 +75,15 @@ pub enum After {
     EarlierSteps,
     /// These messages.
     Messages(Vec<MessageId>),
+}
+
+/// Which kinds of [`After`] the messages of a pattern have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Needs {
+    /// [`After::EarlierSteps`].
+    pub steps: bool,
+    /// [`After::Messages`].
+    pub messages: bool,
 }
 
 /// A piece of data that a message carries, for showing and checking what a pattern achieves.
@@ -71,6 +116,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Number of steps: one more than the largest step of any message.
     fn steps(&self) -> u32;
 
+    /// Which kinds of [`After`] its messages have: what need not be kept track of is not.
+    fn needs(&self) -> Needs {
+        Needs { steps: true, messages: true }
+    }
+
     /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
         let _ = (rank, index);
@@ -80,5 +130,13 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Number of messages in all.
     fn messages(&self) -> u64 {
         (0..self.ranks()).map(|rank| u64::from(self.sends(RankId(rank)))).sum()
+    }
+
+    /// Bytes in all [B]: the volume of the pattern.
+    ///
+    /// Patterns with a formula give that; the default looks at every message.
+    fn bytes(&self) -> u128 {
+        let of_rank = |rank| (0..self.sends(rank)).map(move |index| u128::from(self.message(rank, index).bytes));
+        (0..self.ranks()).map(RankId).flat_map(of_rank).sum()
     }
 }

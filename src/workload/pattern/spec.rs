@@ -5,7 +5,16 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::all_to_all::{AllToAll, AllToAllSpec};
+use super::allgather::AllgatherSpec;
+use super::allreduce::AllreduceSpec;
+use super::broadcast::BroadcastSpec;
 use super::file::FileSpec;
+use super::halo::HaloSpec;
+use super::incast::IncastSpec;
+use super::permutation::{PermutationKind, PermutationSpec};
+use super::ring::RingSpec;
+use super::uniform_random::UniformRandomSpec;
 use super::{Injection, Pattern};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::units::Time;
@@ -14,6 +23,24 @@ use crate::units::Time;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadSpec {
+    /// Every rank sends a block to every other.
+    AllToAll(AllToAllSpec),
+    /// What every rank has goes to all.
+    Allgather(AllgatherSpec),
+    /// The sum of what all ranks have, for all of them.
+    Allreduce(AllreduceSpec),
+    /// What one rank has goes to all.
+    Broadcast(BroadcastSpec),
+    /// Neighbours in a grid of ranks swap their borders.
+    Halo(HaloSpec),
+    /// Everyone sends to one rank.
+    Incast(IncastSpec),
+    /// Every rank sends to one rank and gets from one.
+    Permutation(PermutationSpec),
+    /// Every rank sends to the next.
+    Ring(RingSpec),
+    /// Every message goes to a random rank.
+    UniformRandom(UniformRandomSpec),
     /// Messages listed in a CSV file.
     File(FileSpec),
 }
@@ -32,7 +59,16 @@ impl WorkloadSpec {
     /// Whether another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::AllToAll(spec) => *spec.algorithm == AllToAll::RandomOrder,
+            Self::Permutation(spec) => *spec.kind == PermutationKind::Random,
+            Self::UniformRandom(_) => true,
+            Self::Allgather(_)
+            | Self::Allreduce(_)
+            | Self::Broadcast(_)
+            | Self::Halo(_)
+            | Self::Incast(_)
+            | Self::Ring(_)
+            | Self::File(_) => false,
         }
     }
 
@@ -41,8 +77,16 @@ impl WorkloadSpec {
     /// # Errors
     /// Every mistake of the specification and of the file it names.
     pub fn build(&self, nodes: u32, seed: u64, sources: &mut Sources) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-        let _ = (nodes, seed);
         match self {
+            Self::AllToAll(spec) => spec.build(nodes, seed),
+            Self::Allgather(spec) => spec.build(nodes),
+            Self::Allreduce(spec) => spec.build(nodes),
+            Self::Broadcast(spec) => spec.build(nodes),
+            Self::Halo(spec) => spec.build(nodes),
+            Self::Incast(spec) => spec.build(nodes),
+            Self::Permutation(spec) => spec.build(nodes, seed),
+            Self::Ring(spec) => spec.build(nodes),
+            Self::UniformRandom(spec) => spec.build(nodes, seed),
             Self::File(spec) => spec.build(sources),
         }
     }
@@ -50,6 +94,15 @@ impl WorkloadSpec {
     /// When its messages may go.
     pub fn traffic(&self) -> Traffic {
         match self {
+            Self::AllToAll(spec) => spec.traffic(),
+            Self::Allgather(spec) => spec.traffic(),
+            Self::Allreduce(spec) => spec.traffic(),
+            Self::Broadcast(spec) => spec.traffic(),
+            Self::Halo(spec) => spec.traffic(),
+            Self::Incast(spec) => spec.traffic(),
+            Self::Permutation(spec) => spec.traffic(),
+            Self::Ring(spec) => spec.traffic(),
+            Self::UniformRandom(spec) => spec.traffic(),
             Self::File(spec) => spec.traffic(),
         }
     }
@@ -57,6 +110,15 @@ impl WorkloadSpec {
     /// What it is, for people: `all-to-all simple-spread, 20 KB`.
     pub fn title(&self) -> String {
         match self {
+            Self::AllToAll(spec) => spec.title(),
+            Self::Allgather(spec) => spec.title(),
+            Self::Allreduce(spec) => spec.title(),
+            Self::Broadcast(spec) => spec.title(),
+            Self::Halo(spec) => spec.title(),
+            Self::Incast(spec) => spec.title(),
+            Self::Permutation(spec) => spec.title(),
+            Self::Ring(spec) => spec.title(),
+            Self::UniformRandom(spec) => spec.title(),
             Self::File(spec) => spec.title(),
         }
     }

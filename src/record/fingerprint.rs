@@ -1,0 +1,46 @@
+//! A number that differs where any message arrived at another time.
+
+use std::fmt;
+
+use crate::ids::{Id, RankId};
+use crate::units::Time;
+use crate::workload::Send;
+
+/// Condenses who received what when.
+///
+/// For each sender the messages are mixed into a number of 64 bits in order of delivery; the numbers of all
+/// senders together are hashed with BLAKE3. Two runs with the same fingerprint delivered the same messages at the same
+/// times to the last bit.
+#[derive(Clone, Debug)]
+pub struct Fingerprint {
+    senders: Vec<u64>,
+}
+
+impl Fingerprint {
+    /// Of nothing yet, for so many ranks.
+    pub fn new(ranks: u32) -> Self {
+        Self { senders: vec![0; ranks as usize] }
+    }
+
+    /// A message has been delivered.
+    #[inline]
+    pub fn add(&mut self, now: Time, send: &Send) {
+        let sender: &mut u64 = &mut self.senders[RankId::index(send.id.src)];
+        // One round of a multiplicative hash for each word; a rotation lets high bits reach low ones.
+        let mut mix = |word: u64| *sender = (sender.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mix(now.ps().to_bits());
+        mix(u64::from(send.id.index) << 32 | u64::from(send.dst.0));
+        mix(send.bytes);
+    }
+}
+
+/// 16 hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut hasher = blake3::Hasher::new();
+        for sender in &self.senders {
+            hasher.update(&sender.to_le_bytes());
+        }
+        write!(f, "{}", &hasher.finalize().to_hex()[..16])
+    }
+}

@@ -1,0 +1,82 @@
+//! The sharing policy of a scenario: `[sharing.max-min]` and so on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{EqualShare, MaxMin, Redistribute, Sharing};
+use crate::diagnostic::{Diagnostic, Located};
+
+/// The sharing policy of a scenario.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SharingSpec {
+    /// Each link is divided evenly; a flow gets the least of its links.
+    EqualShare(EqualShareSpec),
+    /// Equal share, then rounds that hand out what flows throttled elsewhere leave unused.
+    Redistribute(RedistributeSpec),
+    /// Exact max-min fairness (the default).
+    MaxMin(MaxMinSpec),
+}
+
+/// `[sharing.equal-share]`: no options.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EqualShareSpec {}
+
+/// `[sharing.max-min]`: no options.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MaxMinSpec {}
+
+/// `[sharing.redistribute]`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct RedistributeSpec {
+    /// Rounds go on until no rate grows by more than this part of itself (default 0.01).
+    pub threshold: Located<f64>,
+}
+
+impl Default for RedistributeSpec {
+    fn default() -> Self {
+        Self { threshold: 0.01.into() }
+    }
+}
+
+impl Default for SharingSpec {
+    fn default() -> Self {
+        Self::MaxMin(MaxMinSpec {})
+    }
+}
+
+impl SharingSpec {
+    /// The name of the policy as it is written in files and on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::EqualShare(_) => "equal-share",
+            Self::Redistribute(_) => "redistribute",
+            Self::MaxMin(_) => "max-min",
+        }
+    }
+
+    /// What is wrong with its options.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Redistribute(RedistributeSpec { threshold }) if !(**threshold > 0.0 && **threshold < 1.0) => vec![
+                Diagnostic::new("out-of-range", format!("the threshold {} is not between 0 and 1", **threshold))
+                    .at_value(threshold)
+                    .label("expected a number between 0 and 1")
+                    .help("the published value is 0.01"),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The policy on links of these capacities [B/s].
+    pub fn build(&self, capacities: Vec<f64>) -> Box<dyn Sharing> {
+        match self {
+            Self::EqualShare(_) => Box::new(EqualShare::new(capacities)),
+            Self::Redistribute(spec) => Box::new(Redistribute::new(capacities, *spec.threshold)),
+            Self::MaxMin(_) => Box::new(MaxMin::new(capacities)),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The incremental policies against the oracles, on random problems and by what defines them.
+
+use super::oracle::Problem;
+use super::*;
+use crate::rng::Stream;
+
+/// How a random problem looks.
+#[derive(Clone, Copy)]
+struct Style {
+    links: u64,
+    flows: u32,
+    longest: u64,
+    /// Few different capacities: many ties.
+    ties: bool,
+}
+
+struct Play {
+    random: Stream,
+    problem: Problem,
+    policy: Box<dyn Sharing>,
+    style: Style,
+    active: Vec<bool>,
+    known: Vec<f64>,
+}
+
+impl Play {
+    fn new(seed: u64, style: Style, policy: fn(Vec<f64>) -> Box<dyn Sharing>) -> Self {
+        let mut random = Stream::new(seed, "sharing");
+        let capacities: Vec<f64> = (0..style.links)
+            .map(|_| if style.ties { 1.0 + random.below(2) as f64 } else { 1e9 * (0.05 + random.unit()) })
+            .collect();
+        let flows = style.flows as usize;
+        Self {
+            random,
+            policy: policy(capacities.clone()),
+            problem: Problem { capacities, flows: vec![Vec::new(); flows] },
+            style,
+            active: vec![false; flows],
+            known: vec![0.0; flows],
+        }
+    }
+
+    /// Some flows go, some come; then rates are solved.
+    fn batch(&mut self, size: u64) {
+        let mut changed = Vec::new();
+        for _ in 0..=self.random.below(size) {
+            let flow = self.random.below(u64::from(self.style.flows)) as u32;
+            let f = flow as usize;
+            if self.active[f] && changed.contains(&flow) {
+                continue; // a flow that comes and goes within a batch never has a rate
+            }
+            changed.push(flow);
+            if self.active[f] {
+                self.policy.remove(flow);
+                self.problem.flows[f].clear();
+                self.known[f] = 0.0;
+                self.active[f] = false;
+                if self.random.below(3) > 0 {
+                    continue;
+                }
+            }
+            for _ in 0..=self.random.below(self.style.longest) {
+                let link = self.random.below(self.style.links) as u32;
+                if !self.problem.flows[f].contains(&link) {
+                    self.problem.flows[f].push(link);
+                }
+            }
+            self.active[f] = true;
+            self.policy.add(flow, &self.problem.flows[f]);
+        }
+        let mut changes = Vec::new();
+        self.policy.solve(&mut changes);
+        for change in changes {
+            assert_eq!(self.known[change.flow as usize], change.old, "the old rate is the one last told");
+            assert!(change.new != change.old);
+            self.known[change.flow as usize] = change.new;
+        }
+    }
+
+    fn flows(&self) -> impl Iterator<Item = usize> + use<'_> {
+        (0..self.active.len()).filter(|&f| self.active[f])
+    }
+
+    fn agrees_with(&self, oracle: impl Fn(&Problem) -> Vec<f64>, tolerance: f64) {
+        let map: Vec<usize> = self.flows().collect();
+        let problem = Problem {
+            capacities: self.problem.capacities.clone(),
+            flows: map.iter().map(|&f| self.problem.flows[f].clone()).collect(),
+        };
+        for (expected, &f) in oracle(&problem).into_iter().zip(&map) {
+            let rate = self.policy.rate(f as u32);
+            assert_eq!(rate, self.known[f], "the rate of flow {f} is the one last told");
+            assert!(
+                (rate - expected).abs() <= tolerance * expected,
+                "flow {f}: {rate}, expected {expected} in {problem:?}"
+            );
+        }
+    }
+
+    /// Whether no link carries more than it can.
+    fn no_link_is_overbooked(&self) {
+        for (link, &capacity) in self.problem.capacities.iter().enumerate() {
+            let on_link = self.flows().filter(|&f| self.problem.flows[f].contains(&(link as u32)));
+            let load: f64 = on_link.map(|f| self.known[f]).sum();
+            assert!(load <= capacity * (1.0 + 1e-9), "link {link} carries {load} of {capacity}");
+        }
+    }
+
+    /// Whether every flow crosses a full link on which nothing is faster, and that is the link named.
+    fn every_flow_has_a_bottleneck(&self) {
+        for f in self.flows() {
+            let link = self.policy.bottleneck(f as u32).expect("every flow has a bottleneck");
+            assert!(self.problem.flows[f].contains(&link));
+            let on_link: Vec<usize> = self.flows().filter(|&g| self.problem.flows[g].contains(&link)).collect();
+            let load: f64 = on_link.iter().map(|&g| self.known[g]).sum();
+            let capacity = self.problem.capacities[link as usize];
+            assert!((load - capacity).abs() <= 1e-9 * capacity, "the bottleneck {link} of flow {f} is not full");
+            let fastest = on_link.iter().map(|&g| self.known[g]).fold(0.0, f64::max);
+            assert!(fastest <= self.known[f] * (1.0 + 1e-9), "flow {f} is not the fastest on its bottleneck");
+        }
+    }
+}
+
+const STYLES: [Style; 6] = [
+    Style { links: 12, flows: 8, longest: 4, ties: true },
+    Style { links: 12, flows: 16, longest: 6, ties: false },
+    Style { links: 40, flows: 60, longest: 6, ties: true },
+    Style { links: 5, flows: 60, longest: 3, ties: true },
+    Style { links: 60, flows: 50, longest: 20, ties: false },
+    Style { links: 3, flows: 40, longest: 1, ties: false },
+];
+
+fn plays(policy: fn(Vec<f64>) -> Box<dyn Sharing>, check: impl Fn(&Play)) {
+    for (s, style) in STYLES.into_iter().enumerate() {
+        for seed in 0..400 {
+            let mut play = Play::new(seed + 1000 * s as u64, style, policy);
+            for round in 0..12 {
+                play.batch(if round % 4 == 0 { 20 } else { 3 });
+                check(&play);
+            }
+        }
+    }
+}
+
+#[test]
+fn max_min_agrees_with_water_filling_on_random_problems() {
+    plays(
+        |c| Box::new(MaxMin::new(c)),
+        |play| {
+            play.agrees_with(Problem::max_min, 1e-12);
+            play.no_link_is_overbooked();
+        },
+    );
+}
+
+#[test]
+fn under_max_min_every_flow_has_a_bottleneck() {
+    plays(|c| Box::new(MaxMin::new(c)), Play::every_flow_has_a_bottleneck);
+}
+
+#[test]
+fn equal_share_is_the_least_even_share_to_the_last_bit() {
+    plays(
+        |c| Box::new(EqualShare::new(c)),
+        |play| {
+            play.agrees_with(Problem::equal_share, 0.0);
+            play.no_link_is_overbooked();
+        },
+    );
+}
+
+#[test]
+fn redistribution_around_the_change_agrees_with_rounds_over_all_flows() {
+    plays(
+        // Not 0.01: a gain of exactly the threshold would go one way here and, summed in another order, the other there.
+        |c| Box::new(Redistribute::new(c, 0.010_137)),
+        |play| {
+            play.agrees_with(|problem| problem.redistribute(0.010_137), 1e-9);
+            play.no_link_is_overbooked();
+        },
+    );
+}
+
+#[test]
+fn redistribution_never_takes_from_the_equal_share() {
+    plays(
+        |c| Box::new(Redistribute::new(c, 1e-6)),
+        |play| {
+            let even = play.problem.equal_share();
+            assert!(play.flows().all(|f| play.known[f] >= even[f]));
+        },
+    );
+}
+
+/// Solves one set of flows at once.
+fn rates(mut policy: impl Sharing, flows: &[&[u32]]) -> Vec<f64> {
+    for (f, links) in flows.iter().enumerate() {
+        policy.add(f as u32, links);
+    }
+    policy.solve(&mut Vec::new());
+    (0..flows.len()).map(|f| policy.rate(f as u32)).collect()
+}
+
+#[test]
+fn a_flow_throttled_elsewhere_leaves_its_share_to_the_others() {
+    // f1 is held to a third on link 1, which it shares with two more; on link 0 it meets f0 (MFS, step 5).
+    let flows: [&[u32]; 4] = [&[0], &[0, 1], &[1], &[1]];
+    let third = 1.0 / 3.0;
+    assert_eq!(rates(EqualShare::new(vec![1.0; 2]), &flows), [0.5, third, third, third]);
+    let exact = rates(MaxMin::new(vec![1.0; 2]), &flows);
+    assert!((exact[0] - 2.0 / 3.0).abs() < 1e-15);
+    let redistributed = rates(Redistribute::new(vec![1.0; 2], 0.01), &flows);
+    // It stops when the next gain, half of what is left, is below 1 %.
+    assert!((redistributed[0] - 2.0 / 3.0).abs() < 0.02);
+}
+
+#[test]
+fn thousands_of_flows_on_one_link_share_it_evenly() {
+    let mut policies: [Box<dyn Sharing>; 3] = [
+        Box::new(EqualShare::new(vec![1e9; 5001])),
+        Box::new(MaxMin::new(vec![1e9; 5001])),
+        Box::new(Redistribute::new(vec![1e9; 5001], 0.01)),
+    ];
+    for policy in &mut policies {
+        for f in 0..5000 {
+            policy.add(f, &[f, 5000]);
+        }
+        let mut changes = Vec::new();
+        policy.solve(&mut changes);
+        assert_eq!(changes.len(), 5000);
+        for f in (0..5000).step_by(2) {
+            policy.remove(f);
+        }
+        policy.solve(&mut changes);
+        assert!((policy.rate(1) - 1e9 / 2500.0).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,277 @@
+//! What the MFS paper reports, and how close this simulator comes.
+//!
+//! The paper leaves open when exactly a rank sends its next message and how its redistribution divides what is left,
+//! so several readings are tried, and the closest is named.
+
+use std::fmt;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::figures::figures;
+use super::setup::{Choice, MESSAGE_S};
+use super::{Case, Context, Outcome, Trouble};
+use crate::report::Report;
+
+/// Simple spread, or pairwise where the number of ranks is a power of two: what the paper runs.
+const PATTERN: &str = "all-to-all-mpich";
+
+pub(super) fn cases() -> Vec<Case> {
+    let mfs = figures().mfs;
+    let source = mfs.source;
+    let published: Vec<String> =
+        mfs.random_over_regular.iter().map(|(nodes, ratio)| format!("{ratio} (N={nodes})")).collect();
+    let (least, most) = mfs.redistribute_against_equal_share_percent;
+    let (fewest_rounds, most_rounds) = mfs.redistribution_rounds;
+    let run_times: Vec<String> =
+        mfs.redistribute_run_time_over_equal_share.iter().map(|(n, ratio)| format!("{ratio} (N={n})")).collect();
+    let torus = "16x16 torus, equal share, regular placement";
+    vec![
+        Case::new("paper/random-over-regular", random_over_regular)
+            .source(format!("{source}, section 4.2"))
+            .expect(format!("{}; {} on average", published.join(", "), mfs.random_over_regular_mean), "5 %"),
+        Case::new("paper/redistribute-against-equal-share", redistribute_against_equal_share)
+            .source(format!("{source}, section 4.2"))
+            .expect(format!("{least} to {most} % less simulated time, random placement"), "1 percentage point"),
+        Case::new("paper/redistribution-rounds", redistribution_rounds)
+            .source(format!("{source}, section 4.3"))
+            .expect(
+                format!("{fewest_rounds} to {most_rounds} rounds; run time over equal share {}", run_times.join(", ")),
+                "mean rounds inside; run time is reported",
+            ),
+        Case::new("paper/torus-order", torus_order)
+            .source(format!("{source}, section 6.3"))
+            .expect("simple-spread > 2d-spread > pairwise > n^3/8 message times", torus),
+        Case::new("paper/torus-above-minimum", torus_above_minimum)
+            .source(format!("{source}, section 5.2"))
+            .expect("makespan above n^3/8 message times for n = 10 ... 16", "none"),
+        Case::new("paper/256-faster-than-225", pairwise_beats_smaller_torus)
+            .source(format!("{source}, section 5.2"))
+            .expect("pairwise on 16x16 ends before simple-spread on 15x15", "none"),
+        Case::new("paper/work-grows-with-the-square", work_grows_with_the_square)
+            .source(format!("{source}, section 4.3"))
+            .expect("run time ~ N^2: events a message do not grow with N", "factor 1.5; run time is reported"),
+    ]
+}
+
+/// A reading of what the paper simulates.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Reading {
+    injection: &'static str,
+    sharing: &'static str,
+    resolution: Option<&'static str>,
+    routing: Option<&'static str>,
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.injection, self.sharing)?;
+        if let Some(resolution) = self.resolution {
+            write!(f, ", resolution {resolution}")?;
+        }
+        if let Some(routing) = self.routing {
+            write!(f, ", {routing}")?;
+        }
+        Ok(())
+    }
+}
+
+/// All readings by injection and sharing, and (in full) two more that were found to come closer.
+fn readings(context: &Context) -> Vec<Reading> {
+    let mut readings = Vec::new();
+    for injection in ["queue", "sendrecv", "barrier"] {
+        for sharing in ["equal-share", "redistribute", "max-min"] {
+            readings.push(Reading { injection, sharing, resolution: None, routing: None });
+        }
+    }
+    if context.choose(false, true) {
+        let plain = Reading { injection: "sendrecv", sharing: "equal-share", resolution: None, routing: None };
+        readings.push(Reading { resolution: Some("0.4 us"), ..plain });
+        readings.push(Reading { injection: "queue", routing: Some("hashed"), ..plain });
+    }
+    readings
+}
+
+/// The mean random makespan over seeds, in units of the contention-free time.
+fn ratio(reading: Reading, nodes: u32, seeds: u64) -> Result<f64, Trouble> {
+    let topology = format!("fat-tree-{nodes}");
+    let Reading { injection, sharing, resolution, routing } = reading;
+    let mut sum = 0.0;
+    for seed in 1..=seeds {
+        let random = Choice {
+            placement: "random",
+            seed,
+            injection,
+            sharing,
+            resolution,
+            routing,
+            ..Choice::new(&topology, PATTERN)
+        };
+        sum += random.makespan()?;
+    }
+    Ok(sum / seeds as f64 / (f64::from(nodes - 1) * MESSAGE_S))
+}
+
+fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
+    let figures = figures().mfs;
+    // The largest first: they decide how long it takes.
+    let sizes: &[(u32, u64)] =
+        context.choose(&[(54, 8)], &[(3456, 2), (2000, 2), (1024, 4), (432, 8), (250, 8), (128, 8), (54, 8)]);
+    let mut tasks: Vec<(Reading, u32, u64)> = Vec::new();
+    for &(nodes, seeds) in sizes {
+        tasks.extend(readings(context).into_iter().map(|reading| (reading, nodes, seeds)));
+    }
+    if context.choose(true, false) {
+        // At the published size, the readings that take seconds.
+        for reading in readings(context) {
+            if reading.sharing == "equal-share" && reading.injection != "barrier" {
+                tasks.insert(0, (reading, 3456, 1));
+            }
+        }
+    }
+    let ratios: Vec<f64> =
+        tasks.par_iter().map(|&(reading, nodes, seeds)| ratio(reading, nodes, seeds)).collect::<Result<_, _>>()?;
+
+    let mut lines = Vec::new();
+    let mut closest: Option<(f64, String)> = None;
+    for reading in readings(context) {
+        let mut points: Vec<(u32, f64)> = tasks
+            .iter()
+            .zip(&ratios)
+            .filter(|((r, ..), _)| *r == reading)
+            .map(|(task, ratio)| (task.1, *ratio))
+            .collect();
+        points.sort_by_key(|point| point.0);
+        let listed: Vec<String> = points.iter().map(|(nodes, ratio)| format!("{ratio:.2} ({nodes})")).collect();
+        lines.push(format!("{reading}: {}", listed.join(", ")));
+        let mut off = 0.0f64;
+        let mut here = Vec::new();
+        for (nodes, published) in &figures.random_over_regular {
+            if let Some((_, ratio)) = points.iter().find(|point| point.0 == *nodes) {
+                off = off.max((ratio / published - 1.0).abs());
+                here.push(format!("{ratio:.2} (N={nodes})"));
+            }
+        }
+        if here.len() == figures.random_over_regular.len() && closest.as_ref().is_none_or(|(least, _)| off < *least) {
+            let (least, most) = (points[0], points[points.len() - 1]);
+            let mean = points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64;
+            let average = if points.len() > 2 { format!("; {mean:.2} on average") } else { String::new() };
+            debug_assert!(least.0 <= most.0, "sorted above");
+            closest = Some((off, format!("{}{average} with {reading}, off by {:.0} %", here.join(", "), off * 100.0)));
+        }
+    }
+    let (off, got) = closest.unwrap_or((f64::INFINITY, "no reading has all sizes".into()));
+    Ok(Outcome::compare(off <= 0.05, format!("closest: {got}")).note(lines.join("\n")))
+}
+
+fn redistribute_against_equal_share(context: &Context) -> Result<Outcome, Trouble> {
+    let (least, most) = figures().mfs.redistribute_against_equal_share_percent;
+    let sizes: &[u32] = context.choose(&[54, 128, 250], &[54, 128, 250, 432, 1024]);
+    let seeds = context.choose(8, 16);
+    let injections = ["queue", "sendrecv"];
+    let mut tasks = Vec::new();
+    for injection in injections {
+        tasks.extend(sizes.iter().map(|&nodes| (injection, nodes)));
+    }
+    let less: Vec<f64> = tasks
+        .par_iter()
+        .map(|&(injection, nodes)| {
+            let with = |sharing| ratio(Reading { injection, sharing, resolution: None, routing: None }, nodes, seeds);
+            Ok(100.0 * (1.0 - with("redistribute")? / with("equal-share")?))
+        })
+        .collect::<Result<_, Trouble>>()?;
+    let mut inside = false;
+    let mut got = Vec::new();
+    for (injection, less) in injections.iter().zip(less.chunks(sizes.len())) {
+        inside |= less.iter().all(|percent| (least - 1.0..=most + 1.0).contains(percent));
+        let each: Vec<String> =
+            less.iter().zip(sizes).map(|(percent, nodes)| format!("{percent:.1} ({nodes})")).collect();
+        got.push(format!("{injection}: {} %", each.join(", ")));
+    }
+    Ok(Outcome::compare(inside, got.join("; ")).note(format!("means over {seeds} seeds")))
+}
+
+fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
+    let (fewest, most) = figures().mfs.redistribution_rounds;
+    let sizes: &[u32] = context.choose(&[54, 250, 432], &[54, 250, 432, 1024, 2000]);
+    let mut inside = true;
+    let mut got = Vec::new();
+    let mut times = Vec::new();
+    for &nodes in sizes {
+        let (slow, slow_s) = timed(nodes, "redistribute")?;
+        let (_, fast_s) = timed(nodes, "equal-share")?;
+        let rounds = slow.rounds.ok_or("the report has no rounds")?;
+        inside &= (fewest..=most).contains(&rounds.mean);
+        got.push(format!("{:.1} ({} to {}) at N={nodes}", rounds.mean, rounds.min, rounds.max));
+        times.push(format!("{:.1} (N={nodes})", slow_s / fast_s));
+    }
+    let note = format!("run time over equal share: {}", times.join(", "));
+    Ok(Outcome::compare(inside, got.join(", ")).note(note))
+}
+
+/// One run under random placement, and how long it took on this machine [s].
+fn timed(nodes: u32, sharing: &str) -> Result<(Report, f64), Trouble> {
+    let topology = format!("fat-tree-{nodes}");
+    let choice = Choice { placement: "random", sharing, ..Choice::new(&topology, "all-to-all-simple-spread") };
+    let scenario = choice.load()?;
+    #[allow(clippy::disallowed_methods, reason = "run time is what is reported; no verdict depends on it")]
+    let start = Instant::now();
+    let run = super::setup::run(&scenario, Default::default())?;
+    Ok((run.report, start.elapsed().as_secs_f64()))
+}
+
+/// The makespan on an n x n torus under equal share, in message times.
+fn on_torus(n: u32, pattern: &str) -> Result<f64, Trouble> {
+    let topology = format!("torus-{n}x{n}");
+    Ok(Choice { sharing: "equal-share", ..Choice::new(&topology, pattern) }.makespan()? / MESSAGE_S)
+}
+
+/// `n^3/8` message times: what crosses the bisection over its bandwidth.
+fn minimum(n: u32) -> f64 {
+    f64::from(n * n * n) / 8.0
+}
+
+fn torus_order(_: &Context) -> Result<Outcome, Trouble> {
+    let mut times = Vec::new();
+    for pattern in ["all-to-all-simple-spread", "all-to-all-2d-spread", "all-to-all-pairwise"] {
+        times.push(on_torus(16, pattern)?);
+    }
+    times.push(minimum(16));
+    let each: Vec<String> = times.iter().map(|time| format!("{time:.0}")).collect();
+    Ok(Outcome::check(times.is_sorted_by(|a, b| a > b), format!("{} message times", each.join(" > "))))
+}
+
+fn torus_above_minimum(_: &Context) -> Result<Outcome, Trouble> {
+    let mut above = true;
+    let mut got = Vec::new();
+    for n in 10..=16 {
+        let time = on_torus(n, PATTERN)?;
+        above &= time > minimum(n);
+        got.push(format!("{:.2}", time / minimum(n)));
+    }
+    Ok(Outcome::check(above, format!("{} times the minimum", got.join(", "))))
+}
+
+fn pairwise_beats_smaller_torus(_: &Context) -> Result<Outcome, Trouble> {
+    let (larger, smaller) = (on_torus(16, PATTERN)?, on_torus(15, PATTERN)?);
+    Ok(Outcome::check(larger < smaller, format!("{larger:.0} against {smaller:.0} message times")))
+}
+
+fn work_grows_with_the_square(context: &Context) -> Result<Outcome, Trouble> {
+    let sizes: &[u32] = context.choose(&[54, 128, 250, 432, 686], &[54, 128, 250, 432, 686, 1024, 2000, 3456]);
+    let mut events = Vec::new();
+    let mut times = Vec::new();
+    for &nodes in sizes {
+        let (report, seconds) = timed(nodes, "equal-share")?;
+        let messages = u64::from(nodes) * u64::from(nodes - 1);
+        if report.messages != messages {
+            return Err(format!("{} messages instead of {messages}", report.messages));
+        }
+        events.push(report.meta.events as f64 / messages as f64);
+        times.push(format!("{:.0} ns (N={nodes})", seconds * 1e9 / messages as f64));
+    }
+    let (least, most) = events.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &x| (a.min(x), b.max(x)));
+    let got = format!("{least:.2} to {most:.2} events a message from N={} to {}", sizes[0], sizes[sizes.len() - 1]);
+    let good = most > 0.0 && most <= 1.5 * least;
+    Ok(Outcome::check(good, got).note(format!("run time a message: {}", times.join(", "))))
+}

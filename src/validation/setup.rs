@@ -1,0 +1,184 @@
+//! Scenarios for the cases, and what is asked of their runs.
+
+use std::sync::Arc;
+
+use super::Trouble;
+use crate::fabric::{FabricBuilder, RouteTable, Shape};
+use crate::ids::{LinkId, MessageId, NodeId, RankId};
+use crate::placement::Placement;
+use crate::report::{MessageRecord, Status};
+use crate::routing::RoutingSpec;
+use crate::scenario::{Loader, Run, RunOptions, Scenario};
+use crate::sharing::SharingSpec;
+use crate::units::{Bandwidth, Time};
+use crate::workload::pattern::{After, Injection, Message, Pattern};
+
+/// Time of one message of the named patterns alone on a link of the named fabrics [s]: 20,000 B at 1e9 B/s.
+pub(super) const MESSAGE_S: f64 = 20e-6;
+
+/// What differs between the runs of a case.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice<'a> {
+    /// A named fabric.
+    pub topology: &'a str,
+    /// A named pattern.
+    pub pattern: &'a str,
+    /// `regular`, `random`.
+    pub placement: &'a str,
+    /// `equal-share`, `redistribute`, `max-min`.
+    pub sharing: &'a str,
+    /// `queue`, `sendrecv`, `barrier` ...
+    pub injection: &'a str,
+    /// The seed.
+    pub seed: u64,
+    /// `resolution = "..."`, where not 0.
+    pub resolution: Option<&'a str>,
+    /// The routing rule, where not the usual one.
+    pub routing: Option<&'a str>,
+}
+
+impl<'a> Choice<'a> {
+    /// This pattern on this fabric; regular placement, max-min, queue injection.
+    pub fn new(topology: &'a str, pattern: &'a str) -> Self {
+        Self {
+            topology,
+            pattern,
+            placement: "regular",
+            sharing: "max-min",
+            injection: "queue",
+            seed: 1,
+            resolution: None,
+            routing: None,
+        }
+    }
+
+    /// The same with more assignments (`topology.torus.host-link=false`), built.
+    pub fn load_with(&self, assignments: &[String]) -> Result<Scenario, Trouble> {
+        let mut loader = Loader::new().topology(self.topology).pattern(self.pattern).placement(self.placement);
+        let mut settings = vec![
+            format!("seed={}", self.seed),
+            format!("sharing.{}={{}}", self.sharing),
+            format!("workload.all-to-all.injection=\"{}\"", self.injection),
+        ];
+        settings.extend(self.resolution.map(|time| format!("resolution=\"{time}\"")));
+        settings.extend(self.routing.map(|rule| format!("routing.{rule}={{}}")));
+        for assignment in settings.iter().chain(assignments) {
+            loader = loader.set("validation", assignment);
+        }
+        loader.load().map_err(|invalid| format!("{self:?}: {invalid}"))
+    }
+
+    /// Built.
+    pub fn load(&self) -> Result<Scenario, Trouble> {
+        self.load_with(&[])
+    }
+
+    /// Built and run to its end.
+    pub fn run(&self) -> Result<Run, Trouble> {
+        run(&self.load()?, RunOptions::default())
+    }
+
+    /// Its makespan [s].
+    pub fn makespan(&self) -> Result<f64, Trouble> {
+        Ok(self.run()?.report.makespan_s)
+    }
+}
+
+/// Runs a scenario to its end.
+pub(super) fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<Run, Trouble> {
+    let run = scenario.run(options);
+    match run.report.status {
+        Status::Complete => Ok(run),
+        status => Err(format!("{} on {} ended early: {status:?}", run.report.workload, run.report.fabric)),
+    }
+}
+
+/// When each message arrived [s]: by rank, then by the sender's order.
+pub(super) fn arrivals(scenario: &Scenario) -> Result<(Run, Vec<Vec<f64>>), Trouble> {
+    let ranks = scenario.pattern.ranks();
+    let sends = |rank| scenario.pattern.sends(RankId(rank)) as usize;
+    let mut ends: Vec<Vec<f64>> = (0..ranks).map(|rank| vec![f64::NAN; sends(rank)]).collect();
+    let mut note = |message: &MessageRecord| ends[message.src as usize][message.index as usize] = message.end_s;
+    let run = run(scenario, RunOptions { on_message: Some(&mut note), ..RunOptions::default() })?;
+    Ok((run, ends))
+}
+
+/// Replaces the fabric of a scenario by nodes without switches; links are given by capacity [B/s] and latency, routes
+/// by source, destination and the numbers of their links.
+pub(super) fn on_given_routes(
+    scenario: &mut Scenario,
+    links: impl IntoIterator<Item = (f64, Time)>,
+    routes: impl IntoIterator<Item = (u32, u32, Vec<u32>)>,
+) -> Result<(), Trouble> {
+    let nodes = scenario.pattern.ranks();
+    let mut builder = FabricBuilder::new("given routes", nodes, 0);
+    for (capacity, latency) in links {
+        builder.loose_link(Bandwidth::from_bytes_per_second(capacity), latency);
+    }
+    let mut table = RouteTable::default();
+    for (src, dst, links) in routes {
+        let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
+        table.insert(NodeId(src), NodeId(dst), &links);
+    }
+    builder.routes(table);
+    let fabric = Arc::new(builder.finish(Shape::Irregular));
+    scenario.router = RoutingSpec::default_for(&fabric).build(&fabric, scenario.seed).map_err(|mistakes| {
+        format!("no routes: {}", mistakes.iter().map(|m| m.message.as_str()).collect::<String>())
+    })?;
+    scenario.placement = (0..nodes).map(NodeId).collect();
+    scenario.fabric = fabric;
+    Ok(())
+}
+
+/// Places rank r on `nodes[r]`.
+pub(super) fn place(scenario: &mut Scenario, nodes: &[u32]) {
+    scenario.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Placement>();
+}
+
+/// Separate flows: the even rank 2f sends one message to rank 2f + 1.
+#[derive(Debug)]
+struct Pairs {
+    flows: u32,
+    bytes: u64,
+}
+
+impl Pattern for Pairs {
+    fn ranks(&self) -> u32 {
+        2 * self.flows
+    }
+    fn sends(&self, rank: RankId) -> u32 {
+        u32::from(rank.0.is_multiple_of(2))
+    }
+    fn message(&self, rank: RankId, _index: u32) -> Message {
+        Message { dst: RankId(rank.0 + 1), bytes: self.bytes, step: 0, delay: Time::ZERO, after: After::Nothing }
+    }
+    fn receives(&self, rank: RankId, _step: u32) -> u32 {
+        u32::from(!rank.0.is_multiple_of(2))
+    }
+    fn steps(&self) -> u32 {
+        1
+    }
+}
+
+/// A scenario in which flow f of `flows` crosses these links, on a node pair of its own, with so many bytes, under
+/// max-min.
+pub(super) fn flows_on_links(links: &[(f64, Time)], flows: &[Vec<u32>], bytes: u64) -> Result<Scenario, Trouble> {
+    let mut scenario = Choice::new("torus-4x4", "all-to-all-simple-spread").load()?;
+    scenario.pattern = Arc::new(Pairs { flows: flows.len() as u32, bytes });
+    scenario.workload_name = "separate flows".into();
+    scenario.injection = Injection::All;
+    scenario.sharing = SharingSpec::default();
+    let routes = flows.iter().enumerate().map(|(flow, links)| (2 * flow as u32, 2 * flow as u32 + 1, links.clone()));
+    on_given_routes(&mut scenario, links.iter().copied(), routes)?;
+    Ok(scenario)
+}
+
+/// The message that a rank sends `index`-th, for notes.
+pub(super) fn name_of(src: usize, index: usize) -> String {
+    MessageId { src: RankId(src as u32), index: index as u32 }.to_string()
+}
+
+/// `|a - b| / |b|`.
+pub(super) fn relative(a: f64, b: f64) -> f64 {
+    (a - b).abs() / b.abs()
+}

@@ -1,0 +1,133 @@
+//! All-to-all: every rank has a block of its own for every other rank.
+//!
+//! With N ranks and blocks of m bytes at least `N (N - 1) m` bytes must travel; the algorithms that forward blocks
+//! ([`AllToAll::Ring`], [`AllToAll::Bruck`]) send more bytes in fewer or nearer messages.
+
+mod bruck;
+mod random_order;
+mod ring;
+mod spread;
+
+use std::sync::Arc;
+
+use super::options::{self, choice, dimensions, dims, finish, show_dims, table, together, unused};
+use super::{Injection, Pattern, Traffic};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::Bytes;
+
+use bruck::Bruck;
+use random_order::RandomOrder;
+use ring::Ring;
+use spread::{Rule, Spread};
+
+choice! {
+    /// How the blocks get to their ranks.
+    pub enum AllToAll {
+        /// Message p = 1 .. N-1 goes to `(src + p) mod N`.
+        SimpleSpread = "simple-spread",
+        /// Simple spread in both coordinates of an n x n square of ranks; N = n^2.
+        Spread2d = "2d-spread",
+        /// Simple spread in every coordinate of a grid of ranks.
+        SpreadNd = "nd-spread",
+        /// Message p goes to `src xor p`; N a power of two.
+        Pairwise = "pairwise",
+        /// Pairwise where N is a power of two, else simple spread.
+        Mpich = "mpich",
+        /// Blocks travel from neighbour to neighbour around a ring.
+        Ring = "ring",
+        /// Blocks travel by powers of two, many in one message: log N rounds.
+        Bruck = "bruck",
+        /// Each rank visits the others in a random order of its own.
+        RandomOrder = "random-order",
+        /// Simple spread with all messages under way at once.
+        Linear = "linear",
+    }
+}
+
+table! {
+    /// `[workload.all-to-all]`: every rank sends a block to every other.
+    pub struct AllToAllSpec {
+        /// How the blocks get to their ranks.
+        pub algorithm: Located<AllToAll>,
+        /// What each rank has for each other.
+        pub size: Located<Bytes>,
+        /// nd-spread: the lengths of the grid of ranks, x0 first (default: the nearest to each other that there are).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub dims: Option<Located<Vec<u32>>>,
+        /// nd-spread: how many dimensions the grid has, where `dims` does not say so (default 3).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub dimensions: Option<Located<u32>>,
+    }
+}
+
+impl AllToAllSpec {
+    pub(super) fn build(&self, nodes: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let mut mistakes = Vec::new();
+        if *self.algorithm != AllToAll::SpreadNd {
+            let chosen = format!("algorithm \"{}\"", *self.algorithm);
+            mistakes.extend(self.dims.as_ref().map(|dims| unused(dims, "dims", &chosen, "\"nd-spread\"")));
+            mistakes.extend(self.dimensions.as_ref().map(|d| unused(d, "dimensions", &chosen, "\"nd-spread\"")));
+        }
+        let built = options::ranks(self.ranks, nodes).and_then(|ranks| self.algorithm(ranks, seed));
+        together(mistakes, built)
+    }
+
+    fn algorithm(&self, ranks: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let bytes = self.size.0;
+        let spread = |rule| finish(Spread::new(ranks, bytes, rule), &self.size);
+        match *self.algorithm {
+            AllToAll::SimpleSpread | AllToAll::Linear => spread(Rule::Shift),
+            AllToAll::Mpich if !ranks.is_power_of_two() => spread(Rule::Shift),
+            AllToAll::Mpich => spread(Rule::Xor),
+            AllToAll::Pairwise if !ranks.is_power_of_two() => Err(vec![self.no_power_of_two(ranks)]),
+            AllToAll::Pairwise => spread(Rule::Xor),
+            AllToAll::Spread2d => self.square(ranks).and_then(|n| spread(Rule::grid(&[n, n]))),
+            AllToAll::SpreadNd => self.grid(ranks).and_then(|dims| spread(Rule::grid(&dims))),
+            AllToAll::Ring => finish(Ring::new(ranks, bytes), &self.size),
+            AllToAll::Bruck => finish(Bruck::new(ranks, bytes), &self.size),
+            AllToAll::RandomOrder => finish(RandomOrder::new(ranks, bytes, seed), &self.size),
+        }
+    }
+
+    fn no_power_of_two(&self, ranks: u32) -> Diagnostic {
+        let below = 1 << ranks.ilog2();
+        Diagnostic::new("not-a-power-of-two", format!("pairwise exchange is not defined for {ranks} ranks"))
+            .at_value(&self.algorithm)
+            .label("needs a power of two of ranks")
+            .help(format!("write algorithm = \"mpich\" or \"simple-spread\", or `ranks = {below}`"))
+    }
+
+    /// The side of the square of ranks.
+    fn square(&self, ranks: u32) -> Result<u32, Vec<Diagnostic>> {
+        let n = ranks.isqrt();
+        if n * n == ranks {
+            return Ok(n);
+        }
+        let near = super::arith::balanced(ranks, 2);
+        Err(vec![
+            Diagnostic::new("not-a-square", format!("2d-spread is not defined for {ranks} ranks"))
+                .at_value(&self.algorithm)
+                .label("needs a square number of ranks")
+                .help(format!("write algorithm = \"nd-spread\" with `dims = {near:?}`, or `ranks = {}`", n * n)),
+        ])
+    }
+
+    /// The lengths of the grid of ranks.
+    fn grid(&self, ranks: u32) -> Result<Vec<u32>, Vec<Diagnostic>> {
+        let count = dimensions(self.dimensions.as_ref(), self.dims.as_ref(), 3, 24).map_err(|wrong| vec![wrong])?;
+        dims(self.dims.as_ref(), count, ranks).map_err(|wrong| vec![wrong])
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(if *self.algorithm == AllToAll::Linear { Injection::All } else { Injection::Queue })
+    }
+
+    pub(super) fn title(&self) -> String {
+        let grid = match (*self.algorithm, &self.dims) {
+            (AllToAll::SpreadNd, Some(dims)) => format!(" {}", show_dims(dims)),
+            (AllToAll::SpreadNd, None) => format!(" in {} dimensions", self.dimensions.map_or(3, |d| *d)),
+            _ => String::new(),
+        };
+        format!("all-to-all {}{grid}, {}", *self.algorithm, *self.size)
+    }
+}

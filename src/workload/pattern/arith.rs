@@ -1,0 +1,176 @@
+//! The integer arithmetic of patterns: quick division, even splits, logarithms, factorisations.
+
+/// A divisor that is used again and again: `x / d` and `x mod d` by one multiplication.
+///
+/// `x / d = floor(x * m / 2^64)` with `m = ceil(2^64 / d)`, exact for all 32-bit x and d > 1.
+/// Source: Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Divisor {
+    value: u32,
+    /// `ceil(2^64 / value)`; 0 stands for 2^64, where the value is 1.
+    inverse: u64,
+}
+
+impl Divisor {
+    /// Divides by `value`, which is not 0.
+    pub fn new(value: u32) -> Self {
+        Self { value, inverse: (u64::MAX / u64::from(value)).wrapping_add(1) }
+    }
+
+    /// The divisor itself.
+    #[inline]
+    pub fn value(self) -> u32 {
+        self.value
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    pub fn split(self, x: u32) -> (u32, u32) {
+        if self.inverse == 0 {
+            return (x, 0);
+        }
+        let quotient = ((u128::from(self.inverse) * u128::from(x)) >> 64) as u32;
+        (quotient, x - quotient * self.value)
+    }
+}
+
+/// `(a + b) mod n` for `a, b < n <= 2^31`.
+#[inline]
+pub(super) fn add_mod(a: u32, b: u32, n: u32) -> u32 {
+    let sum = a + b;
+    if sum >= n { sum - n } else { sum }
+}
+
+/// `(a - b) mod n` for `a, b < n <= 2^31`.
+#[inline]
+pub(super) fn sub_mod(a: u32, b: u32, n: u32) -> u32 {
+    add_mod(a, if b == 0 { 0 } else { n - b }, n)
+}
+
+/// The smallest k with `2^k >= n`; 0 for n = 0.
+#[inline]
+pub(super) fn ceil_log2(n: u32) -> u32 {
+    n.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)
+}
+
+/// `size` bytes in `parts` parts as even as can be: the first `size mod parts` have one byte more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Split {
+    each: u64,
+    longer: u64,
+}
+
+impl Split {
+    /// Splits `size` bytes [B] in so many parts, 1 or more.
+    pub fn new(size: u64, parts: u32) -> Self {
+        Self { each: size / u64::from(parts), longer: size % u64::from(parts) }
+    }
+
+    /// Bytes of one part [B].
+    #[inline]
+    pub fn part(self, part: u32) -> u64 {
+        self.each + u64::from(u64::from(part) < self.longer)
+    }
+
+    /// Bytes of `count` parts from `start` on [B].
+    #[inline]
+    pub fn range(self, start: u32, count: u32) -> u64 {
+        let longer = u64::from(start + count).min(self.longer) - u64::from(start).min(self.longer);
+        self.each * u64::from(count) + longer
+    }
+}
+
+/// `n` as a product of `count` factors as close to each other as can be, largest first; n and count are not 0.
+///
+/// Closest means the smallest sum, and of those the smallest sum of squares: 12 is 4 x 3, 72 is 6 x 6 x 2. It serves
+/// the purpose of `MPI_Dims_create`.
+///
+/// Cost: `count * d^2` for the d divisors of n (d < 450 up to 2^24).
+pub(super) fn balanced(n: u32, count: usize) -> Vec<u32> {
+    let small: Vec<u32> = (1..=n.isqrt()).filter(|d| n.is_multiple_of(*d)).collect();
+    let large = small.iter().rev().map(|d| n / d).filter(|&d| d > n.isqrt());
+    let divisors: Vec<u32> = small.iter().copied().chain(large).collect();
+    // best[j]: cost of divisors[j] as a product of the factors chosen so far, and the last of them.
+    let cost = |d: u32| (u64::from(d), u64::from(d) * u64::from(d));
+    let mut tables: Vec<Vec<((u64, u64), u32)>> = vec![divisors.iter().map(|&d| (cost(d), d)).collect()];
+    for _ in 1..count {
+        let last = &tables[tables.len() - 1];
+        let next = divisors.iter().enumerate().map(|(j, &product)| {
+            let choices = divisors[..=j].iter().zip(last).filter(|(d, _)| product.is_multiple_of(**d));
+            choices
+                .map(|(&rest, &((sum, squares), _))| {
+                    let factor = product / rest;
+                    ((sum + cost(factor).0, squares + cost(factor).1), factor)
+                })
+                .min()
+                .unwrap_or((cost(product), product))
+        });
+        let next = next.collect();
+        tables.push(next);
+    }
+    let mut rest = n;
+    let mut factors: Vec<u32> = Vec::with_capacity(count);
+    for table in tables.iter().rev() {
+        let j = divisors.partition_point(|&d| d < rest);
+        factors.push(table[j].1);
+        rest /= table[j].1;
+    }
+    factors.sort_unstable_by(|a, b| b.cmp(a));
+    factors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quick_division_is_the_division() {
+        let values = [1, 2, 3, 5, 7, 12, 641, 3456, 65_535, 65_536, 1 << 24, (1 << 31) - 1, u32::MAX];
+        for d in values {
+            let divisor = Divisor::new(d);
+            for base in values {
+                for x in [base - 1, base, base.saturating_add(1), base.saturating_mul(d), base.saturating_mul(d) - 1] {
+                    assert_eq!(divisor.split(x), (x / d, x % d), "{x} / {d}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn logarithms_are_rounded_up() {
+        let logs: Vec<u32> = (0..10).map(ceil_log2).collect();
+        assert_eq!(logs, [0, 0, 1, 2, 2, 3, 3, 3, 3, 4]);
+    }
+
+    #[test]
+    fn the_parts_of_a_split_make_up_the_whole() {
+        for (size, parts) in [(0, 3), (1, 3), (10, 3), (10, 1), (7, 10), (1 << 53, 7)] {
+            let split = Split::new(size, parts);
+            assert_eq!((0..parts).map(|k| split.part(k)).sum::<u64>(), size);
+            for start in 0..parts {
+                for end in start..=parts {
+                    let sum: u64 = (start..end).map(|k| split.part(k)).sum();
+                    assert_eq!(split.range(start, end - start), sum);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn factors_are_as_close_as_can_be() {
+        assert_eq!(balanced(12, 2), [4, 3]);
+        assert_eq!(balanced(13, 2), [13, 1]);
+        assert_eq!(balanced(16, 2), [4, 4]);
+        assert_eq!(balanced(72, 3), [6, 6, 2]);
+        assert_eq!(balanced(64, 3), [4, 4, 4]);
+        assert_eq!(balanced(3456, 3), [18, 16, 12]);
+        assert_eq!(balanced(1, 3), [1, 1, 1]);
+        for n in 1..300 {
+            for count in 1..5 {
+                let factors = balanced(n, count);
+                assert_eq!((factors.len(), factors.iter().product::<u32>()), (count, n));
+                assert!(factors.is_sorted_by(|a, b| a >= b));
+            }
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Plays a pattern: releases each rank's messages by the injection rule and by what they need to have received.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{After, Injection, Message, Pattern};
+use crate::ids::{Id, IdVec, MessageId, RankId};
+use crate::rng::Mix;
+use crate::units::Time;
+use crate::workload::{Blocked, Requests, Send, Workload};
+
+/// A pattern being played.
+///
+/// Each rank sends its messages in order. Its next one goes when
+///
+/// 1. the rank has started (`message-jitter`) and fewer of its messages are under way than its window allows (1 for
+///    `queue`, `sendrecv` and `barrier`, any number for `all`);
+/// 2. the rule lets it: under `sendrecv` all messages to this rank of earlier steps have arrived, under `barrier` all
+///    messages of all ranks of earlier steps have;
+/// 3. what the message itself needs has arrived ([`After`]);
+/// 4. its own delay has passed since the first three held.
+///
+/// Memory: a few words for each rank, and what arrives out of order.
+#[derive(Debug)]
+pub struct PatternPlayer {
+    pattern: Arc<dyn Pattern>,
+    injection: Injection,
+    ranks: IdVec<RankId, Rank>,
+    starts: IdVec<RankId, Time>,
+    received: Received,
+    arrivals: Arrivals,
+    barrier: Barrier,
+    total: u64,
+}
+
+/// Where a rank is in its list of messages.
+#[derive(Clone, Debug, Default)]
+struct Rank {
+    /// The next message.
+    next: u32,
+    /// How many there are.
+    count: u32,
+    /// How many are under way.
+    under_way: u32,
+    wait: Wait,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Wait {
+    /// For its start.
+    #[default]
+    Start,
+    /// For something that will release it.
+    Release,
+    /// For the delay of its next message to pass.
+    Delay,
+}
+
+/// What each rank has received, step by step.
+#[derive(Debug)]
+struct Received {
+    /// Whether anything depends on it.
+    tracked: bool,
+    ranks: IdVec<RankId, Steps>,
+}
+
+/// The steps whose messages to one rank have arrived.
+#[derive(Clone, Debug, Default)]
+struct Steps {
+    /// All steps before this one are complete.
+    complete: u32,
+    /// Messages of step `complete` that have arrived.
+    here: u32,
+    /// Messages of later steps that have arrived, by step.
+    early: BTreeMap<u32, u32>,
+}
+
+/// Which messages have arrived.
+#[derive(Debug)]
+struct Arrivals {
+    /// Whether anything depends on it.
+    tracked: bool,
+    /// By sender: all messages before this one have arrived.
+    complete: IdVec<RankId, u32>,
+    /// Those that have arrived beyond that.
+    early: BTreeSet<MessageId>,
+    /// Ranks that wait for a message.
+    waiting: BTreeMap<MessageId, Vec<RankId>>,
+}
+
+/// The step that a barrier holds all ranks at.
+#[derive(Debug, Default)]
+struct Barrier {
+    step: u32,
+    /// Ranks that have no message of this step any more, neither to send nor under way.
+    through: u32,
+    is_through: Vec<bool>,
+}
+
+impl PatternPlayer {
+    /// The pattern, ready to start; ranks start at a random time below `jitter`.
+    pub fn new(pattern: Arc<dyn Pattern>, injection: Injection, jitter: Time, seed: u64) -> Self {
+        let count = pattern.ranks() as usize;
+        let ranks: IdVec<RankId, Rank> =
+            (0..pattern.ranks()).map(|rank| Rank { count: pattern.sends(RankId(rank)), ..Rank::default() }).collect();
+        let random = Mix::new(seed, "message-jitter");
+        let start = |rank: u32| Time::from_ps(jitter.ps() * random.one_unit(u64::from(rank)));
+        let needs = pattern.needs();
+        Self {
+            total: ranks.iter().map(|rank| u64::from(rank.count)).sum(),
+            starts: (0..pattern.ranks()).map(start).collect(),
+            received: Received {
+                tracked: needs.steps || injection == Injection::SendRecv,
+                ranks: IdVec::filled(count, Steps::default()),
+            },
+            arrivals: Arrivals {
+                tracked: needs.messages,
+                complete: IdVec::filled(count, 0),
+                early: BTreeSet::new(),
+                waiting: BTreeMap::new(),
+            },
+            barrier: Barrier { is_through: vec![false; count], ..Barrier::default() },
+            ranks,
+            pattern,
+            injection,
+        }
+    }
+
+    /// How many messages of one rank may be under way.
+    fn window(&self) -> u32 {
+        match self.injection {
+            Injection::Queue | Injection::SendRecv | Injection::Barrier => 1,
+            Injection::All => u32::MAX,
+            Injection::Window(window) => window,
+        }
+    }
+
+    /// Whether no rank ever has two messages under way.
+    pub fn one_at_a_time(&self) -> bool {
+        self.window() == 1
+    }
+
+    /// Sends what this rank may send now.
+    fn release(&mut self, now: Time, id: RankId, requests: &mut Requests) {
+        let window = self.window();
+        loop {
+            let rank = &self.ranks[id];
+            if rank.wait != Wait::Release || rank.under_way >= window || rank.next >= rank.count {
+                return;
+            }
+            let message = self.pattern.message(id, rank.next);
+            if let Some(obstacle) = self.obstacle(id, &message) {
+                if let Obstacle::Message(missing) = obstacle {
+                    self.arrivals.wait(missing, id);
+                }
+                return;
+            }
+            if message.delay > Time::ZERO {
+                self.ranks[id].wait = Wait::Delay;
+                requests.wakes.push((now + message.delay, id));
+                return;
+            }
+            self.send(id, &message, requests);
+        }
+    }
+
+    fn send(&mut self, id: RankId, message: &Message, requests: &mut Requests) {
+        let rank = &mut self.ranks[id];
+        let index = rank.next;
+        rank.next += 1;
+        rank.under_way += 1;
+        requests.sends.push(Send { id: MessageId { src: id, index }, dst: message.dst, bytes: message.bytes });
+    }
+
+    /// What keeps this rank from sending this message, its window and delay apart.
+    fn obstacle(&self, id: RankId, message: &Message) -> Option<Obstacle> {
+        if let After::Messages(needed) = &message.after
+            && let Some(missing) = needed.iter().copied().find(|&needed| !self.arrivals.has(needed))
+        {
+            return Some(Obstacle::Message(missing));
+        }
+        let needs_steps = self.injection == Injection::SendRecv || message.after == After::EarlierSteps;
+        let complete = self.received.ranks[id].complete;
+        if needs_steps && complete < message.step {
+            return Some(Obstacle::Step(complete));
+        }
+        (self.injection == Injection::Barrier && message.step > self.barrier.step).then_some(Obstacle::Barrier)
+    }
+
+    /// Opens the next step as long as every rank is through with the present one.
+    fn advance_barrier(&mut self, now: Time, requests: &mut Requests) {
+        while self.injection == Injection::Barrier && self.barrier.through as usize == self.ranks.len() {
+            let next_step = |(id, rank): (RankId, &Rank)| {
+                (rank.next < rank.count).then(|| self.pattern.message(id, rank.next).step)
+            };
+            let Some(step) = self.ranks.iter_ids().filter_map(next_step).min() else { return };
+            self.barrier.step = step;
+            self.barrier.through = 0;
+            self.barrier.is_through.fill(false);
+            for id in self.ranks.ids() {
+                self.release(now, id, requests);
+                self.note_through(id);
+            }
+        }
+    }
+
+    /// Notes whether this rank is through with the step that the barrier holds.
+    fn note_through(&mut self, id: RankId) {
+        let rank = &self.ranks[id];
+        let is_through = rank.wait != Wait::Start
+            && rank.under_way == 0
+            && (rank.next >= rank.count || self.pattern.message(id, rank.next).step > self.barrier.step);
+        if is_through && !std::mem::replace(&mut self.barrier.is_through[id.index()], true) {
+            self.barrier.through += 1;
+        }
+    }
+
+    /// After something happened to this rank: sends what it may.
+    fn go_on(&mut self, now: Time, id: RankId, requests: &mut Requests) {
+        self.release(now, id, requests);
+        if self.injection == Injection::Barrier {
+            self.note_through(id);
+        }
+    }
+}
+
+/// What keeps a message from being sent.
+enum Obstacle {
+    /// Not all messages of this step have arrived.
+    Step(u32),
+    /// Other ranks are not through with the step.
+    Barrier,
+    /// This message has not arrived.
+    Message(MessageId),
+}
+
+impl Received {
+    /// A message of `step` has arrived; returns whether a step is complete now.
+    fn note(&mut self, pattern: &dyn Pattern, id: RankId, step: u32) -> bool {
+        let rank = &mut self.ranks[id];
+        if step == rank.complete {
+            rank.here += 1;
+        } else {
+            *rank.early.entry(step).or_default() += 1;
+        }
+        self.advance(pattern, id)
+    }
+
+    /// Counts complete steps (those in which nothing is received are complete at once).
+    fn advance(&mut self, pattern: &dyn Pattern, id: RankId) -> bool {
+        let rank = &mut self.ranks[id];
+        let before = rank.complete;
+        while rank.complete < pattern.steps() && rank.here >= pattern.receives(id, rank.complete) {
+            rank.complete += 1;
+            rank.here = rank.early.remove(&rank.complete).unwrap_or(0);
+        }
+        rank.complete > before
+    }
+}
+
+impl Arrivals {
+    fn has(&self, message: MessageId) -> bool {
+        message.index < self.complete[message.src] || self.early.contains(&message)
+    }
+
+    /// Notes that a rank waits for a message.
+    fn wait(&mut self, message: MessageId, rank: RankId) {
+        let waiting = self.waiting.entry(message).or_default();
+        if !waiting.contains(&rank) {
+            waiting.push(rank);
+        }
+    }
+
+    /// A message has arrived; returns the ranks that waited for it.
+    fn note(&mut self, message: MessageId) -> Vec<RankId> {
+        let complete = &mut self.complete[message.src];
+        if message.index == *complete {
+            *complete += 1;
+            while self.early.remove(&MessageId { src: message.src, index: *complete }) {
+                *complete += 1;
+            }
+        } else {
+            self.early.insert(message);
+        }
+        self.waiting.remove(&message).unwrap_or_default()
+    }
+}
+
+impl Workload for PatternPlayer {
+    fn ranks(&self) -> u32 {
+        self.pattern.ranks()
+    }
+
+    fn messages(&self) -> u64 {
+        self.total
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        if self.received.tracked {
+            for id in self.ranks.ids() {
+                self.received.advance(&*self.pattern, id);
+            }
+        }
+        for id in self.ranks.ids() {
+            if self.starts[id] > Time::ZERO {
+                requests.wakes.push((self.starts[id], id));
+            } else {
+                self.ranks[id].wait = Wait::Release;
+                self.go_on(Time::ZERO, id, requests);
+            }
+        }
+        self.advance_barrier(Time::ZERO, requests);
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        let mut released = Vec::new();
+        for message in messages {
+            self.ranks[message.id.src].under_way -= 1;
+            if self.received.tracked {
+                let step = self.pattern.message(message.id.src, message.id.index).step;
+                if self.received.note(&*self.pattern, message.dst, step) {
+                    released.push(message.dst);
+                }
+            }
+            if self.arrivals.tracked {
+                released.append(&mut self.arrivals.note(message.id));
+            }
+        }
+        // Senders first, by message; then those that waited for what has arrived. A rank that is in both does
+        // nothing the second time.
+        for message in messages {
+            self.go_on(now, message.id.src, requests);
+        }
+        for rank in released {
+            self.go_on(now, rank, requests);
+        }
+        self.advance_barrier(now, requests);
+    }
+
+    fn woke(&mut self, now: Time, id: RankId, requests: &mut Requests) {
+        let was = std::mem::replace(&mut self.ranks[id].wait, Wait::Release);
+        if was == Wait::Delay {
+            let message = self.pattern.message(id, self.ranks[id].next);
+            self.send(id, &message, requests);
+        }
+        self.go_on(now, id, requests);
+        self.advance_barrier(now, requests);
+    }
+
+    fn blocked(&self) -> Vec<Blocked> {
+        let blocked = |(id, rank): (RankId, &Rank)| {
+            if rank.next >= rank.count {
+                return None;
+            }
+            let next = MessageId { src: id, index: rank.next };
+            let message = self.pattern.message(id, rank.next);
+            let (waits_for, on) = match self.obstacle(id, &message) {
+                Some(Obstacle::Step(step)) => (format!("the rest of what it receives in step {step}"), None),
+                Some(Obstacle::Message(missing)) => (missing.to_string(), Some(missing.src)),
+                Some(Obstacle::Barrier) | None => ("the other ranks to reach its step".to_owned(), None),
+            };
+            Some(Blocked { rank: id, next, waits_for, on })
+        };
+        self.ranks.iter_ids().filter_map(blocked).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! Incast: everyone sends to one rank.
+
+use std::sync::Arc;
+
+use super::options::{self, finish, once, rank_below, table};
+use super::{After, Injection, Message, Pattern, Traffic};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::ids::RankId;
+use crate::units::Bytes;
+
+table! {
+    /// `[workload.incast]`: everyone sends to one rank.
+    pub struct IncastSpec {
+        /// Who gets it all (default rank 0).
+        #[serde(default)]
+        pub root: Located<u32>,
+        /// How large each message is.
+        pub size: Located<Bytes>,
+        /// How many each rank sends (default 1).
+        #[serde(default = "once")]
+        pub messages: Located<u32>,
+    }
+}
+
+impl IncastSpec {
+    pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let ranks = options::ranks(self.ranks, nodes)?;
+        let root = rank_below(&self.root, ranks, "root").map_err(|wrong| vec![wrong])?;
+        finish(Incast { ranks, root, size: self.size.0, messages: *self.messages }, &self.size)
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(Injection::Queue)
+    }
+
+    pub(super) fn title(&self) -> String {
+        let root = if *self.root == 0 { String::new() } else { format!(" to rank {}", *self.root) };
+        let times = if *self.messages == 1 { String::new() } else { format!("{} x ", *self.messages) };
+        format!("incast{root}, {times}{}", *self.size)
+    }
+}
+
+/// Every rank but the root sends its messages (index and step from 0) to the root.
+///
+/// As many steps as messages a rank; `(N - 1) * messages` messages of m bytes.
+#[derive(Debug)]
+struct Incast {
+    ranks: u32,
+    root: u32,
+    size: u64,
+    messages: u32,
+}
+
+impl Pattern for Incast {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn sends(&self, rank: RankId) -> u32 {
+        if rank.0 == self.root { 0 } else { self.messages }
+    }
+
+    #[inline]
+    fn message(&self, _: RankId, index: u32) -> Message {
+        Message::new(self.root, self.size, index, After::Nothing)
+    }
+
+    fn receives(&self, rank: RankId, step: u32) -> u32 {
+        if rank.0 == self.root && step < self.messages { self.ranks - 1 } else { 0 }
+    }
+
+    fn steps(&self) -> u32 {
+        if self.ranks > 1 { self.messages } else { 0 }
+    }
+
+    fn bytes(&self) -> u128 {
+        u128::from(self.messages()) * u128::from(self.size)
+    }
+
+    fn messages(&self) -> u64 {
+        u64::from(self.ranks - 1) * u64::from(self.messages)
+    }
+}

@@ -1,0 +1,154 @@
+//! Random orders and random destinations, without storing them.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::arith::ceil_log2;
+use crate::rng::Mix;
+
+/// A pseudo-random permutation of `0..n` for each key, evaluated one element at a time.
+///
+/// A Feistel network permutes the numbers of `ceil(log2 n)` bits: of their two halves each is in turn replaced by
+/// its sum (xor) with a hash of the other. Where the result is not below n the network is applied again
+/// (cycle walking), less than twice on average.
+/// Source: Black, Rogaway, "Ciphers with arbitrary finite domains", 2002.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shuffle {
+    mix: Mix,
+    n: u32,
+    low_bits: u32,
+    low_mask: u32,
+    high_mask: u32,
+}
+
+/// Four rounds make a Feistel network a strong pseudo-random permutation (Luby, Rackoff, 1988); domains of a few
+/// elements have few bits a round, so there are some more.
+const ROUNDS: u64 = 6;
+
+impl Shuffle {
+    /// Permutations of `0..n`.
+    pub fn new(seed: u64, purpose: &str, n: u32) -> Self {
+        let bits = ceil_log2(n).max(1);
+        let low_bits = bits / 2;
+        let mask = |bits: u32| ((1u64 << bits) - 1) as u32;
+        Self { mix: Mix::new(seed, purpose), n, low_bits, low_mask: mask(low_bits), high_mask: mask(bits - low_bits) }
+    }
+
+    /// Where the permutation of this key puts `element`, which is below n.
+    #[inline]
+    pub fn at(&self, key: u32, element: u32) -> u32 {
+        let key = self.mix.one(u64::from(key));
+        let mut x = element;
+        loop {
+            let (mut low, mut high) = (x & self.low_mask, x >> self.low_bits);
+            for round in 0..ROUNDS {
+                if round % 2 == 0 {
+                    high ^= self.hash(key, round, low) & self.high_mask;
+                } else {
+                    low ^= self.hash(key, round, high) & self.low_mask;
+                }
+            }
+            x = (high << self.low_bits) | low;
+            if x < self.n {
+                return x;
+            }
+        }
+    }
+
+    #[inline]
+    fn hash(&self, key: u64, round: u64, half: u32) -> u32 {
+        (self.mix.one(key ^ (round << 32 | u64::from(half))) >> 32) as u32
+    }
+}
+
+/// How many messages each rank gets in a step of a random pattern.
+///
+/// Counted for all ranks when a step is first asked for, by looking at each rank's destination, and kept for some
+/// steps, since ranks are near each other in the program.
+///
+/// Memory: `KEPT * N` counts. Cost: N destinations a step.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals {
+    kept: [Mutex<Option<Counted>>; KEPT],
+}
+
+/// Steps that are kept at a time.
+const KEPT: usize = 16;
+
+#[derive(Debug)]
+struct Counted {
+    step: u32,
+    counts: Vec<u32>,
+}
+
+impl Arrivals {
+    /// Number of messages for `rank` in `step`, where rank r of `ranks` sends one to `destination(r)`.
+    pub fn count(&self, rank: u32, step: u32, ranks: u32, destination: impl Fn(u32) -> u32) -> u32 {
+        let mut slot = self.kept[step as usize % KEPT].lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.as_ref().is_none_or(|counted| counted.step != step) {
+            let mut counts = vec![0; ranks as usize];
+            for src in 0..ranks {
+                counts[destination(src) as usize] += 1;
+            }
+            *slot = Some(Counted { step, counts });
+        }
+        slot.as_ref().map_or(0, |counted| counted.counts[rank as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_is_a_permutation_for_every_length() {
+        for n in (1..70).chain([127, 128, 129, 3455]) {
+            let shuffle = Shuffle::new(1, "test", n);
+            for key in 0..3 {
+                let mut seen: Vec<u32> = (0..n).map(|x| shuffle.at(key, x)).collect();
+                seen.sort_unstable();
+                assert!(seen.into_iter().eq(0..n), "{n}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_order_of_a_few_elements_is_about_as_likely() {
+        for n in [2u32, 3, 4] {
+            let shuffle = Shuffle::new(3, "test", n);
+            let orders = (1..=n).product::<u32>();
+            let keys = 4000 * orders;
+            let mut counts = std::collections::BTreeMap::<Vec<u32>, u32>::new();
+            for key in 0..keys {
+                *counts.entry((0..n).map(|x| shuffle.at(key, x)).collect()).or_default() += 1;
+            }
+            println!("{n} {counts:?}");
+        }
+    }
+
+    #[test]
+    fn every_element_is_as_likely_to_come_first() {
+        for n in [5u32, 17, 53, 100] {
+            let shuffle = Shuffle::new(2, "test", n);
+            for element in [0, n / 2, n - 1] {
+                let mut counts = vec![0u32; n as usize];
+                for key in 0..n * 400 {
+                    counts[shuffle.at(key, element) as usize] += 1;
+                }
+                let chi2: f64 = counts.iter().map(|&c| (f64::from(c) - 400.0).powi(2) / 400.0).sum();
+                println!("{n} {element} {chi2}");
+            }
+        }
+    }
+
+    #[test]
+    fn arrivals_are_counted_by_step() {
+        let arrivals = Arrivals::default();
+        for step in [0, 1, 16, 0, 17, 1] {
+            for rank in 0..10 {
+                let to = |src: u32| (src * step) % 10;
+                let expected = (0..10).filter(|&src| to(src) == rank).count() as u32;
+                assert_eq!(arrivals.count(rank, step, 10, to), expected);
+            }
+        }
+    }
+}

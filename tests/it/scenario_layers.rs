@@ -1,0 +1,190 @@
+//! What several texts say together, and that nothing of it is lost on the way through a report.
+
+use std::path::Path;
+
+use hayase::scenario::library::Shelf;
+use hayase::scenario::{Loader, Scenario, init, init_defaults, schema};
+use hayase::units::{Bytes, Time};
+use hayase::workload::pattern::{Injection, WorkloadSpec};
+
+const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"1 GB/s\"\n";
+const SPREAD: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"20 KB\"\n";
+
+fn base() -> Loader {
+    Loader::new().text("s.toml", format!("{TREE}{SPREAD}"))
+}
+
+fn load(loader: Loader) -> Scenario {
+    loader.load().unwrap_or_else(|invalid| panic!("{invalid}"))
+}
+
+fn errors(loader: Loader) -> String {
+    loader.load().expect_err("this is wrong").to_string()
+}
+
+fn size(scenario: &Scenario) -> Bytes {
+    match &scenario.file.workload {
+        WorkloadSpec::AllToAll(spec) => *spec.size,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_scenario_has_a_rank_for_each_node_and_a_default_for_all_else() {
+    let scenario = load(base());
+    assert_eq!((scenario.fabric.nodes(), scenario.pattern.ranks()), (16, 16));
+    assert_eq!((scenario.seed, scenario.injection, scenario.jitter), (1, Injection::Queue, Time::ZERO));
+    let json = scenario.file.to_json();
+    let choice = |key: &str| json[key].as_object().unwrap().keys().next().unwrap().clone();
+    let chosen = ["topology", "routing", "placement", "sharing", "workload"].map(choice);
+    assert_eq!(chosen, ["fat-tree", "d-mod-k", "regular", "max-min", "all-to-all"]);
+}
+
+#[test]
+fn a_later_text_overrides_key_by_key() {
+    let scenario = load(base().set("--set", "topology.fat-tree.p=3"));
+    assert_eq!((scenario.fabric.nodes(), size(&scenario)), (54, Bytes(20_000)));
+}
+
+#[test]
+fn another_choice_replaces_the_whole_table() {
+    let torus = "[topology.torus]\ndims = [3, 4]\nbandwidth = \"1 GB/s\"\n";
+    let scenario = load(base().text("t.toml", torus));
+    assert_eq!(scenario.fabric.nodes(), 12);
+    let lacking = errors(base().set("--set", "topology.torus.dims=[3, 4]"));
+    assert!(lacking.starts_with("--set:1:10: missing key `bandwidth`"), "{lacking}");
+}
+
+#[test]
+fn flags_override_files_wherever_they_stand() {
+    let flags = Loader::new()
+        .size("1 KiB")
+        .seed(7)
+        .jitter("5 us")
+        .injection("window=3")
+        .text("s.toml", TREE.to_owned() + SPREAD);
+    let scenario = load(flags.sharing("equal-share").placement("random").routing("hashed"));
+    assert_eq!((size(&scenario), scenario.seed), (Bytes(1024), 7));
+    assert_eq!((scenario.jitter, scenario.injection), (Time::from_ps(5e6), Injection::Window(3)));
+    assert_eq!(scenario.sharing.name(), "equal-share");
+    assert!(scenario.depends_on_seed());
+}
+
+#[test]
+fn a_value_that_is_no_toml_is_a_text() {
+    let scenario = load(base().set("--set", "workload.all-to-all.size = 64 KiB").set("--set", "sharing=equal-share"));
+    assert_eq!((size(&scenario), scenario.sharing.name()), (Bytes(65_536), "equal-share"));
+    let quoted = load(base().set("--set", "workload.all-to-all.injection=\"barrier\""));
+    assert_eq!(quoted.injection, Injection::Barrier);
+}
+
+#[test]
+fn a_text_may_name_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("tree.toml"), TREE).unwrap();
+    std::fs::write(path("messages.csv"), "src,dst,bytes\n0,1,100\n1,0,50\n").unwrap();
+    std::fs::write(
+        path("s.toml"),
+        "topology = \"tree.toml\"\nworkload = \"messages.csv\"\nsharing = \"equal-share\"\n",
+    )
+    .unwrap();
+    let scenario = load(Loader::new().file(&path("s.toml")));
+    assert_eq!((scenario.fabric.nodes(), scenario.pattern.ranks()), (16, 2));
+    // Of a complete scenario -t takes the topology alone.
+    let other = load(base().topology(path("s.toml").to_str().unwrap()));
+    assert_eq!(other.pattern.ranks(), 16);
+    std::fs::write(path("self.toml"), "topology = \"self.toml\"").unwrap();
+    let endless = errors(Loader::new().file(&path("self.toml")).pattern("npb-cg-W-16"));
+    assert!(endless.ends_with("self.toml:1:12: `self.toml` is named by a text that it names itself"), "{endless}");
+}
+
+#[test]
+fn every_named_thing_loads() {
+    for named in Shelf::Topologies.all() {
+        let network =
+            Loader::new().topology(named.name).load_topology().unwrap_or_else(|e| panic!("{}: {e}", named.name));
+        assert!(network.fabric.nodes() > 0);
+    }
+    for named in Shelf::Patterns.all() {
+        // Both a square and a power of two.
+        let work = Loader::new().pattern(named.name).load_pattern(16).unwrap_or_else(|e| panic!("{}: {e}", named.name));
+        assert!(work.pattern.messages() > 0, "{}", named.name);
+    }
+}
+
+/// The scenario of a report, read again from the file it was written to.
+fn through_a_report(scenario: &Scenario, directory: &Path) -> Scenario {
+    let report =
+        serde_json::json!({ "schema": "hayase-report-1", "scenario": scenario.file.to_json(), "makespan_s": 1.0 });
+    let path = directory.join("report.json");
+    std::fs::write(&path, serde_json::to_string_pretty(&report).unwrap()).unwrap();
+    load(Loader::new().file(&path))
+}
+
+#[test]
+fn a_report_holds_the_whole_scenario() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = format!(
+        "seed = 18446744073709551615\nresolution = \"0.1 ns\"\n{TREE}{SPREAD}[sharing.redistribute]\nthreshold = 0.003\n"
+    );
+    let random = load(Loader::new().text("s.toml", text).placement("random").jitter("1 us"));
+    let again = through_a_report(&random, directory.path());
+    assert_eq!(again.file, random.file);
+    assert_eq!(again.placement, random.placement);
+}
+
+#[test]
+fn a_report_names_files_so_that_they_are_found_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join("sub").join(name);
+    std::fs::create_dir(directory.path().join("sub")).unwrap();
+    std::fs::write(path("links.csv"), "id,from,to,bandwidth\na,0,1,1e9\nb,1,0,1e9\n").unwrap();
+    std::fs::write(path("nodes.csv"), "rank,node\n0,1\n1,0\n").unwrap();
+    std::fs::write(path("messages.csv"), "src,dst,bytes\n0,1,100\n").unwrap();
+    let text =
+        "placement = \"nodes.csv\"\nworkload = \"messages.csv\"\n[topology.custom]\nnodes = 2\nlinks = \"links.csv\"\n";
+    std::fs::write(path("s.toml"), text).unwrap();
+    let scenario = load(Loader::new().file(&path("s.toml")));
+    let again = through_a_report(&scenario, directory.path());
+    assert_eq!((again.placement.clone(), again.fabric.links().len()), (scenario.placement.clone(), 2));
+    let built_in = load(base().pattern("npb-cg-W-16"));
+    assert_eq!(through_a_report(&built_in, directory.path()).pattern.messages(), 47_104);
+}
+
+#[test]
+fn another_seed_draws_again_what_is_random_and_shares_the_rest() {
+    let one = load(base().placement("random"));
+    let two = one.with_seed(2).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&one.fabric, &two.fabric) && std::sync::Arc::ptr_eq(&one.pattern, &two.pattern));
+    assert_ne!(one.placement, two.placement);
+    assert_eq!(two.placement, load(base().placement("random").seed(2)).placement);
+    assert_eq!(two.file.seed, 2);
+    assert!(!load(base()).depends_on_seed());
+}
+
+#[test]
+fn a_first_scenario_can_be_run_as_it_is() {
+    let (topology, pattern) = init_defaults();
+    let mut pairs = vec![];
+    if Shelf::Topologies.get(topology).is_some() {
+        pairs.push((topology, pattern));
+        pairs.extend(Shelf::Topologies.names().take(3).map(|name| (name, "npb-cg-W-16")));
+    }
+    for (topology, pattern) in pairs {
+        let text = init(topology, pattern).unwrap();
+        let scenario = Loader::new().text("first.toml", text.as_str()).load();
+        assert!(scenario.is_ok(), "{}\n{text}", scenario.unwrap_err());
+    }
+}
+
+#[test]
+fn the_schema_knows_every_table_and_the_names() {
+    let schema = schema();
+    let text = schema.to_string();
+    for word in ["fat-tree", "max-min", "all-to-all", "resolution", "title", "d-mod-k", "window"] {
+        assert!(text.contains(word), "{word}");
+    }
+    let kinds = schema["properties"]["topology"]["anyOf"].as_array().unwrap();
+    assert!(kinds.iter().any(|kind| kind["type"] == "string"));
+}
