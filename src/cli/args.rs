@@ -37,7 +37,7 @@ Exit codes:
 /// Name a fabric and what is sent over it; Hayase says how long it takes, what bounds it and which links hold it
 /// back. Results go to standard output, everything else to standard error.
 #[derive(Parser, Debug)]
-#[command(name = "hayase", version, after_help = EXAMPLES, styles = STYLES, max_term_width = 110, propagate_version = true)]
+#[command(name = "hayase", version, after_help = EXAMPLES, styles = STYLES, max_term_width = 110)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -148,16 +148,17 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
   hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
-  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o links.csv -o loads.svg
+  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
 
 Files (-o), by name:
-  x.json                 the report
-  x.svg                  how loaded each link was, over the fabric
-  x.svg, \"timeline\" in its name   who sent what when (small runs)
-  x.csv, \"messages\" in its name   every message: src,dst,index,bytes,start_s,end_s
-  x.csv, \"links\" in its name      every link: id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows
-A file appears when it is complete. Of a run that was stopped or deadlocked only the report is written.";
+  x.json         the report
+  x.svg          how loaded each link was, drawn over the fabric
+  timeline.svg   who sent what when (small runs)
+  messages.csv   every message: src,dst,index,bytes,start_s,end_s
+  links.csv      every link: capacity, bytes, busy time, utilisation, flows
+The name may be longer (run-7-messages.csv): the word in it counts.
+A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
 
 /// `hayase run`.
 #[derive(Args, Debug)]

@@ -19,7 +19,7 @@ pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
         match summary(path, voice) {
             Ok(summary) => print(&format!("{}: ok: {summary}\n", path.display()))?,
             Err(invalid) => {
-                complain(render::invalid(&invalid, voice.colour));
+                complain(format_args!("{}\n", render::invalid(&invalid, voice.colour)));
                 end = End::Invalid;
             }
         }
