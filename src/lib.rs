@@ -1,10 +1,13 @@
 //! Hayase (早瀬, "swift current"): a discrete-event message-flow simulator for HPC interconnects and the parallel
 //! programs that run on them.
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod diagnostic;
 pub mod engine;
 pub mod fabric;
 pub mod ids;
+pub mod output;
 pub mod placement;
 pub mod record;
 pub mod report;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The `hayase` program: everything is in [`hayase::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hayase::cli::main()
+}

@@ -118,7 +118,11 @@ impl Page<'_> {
         }
         match written.and_then(|value| self.sources.find(value.span)) {
             Some((_, text, range)) => {
-                let line = format!("{name} = {}", &text[range]);
+                // What was typed on the command line has no quotes yet.
+                let line = match value_text(written).filter(|_| !text[range.clone()].starts_with(['"', '\''])) {
+                    Some(bare) => format!("{name} = {}", serde_json::Value::from(bare)),
+                    None => format!("{name} = {}", &text[range]),
+                };
                 self.line(&line);
             }
             None => self.unset(table, name),
@@ -141,4 +145,9 @@ impl Page<'_> {
         };
         self.line(&format!("# {name} = {value}"));
     }
+}
+
+/// The value, where it is a text.
+fn value_text(value: Option<&Tree>) -> Option<&str> {
+    value.and_then(Tree::text)
 }

@@ -1,5 +1,6 @@
 //! Tests of the whole: one binary, one module a concern.
 
+mod cli;
 mod documents;
 mod layers;
 mod scenario;

@@ -230,8 +230,8 @@ impl Pattern for Binomial {
     }
 }
 
-/// A chain of all ranks through which S segments flow: v sends segment k (index k) to `v + 1` in step `v + k`, when it has
-/// got it in the step before.
+/// A chain of all ranks through which S segments flow: v sends segment k (index k) to `v + 1` in step `v + k`, when
+/// it has got it in the step before.
 ///
 /// `N + S - 2` steps; `(N - 1) S` messages; `(N - 1) m` bytes.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
 
 /// Every rank sends each other its block directly, in random order.
 ///
-/// The message with index i (and step i) of `src` goes to `(src + 1 + P_src(i)) mod N`, P_src a pseudo-random permutation of
-/// `0 .. N-2` that the seed and `src` choose. Ranks know nothing of each other's order: in each step some ranks
-/// get several messages and about `N / e` none.
+/// The message with index i (and step i) of `src` goes to `(src + 1 + P_src(i)) mod N`, P_src a pseudo-random
+/// permutation of `0 .. N-2` that the seed and `src` choose. Ranks know nothing of each other's order: in each step
+/// some ranks get several messages and about `N / e` none.
 ///
 /// N - 1 steps; `N (N - 1)` messages and as many blocks.
 #[derive(Debug)]

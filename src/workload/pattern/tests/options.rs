@@ -47,8 +47,8 @@ fn an_algorithm_says_for_which_numbers_of_ranks_it_is_defined() {
     );
     assert_eq!(
         only("allgather", "algorithm = \"recursive-doubling\"; size = \"1 B\"", 6),
-        "\"recursive-doubling\": recursive doubling of an allgather is not defined for 6 ranks (needs a power of two of \
-         ranks); write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = 4`"
+        "\"recursive-doubling\": recursive doubling of an allgather is not defined for 6 ranks (needs a power of two \
+         of ranks); write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = 4`"
     );
     assert_eq!(
         only("permutation", "kind = \"transpose\"; size = \"1 B\"", 54),

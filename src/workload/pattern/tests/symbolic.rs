@@ -1,8 +1,8 @@
 //! Executes a collective on names of data instead of data.
 //!
-//! The messages of a step are exchanged all at once, with what ranks had before the step. A message may hold only what its
-//! sender has, and has for sure: what came in earlier steps if it waits for those ([`After::EarlierSteps`]), what the sender
-//! started with if it waits for nothing. Its size must be that of what it holds.
+//! The messages of a step are exchanged all at once, with what ranks had before the step. A message may hold only
+//! what its sender has, and has for sure: what came in earlier steps if it waits for those ([`After::EarlierSteps`]),
+//! what the sender started with if it waits for nothing. Its size must be that of what it holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,11 +49,12 @@ pub fn gather(
 /// Contributions of ranks to the segments of a vector, by segment.
 pub type Sums = BTreeMap<u32, BTreeSet<RankId>>;
 
-/// Adds up the vectors of all ranks, whose segments have `size(segment)` bytes; returns the sums everyone has in the end.
+/// Adds up the vectors of all ranks, whose segments have `size(segment)` bytes; returns the sums everyone has in the
+/// end.
 ///
-/// A message must hold the sender's whole partial sum of a segment: sums cannot be taken apart. The receiver adds it to its
-/// own where no contribution is in both, and replaces its own where that is part of it; anything else would count a
-/// contribution twice.
+/// A message must hold the sender's whole partial sum of a segment: sums cannot be taken apart. The receiver adds it
+/// to its own where no contribution is in both, and replaces its own where that is part of it; anything else would
+/// count a contribution twice.
 pub fn reduce(name: &str, pattern: &dyn Pattern, segments: u32, size: impl Fn(u32) -> u64) -> Vec<Sums> {
     let own = |rank| (0..segments).map(|part| (part, BTreeSet::from([RankId(rank)]))).collect();
     let start: Vec<Sums> = (0..pattern.ranks()).map(own).collect();

@@ -1,0 +1,443 @@
+//! What can be typed: verbs, options and their help.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase run -t fat-tree-54 -p all-to-all-simple-spread
+      how long one all-to-all takes on 54 nodes, what bounds it, which links are busiest
+  hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread \\
+      --placement regular,random -o compare.svg
+      algorithms and placements side by side, as a table and as a picture
+  hayase init my.toml && hayase run my.toml
+      a commented scenario to edit, and its run
+  hayase topology list; hayase pattern list
+      the fabrics and workloads that have a name
+
+Exit codes:
+  0    done
+  1    failed at run time (a file cannot be written)
+  2    bad input or usage; the place is shown
+  3    the simulated program deadlocks; who waits for whom is shown
+  130  stopped by Ctrl-C; what had happened by then is reported, marked as interrupted";
+
+/// A discrete-event message-flow simulator for HPC interconnects.
+///
+/// Name a fabric and what is sent over it; Hayase says how long it takes, what bounds it and which links hold it
+/// back. Results go to standard output, everything else to standard error.
+#[derive(Parser, Debug)]
+#[command(name = "hayase", version, after_help = EXAMPLES, styles = STYLES, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+    /// What holds for all verbs.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// What holds for all verbs.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Global {
+    /// Say nothing but results and errors.
+    #[arg(short, long, global = true, help_heading = "General options")]
+    pub quiet: bool,
+    /// Show how far a run is: on a terminal a bar, elsewhere (with `always`) a line now and then.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto,
+          hide_possible_values = true, help_heading = "General options",
+          long_help = "Show how far a run is, on standard error: auto (on a terminal), always (off a terminal a line \
+                       every few seconds) or never")]
+    pub progress: When,
+    /// Colour messages: auto (on a terminal, unless NO_COLOR is set), always or never.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = When::Auto,
+          hide_possible_values = true, help_heading = "General options")]
+    pub color: When,
+}
+
+/// When something is shown.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// On a terminal.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Verb {
+    /// Simulate one scenario and report what came out.
+    Run(RunArgs),
+    /// Simulate many combinations side by side, best first.
+    Compare(CompareArgs),
+    /// Show how fast each message of the first step would be, all of them under way at once.
+    Rates(RatesArgs),
+    /// Check files without running anything: scenarios, topologies, patterns.
+    Check(CheckArgs),
+    /// Write a commented scenario to start from.
+    Init(InitArgs),
+    /// Print the JSON schema of scenario files, for editors.
+    Schema,
+    /// List the named topologies, or show one.
+    #[command(subcommand)]
+    Topology(TopologyVerb),
+    /// List the named patterns, or show one.
+    #[command(subcommand)]
+    Pattern(PatternVerb),
+    /// Hold the simulator against closed forms, other simulators and published figures.
+    Validate(ValidateArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all verbs into a folder.
+    Man(ManArgs),
+}
+
+/// The parts of a scenario that can be given on the command line.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Scenario")]
+pub struct ScenarioArgs {
+    /// A scenario file (TOML), or a JSON report whose scenario is run again.
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// The fabric: a name (`hayase topology list`), a TOML file with a [topology.*] table, a SimGrid platform (.xml).
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub topology: Option<String>,
+    /// What is sent: a name (`hayase pattern list`), a TOML file with a [workload.*] table, a CSV of messages.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub pattern: Option<String>,
+    /// The size of each message, with its unit: "20 KB", "64 KiB".
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Which node each rank is on: regular, random, block, round-robin, or a CSV file `rank,node`.
+    #[arg(long, value_name = "RULE|FILE")]
+    pub placement: Option<String>,
+    /// How messages share a link: max-min (exact, the default), equal-share, redistribute.
+    #[arg(long, value_name = "POLICY")]
+    pub sharing: Option<String>,
+    /// When a rank sends its next message: queue (the last is delivered), sendrecv (and this step's are received),
+    /// barrier (everybody's are), all (at once), window=K (up to K under way).
+    #[arg(long, value_name = "RULE")]
+    pub injection: Option<String>,
+    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table (default: what is
+    /// usual for the fabric).
+    #[arg(long, value_name = "RULE")]
+    pub routing: Option<String>,
+    /// Each rank starts at a random time below this: "1 us".
+    #[arg(long, value_name = "TIME")]
+    pub jitter: Option<String>,
+    /// The seed of everything random.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
+  hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
+  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
+  hayase run report.json                  the scenario of a report once more
+
+Files (-o), by name:
+  x.json         the report
+  x.svg          how loaded each link was, drawn over the fabric
+  timeline.svg   who sent what when (small runs)
+  messages.csv   every message: src,dst,index,bytes,start_s,end_s
+  links.csv      every link: capacity, bytes, busy time, utilisation, flows
+The name may be longer (run-7-messages.csv): the word in it counts.
+A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
+
+/// `hayase run`.
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Run with so many seeds, from --seed on, and report how the makespan spreads.
+    #[arg(long, value_name = "N", help_heading = "Scenario")]
+    pub seeds: Option<NonZeroU32>,
+    /// Also write this file; its name says what (see below; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: RunFormat,
+}
+
+/// What `run` prints.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}
+
+const RATES_EXAMPLES: &str = "\
+Examples:
+  hayase rates -t torus-8x8 -p all-to-all-pairwise
+  hayase rates -t fat-tree-54 -p messages.csv --sharing equal-share --format csv
+  hayase rates scenario.toml -o rates.csv
+
+CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back; empty where none does).";
+
+/// `hayase rates`.
+#[derive(Args, Debug)]
+#[command(after_help = RATES_EXAMPLES)]
+pub struct RatesArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Also write this file: x.csv, x.json or x.svg (may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table, json or csv.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: TableFormat,
+}
+
+/// What `rates` and `compare` print.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableFormat {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+    /// For spreadsheets.
+    Csv,
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread,all-to-all-pairwise \\
+      --placement regular,random -o compare.svg
+  hayase compare -t torus-8x8 -p all-to-all-mpich --sharing equal-share,redistribute,max-min --seeds 8
+  hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
+
+Every combination of what is listed is run, once for each seed, on all cores. Patterns are ranked within each
+combination of the rest, best first.";
+
+/// `hayase compare`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_EXAMPLES, next_help_heading = "What is compared")]
+pub struct CompareArgs {
+    /// A scenario file: what is not listed here is as it says.
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// Fabrics, by name or file, with commas between them.
+    #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
+    pub topology: Vec<String>,
+    /// Patterns, by name or file.
+    #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
+    pub pattern: Vec<String>,
+    /// Placements: regular, random, block, round-robin, CSV files `rank,node`.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub placement: Vec<String>,
+    /// Sharing policies: max-min, equal-share, redistribute.
+    #[arg(long, value_name = "POLICY,...", value_delimiter = ',')]
+    pub sharing: Vec<String>,
+    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub routing: Vec<String>,
+    /// Injection rules: queue, sendrecv, barrier, all, window=K.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub injection: Vec<String>,
+    /// Run what is random with so many seeds; means and standard deviations are over them.
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<NonZeroU32>,
+    /// The first seed.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// The size of each message, with its unit: "20 KB", "64 KiB".
+    #[arg(long, value_name = "SIZE", help_heading = "What all runs have in common")]
+    pub size: Option<String>,
+    /// Each rank starts at a random time below this: "1 us".
+    #[arg(long, value_name = "TIME", help_heading = "What all runs have in common")]
+    pub jitter: Option<String>,
+    /// Any key of a scenario file (may be repeated).
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "What all runs have in common")]
+    pub set: Vec<String>,
+    /// Runs at once (default: one for each core).
+    #[arg(short = 'j', long, value_name = "N", help_heading = "Output")]
+    pub threads: Option<NonZeroU32>,
+    /// Also write this file: x.svg (a chart), x.csv, x.json, x.md (may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table, json or csv.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: TableFormat,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  hayase check scenario.toml
+  hayase check topologies/*.toml messages.csv platform.xml
+
+Says `ok` and what is in each file, or shows all mistakes of all files; then the exit code is 2.";
+
+/// `hayase check`.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// Scenarios, topologies and patterns (.toml), message lists (.csv), SimGrid platforms (.xml), reports (.json).
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+}
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  hayase init                                   print a scenario
+  hayase init my.toml -t torus-8x8 -p all-to-all-pairwise";
+
+/// `hayase init`.
+#[derive(Args, Debug)]
+#[command(after_help = INIT_EXAMPLES)]
+pub struct InitArgs {
+    /// Where to write it (default: standard output); what is there is not overwritten.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// The fabric, by name or file.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub topology: Option<String>,
+    /// The pattern, by name or file.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub pattern: Option<String>,
+}
+
+/// `hayase topology`.
+#[derive(Subcommand, Debug)]
+pub enum TopologyVerb {
+    /// List the named topologies.
+    List,
+    /// Show one: its size, its links, its bounds; draw it.
+    #[command(after_help = "\
+Examples:
+  hayase topology show torus-8x8
+  hayase topology show fat-tree-3456 -o tree.svg
+  hayase topology show my-fabric.toml -o fabric.dot -o fabric.json")]
+    Show(TopologyShowArgs),
+}
+
+/// `hayase topology show`.
+#[derive(Args, Debug)]
+pub struct TopologyShowArgs {
+    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, or a SimGrid platform (.xml).
+    #[arg(value_name = "NAME|FILE")]
+    pub name: String,
+    /// Any key of the topology: --set topology.fat-tree.p=4 (may be repeated).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Also write this file: x.svg (a drawing), x.dot (for Graphviz), x.json (all parts; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Vec<PathBuf>,
+}
+
+/// `hayase pattern`.
+#[derive(Subcommand, Debug)]
+pub enum PatternVerb {
+    /// List the named patterns.
+    List,
+    /// Show one: who sends what to whom, in what order.
+    #[command(after_help = "\
+Examples:
+  hayase pattern show all-to-all-pairwise --ranks 8
+  hayase pattern show all-to-all-2d-spread -t torus-8x8 --rank 5 --steps 10
+  hayase pattern show messages.csv")]
+    Show(PatternShowArgs),
+}
+
+/// `hayase pattern show`.
+#[derive(Args, Debug)]
+pub struct PatternShowArgs {
+    /// A name (`hayase pattern list`), a TOML file with a [workload.*] table, or a CSV of messages.
+    #[arg(value_name = "NAME|FILE")]
+    pub name: String,
+    /// Take as many ranks as this fabric has nodes.
+    #[arg(short, long, value_name = "NAME|FILE", conflicts_with = "ranks")]
+    pub topology: Option<String>,
+    /// Take so many ranks (default 16).
+    #[arg(long, value_name = "N")]
+    pub ranks: Option<NonZeroU32>,
+    /// Show the messages of this rank only (default: those of the first ranks).
+    #[arg(long, value_name = "R")]
+    pub rank: Option<u32>,
+    /// Show the messages of the first so many steps (default 4, or all of a single rank).
+    #[arg(long, value_name = "K")]
+    pub steps: Option<u32>,
+    /// Any key of the pattern: --set workload.all-to-all.size="1 MB" (may be repeated).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+const VALIDATE_EXAMPLES: &str = "\
+Examples:
+  hayase validate                         the quick cases, in seconds
+  hayase validate --full                  all sizes and combinations, in minutes
+  hayase validate simgrid lock-step       the cases with these words in their names
+
+A case that differs from a published figure says by how much, and is no failure; if one fails, the exit code is 1.";
+
+/// `hayase validate`.
+#[derive(Args, Debug)]
+#[command(after_help = VALIDATE_EXAMPLES)]
+pub struct ValidateArgs {
+    /// Run the cases with one of these words in their names (default: all).
+    #[arg(value_name = "WORD")]
+    pub cases: Vec<String>,
+    /// Run what takes seconds (the default).
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// Run every size and every combination, which takes minutes.
+    #[arg(long)]
+    pub full: bool,
+    /// List the cases without running them.
+    #[arg(long)]
+    pub list: bool,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
+    pub format: RunFormat,
+}
+
+/// `hayase completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hayase completions bash > ~/.local/share/bash-completion/completions/hayase
+  hayase completions zsh > ~/.zfunc/_hayase
+  hayase completions fish > ~/.config/fish/completions/hayase.fish")]
+pub struct CompletionsArgs {
+    /// The shell: bash, elvish, fish, powershell or zsh.
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    pub shell: Shell,
+}
+
+/// `hayase man`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hayase man | man -l -
+  hayase man -o ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Write the pages of the program and all its verbs into this folder, which must exist.
+    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
+}

@@ -1,0 +1,128 @@
+//! `hayase compare`: many runs side by side, best first.
+
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use super::args::{CompareArgs, TableFormat};
+use super::files::{self, unknown};
+use super::progress::{self, RunsMonitor};
+use super::{
+    End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with, render, scenario,
+};
+use crate::diagnostic::Diagnostic;
+use crate::output::{csv, json, table};
+use crate::report::Comparison;
+use crate::scenario::Loader;
+use crate::sweep::{Control, Sweep, SweepError};
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Chart,
+    Csv,
+    Json,
+    Markdown,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "svg" => Ok(Self::Chart),
+            "csv" => Ok(Self::Csv),
+            "json" => Ok(Self::Json),
+            "md" => Ok(Self::Markdown),
+            _ => Err(unknown(path, "x.svg, x.csv, x.json or x.md")),
+        }
+    }
+}
+
+/// Runs all combinations.
+pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
+    files::check_names(&args.output, Kind::of)?;
+    let sweep = sweep(args, voice)?;
+    let files = files::open(&args.output, Kind::of)?;
+    let stop = interrupt::stop_flag();
+    let monitor = RunsMonitor::new(voice.show);
+    let tell = |progress| monitor.tell(progress);
+    let control = Control { progress: Some(&tell), cancel: Some(stop) };
+    let result = in_threads(args.threads, || sweep.run(control))?;
+    drop(monitor);
+    let comparison = match result {
+        Ok(comparison) => comparison,
+        Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
+        Err(SweepError::Deadlocked { point, seed, blocked }) => {
+            complain(render::failed(&format!("{point} with seed {seed} deadlocks"), voice.colour));
+            complain(deadlock::describe(&blocked).trim_end());
+            return Ok(End::Deadlocked);
+        }
+    };
+    for (kind, file) in files {
+        // What is marked as incomplete in itself is written; a part of a table is not.
+        if !comparison.complete && !matches!(kind, Kind::Json | Kind::Markdown) {
+            voice.say(format_args!("`{}` is not written: runs are missing", file.path().display()));
+            continue;
+        }
+        file.write(|w| match kind {
+            Kind::Chart => pictures::comparison(&comparison, w),
+            Kind::Csv => csv::comparison(&comparison, w),
+            Kind::Json => json::write(&comparison, w),
+            Kind::Markdown => w.write_all(table::comparison_markdown(&comparison).as_bytes()),
+        })?;
+    }
+    show(&comparison, args.format)?;
+    Ok(if comparison.complete { End::Done } else { End::Interrupted })
+}
+
+fn show(comparison: &Comparison, format: TableFormat) -> Result<(), Failure> {
+    match format {
+        TableFormat::Table => print(&table::comparison(comparison)),
+        TableFormat::Json => print_with(|w| json::write(comparison, w)),
+        TableFormat::Csv => print_with(|w| csv::comparison(comparison, w)),
+    }
+}
+
+/// What was typed, as a sweep.
+fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
+    let mut base = Loader::new().on_read(progress::reading(voice.show));
+    if let Some(path) = &args.scenario {
+        base = base.file(path);
+    }
+    if let Some(size) = &args.size {
+        base = base.size(size);
+    }
+    if let Some(jitter) = &args.jitter {
+        base = base.jitter(jitter);
+    }
+    for assignment in &args.set {
+        base = base.set("--set", assignment);
+    }
+    let seeds = match (args.seed, args.seeds) {
+        // As the scenario file says.
+        (None, None) => Vec::new(),
+        (first, count) => scenario::seeds(first.unwrap_or(1), count)?,
+    };
+    let from = args.scenario.as_ref().map(|path| path.display().to_string());
+    let listed =
+        [&args.topology, &args.pattern].into_iter().filter(|list| !list.is_empty()).map(|list| list.join(", "));
+    Ok(Sweep {
+        title: from.into_iter().chain(listed).collect::<Vec<_>>().join(": "),
+        base,
+        topologies: args.topology.clone(),
+        patterns: args.pattern.clone(),
+        placements: args.placement.clone(),
+        sharings: args.sharing.clone(),
+        routings: args.routing.clone(),
+        injections: args.injection.clone(),
+        seeds,
+    })
+}
+
+/// Does it on so many threads, or on one for each core.
+fn in_threads<T: Send>(threads: Option<NonZeroU32>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+    let Some(threads) = threads else { return Ok(work()) };
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.get() as usize).build() {
+        Ok(pool) => Ok(pool.install(work)),
+        Err(error) => Err(Diagnostic::new("threads", format!("cannot start {threads} threads: {error}")).into()),
+    }
+}

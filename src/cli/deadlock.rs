@@ -1,0 +1,111 @@
+//! A deadlock, for the person who wrote the program: who waits for whom.
+
+use crate::ids::RankId;
+use crate::output::table::Grid;
+use crate::workload::Blocked;
+
+/// Ranks shown at most.
+const MOST: usize = 20;
+/// Cycles named at most.
+const CYCLES: usize = 5;
+/// Ranks of a cycle named at most.
+const LINKS: usize = 12;
+
+/// The table of those who wait, and the cycles among them.
+pub fn describe(blocked: &[Blocked]) -> String {
+    let count = blocked.len();
+    let mut text =
+        format!("deadlock: {count} {} for what never comes\n\n", if count == 1 { "rank waits" } else { "ranks wait" });
+    let mut grid = Grid::new().number("rank").number("next message").text("waits for");
+    for one in blocked.iter().take(MOST) {
+        grid.row([one.rank.to_string(), one.next.index.to_string(), one.waits_for.clone()]);
+    }
+    text.push_str(&grid.to_text());
+    if count > MOST {
+        text.push_str(&format!("... and {} more\n", count - MOST));
+    }
+    let cycles = cycles(blocked);
+    if !cycles.is_empty() {
+        text.push('\n');
+    }
+    for cycle in cycles.iter().take(CYCLES) {
+        let mut names: Vec<String> = cycle.iter().take(LINKS).map(|rank| format!("rank {rank}")).collect();
+        if cycle.len() > LINKS {
+            names.push(format!("... ({} ranks in all)", cycle.len()));
+        }
+        names.push(format!("rank {}", cycle[0]));
+        text.push_str(&format!("cycle: {}\n", names.join(" waits for ")));
+    }
+    if cycles.len() > CYCLES {
+        text.push_str(&format!("... and {} cycles more\n", cycles.len() - CYCLES));
+    }
+    text
+}
+
+/// The cycles of "waits for", each from its lowest rank on; a rank waits for one other at most, so none overlap.
+fn cycles(blocked: &[Blocked]) -> Vec<Vec<RankId>> {
+    let mut waits: Vec<(RankId, RankId)> = blocked.iter().filter_map(|one| Some((one.rank, one.on?))).collect();
+    waits.sort_unstable();
+    waits.dedup_by_key(|(rank, _)| *rank);
+    let next = |rank: RankId| waits.binary_search_by_key(&rank, |(rank, _)| *rank).ok();
+    // By position in `waits`: the walk that came by first, from 1.
+    let mut visited = vec![0_usize; waits.len()];
+    let mut cycles = Vec::new();
+    for start in 0..waits.len() {
+        let walk = start + 1;
+        let mut at = Some(start);
+        while let Some(i) = at.filter(|&i| visited[i] == 0) {
+            visited[i] = walk;
+            at = next(waits[i].1);
+        }
+        // The walk ended where it had been itself: from there on it is a cycle.
+        if let Some(first) = at.filter(|&i| visited[i] == walk) {
+            let mut cycle = vec![waits[first].0];
+            let mut i = next(waits[first].1);
+            while let Some(j) = i.filter(|&j| j != first) {
+                cycle.push(waits[j].0);
+                i = next(waits[j].1);
+            }
+            let lowest = cycle.iter().enumerate().min_by_key(|(_, rank)| **rank).map_or(0, |(i, _)| i);
+            cycle.rotate_left(lowest);
+            cycles.push(cycle);
+        }
+    }
+    cycles.sort();
+    cycles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::MessageId;
+
+    fn blocked(rank: u32, on: Option<u32>) -> Blocked {
+        let waits_for = on.map_or("message 3 of a rank that sends none".into(), |on| format!("message 0 of rank {on}"));
+        Blocked { rank: RankId(rank), next: MessageId { src: RankId(rank), index: 1 }, waits_for, on: on.map(RankId) }
+    }
+
+    #[test]
+    fn cycles_are_named_once_and_tails_are_not_part_of_them() {
+        let list = [
+            blocked(5, Some(3)),
+            blocked(0, Some(2)),
+            blocked(1, Some(0)),
+            blocked(2, Some(1)),
+            blocked(3, Some(2)),
+            blocked(4, None),
+            blocked(6, Some(6)),
+            blocked(7, Some(99)),
+        ];
+        assert_eq!(cycles(&list), [vec![RankId(0), RankId(2), RankId(1)], vec![RankId(6)]]);
+        insta::assert_snapshot!(describe(&list), @"");
+    }
+
+    #[test]
+    fn a_large_deadlock_is_cut_short() {
+        let ring: Vec<Blocked> = (0..1000).map(|rank| blocked(rank, Some((rank + 1) % 1000))).collect();
+        let text = describe(&ring);
+        assert!(text.lines().count() < 30, "{text}");
+        assert!(text.contains("rank 11 waits for ... (1000 ranks in all) waits for rank 0"), "{text}");
+    }
+}

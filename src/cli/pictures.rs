@@ -1,0 +1,46 @@
+//! Pictures of what a verb shows, as files.
+
+use std::io::{self, Write};
+
+use super::Voice;
+use crate::fabric::Fabric;
+use crate::output::svg::{self, Drawing, FabricOptions, LinkLoad};
+use crate::output::table;
+use crate::report::{Comparison, LinkUse, MessageRecord, Rate, Report};
+
+/// A fabric.
+pub fn fabric(fabric: &Fabric, w: impl Write, voice: Voice) -> io::Result<()> {
+    write(&svg::fabric(fabric, &FabricOptions::default()), w, voice)
+}
+
+/// How loaded each link was in a run.
+pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, mut w: impl Write) -> io::Result<()> {
+    let loads: Vec<LinkLoad> = links.iter().map(LinkLoad::from).collect();
+    let subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.makespan_s));
+    w.write_all(svg::link_loads(fabric, &loads, &report.fabric, &subtitle).as_bytes())
+}
+
+/// Who sent what when.
+pub fn timeline(records: &[MessageRecord], ranks: u32, report: &Report, mut w: impl Write) -> io::Result<()> {
+    let title = format!("{} on {}", report.workload, report.fabric);
+    w.write_all(svg::timeline(records, ranks, report.makespan_s, &title).as_bytes())
+}
+
+/// A comparison as a chart.
+pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
+    w.write_all(svg::comparison(comparison).as_bytes())
+}
+
+/// How rates spread.
+pub fn rates(rates: &[Rate], title: &str, mut w: impl Write) -> io::Result<()> {
+    w.write_all(svg::rates(rates, title).as_bytes())
+}
+
+/// Writes a drawing, and says what its reader must know.
+fn write(drawing: &Drawing, mut w: impl Write, voice: Voice) -> io::Result<()> {
+    w.write_all(drawing.svg.as_bytes())?;
+    if let Some(note) = &drawing.note {
+        voice.hint(note);
+    }
+    Ok(())
+}

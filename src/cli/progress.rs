@@ -1,0 +1,200 @@
+//! How far something is: a bar on a terminal, a line now and then elsewhere, or nothing.
+
+#![expect(clippy::disallowed_methods, reason = "progress is about the wall clock, and shows it to people only")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::complain;
+use crate::diagnostic::OnRead;
+use crate::engine::{Progress, Watch};
+use crate::output::table::grouped;
+use crate::sweep::SweepProgress;
+
+/// How progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Show {
+    /// A bar that is drawn again and again.
+    Bar,
+    /// A line every few seconds.
+    Lines,
+    /// Nothing.
+    Nothing,
+}
+
+/// What is done sooner needs no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// How often there is a line.
+const LINE_EVERY: Duration = Duration::from_secs(3);
+/// Smaller files are read before anybody wonders [B].
+const LARGE: u64 = 32 << 20;
+
+/// Shows how much of something is done.
+struct Meter {
+    show: Show,
+    style: &'static str,
+    unit: &'static str,
+    state: Mutex<State>,
+}
+
+struct State {
+    started: Instant,
+    told: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Meter {
+    fn new(show: Show, style: &'static str, unit: &'static str) -> Self {
+        let now = Instant::now();
+        Self { show, style, unit, state: Mutex::new(State { started: now, told: now, bar: None }) }
+    }
+
+    /// So much is done of so much.
+    fn tell(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
+        if self.show == Show::Nothing {
+            return;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let elapsed = now - state.started;
+        if elapsed < PATIENCE {
+            return;
+        }
+        match self.show {
+            Show::Bar => {
+                let bar = state.bar.get_or_insert_with(|| {
+                    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
+                    let style =
+                        ProgressStyle::with_template(self.style).unwrap_or_else(|_| ProgressStyle::default_bar());
+                    bar.set_style(style.progress_chars("=> "));
+                    bar.with_elapsed(elapsed)
+                });
+                bar.set_length(total);
+                bar.set_message(message());
+                bar.set_position(done);
+            }
+            Show::Lines if now - state.told >= LINE_EVERY => {
+                state.told = now;
+                let seconds = elapsed.as_secs_f64();
+                let percent = if total > 0 { 100.0 * done as f64 / total as f64 } else { 0.0 };
+                let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
+                let left = if left.is_finite() { format!(", {left:.0} s left") } else { String::new() };
+                let message = message();
+                let message = if message.is_empty() { message } else { format!(", {message}") };
+                complain(format_args!(
+                    "{percent:.0} %: {} of {} {}, {} per second{message}{left}",
+                    grouped(done),
+                    grouped(total),
+                    self.unit,
+                    grouped((done as f64 / seconds) as u64),
+                ));
+            }
+            Show::Lines | Show::Nothing => {}
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = self.state.lock().unwrap_or_else(PoisonError::into_inner).bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Looks on while one scenario runs, and ends it where that is asked for.
+pub struct RunMonitor<'a> {
+    meter: Meter,
+    stop: &'a AtomicBool,
+    /// Set where going on is in vain: an output cannot be written.
+    pub vain: AtomicBool,
+}
+
+impl<'a> RunMonitor<'a> {
+    /// `stop` ends the run.
+    pub fn new(show: Show, stop: &'a AtomicBool) -> Self {
+        let style = "{wide_bar} {percent}%  {human_pos} of {human_len} messages, {per_sec}, {msg}, {eta} left";
+        Self { meter: Meter::new(show, style, "messages"), stop, vain: AtomicBool::new(false) }
+    }
+}
+
+impl Watch for RunMonitor<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.meter.tell(progress.delivered, progress.total, || format!("simulated {}", progress.now));
+        !self.stop.load(Ordering::Relaxed) && !self.vain.load(Ordering::Relaxed)
+    }
+}
+
+/// Ends a run where that is asked for, and shows nothing: for one of many.
+pub struct Stop<'a>(pub &'a AtomicBool);
+
+impl Watch for Stop<'_> {
+    fn tick(&self, _: Progress) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Looks on while many scenarios run.
+pub struct RunsMonitor(Meter);
+
+impl RunsMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        let style = "{wide_bar} {percent}%  {msg}, {human_pos} of {human_len} messages, {per_sec}, {eta} left";
+        Self(Meter::new(show, style, "messages"))
+    }
+
+    /// So far it is.
+    pub fn tell(&self, progress: SweepProgress) {
+        self.0.tell(progress.messages, progress.total_messages, || {
+            format!("{} of {} runs done", progress.runs, progress.total_runs)
+        });
+    }
+}
+
+/// Shows how far the reading of large files is.
+pub fn reading(show: Show) -> OnRead {
+    let meter: Mutex<Option<(String, Meter)>> = Mutex::new(None);
+    Arc::new(move |file, done, total| {
+        if total < LARGE || show == Show::Nothing {
+            return;
+        }
+        let mut current = meter.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.as_ref().is_none_or(|(name, _)| name != file) {
+            let style = "{wide_bar} {percent}%  {msg}: {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+            *current = Some((file.to_owned(), Meter::new(show, style, "bytes")));
+        }
+        if let Some((_, meter)) = current.as_ref() {
+            meter.tell(done, total, || format!("reading {file}"));
+        }
+        if done >= total {
+            *current = None;
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    #[test]
+    fn a_run_goes_on_until_it_is_stopped_or_in_vain() {
+        let stop = AtomicBool::new(false);
+        let monitor = RunMonitor::new(Show::Nothing, &stop);
+        let progress = Progress { now: Time::ZERO, delivered: 1, total: 2 };
+        assert!(monitor.tick(progress));
+        monitor.vain.store(true, Ordering::Relaxed);
+        assert!(!monitor.tick(progress));
+        monitor.vain.store(false, Ordering::Relaxed);
+        stop.store(true, Ordering::Relaxed);
+        assert!(!monitor.tick(progress) && !Stop(&stop).tick(progress));
+    }
+}

@@ -1,0 +1,248 @@
+//! `hayase run`: one scenario, its report, and the files that were asked for.
+
+#![expect(clippy::disallowed_methods, reason = "the run time goes into `meta` and onto the screen only")]
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::args::{RunArgs, RunFormat};
+use super::files::{self, Opened, named, unknown};
+use super::progress::{self, RunMonitor, RunsMonitor, Stop};
+use super::scenario::seeds;
+use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, memory, pictures, print, print_with};
+use crate::diagnostic::{Diagnostic, Invalid};
+use crate::output::{AtomicFile, csv, json, table};
+use crate::report::{MessageRecord, Report, SeedStatistics, Status};
+use crate::scenario::{Run, RunOptions, Scenario};
+use crate::sweep::SweepProgress;
+use crate::units::Bytes;
+
+/// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
+const TIMELINE: u64 = 100_000;
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Report,
+    Messages,
+    Links,
+    Loads,
+    Timeline,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "json" => Ok(Self::Report),
+            "svg" if named(path, "timeline") => Ok(Self::Timeline),
+            "svg" => Ok(Self::Loads),
+            "csv" if named(path, "messages") => Ok(Self::Messages),
+            "csv" if named(path, "links") => Ok(Self::Links),
+            "csv" => {
+                let message = format!("the name `{}` does not say which table to write", path.display());
+                Err(Diagnostic::new("unknown-output", message)
+                    .help("a CSV file with `messages` or `links` in its name holds these"))
+            }
+            _ => Err(unknown(path, "x.json, messages.csv, links.csv, x.svg or timeline.svg")),
+        }
+    }
+}
+
+/// Runs a scenario.
+pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
+    files::check_names(&args.output, Kind::of)?;
+    let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load()?;
+    let seeds = seeds(scenario.seed, args.seeds)?;
+    check_timeline(&scenario, &args.output)?;
+    let files = files::open(&args.output, Kind::of)?;
+    let stop = interrupt::stop_flag();
+    let Observed { mut run, mut files, records } = observe(&scenario, files, stop, voice)?;
+    if seeds.len() > 1 && run.report.status == Status::Complete {
+        let (statistics, complete) = over_seeds(&scenario, &seeds, &run.report, stop, voice)?;
+        run.report.seeds = Some(statistics);
+        if !complete {
+            run.report.status = Status::Interrupted;
+        }
+    }
+    run.report.meta.peak_rss_bytes = memory::peak();
+    if run.report.status != Status::Complete {
+        // A part of a table looks like a whole one; the report says what it is.
+        for (_, left_out) in files.extract_if(.., |(kind, _)| *kind != Kind::Report) {
+            voice.say(format_args!("`{}` is not written: the run is not complete", left_out.path().display()));
+        }
+    }
+    for (kind, file) in files {
+        file.write(|w| write(kind, w, &scenario, &run, &records))?;
+    }
+    match args.format {
+        RunFormat::Table => print(&table::run(&run.report))?,
+        RunFormat::Json => print_with(|w| json::write(&run.report, w))?,
+    }
+    voice.say(cost(&run.report));
+    Ok(match run.report.status {
+        Status::Complete => End::Done,
+        Status::Interrupted => End::Interrupted,
+        Status::Deadlocked => {
+            complain(deadlock::describe(&run.blocked).trim_end());
+            End::Deadlocked
+        }
+    })
+}
+
+/// A timeline keeps every message, so its size is checked before the run.
+fn check_timeline(scenario: &Scenario, output: &[PathBuf]) -> Result<(), Failure> {
+    let messages = scenario.pattern.messages();
+    match output.iter().find(|path| Kind::of(path) == Ok(Kind::Timeline)) {
+        Some(path) if messages > TIMELINE => {
+            let (messages, most) = (table::grouped(messages), table::grouped(TIMELINE));
+            let message = format!("a timeline of {messages} messages cannot be read (`{}`)", path.display());
+            Err(Diagnostic::new("too-large", message)
+                .help(format!("{most} messages are the most; take a smaller run, or messages.csv"))
+                .into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A run with what was seen of it.
+struct Observed {
+    run: Run,
+    /// The files that are still to be written.
+    files: Vec<(Kind, Opened)>,
+    /// All messages, where there is a timeline.
+    records: Vec<MessageRecord>,
+}
+
+/// Runs the scenario and writes its messages as they are delivered.
+fn observe(
+    scenario: &Scenario,
+    mut files: Vec<(Kind, Opened)>,
+    stop: &AtomicBool,
+    voice: Voice,
+) -> Result<Observed, Failure> {
+    let timeline = files.iter().any(|(kind, _)| *kind == Kind::Timeline);
+    let mut records = Vec::new();
+    let mut tables = Vec::new();
+    for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Messages) {
+        let (path, file) = file.into_parts();
+        match csv::Messages::new(file) {
+            Ok(table) => tables.push((path, table)),
+            Err(error) => return Err(Failure::Write(path, error)),
+        }
+    }
+    let monitor = RunMonitor::new(voice.show, stop);
+    let started = Instant::now();
+    let mut run = {
+        let observe = timeline || !tables.is_empty();
+        let mut on_message = |message: &MessageRecord| {
+            for (_, table) in &mut tables {
+                table.write(message);
+                if table.failed() {
+                    monitor.vain.store(true, Ordering::Relaxed);
+                }
+            }
+            if timeline {
+                records.push(*message);
+            }
+        };
+        scenario.run(RunOptions {
+            link_use: true,
+            on_message: if observe { Some(&mut on_message) } else { None },
+            watch: Some(&monitor),
+        })
+    };
+    if run.report.meta.wall_s == 0.0 {
+        run.report.meta.wall_s = started.elapsed().as_secs_f64();
+    }
+    drop(monitor);
+    let complete = run.report.status == Status::Complete;
+    for (path, table) in tables {
+        let written = table.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
+        written.map_err(|error| Failure::Write(path.clone(), error))?;
+        if !complete {
+            voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
+        }
+    }
+    Ok(Observed { run, files, records })
+}
+
+fn write(
+    kind: Kind,
+    w: &mut AtomicFile,
+    scenario: &Scenario,
+    run: &Run,
+    records: &[MessageRecord],
+) -> io::Result<()> {
+    let report = &run.report;
+    match kind {
+        Kind::Report => json::write(report, w),
+        Kind::Links => csv::links(&run.links, w),
+        Kind::Loads => pictures::loads(&scenario.fabric, &run.links, report, w),
+        Kind::Timeline => pictures::timeline(records, scenario.pattern.ranks(), report, w),
+        // Written while it ran.
+        Kind::Messages => Ok(()),
+    }
+}
+
+/// The makespans over the seeds, the first of which has been run; and whether all of them are there.
+fn over_seeds(
+    scenario: &Scenario,
+    seeds: &[u64],
+    first: &Report,
+    stop: &AtomicBool,
+    voice: Voice,
+) -> Result<(SeedStatistics, bool), Failure> {
+    let rest = &seeds[1..];
+    if !scenario.depends_on_seed() {
+        voice.hint("nothing in this scenario is random: every seed gives the same");
+        return Ok((SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]), true));
+    }
+    let monitor = RunsMonitor::new(voice.show);
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let runs: Vec<Result<Option<f64>, Invalid>> = rest
+        .par_iter()
+        .with_max_len(1)
+        .map(|&seed| {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let watch = Stop(stop);
+            let run = scenario.with_seed(seed)?.run(RunOptions { watch: Some(&watch), ..RunOptions::default() });
+            let runs = done.fetch_add(1, Ordering::Relaxed) + 1;
+            monitor.tell(SweepProgress {
+                runs,
+                total_runs: rest.len(),
+                messages: runs as u64 * first.messages,
+                total_messages: rest.len() as u64 * first.messages,
+            });
+            Ok((run.report.status == Status::Complete).then_some(run.report.makespan_s))
+        })
+        .collect();
+    let mut complete = (vec![seeds[0]], vec![first.makespan_s]);
+    for (seed, run) in rest.iter().zip(runs) {
+        if let Some(makespan) = run? {
+            complete.0.push(*seed);
+            complete.1.push(makespan);
+        }
+    }
+    let all = complete.0.len() == seeds.len();
+    Ok((SeedStatistics::new(complete.0, complete.1), all))
+}
+
+/// What the simulation itself took.
+fn cost(report: &Report) -> String {
+    let meta = &report.meta;
+    let mut text = format!("simulated in {}", table::seconds(meta.wall_s));
+    if meta.wall_s > 0.0 {
+        let per_second = |count: u64| table::grouped((count as f64 / meta.wall_s) as u64);
+        text += &format!(", {} messages/s, {} events/s", per_second(report.messages), per_second(meta.events));
+    }
+    if let Some(bytes) = meta.peak_rss_bytes {
+        text += &format!(", peak memory {}", Bytes(bytes));
+    }
+    text
+}

@@ -1,0 +1,257 @@
+//! CSV: messages, links, rates and comparisons, a header line first.
+//!
+//! Numbers are in base units (s, B, B/s, as the column's name says) and the shortest text that reads back to the same
+//! value; infinite ones are `inf`.
+
+use std::io::{self, Write};
+
+use serde_json::ser::{CompactFormatter, Formatter};
+
+use crate::report::{Comparison, LinkUse, MessageRecord, Rate};
+
+/// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
+///
+/// `src` and `dst` are ranks, `index` counts the sender's messages from 0. A run of millions of messages goes
+/// through here, so nothing is allocated; give it a buffered writer.
+#[derive(Debug)]
+pub struct Messages<W> {
+    writer: W,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Messages<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Where `writer` fails.
+    pub fn new(mut writer: W) -> io::Result<Self> {
+        writer.write_all(b"src,dst,index,bytes,start_s,end_s\n")?;
+        Ok(Self { writer, error: None })
+    }
+
+    /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
+    pub fn write(&mut self, message: &MessageRecord) {
+        if self.error.is_none() {
+            self.error = self.line(message).err();
+        }
+    }
+
+    /// Whether a write has failed: then going on is in vain.
+    pub fn failed(&self) -> bool {
+        self.error.is_some()
+    }
+
+    fn line(&mut self, message: &MessageRecord) -> io::Result<()> {
+        let w = &mut self.writer;
+        integer(w, message.src.into())?;
+        w.write_all(b",")?;
+        integer(w, message.dst.into())?;
+        w.write_all(b",")?;
+        integer(w, message.index.into())?;
+        w.write_all(b",")?;
+        integer(w, message.bytes)?;
+        w.write_all(b",")?;
+        number(w, message.start_s)?;
+        w.write_all(b",")?;
+        number(w, message.end_s)?;
+        w.write_all(b"\n")
+    }
+
+    /// The writer, all lines being written.
+    ///
+    /// # Errors
+    /// The first failure of the writer.
+    pub fn finish(self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.writer),
+        }
+    }
+}
+
+/// Writes all links: `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows`.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
+    writer.write_all(b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows\n")?;
+    let w = &mut writer;
+    for link in links {
+        write!(w, "{},", link.id)?;
+        text(w, &link.name)?;
+        w.write_all(b",")?;
+        number(w, link.capacity_bps)?;
+        write!(w, ",{},", link.bytes)?;
+        number(w, link.busy_s)?;
+        w.write_all(b",")?;
+        number(w, link.utilisation)?;
+        write!(w, ",{},", link.peak_flows)?;
+        number(w, link.mean_flows)?;
+        w.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes rates: `src,dst,rate_Bps,bottleneck`; the bottleneck is the name of a link, or empty.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn rates(rates: &[Rate], mut writer: impl Write) -> io::Result<()> {
+    writer.write_all(b"src,dst,rate_Bps,bottleneck\n")?;
+    let w = &mut writer;
+    for rate in rates {
+        write!(w, "{},{},", rate.src, rate.dst)?;
+        number(w, rate.rate_bps)?;
+        w.write_all(b",")?;
+        text(w, rate.bottleneck.as_deref().unwrap_or(""))?;
+        w.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes the rows of a comparison, best first in each block.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result<()> {
+    writer.write_all(
+        b"topology,placement,sharing,routing,injection,pattern,seeds,mean_s,sd_s,min_s,max_s,messages,bytes,\
+          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,fingerprint\n",
+    )?;
+    let w = &mut writer;
+    for row in &comparison.rows {
+        for name in [&row.topology, &row.placement, &row.sharing, &row.routing, &row.injection, &row.pattern] {
+            text(w, name)?;
+            w.write_all(b",")?;
+        }
+        write!(w, "{}", row.makespan.seeds.len())?;
+        for value in [row.makespan.mean_s, row.makespan.sd_s, row.makespan.min_s, row.makespan.max_s] {
+            w.write_all(b",")?;
+            number(w, value)?;
+        }
+        write!(w, ",{},{}", row.messages, row.bytes)?;
+        let bounds = [Some(row.bounds.injection_s), Some(row.bounds.busiest_link_s), row.bounds.bisection_s];
+        let rest = [row.ratio_to_bound, row.ratio_to_best, row.wall_s].map(Some);
+        for value in bounds.into_iter().chain(rest) {
+            w.write_all(b",")?;
+            if let Some(value) = value {
+                number(w, value)?;
+            }
+        }
+        writeln!(w, ",{}", row.fingerprint)?;
+    }
+    Ok(())
+}
+
+/// An integer, without the machinery of `write!`.
+#[inline]
+fn integer(w: &mut impl Write, value: u64) -> io::Result<()> {
+    CompactFormatter.write_u64(w, value)
+}
+
+/// The shortest decimal text that reads back to `value`, a whole number without a fraction.
+#[inline]
+fn number(w: &mut impl Write, value: f64) -> io::Result<()> {
+    // Below 2^53 every integer is exact, so its digits are the shortest text.
+    if value >= 0.0 && value < 9_007_199_254_740_992.0 && value.fract() == 0.0 {
+        CompactFormatter.write_u64(w, value as u64)
+    } else if value.is_finite() {
+        CompactFormatter.write_f64(w, value)
+    } else {
+        w.write_all(if value.is_nan() {
+            b"nan"
+        } else if value > 0.0 {
+            b"inf"
+        } else {
+            b"-inf"
+        })
+    }
+}
+
+/// A cell of text, in quotes where a comma, a quote or a newline asks for them.
+fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
+    if value.contains([',', '"', '\n', '\r']) {
+        write!(w, "\"{}\"", value.replace('"', "\"\""))
+    } else {
+        w.write_all(value.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+        let mut bytes = Vec::new();
+        write(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_the_shortest_text_that_reads_back_the_same() {
+        let text = |value| written(|w| number(w, value));
+        assert_eq!(text(20e-6), "0.00002");
+        assert_eq!(text(0.0691), "0.0691");
+        assert_eq!(text(1e9), "1000000000");
+        assert_eq!(text(0.0), "0");
+        assert_eq!(text(f64::INFINITY), "inf");
+        for value in [1e9 / 3.0, 0.1 + 0.2, 5e-324, 1e300, 1e-7 / 3.0] {
+            assert_eq!(text(value).parse(), Ok(value));
+        }
+    }
+
+    #[test]
+    fn messages_have_a_line_each() {
+        let mut messages = Messages::new(Vec::new()).unwrap();
+        messages.write(&MessageRecord { src: 0, dst: 1, index: 2, bytes: 20_000, start_s: 20e-6, end_s: 40e-6 });
+        let text = String::from_utf8(messages.finish().unwrap()).unwrap();
+        assert_eq!(text, "src,dst,index,bytes,start_s,end_s\n0,1,2,20000,0.00002,0.00004\n");
+    }
+
+    #[test]
+    fn a_failure_of_the_disk_is_told_at_the_end() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                if self.0 < bytes.len() {
+                    return Err(io::ErrorKind::StorageFull.into());
+                }
+                self.0 -= bytes.len();
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut messages = Messages::new(Full(40)).unwrap();
+        for index in 0..10 {
+            messages.write(&MessageRecord { src: 0, dst: 1, index, bytes: 1, start_s: 0.0, end_s: 1.0 });
+        }
+        assert!(messages.failed());
+        assert_eq!(messages.finish().err().map(|error| error.kind()), Some(io::ErrorKind::StorageFull));
+    }
+
+    #[test]
+    fn names_with_commas_are_quoted() {
+        let link = LinkUse {
+            id: 3,
+            name: "a \"b\", c".into(),
+            capacity_bps: 1e9,
+            bytes: 20_000,
+            busy_s: 20e-6,
+            utilisation: 0.5,
+            peak_flows: 2,
+            mean_flows: 1.5,
+        };
+        let text = written(|w| links(&[link], w));
+        assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5"));
+    }
+
+    #[test]
+    fn a_message_that_crosses_no_link_has_an_infinite_rate_and_no_bottleneck() {
+        let rate = |dst, rate_bps, bottleneck| Rate { src: 0, dst, rate_bps, bottleneck };
+        let list = [rate(0, f64::INFINITY, None), rate(1, 1e9 / 3.0, Some("node 0 -> switch 0".to_owned()))];
+        let text = written(|w| rates(&list, w));
+        assert_eq!(text, "src,dst,rate_Bps,bottleneck\n0,0,inf,\n0,1,333333333.3333333,node 0 -> switch 0\n");
+    }
+}

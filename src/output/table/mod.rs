@@ -1,0 +1,42 @@
+//! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
+
+mod comparison;
+mod figures;
+mod grid;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use crate::report::Rate;
+
+pub use comparison::{comparison, comparison_markdown};
+pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
+pub use grid::{Grid, printable};
+pub use run::run;
+
+/// The rates of the messages of a first step, in the order given, and how they spread.
+pub fn rates(title: &str, rates: &[Rate]) -> String {
+    let scale = Scale::bandwidth(rates.iter().map(|rate| rate.rate_bps));
+    let mut grid = Grid::new().number("src").number("dst").number(format!("rate [{}]", scale.unit)).text("bottleneck");
+    for rate in rates {
+        let bottleneck = rate.bottleneck.clone().unwrap_or_default();
+        grid.row([rate.src.to_string(), rate.dst.to_string(), scale.show(rate.rate_bps), bottleneck]);
+    }
+    let finite = || rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite());
+    let count = finite().count();
+    let mut text = format!("{}\n\n{}", printable(title), grid.to_text());
+    if count > 0 {
+        let (sum, min, max) = finite().fold((0.0, f64::INFINITY, 0.0), |(sum, min, max): (f64, f64, f64), rate| {
+            (sum + rate, min.min(rate), max.max(rate))
+        });
+        text.push_str(&format!(
+            "\n{} messages at once: slowest {}, mean {}, fastest {}, together {}\n",
+            grouped(rates.len() as u64),
+            bandwidth(min),
+            bandwidth(sum / count as f64),
+            bandwidth(max),
+            bandwidth(sum),
+        ));
+    }
+    text
+}

@@ -1,0 +1,193 @@
+//! What a newcomer reads first.
+
+use super::Desk;
+use snapbox::str;
+
+#[test]
+fn the_first_page_names_all_verbs_with_examples_and_exit_codes() {
+    Desk::new().hayase("--help").assert().success().stderr_eq("").stdout_eq(str![[r#"
+A discrete-event message-flow simulator for HPC interconnects.
+
+Name a fabric and what is sent over it; Hayase says how long it takes, what bounds it and which
+links hold it back. Results go to standard output, everything else to standard error.
+
+Usage: hayase [OPTIONS] <COMMAND>
+
+Commands:
+  run          Simulate one scenario and report what came out
+  compare      Simulate many combinations side by side, best first
+  rates        Show how fast each message of the first step would be, all of them under way at once
+  check        Check files without running anything: scenarios, topologies, patterns
+  init         Write a commented scenario to start from
+  schema       Print the JSON schema of scenario files, for editors
+  topology     List the named topologies, or show one
+  pattern      List the named patterns, or show one
+  completions  Print a completion script for a shell
+  man          Print the manual page, or write those of all verbs into a folder
+  help         Print this message or the help of the given subcommand(s)
+
+Options:
+  -h, --help
+          Print help (see a summary with '-h')
+
+  -V, --version
+          Print version
+
+General options:
+  -q, --quiet
+          Say nothing but results and errors
+
+      --progress <WHEN>
+          Show how far a run is, on standard error: auto (on a terminal), always (off a terminal a
+          line every few seconds) or never
+          
+          [default: auto]
+
+      --color <WHEN>
+          Colour messages: auto (on a terminal, unless NO_COLOR is set), always or never
+          
+          [default: auto]
+
+Examples:
+  hayase run -t fat-tree-54 -p all-to-all-simple-spread
+      how long one all-to-all takes on 54 nodes, what bounds it, which links are busiest
+  hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread /
+      --placement regular,random -o compare.svg
+      algorithms and placements side by side, as a table and as a picture
+  hayase init my.toml && hayase run my.toml
+      a commented scenario to edit, and its run
+  hayase topology list; hayase pattern list
+      the fabrics and workloads that have a name
+
+Exit codes:
+  0    done
+  1    failed at run time (a file cannot be written)
+  2    bad input or usage; the place is shown
+  3    the simulated program deadlocks; who waits for whom is shown
+  130  stopped by Ctrl-C; what had happened by then is reported, marked as interrupted
+
+"#]]);
+}
+
+#[test]
+fn without_a_verb_the_help_is_shown_and_the_call_is_wrong() {
+    let assert = Desk::new().hayase("").assert().code(2).stdout_eq("");
+    let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(stderr.contains("Usage: hayase") && stderr.contains("Examples:"), "{stderr}");
+}
+
+#[test]
+fn the_help_of_run_says_what_each_option_takes() {
+    Desk::new().hayase("run -h").assert().success().stdout_eq(str![[r#"
+Simulate one scenario and report what came out
+
+Usage: hayase run [OPTIONS] [SCENARIO]
+
+Options:
+  -h, --help     Print help (see more with '--help')
+  -V, --version  Print version
+
+Scenario:
+  -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
+                               [topology.*] table, a SimGrid platform (.xml)
+  -p, --pattern <NAME|FILE>    What is sent: a name (`hayase pattern list`), a TOML file with a
+                               [workload.*] table, a CSV of messages
+      --size <SIZE>            The size of each message, with its unit: "20 KB", "64 KiB"
+      --placement <RULE|FILE>  Which node each rank is on: regular, random, block, round-robin, or a
+                               CSV file `rank,node`
+      --sharing <POLICY>       How messages share a link: max-min (exact, the default), equal-share,
+                               redistribute
+      --injection <RULE>       When a rank sends its next message: queue (the last is delivered),
+                               sendrecv (and this step's are received), barrier (everybody's are),
+                               all (at once), window=K (up to K under way)
+      --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
+                               shortest-path, table (default: what is usual for the fabric)
+      --jitter <TIME>          Each rank starts at a random time below this: "1 us"
+      --seed <N>               The seed of everything random
+      --set <KEY=VALUE>        Any key of a scenario file: --set topology.fat-tree.p=4 (may be
+                               repeated; the last one holds)
+      --seeds <N>              Run with so many seeds, from --seed on, and report how the makespan
+                               spreads
+  [SCENARIO]                   A scenario file (TOML), or a JSON report whose scenario is run again
+
+Output:
+  -o, --output <FILE>    Also write this file; its name says what (see below; may be repeated)
+      --format <FORMAT>  What is printed: table or json [default: table]
+
+General options:
+  -q, --quiet            Say nothing but results and errors
+      --progress <WHEN>  Show how far a run is: on a terminal a bar, elsewhere (with `always`) a
+                         line now and then [default: auto]
+      --color <WHEN>     Colour messages: auto (on a terminal, unless NO_COLOR is set), always or
+                         never [default: auto]
+
+Examples:
+  hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
+  hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
+  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o links.csv -o
+  loads.svg
+  hayase run report.json                  the scenario of a report once more
+
+Files (-o), by name:
+  x.json                 the report
+  x.svg                  how loaded each link was, over the fabric
+  x.svg, "timeline" in its name   who sent what when (small runs)
+  x.csv, "messages" in its name   every message: src,dst,index,bytes,start_s,end_s
+  x.csv, "links" in its name      every link:
+  id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows
+A file appears when it is complete. Of a run that was stopped or deadlocked only the report is
+written.
+
+"#]]);
+}
+
+#[test]
+fn a_wrong_option_is_answered_with_the_right_one() {
+    Desk::new().hayase("run --topolgy x").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error: unexpected argument '--topolgy' found
+
+  tip: a similar argument exists: '--topology'
+
+Usage: hayase run --topology <NAME|FILE> [SCENARIO]
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn a_wrong_value_is_answered_with_the_right_ones() {
+    Desk::new().hayase("run --format yaml").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error: invalid value 'yaml' for '--format <FORMAT>'
+  [possible values: table, json]
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn every_shell_has_its_completions() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let assert = Desk::new().hayase(&format!("completions {shell}")).assert().success();
+        let script = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        assert!(script.contains("compare") && script.contains("placement"), "{shell}");
+    }
+}
+
+#[test]
+fn every_verb_has_a_manual_page() {
+    let desk = Desk::new();
+    desk.hayase("man -o . --quiet").assert().success().stdout_eq("").stderr_eq("");
+    let names = desk.names();
+    for name in ["hayase.1", "hayase-run.1", "hayase-topology-show.1"] {
+        assert!(names.iter().any(|other| other == name), "{names:?}");
+        assert!(desk.read(name).contains(".SH NAME"), "{name}");
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    let text = format!("hayase {}\n", env!("CARGO_PKG_VERSION"));
+    Desk::new().hayase("--version").assert().success().stdout_eq(text);
+}

@@ -1,0 +1,141 @@
+//! What there is to choose from, and what it is.
+
+use super::{Desk, FABRIC, MESSAGES};
+use snapbox::str;
+
+#[test]
+fn lists_have_a_line_for_each_name() {
+    for (words, heading) in [("topology list", "name"), ("pattern list", "name")] {
+        let assert = Desk::new().hayase(words).assert().success();
+        let text = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        assert!(text.starts_with(heading) && text.contains("what it is"), "{text}");
+    }
+}
+
+#[test]
+fn a_topology_shows_its_size_and_its_bounds() {
+    let desk = Desk::new().file("fabric.toml", FABRIC);
+    desk.hayase("topology show fabric.toml --set topology.fat-tree.down=[4,2]")
+        .assert()
+        .success()
+        .stderr_eq("")
+        .stdout_eq(str![[r#"
+fat-tree down 4,2 up 1,4 (8 nodes, 6 switches, 32 links)
+
+nodes             8
+switches          6
+links             32, each in one direction
+diameter          4 links between the nodes furthest apart
+bisection         4 GB/s each way, 1 GB/s per node
+oversubscription  1.00 : 1
+
+links                   count  capacity [GB/s]  latency
+───────────────────────────────────────────────────────
+node into network           8            1.000     0 ps
+between levels 1 and 2     16            1.000     0 ps
+network to node             8            1.000     0 ps
+
+"#]]);
+}
+
+#[test]
+fn a_topology_is_drawn_and_described_in_files() {
+    let desk = Desk::new().file("fabric.toml", FABRIC);
+    desk.hayase("topology show fabric.toml -o x.svg -o x.dot -o x.json").assert().success();
+    assert!(desk.read("x.svg").contains("<svg"));
+    assert_eq!(desk.names(), ["fabric.toml", "x.dot", "x.json", "x.svg"]);
+}
+
+#[test]
+fn a_pattern_shows_its_messages() {
+    let desk =
+        Desk::new().file("messages.csv", "src,dst,bytes,delay,after\n0,1,20000,,\n1,2,2e4,1e-6,0:0\n2,0,1 MB,,\n");
+    desk.hayase("pattern show messages.csv").assert().success().stderr_eq("").stdout_eq(str![[r#"
+messages of messages.csv, 3 ranks
+3 messages, 1.04 MB, 1 step, injection queue
+
+rank  index  step  dst      bytes  delay  after        carries
+──────────────────────────────────────────────────────────────
+   0      0     0    1     20,000
+   1      0     0    2     20,000   1 us  0 of rank 0
+   2      0     0    0  1,000,000
+
+"#]]);
+    desk.hayase("pattern show messages.csv --rank 1").assert().success().stdout_eq(str![[r#"
+messages of messages.csv, 3 ranks
+3 messages, 1.04 MB, 1 step, injection queue
+
+rank  index  step  dst   bytes  delay  after        carries
+───────────────────────────────────────────────────────────
+   1      0     0    2  20,000   1 us  0 of rank 0
+
+"#]]);
+    desk.hayase("pattern show messages.csv --rank 3").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[unknown-rank]: there is no rank 3: messages of messages.csv has 3 ranks
+ |
+ = help: ranks count from 0
+
+"#]]);
+}
+
+#[test]
+fn a_long_pattern_is_cut_and_says_how_to_see_more() {
+    let mut text = "src,dst,bytes\n".to_owned();
+    for i in 0..200 {
+        text.push_str(&format!("0,1,{i}\n"));
+    }
+    let desk = Desk::new().file("m.csv", &text);
+    let assert = desk.hayase("pattern show m.csv").assert().success().stderr_eq("hint: --rank R[..]\n");
+    let shown = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    assert!(shown.lines().count() < 80 && shown.ends_with("...\n"), "{shown}");
+}
+
+#[test]
+fn the_schema_is_json() {
+    let assert = Desk::new().hayase("schema").assert().success();
+    let schema: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    assert!(schema["properties"]["topology"].is_object());
+}
+
+#[test]
+fn a_named_pattern_is_unknown_with_a_way_out() {
+    Desk::new().hayase("pattern show nonsense").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[unknown-name]: unknown pattern `nonsense`
+ --> --pattern:1:1
+  |
+1 | nonsense
+  | ^^^^^^^^ not built in, and no such file
+  |
+  = help: `hayase pattern list` shows all
+
+"#]]);
+    let desk = Desk::new().file("messages.csv", MESSAGES);
+    desk.hayase("topology show messages.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[syntax]: key with no value
+ --> messages.csv:1:4
+  |
+1 | src,dst,bytes
+  |    ^ expected `=`
+
+error[syntax]: key with no value
+ --> messages.csv:2:2
+  |
+2 | 0,1,20000
+  |  ^ expected `=`
+
+error[syntax]: key with no value
+ --> messages.csv:3:2
+  |
+3 | 0,2,20000
+  |  ^ expected `=`
+
+error[syntax]: key with no value
+ --> messages.csv:4:2
+  |
+4 | 3,2,10000
+  |  ^ expected `=`
+
+4 mistakes
+
+"#]]);
+}

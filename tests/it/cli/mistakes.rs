@@ -1,0 +1,175 @@
+//! Mistakes of the user: each has its place, what was expected, and exit code 2.
+
+use super::{Desk, FABRIC, MESSAGES};
+use snapbox::str;
+
+#[test]
+fn a_run_without_anything_says_what_is_missing() {
+    Desk::new().hayase("run").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[missing-key]: there is no topology
+ |
+ = help: name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all
+
+error[missing-key]: there is no workload
+ |
+ = help: name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all
+
+2 mistakes
+
+"#]]);
+}
+
+#[test]
+fn all_mistakes_of_a_scenario_are_shown_at_once_with_their_characters_marked() {
+    let desk = Desk::new().file(
+        "scenario.toml",
+        "seed = 1\n\n[topology.fat-tree]\ndown = [4]\nbandwidth = \"4 GBs\"\nlatncy = \"0 s\"\n\n[sharing.maxmin]\n",
+    );
+    desk.hayase("run scenario.toml").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[wrong-value]: unknown bandwidth unit "GBs"
+ --> scenario.toml:5:13
+  |
+5 | bandwidth = "4 GBs"
+  |             ^^^^^^^
+  |
+  = help: write "12.5 GB/s" or "100 Gbit/s"
+
+error[unknown-key]: unknown key `latncy` in [topology.fat-tree]
+ --> scenario.toml:6:1
+  |
+6 | latncy = "0 s"
+  | ^^^^^^
+  |
+  = help: did you mean `latency`?
+
+error[unknown-choice]: unknown sharing `maxmin`
+ --> scenario.toml:8:10
+  |
+8 | [sharing.maxmin]
+  |          ^^^^^^
+  |
+  = help: did you mean `max-min`?
+
+error[missing-key]: there is no workload
+ |
+ = help: name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all
+
+4 mistakes
+
+"#]]);
+}
+
+#[test]
+fn an_option_is_marked_as_it_was_typed() {
+    let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
+    desk.hayase("run -t fabric.toml -p messages.csv --set topology.fat-tree.bandwidth=4 --placement sideways")
+        .assert()
+        .code(2)
+        .stdout_eq("")
+        .stderr_eq(str![[r#"
+error[unknown-choice]: unknown placement `sideways`
+ --> --placement:1:1
+  |
+1 | sideways
+  | ^^^^^^^^
+  |
+  = help: there are: regular, random, block, round-robin, file
+
+error[wrong-value]: 4 has no unit
+ --> --set:1:29
+  |
+1 | topology.fat-tree.bandwidth=4
+  |                             ^
+  |
+  = help: write a bandwidth like "12.5 GB/s" or "100 Gbit/s"
+
+2 mistakes
+
+"#]]);
+}
+
+#[test]
+fn mistakes_of_a_table_have_line_and_column() {
+    let desk = Desk::new().file("fabric.toml", FABRIC).file("m.csv", "src,dst,bytes\n0,1,20000\n1,2,-3\n2,x,1e6\n");
+    desk.hayase("rates -t fabric.toml -p m.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[bad-quantity]: a size is finite and not negative, unlike "-3"
+ --> m.csv:3:5
+  |
+3 | 1,2,-3
+  |     ^^
+
+error[bad-number]: "x" is not the number of a rank
+ --> m.csv:4:3
+  |
+4 | 2,x,1e6
+  |   ^ ranks are numbered from 0 to 16777215
+
+2 mistakes
+
+"#]]);
+}
+
+#[test]
+fn names_of_outputs_are_checked_before_anything_else() {
+    let desk = Desk::new();
+    desk.hayase("run missing.toml -o x.foo -o y.csv -o z").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[unknown-output]: no output of this kind is called `.foo` (`x.foo`)
+ |
+ = help: write x.json, messages.csv, links.csv, x.svg or timeline.svg
+
+error[unknown-output]: the name `y.csv` does not say which table to write
+ |
+ = help: a CSV file with `messages` or `links` in its name holds these
+
+error[unknown-output]: the name `z` does not say what to write: it has no extension
+ |
+ = help: write x.json, messages.csv, links.csv, x.svg or timeline.svg
+
+3 mistakes
+
+"#]]);
+    desk.hayase("compare missing.toml -o x.dot").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[unknown-output]: no output of this kind is called `.dot` (`x.dot`)
+ |
+ = help: write x.svg, x.csv, x.json or x.md
+
+"#]]);
+    assert!(desk.names().is_empty());
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_found_before_the_run_and_is_no_bad_input() {
+    let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
+    desk.hayase("run -t fabric.toml -p messages.csv -o missing/x.json").assert().code(1).stdout_eq("").stderr_eq(str![
+        [r#"
+error: cannot write `missing/x.json`: no such file or directory
+
+"#]
+    ]);
+}
+
+#[test]
+fn messages_are_coloured_when_that_is_wanted_and_never_else() {
+    let desk = Desk::new();
+    let stderr = |words: &str| {
+        let assert = desk.hayase(words).assert().code(2);
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    assert!(!stderr("run").contains('\u{1b}'));
+    assert!(stderr("run --color always").contains('\u{1b}'));
+    assert!(stderr("run --format yaml --color=always").contains('\u{1b}'));
+}
+
+#[test]
+fn a_scenario_is_not_written_over_a_file() {
+    let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
+    desk.hayase("init messages.csv -t fabric.toml -p messages.csv").assert().code(2).stdout_eq("").stderr_eq(str![[
+        r#"
+error[file-exists]: `messages.csv` exists already
+ |
+ = help: choose another name, or remove the file
+
+"#
+    ]]);
+    assert_eq!(desk.read("messages.csv"), MESSAGES);
+}

@@ -1,0 +1,1 @@
+//! Runs: results on standard output, files whole or not at all.
