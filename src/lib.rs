@@ -5,6 +5,7 @@ pub mod diagnostic;
 pub mod engine;
 pub mod fabric;
 pub mod ids;
+pub mod output;
 pub mod placement;
 pub mod report;
 pub mod rng;
