@@ -170,13 +170,7 @@ fn observe(
     Ok(Observed { run, files, records })
 }
 
-fn write(
-    kind: Kind,
-    w: &mut AtomicFile,
-    scenario: &Scenario,
-    run: &Run,
-    records: &[MessageRecord],
-) -> io::Result<()> {
+fn write(kind: Kind, w: &mut AtomicFile, scenario: &Scenario, run: &Run, records: &[MessageRecord]) -> io::Result<()> {
     let report = &run.report;
     match kind {
         Kind::Report => json::write(report, w),

@@ -8,6 +8,7 @@ use crate::units::Time;
 const CHART: f64 = 520.0;
 const NUMBERS: f64 = 300.0;
 const ROW: f64 = 24.0;
+const HEADING: f64 = 24.0;
 /// A common axis for all blocks would make bars unreadable beyond this ratio of longest and shortest.
 const LARGEST_RATIO: f64 = 40.0;
 
@@ -35,7 +36,7 @@ pub fn comparison(comparison: &Comparison) -> String {
 
     let mut canvas = Canvas::new();
     let mut y = canvas.heading(&comparison.title, &subtitle(comparison), width);
-    y = legend(&mut canvas, comparison, y) + 10.0;
+    y = legend(&mut canvas, comparison, y) + 14.0;
 
     let extent = |row: &ComparisonRow| {
         let value = (row.makespan.mean_s + row.makespan.sd_s).max(row.bounds.largest());
@@ -53,26 +54,30 @@ pub fn comparison(comparison: &Comparison) -> String {
         y += 10.0;
     }
     let mut axis = Axis::new(longest, 6, SECONDS);
-    let mut top = y;
-    for (i, group) in groups.iter().enumerate() {
+    headings(&mut canvas, left, y);
+    y += 6.0;
+    if common {
+        // Behind the bars, so before them.
+        let block =
+            |group: &Group<'_>| HEADING * f64::from(group.heading.is_some()) + ROW * group.rows.len() as f64 + 4.0;
+        let bottom = y + groups.iter().map(block).sum::<f64>();
+        axis.draw(&mut canvas, left, CHART, y, bottom, "makespan");
+    }
+    for group in &groups {
         if let Some(heading) = &group.heading {
-            y += 16.0;
-            let room = width - 2.0 * MARGIN;
-            canvas.text(MARGIN, y, 12.0, Anchor::Start, &fit(heading, 12.0, room), r#"font-weight="bold""#);
-            y += 8.0;
+            let room = labels + CHART;
+            canvas.text(MARGIN, y + 16.0, 12.0, Anchor::Start, &fit(heading, 12.0, room), r#"font-weight="bold""#);
+            y += HEADING;
         }
         if !common {
             axis = Axis::new(group.rows.iter().map(|(_, row)| extent(row)).fold(0.0, f64::max), 6, SECONDS);
-            top = y;
-        }
-        if !common || i + 1 == groups.len() {
-            // Behind the bars, so drawn before them: the height of the last block is known.
             let bottom = y + ROW * group.rows.len() as f64 + 4.0;
-            axis.draw(&mut canvas, left, CHART, top, bottom, "makespan");
+            axis.draw(&mut canvas, left, CHART, y, bottom, "makespan");
         }
+        let best = group.rows.iter().map(|(_, row)| row.makespan.mean_s).fold(f64::INFINITY, f64::min);
         for (label, row) in &group.rows {
             canvas.text(left - 10.0, y + ROW * 0.5 + 4.0, 12.0, Anchor::End, &fit(label, 12.0, labels), "");
-            bar(&mut canvas, row, &axis, left, y);
+            bar(&mut canvas, row, best, &axis, left, y);
             y += ROW;
         }
         y += 4.0;
@@ -87,11 +92,11 @@ pub fn comparison(comparison: &Comparison) -> String {
 }
 
 /// One bar with its whiskers, its bound and its numbers.
-fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64) {
+fn bar(canvas: &mut Canvas, row: &ComparisonRow, best: f64, axis: &Axis, left: f64, y: f64) {
     let x = |time: f64| if time.is_finite() { left + CHART * (time / axis.end).clamp(0.0, 1.0) } else { left };
     let (mean, sd) = (row.makespan.mean_s, row.makespan.sd_s);
-    let best = row.ratio_to_best <= 1.0 + 1e-9;
-    let fill = if best { "#2f6f8f" } else { "#9dbccc" };
+    let is_best = mean <= best * (1.0 + 1e-9);
+    let fill = if is_best { "#2f6f8f" } else { "#9dbccc" };
     canvas.open(&format!("{}: {} over {} seeds", row.pattern, Time::from_seconds(mean), row.makespan.seeds.len()));
     let bar = format!(r##"fill="{fill}" stroke="#2b4a5a" stroke-width="0.7""##);
     canvas.rect(left, y + 5.0, x(mean) - left, ROW - 10.0, &bar);
@@ -111,14 +116,14 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64)
     }
     let text = Time::from_seconds(mean).to_string();
     let numbers = left + CHART + 14.0;
-    let weight = if best { r#"font-weight="bold""# } else { "" };
+    let weight = if is_best { r#"font-weight="bold""# } else { "" };
     canvas.text(numbers + 66.0, middle + 4.0, 11.0, Anchor::End, &text, weight);
     if row.makespan.seeds.len() > 1 {
         let text = format!("± {}", Time::from_seconds(sd));
         canvas.text(numbers + 72.0, middle + 4.0, 11.0, Anchor::Start, &text, &format!(r#"fill="{GREY}""#));
     }
     canvas.text(numbers + 206.0, middle + 4.0, 11.0, Anchor::End, &times(row.ratio_to_bound), "");
-    canvas.text(numbers + 276.0, middle + 4.0, 11.0, Anchor::End, &times(row.ratio_to_best), weight);
+    canvas.text(numbers + 276.0, middle + 4.0, 11.0, Anchor::End, &times(mean / best), weight);
 }
 
 /// The sign for a lower bound: a red line, wider than the bar is high, with a head.
@@ -127,6 +132,15 @@ fn marker(canvas: &mut Canvas, x: f64, y: f64) {
     canvas.line(top, bottom, r##"stroke="#ffffff" stroke-width="4""##);
     canvas.line(top, bottom, r##"stroke="#b3261e" stroke-width="2""##);
     canvas.polygon(&[top.plus(0.0, 3.0), top.plus(-4.0, -2.0), top.plus(4.0, -2.0)], r##"fill="#b3261e""##);
+}
+
+/// What the columns of numbers are.
+fn headings(canvas: &mut Canvas, left: f64, y: f64) {
+    let numbers = left + CHART + 14.0;
+    let bold = r#"font-weight="bold""#;
+    canvas.text(numbers + 66.0, y, 11.0, Anchor::End, "makespan", bold);
+    canvas.text(numbers + 206.0, y, 11.0, Anchor::End, "× bound", bold);
+    canvas.text(numbers + 276.0, y, 11.0, Anchor::End, "× best", bold);
 }
 
 /// `2.43`.
@@ -199,7 +213,7 @@ fn legend(canvas: &mut Canvas, comparison: &Comparison, y: f64) -> f64 {
         canvas.text(x + 34.0, y + 4.0, 11.0, Anchor::Start, text, "");
         x += 34.0 + text_width(text, 11.0) + 18.0;
     };
-    entry(canvas, "mean makespan, best of its block", &|canvas, x| {
+    entry(canvas, "mean makespan, the best of its block", &|canvas, x| {
         canvas.rect(x, y - 6.0, 28.0, 12.0, r##"fill="#2f6f8f" stroke="#2b4a5a""##);
     });
     entry(canvas, "others", &|canvas, x| {

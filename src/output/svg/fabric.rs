@@ -1,6 +1,6 @@
 //! A fabric as a picture: nodes, switches and cables.
 
-use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, text_width};
+use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, text_width, wrap};
 use super::layout::{Cable, Caption, Layout, Mark};
 use super::small::small_member;
 use crate::fabric::{Fabric, LinkRole, Shape};
@@ -53,19 +53,25 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
             if cable.forward.is_empty() || cable.back.is_empty() {
                 arrow(&mut canvas, &points, cable.forward.is_empty(), GREY);
             }
+            let parallel = cable.forward.len().max(cable.back.len());
+            if let (true, Some(first), Some(last)) = (parallel > 1, points.first(), points.last()) {
+                let middle = Point::new((first.x + last.x) / 2.0, (first.y + last.y) / 2.0);
+                canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
+                canvas.text(middle.x, middle.y + 3.0, 9.0, Anchor::Middle, &format!("×{parallel}"), "");
+            }
         }
         canvas.close();
     }
     vertices(&mut canvas, drawn, &layout, offset);
     let y = y + layout.height;
-    let y = classes.legend(&mut canvas, drawn, y + 10.0);
+    let y = classes.legend(&mut canvas, drawn, y + 10.0, width);
     let y = canvas.remarks(&layout.remarks, y, width);
     Drawing { svg: canvas.finish(width, y + MARGIN, &title), note }
 }
 
 /// A remark in a frame; returns where it ends.
 fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
-    let lines = super::canvas::wrap(text, 12.0, width - 2.0 * MARGIN - 20.0);
+    let lines = wrap(text, 12.0, width - 2.0 * MARGIN - 20.0);
     let height = 16.0 * lines.len() as f64 + 12.0;
     canvas.rect(MARGIN, y, width - 2.0 * MARGIN, height, r##"fill="#fff7df" stroke="#c9a94f" rx="4""##);
     for (i, line) in lines.iter().enumerate() {
@@ -140,6 +146,8 @@ fn tooltip(fabric: &Fabric, cable: &Cable) -> String {
 struct Classes {
     capacities: Vec<f64>,
     any_one_way: bool,
+    /// So many cables that wide lines would run together.
+    dense: bool,
 }
 
 const DASHES: [&str; 4] = ["", "7 3", "2.5 2.5", "9 3 2 3"];
@@ -151,13 +159,14 @@ impl Classes {
         capacities.sort_by(|a, b| b.total_cmp(a));
         capacities.dedup();
         let any_one_way = cables.iter().any(|cable| cable.forward.is_empty() || cable.back.is_empty());
-        Self { capacities, any_one_way }
+        Self { capacities, any_one_way, dense: cables.len() > 400 }
     }
 
     fn style(&self, class: usize) -> String {
         let kind = class.min(DASHES.len() - 1);
         let width = (2.2 - 0.5 * class as f64).max(0.8);
         let width = if self.capacities.len() == 1 { 1.1 } else { width };
+        let width = if self.dense { width * 0.55 } else { width };
         let dashes = DASHES[kind];
         let dashes = if dashes.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dashes}""#) };
         format!(r#"fill="none" stroke="{}" stroke-width="{width}"{dashes}"#, LINES[kind])
@@ -169,7 +178,7 @@ impl Classes {
     }
 
     /// Draws the legend; returns where it ends.
-    fn legend(&self, canvas: &mut Canvas, fabric: &Fabric, y: f64) -> f64 {
+    fn legend(&self, canvas: &mut Canvas, fabric: &Fabric, y: f64, width: f64) -> f64 {
         let mut y = y + 14.0;
         let mut x = MARGIN;
         canvas.circle(Point::new(x + 6.0, y - 4.0), 4.5, r##"fill="#2f6f8f""##);
@@ -203,7 +212,11 @@ impl Classes {
                 break;
             }
             canvas.line(Point::new(MARGIN, y - 4.0), Point::new(MARGIN + 40.0, y - 4.0), &self.style(class));
-            canvas.text(MARGIN + 48.0, y, 11.0, Anchor::Start, &self.describe(fabric, capacity), "");
+            let lines = wrap(&self.describe(fabric, capacity), 11.0, width - 2.0 * MARGIN - 48.0);
+            for (i, line) in lines.iter().enumerate() {
+                y += if i > 0 { 14.0 } else { 0.0 };
+                canvas.text(MARGIN + 48.0, y, 11.0, Anchor::Start, line, "");
+            }
         }
         y + 4.0
     }

@@ -9,8 +9,8 @@ const MOST_RANKS: u32 = 64;
 const MOST_MESSAGES: usize = 5000;
 /// Fewest rows that are kept when there are too many messages.
 const FEWEST_RANKS: usize = 8;
-/// Messages beside each other in one row that get a lane of their own.
-const MOST_LANES: usize = 4;
+/// Least height of a lane: where more messages are under way at once, the further ones share the last [px].
+const LEAST_LANE: f64 = 2.0;
 
 const LABELS: f64 = 64.0;
 const CHART: f64 = 1080.0;
@@ -69,8 +69,9 @@ pub fn timeline(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &
             (received, RECEIVED, top + 1.5 + inner * 0.62, inner * 0.38, "←"),
         ] {
             let lanes = bars.iter().map(|bar| bar.lane + 1).max().unwrap_or(1);
-            crowded |= lanes > MOST_LANES;
-            let lanes = lanes.min(MOST_LANES);
+            let most = ((height / LEAST_LANE) as usize).max(1);
+            crowded |= lanes > most;
+            let lanes = lanes.min(most);
             let high = height / lanes as f64;
             for bar in &bars {
                 let at = top + high * bar.lane.min(lanes - 1) as f64;
@@ -95,7 +96,7 @@ pub fn timeline(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &
         }
     }
     canvas.line(Point::new(left, y), Point::new(left, bottom), &format!(r#"stroke="{INK}""#));
-    if makespan_s.is_finite() && makespan_s > 0.0 && makespan_s <= axis.end {
+    if makespan_s.is_finite() && makespan_s > 0.0 && makespan_s <= axis.end * (1.0 + 1e-9) {
         let at = x(makespan_s);
         let line = format!(r#"stroke="{INK}" stroke-width="1.2" stroke-dasharray="5 3""#);
         canvas.line(Point::new(at, y - 6.0), Point::new(at, bottom), &line);
@@ -105,10 +106,8 @@ pub fn timeline(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &
     }
     let mut y = bottom + 36.0;
     if crowded {
-        let text = format!(
-            "Where more than {MOST_LANES} messages are under way at once in one row, the further ones share the last lane."
-        );
-        y = canvas.remarks(&[text], y, width);
+        let text = "Where more messages are under way at once than there is room for, the further ones share a lane.";
+        y = canvas.remarks(&[text.to_owned()], y, width);
     }
     canvas.finish(width, y + MARGIN, title)
 }

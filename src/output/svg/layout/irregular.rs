@@ -155,11 +155,20 @@ fn by_forces(fabric: &Fabric, neighbours: &[Vec<usize>], cables: Vec<Cable>) -> 
         for (point, force) in at.iter_mut().zip(&force) {
             let length = (force.x * force.x + force.y * force.y).sqrt();
             let scale = if length > most { most / length } else { 1.0 };
-            *point =
-                Point::new((point.x + force.x * scale).clamp(0.0, side), (point.y + force.y * scale).clamp(0.0, side));
+            // A little gravity keeps parts together that no link joins.
+            let (x, y) = (side / 2.0 - point.x, side / 2.0 - point.y);
+            *point = point.plus(force.x * scale + x * 0.01, force.y * scale + y * 0.01);
         }
     }
-    let mut layout = Layout { width: side + 80.0, height: side + 60.0, ..Layout::default() };
+    let least = |pick: fn(&Point) -> f64| at.iter().map(pick).fold(f64::INFINITY, f64::min);
+    let most = |pick: fn(&Point) -> f64| at.iter().map(pick).fold(f64::NEG_INFINITY, f64::max);
+    let (left, top) = (least(|point| point.x), least(|point| point.y));
+    let (wide, high) = (most(|point| point.x) - left, most(|point| point.y) - top);
+    let zoom = side / wide.max(high).max(1.0);
+    for point in &mut at {
+        *point = Point::new((point.x - left) * zoom, (point.y - top) * zoom);
+    }
+    let mut layout = Layout { width: wide * zoom + 80.0, height: high * zoom + 60.0, ..Layout::default() };
     for (vertex, point) in at.iter().enumerate() {
         layout.vertices.push(placed(fabric, vertex, point.plus(40.0, 24.0), ideal * 0.8));
     }

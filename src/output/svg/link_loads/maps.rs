@@ -10,6 +10,8 @@ use crate::output::svg::scale::percent;
 
 /// Most cells of all maps together.
 const MOST_CELLS: usize = 120_000;
+/// Room for the numbers beside each of several planes [px].
+const AROUND: f64 = 30.0;
 /// Room for one row of maps [px].
 const ROOM: f64 = 1100.0;
 
@@ -35,12 +37,12 @@ pub(super) fn plan(fabric: &Fabric) -> Option<Maps<'_>> {
     let planes: u32 = dims[2..].iter().product();
     // Planes of one direction beside each other; of a single plane, the two directions of a dimension.
     let columns = if planes == 1 { 2 } else { planes };
-    let cell = (ROOM / f64::from(columns) - 44.0) / f64::from(x);
-    if planes > 1 && cell < 3.0 {
-        let columns = (ROOM / (f64::from(x) * 3.0 + 44.0)).floor().max(1.0) as u32;
-        return Some(Maps { dims, cell: 3.0, columns });
+    let cell = (ROOM / f64::from(columns) - AROUND) / f64::from(x);
+    if planes > 1 && cell < 2.0 {
+        let columns = (ROOM / (f64::from(x) * 2.0 + AROUND)).floor().max(1.0) as u32;
+        return Some(Maps { dims, cell: 2.0, columns });
     }
-    let cell = cell.min(420.0 / f64::from(y)).clamp(2.0, 22.0);
+    let cell = cell.min(420.0 / f64::from(y)).clamp(2.0, 16.0);
     Some(Maps { dims, cell, columns })
 }
 
@@ -53,7 +55,7 @@ impl Maps<'_> {
     fn panel(&self) -> (f64, f64) {
         let (x, y) = (f64::from(self.dims[0]) * self.cell, f64::from(self.dims[1]) * self.cell);
         let least = if self.planes() == 1 { 300.0 } else { 30.0 };
-        (x.max(least) + 44.0, y + 40.0)
+        (x.max(least) + if self.planes() == 1 { 44.0 } else { AROUND }, y + 40.0)
     }
 
     pub(super) fn width(&self) -> f64 {

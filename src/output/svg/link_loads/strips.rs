@@ -27,7 +27,7 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
     let mut y = y + 12.0;
     canvas.text(MARGIN, y, 11.0, Anchor::Start, "kind of link", bold);
     let text =
-        if binned { "each link, in order (columns of several links: the busiest)" } else { "each link, in order" };
+        if binned { "links in order, several a column: busiest above, mean below" } else { "each link, in order" };
     canvas.text(strip, y, 11.0, Anchor::Start, text, bold);
     canvas.text(curve, y, 11.0, Anchor::Start, "sorted, busiest first", bold);
     canvas.text(numbers + NUMBERS * 0.3, y, 11.0, Anchor::End, "mean", bold);
@@ -58,24 +58,20 @@ pub(super) fn draw(canvas: &mut Canvas, loads: &Loads<'_>, y: f64) -> f64 {
     y
 }
 
-/// One strip; neighbours of one colour share a rectangle.
+/// One strip. Where a column stands for several links, its upper half is the busiest of them and its lower half their
+/// mean.
 fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64) {
     let bins = links.len().clamp(1, BINS);
-    let colour = |bin: usize| {
-        let range = bin * links.len() / bins..(bin + 1) * links.len() / bins;
-        let largest = links[range].iter().map(|&link| loads.of(link)).fold(0.0, f64::max);
-        loads.scale.colour(largest)
+    let summaries: Vec<(f64, f64)> =
+        (0..bins).map(|bin| loads.summary(&links[bin * links.len() / bins..(bin + 1) * links.len() / bins])).collect();
+    let colours = |pick: fn(&(f64, f64)) -> f64| -> Vec<String> {
+        summaries.iter().map(|summary| loads.scale.colour(pick(summary))).collect()
     };
-    let mut start = 0;
-    while start < bins {
-        let this = colour(start);
-        let mut end = start + 1;
-        while end < bins && colour(end) == this {
-            end += 1;
-        }
-        let at = |bin: usize| x + STRIP * bin as f64 / bins as f64;
-        canvas.rect(at(start), y, at(end) - at(start) + 0.2, HEIGHT, &format!(r#"fill="{this}""#));
-        start = end;
+    if links.len() > BINS {
+        cells(canvas, &colours(|summary| summary.1), x, y, HEIGHT / 2.0);
+        cells(canvas, &colours(|summary| summary.0), x, y + HEIGHT / 2.0, HEIGHT / 2.0);
+    } else {
+        cells(canvas, &colours(|summary| summary.1), x, y, HEIGHT);
     }
     canvas.rect(x, y, STRIP, HEIGHT, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));
     let busiest = (0..links.len()).max_by(|&a, &b| loads.of(links[a]).total_cmp(&loads.of(links[b])).then(b.cmp(&a)));
@@ -83,6 +79,17 @@ fn row(canvas: &mut Canvas, loads: &Loads<'_>, links: &[LinkId], x: f64, y: f64)
         let at = x + STRIP * (busiest as f64 + 0.5) / links.len() as f64;
         let tip = Point::new(at, y);
         canvas.polygon(&[tip, tip.plus(-4.0, -6.0), tip.plus(4.0, -6.0)], &format!(r#"fill="{INK}""#));
+    }
+}
+
+/// Cells side by side; neighbours of one colour share a rectangle.
+fn cells(canvas: &mut Canvas, colours: &[String], x: f64, y: f64, height: f64) {
+    let at = |cell: usize| x + STRIP * cell as f64 / colours.len() as f64;
+    let mut start = 0;
+    for run in colours.chunk_by(|a, b| a == b) {
+        let end = start + run.len();
+        canvas.rect(at(start), y, at(end) - at(start) + 0.2, height, &format!(r#"fill="{}""#, run[0]));
+        start = end;
     }
 }
 
