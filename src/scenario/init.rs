@@ -25,7 +25,7 @@ pub fn init(topology: &str, pattern: &str) -> Result<String, Invalid> {
         "A scenario for Hayase: {topology} under {pattern}. Run it with `hayase run FILE`; `--set KEY=VALUE` overrides \
          any key."
     ));
-    page.comment("What stands behind # holds anyway, or is another choice.");
+    page.comment("What stands behind # is left out; it shows what holds then, an example, or another choice.");
     page.line("");
     for key in ["seed", "resolution"] {
         page.key(&Node::root(), key, table.get(key).map(|entry| &entry.value));

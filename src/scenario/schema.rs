@@ -128,7 +128,9 @@ impl Node {
 
     /// The name of its type in JSON, if there is one.
     pub fn type_name(&self) -> Option<&'static str> {
-        self.alternatives.iter().find_map(|schema| schema.get("type").and_then(Value::as_str))
+        // An optional value is of one of two types, the second being nothing.
+        let name = |kind: &'static Value| kind.as_str().or_else(|| kind.as_array()?.first()?.as_str());
+        self.alternatives.iter().find_map(|schema| schema.get("type").and_then(name))
     }
 
     /// A value that could stand there, as TOML, if the types give one: descriptions of quantities end in it.

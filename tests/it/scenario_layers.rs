@@ -181,9 +181,6 @@ fn a_first_scenario_can_be_run_as_it_is() {
             Ok(scenario) => assert_eq!(scenario.file, named.file),
             Err(invalid) => panic!("{invalid}\n{text}"),
         }
-        if std::env::var_os("SHOW").is_some() {
-            println!("{text}");
-        }
     }
 }
 
