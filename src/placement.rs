@@ -61,6 +61,7 @@ pub struct RoundRobinSpec {}
 /// `[placement.file]`: a CSV file `rank,node` that names each rank once.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "PlacementFile")]
 pub struct FileSpec {
     /// The file, relative to the one that names it.
     pub path: Located<String>,

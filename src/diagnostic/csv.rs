@@ -145,7 +145,7 @@ pub fn read(mut input: Input, columns: &[Column], mut each: impl FnMut(&mut Row<
         buffer.copy_within(start..filled, 0);
         filled -= start;
         start = 0;
-        if filled > LONGEST_LINE {
+        if filled >= LONGEST_LINE {
             mistakes.push(
                 Diagnostic::new("line-too-long", format!("a line is longer than {LONGEST_LINE} bytes"))
                     .at_place(place(&file, line + 1, &buffer[..SHOWN], 0, 1))

@@ -15,11 +15,11 @@ mod observer;
 use events::{Event, EventQueue};
 
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, Id, LinkId, NodeId};
+use crate::ids::{FlowId, Id, IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
 use crate::transport::Transport;
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
 pub use observer::{Flight, Observer};
@@ -98,10 +98,44 @@ struct Run<'a, 'o> {
     flights: Flights,
     now: Time,
     outcome: Outcome,
+    wires: Wires,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
+    woken: Vec<RankId>,
     delivered: Vec<Send>,
     requests: Requests,
+    /// The links of the message that is being launched.
+    route: Vec<LinkId>,
+}
+
+/// What launching a message needs to know of links, close together in memory.
+struct Wires {
+    capacity: IdVec<LinkId, Bandwidth>,
+    /// `None` where no link has any.
+    latency: Option<IdVec<LinkId, Time>>,
+}
+
+impl Wires {
+    fn new(fabric: &Fabric) -> Self {
+        let latency: IdVec<LinkId, Time> = fabric.links().iter().map(|link| link.latency).collect();
+        Self {
+            capacity: fabric.links().iter().map(|link| link.capacity).collect(),
+            latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
+        }
+    }
+
+    /// Sum of the latencies of a route.
+    fn latency(&self, route: &[LinkId]) -> Time {
+        self.latency.as_ref().map_or(Time::ZERO, |latency| route.iter().map(|&link| latency[link]).sum())
+    }
+
+    /// Time that so many bytes take on the narrowest link of a route.
+    fn transfer(&self, route: &[LinkId], bytes: u64) -> Time {
+        match route.iter().map(|&link| self.capacity[link]).min() {
+            Some(capacity) if bytes > 0 => capacity.time_for(bytes as f64),
+            _ => Time::ZERO,
+        }
+    }
 }
 
 /// Messages under way.
@@ -147,6 +181,7 @@ impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run(self, observer: &mut dyn Observer, watch: Option<&dyn Watch>) -> Outcome {
         let outcome = Outcome { stop: Stop::Done, makespan: Time::ZERO, messages: 0, bytes: 0, events: 0 };
+        let wires = Wires::new(self.fabric);
         let mut run = Run {
             simulation: self,
             observer,
@@ -154,9 +189,12 @@ impl Simulation<'_> {
             flights: Flights::default(),
             now: Time::ZERO,
             outcome,
+            wires,
             arrived: Vec::new(),
+            woken: Vec::new(),
             delivered: Vec::new(),
             requests: Requests::default(),
+            route: Vec::new(),
         };
         let total = run.simulation.workload.messages();
         run.simulation.workload.begin(&mut run.requests);
@@ -190,10 +228,9 @@ impl Simulation<'_> {
 impl Run<'_, '_> {
     /// Sends what the workload wants sent, and notes the wakes.
     fn serve_requests(&mut self) {
-        let mut route = Vec::new();
         let requests = std::mem::take(&mut self.requests);
         for &send in &requests.sends {
-            self.launch(send, &mut route);
+            self.launch(send);
         }
         for &(time, rank) in &requests.wakes {
             self.events.push(time.max(self.now), Event::Wake(rank));
@@ -204,26 +241,18 @@ impl Run<'_, '_> {
     }
 
     /// A message leaves its sender: it spends the latencies of its route, then takes bandwidth until it is through.
-    fn launch(&mut self, send: Send, route: &mut Vec<LinkId>) {
-        let Simulation { fabric, router, placement, .. } = &self.simulation;
+    fn launch(&mut self, send: Send) {
+        let Simulation { router, placement, .. } = &self.simulation;
         let (src, dst): (NodeId, NodeId) = (placement[send.id.src], placement[send.dst]);
-        route.clear();
+        self.route.clear();
         if src != dst {
-            router.route(src, dst, route);
+            router.route(src, dst, &mut self.route);
         }
-        let latency = fabric.latency(route);
-        let narrowest = route.iter().map(|&link| fabric.link(link).capacity).min();
-        let transfer = match narrowest {
-            Some(capacity) if send.bytes > 0 => capacity.time_for(send.bytes as f64),
-            _ => Time::ZERO,
-        };
-        let flight = Flight {
-            send,
-            start: self.now,
-            alone: latency + transfer,
-            hops: route.len().try_into().unwrap_or(u16::MAX),
-        };
-        let id = self.flights.add(flight, route);
+        let latency = self.wires.latency(&self.route);
+        let transfer = self.wires.transfer(&self.route, send.bytes);
+        let hops = self.route.len().try_into().unwrap_or(u16::MAX);
+        let flight = Flight { send, start: self.now, alone: latency + transfer, hops };
+        let id = self.flights.add(flight, &self.route);
         self.outcome.events += 1;
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
@@ -247,12 +276,12 @@ impl Run<'_, '_> {
         self.arrived.clear();
         self.simulation.transport.arrived(until, &mut self.arrived);
         let shared = self.arrived.len();
-        let mut woken = Vec::new();
+        self.woken.clear();
         while let Some(event) = self.events.pop(until) {
             match event {
                 Event::Arrive(id) => self.arrived.push(id),
                 Event::Enter(id) => self.enter(id),
-                Event::Wake(rank) => woken.push(rank),
+                Event::Wake(rank) => self.woken.push(rank),
             }
         }
         self.deliver(shared);
@@ -260,7 +289,7 @@ impl Run<'_, '_> {
         if !self.delivered.is_empty() {
             workload.delivered(self.now, &self.delivered, &mut self.requests);
         }
-        for rank in woken {
+        for &rank in &self.woken {
             self.outcome.events += 1;
             workload.woke(self.now, rank, &mut self.requests);
         }

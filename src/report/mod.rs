@@ -7,8 +7,8 @@ mod meta;
 
 use serde::Serialize;
 
-pub use meta::{peak_rss, wall_clock};
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
+pub use meta::{peak_rss, wall_clock};
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";

@@ -40,7 +40,11 @@ pub struct Work {
 }
 
 /// Builds topology and routing.
-pub(super) fn network(sections: &Sections, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Network> {
+pub(super) fn network(
+    sections: &Sections,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Network> {
     let topology = sections.topology.get()?.clone();
     let built = topology.build(sources);
     let fabric = Arc::new(taken(built, sections.topology.span(), diagnostics)?);
@@ -84,8 +88,7 @@ pub(super) fn scenario(
             Section::Absent => (PlacementSpec::Regular(RegularSpec {}), sections.workload.span()),
             Section::Broken => return None,
         };
-        let built =
-            placement_spec.build(work.pattern.ranks(), &network.fabric, seed(sections), &mut sources);
+        let built = placement_spec.build(work.pattern.ranks(), &network.fabric, seed(sections), &mut sources);
         let placement = taken(built, at, &mut diagnostics)?;
         let traffic = work.workload.traffic();
         let scenario = Scenario {

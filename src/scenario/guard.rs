@@ -61,8 +61,9 @@ pub(super) fn check(scenario: &Scenario) -> Option<Diagnostic> {
 fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
     (needed > free).then(|| {
         let message = format!("the run needs about {needed}, but {free} are free: {flows} messages would be under way");
-        Diagnostic::new("too-large", message)
-            .help("let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks")
+        Diagnostic::new("too-large", message).help(
+            "let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks",
+        )
     })
 }
 

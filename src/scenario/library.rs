@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_closest() {
-        let error = Shelf::Topologies.find("fat-tree-3455").unwrap_err();
-        assert_eq!(error.message, "unknown topology `fat-tree-3455`");
-        assert_eq!(error.help.unwrap(), "did you mean `fat-tree-3456`? `hayase topology list` shows all");
+        let error = Shelf::Patterns.find("npb-cg-W-15").unwrap_err();
+        assert_eq!(error.message, "unknown pattern `npb-cg-W-15`");
+        assert_eq!(error.help.unwrap(), "did you mean `npb-cg-W-16`? `hayase pattern list` shows all");
     }
 }

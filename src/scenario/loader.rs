@@ -277,7 +277,9 @@ impl Texts {
         }
         match json::to_toml(&text) {
             // In angle brackets, for it is not the file's own text; paths in it are relative to the working directory.
-            Ok(converted) => Some(self.text(format!("<{}>", self.sources.resolve(&located).display()), converted, depth)),
+            Ok(converted) => {
+                Some(self.text(format!("<{}>", self.sources.resolve(&located).display()), converted, depth))
+            }
             Err(error) => {
                 let diagnostic = error.located(base, &self.sources);
                 self.lost(diagnostic, None)
@@ -309,7 +311,8 @@ impl Texts {
     fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
         let mut below = Table::new();
         for key in CHOICES {
-            let Some((at, name)) = table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
+            let Some((at, name)) =
+                table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
             else {
                 continue;
             };
@@ -328,7 +331,10 @@ impl Texts {
                 None => {
                     let value = match key {
                         "placement" if is_path(&name) => choice("file", "path", &name, at),
-                        _ => Tree { span: at, kind: Kind::Table(one(name, at, Tree { span: at, kind: Kind::Table(Table::new()) })) },
+                        _ => Tree {
+                            span: at,
+                            kind: Kind::Table(one(name, at, Tree { span: at, kind: Kind::Table(Table::new()) })),
+                        },
                     };
                     if let Some(entry) = table.get_mut(key) {
                         entry.value = value;
@@ -348,9 +354,7 @@ impl Texts {
         }
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
-        let single = |kind: &str| {
-            Some(one(key.to_owned(), at, choice(kind, "path", name, at)))
-        };
+        let single = |kind: &str| Some(one(key.to_owned(), at, choice(kind, "path", name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("xml")) => return single("simgrid"),
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file"),
@@ -372,8 +376,12 @@ impl Texts {
         }
         // Of a complete scenario only that part is taken which was asked for.
         table.retain(|other, _| match shelf {
-            Shelf::Topologies => !matches!(other.as_str(), "workload" | "placement" | "sharing" | "seed" | "resolution"),
-            Shelf::Patterns => !matches!(other.as_str(), "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution"),
+            Shelf::Topologies => {
+                !matches!(other.as_str(), "workload" | "placement" | "sharing" | "seed" | "resolution")
+            }
+            Shelf::Patterns => {
+                !matches!(other.as_str(), "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution")
+            }
         });
         Some(table)
     }
@@ -405,8 +413,11 @@ impl Texts {
         };
         let key_at = Span::new(at.start, at.start + key.len());
         // The key alone, so that a line break in it cannot bring in other keys.
-        let (mut table, mistakes) =
-            if key.contains(['\n', '\r', '#', '=']) { (Table::new(), Vec::new()) } else { tree::parse(&format!("{key}=0"), at.start) };
+        let (mut table, mistakes) = if key.contains(['\n', '\r', '#', '=']) {
+            (Table::new(), Vec::new())
+        } else {
+            tree::parse(&format!("{key}=0"), at.start)
+        };
         if table.len() != 1 || !mistakes.is_empty() {
             let diagnostic = Diagnostic::new("syntax", format!("`{key}` is not a key")).at(key_at);
             self.diagnostics.push(diagnostic.help("write names joined by dots, like topology.fat-tree.p"));
@@ -414,8 +425,10 @@ impl Texts {
         }
         let trimmed = value.trim();
         let base = at.start + key.len() + 1 + (value.len() - value.trim_start().len());
-        let value = tree::parse_value(trimmed, base)
-            .unwrap_or_else(|| Tree { span: Span::new(base, base + trimmed.len()), kind: Kind::Text(trimmed.to_owned()) });
+        let value = tree::parse_value(trimmed, base).unwrap_or_else(|| Tree {
+            span: Span::new(base, base + trimmed.len()),
+            kind: Kind::Text(trimmed.to_owned()),
+        });
         if let Some(leaf) = leaf(&mut table) {
             *leaf = value;
         }
@@ -447,7 +460,9 @@ fn overlay(table: &mut Table, later: Table) {
             _ => false,
         };
         match table.get_mut(&key) {
-            Some(earlier) if !CHOICES.contains(&key.as_str()) || same_choice(&earlier.value) => earlier.value.merge(entry.value),
+            Some(earlier) if !CHOICES.contains(&key.as_str()) || same_choice(&earlier.value) => {
+                earlier.value.merge(entry.value)
+            }
             _ => {
                 table.insert(key, entry);
             }
@@ -479,5 +494,6 @@ fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
 /// Whether this is meant to be the name of a file.
 fn is_path(name: &str) -> bool {
     let known = ["toml", "json", "csv", "zst", "xml"];
-    name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
+    name.contains(['/', '\\'])
+        || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
 }

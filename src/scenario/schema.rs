@@ -64,16 +64,19 @@ impl Node {
     fn of(schema: &'static Value) -> Self {
         let mut node = Self { alternatives: Vec::new(), description: None, default: schema.get("default") };
         node.add(schema, 0);
-        node.description = schema.get("description").and_then(Value::as_str).or_else(|| {
-            node.alternatives.iter().find_map(|schema| schema.get("description").and_then(Value::as_str))
-        });
+        node.description = schema
+            .get("description")
+            .and_then(Value::as_str)
+            .or_else(|| node.alternatives.iter().find_map(|schema| schema.get("description").and_then(Value::as_str)));
         node
     }
 
     fn add(&mut self, schema: &'static Value, depth: u32) {
         let Some(map) = schema.as_object().filter(|_| depth < 16) else { return };
         self.alternatives.push(map);
-        if let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|path| types().pointer(path.trim_start_matches('#'))) {
+        if let Some(target) =
+            map.get("$ref").and_then(Value::as_str).and_then(|path| types().pointer(path.trim_start_matches('#')))
+        {
             self.add(target, depth + 1);
         }
         for word in ["oneOf", "anyOf", "allOf"] {

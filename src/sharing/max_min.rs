@@ -43,16 +43,11 @@ const EPS: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub struct MaxMin {
     incidence: Incidence,
-    links: Vec<LinkState>,
+    sweep: Sweep,
     /// By flow [B/s]; infinite while the flow is free.
     rates: Vec<f64>,
-    /// Number of the current solve; a link is dirty when it carries this number.
-    epoch: u64,
-    dirty: Vec<u32>,
-    pending: Pending,
     /// Flows whose rate may have changed, with the old one; each once.
     moved: Vec<(u32, f64)>,
-    scratch: Vec<u32>,
 }
 
 /// What the sweep knows of a link: one cache line.
@@ -107,6 +102,52 @@ impl LinkState {
     }
 }
 
+/// The dirty links, and which of them is next: apart from the rest of the solver, so that lists of flows and links can
+/// be walked while links change.
+#[derive(Clone, Debug)]
+struct Sweep {
+    links: Vec<LinkState>,
+    /// Number of the current solve; a link is dirty when it carries this number.
+    epoch: u64,
+    dirty: Vec<u32>,
+    pending: Pending,
+}
+
+impl Sweep {
+    /// Makes a link dirty, if it is not.
+    #[inline(always)]
+    fn soil(&mut self, link: u32) -> &mut LinkState {
+        let state = &mut self.links[link as usize];
+        if state.epoch != self.epoch {
+            state.epoch = self.epoch;
+            state.phase = Phase::Old;
+            state.exact = false;
+            self.dirty.push(link);
+            state.place = self.pending.push(f64::INFINITY);
+        }
+        state
+    }
+
+    /// A flow's rate on this link goes by `by` (and it is free no more, or is free now): the link is dirty, and its key
+    /// is worked out again.
+    #[inline(always)]
+    fn shift(&mut self, link: u32, by: f64, free: i32) {
+        let state = self.soil(link);
+        state.load += by;
+        state.free = state.free.wrapping_add_signed(free);
+        state.exact = false;
+        let (place, key) = (state.place, state.key());
+        self.pending.set(place, key);
+    }
+
+    /// Whether a link holds back flows that are as fast as `limit`.
+    #[inline]
+    fn holds(&self, link: u32, limit: f64) -> bool {
+        let state = &self.links[link as usize];
+        state.level <= limit && !(state.epoch == self.epoch && state.phase == Phase::Released)
+    }
+}
+
 impl MaxMin {
     /// No flows on links of these capacities [B/s].
     pub fn new(capacities: Vec<f64>) -> Self {
@@ -123,39 +164,15 @@ impl MaxMin {
         };
         Self {
             incidence: Incidence::new(capacities.len()),
-            links: capacities.into_iter().map(state).collect(),
+            sweep: Sweep {
+                links: capacities.into_iter().map(state).collect(),
+                epoch: 1,
+                dirty: Vec::new(),
+                pending: Pending::default(),
+            },
             rates: Vec::new(),
-            epoch: 1,
-            dirty: Vec::new(),
-            pending: Pending::default(),
             moved: Vec::new(),
-            scratch: Vec::new(),
         }
-    }
-
-    /// Makes a link dirty, if it is not.
-    #[inline]
-    fn soil(links: &mut [LinkState], dirty: &mut Vec<u32>, pending: &mut Pending, epoch: u64, link: u32) {
-        let state = &mut links[link as usize];
-        if state.epoch != epoch {
-            state.epoch = epoch;
-            state.phase = Phase::Old;
-            state.exact = false;
-            dirty.push(link);
-            state.place = pending.push(f64::INFINITY);
-        }
-    }
-
-    /// A flow's rate on this link goes by `by` (and it is free no more, or is free now): the link is dirty, and
-    /// its key is worked out again.
-    #[inline]
-    fn shift(&mut self, link: u32, by: f64, free: i32) {
-        Self::soil(&mut self.links, &mut self.dirty, &mut self.pending, self.epoch, link);
-        let state = &mut self.links[link as usize];
-        state.load += by;
-        state.free = state.free.wrapping_add_signed(free);
-        state.exact = false;
-        self.pending.set(state.place, state.key());
     }
 
     /// Works out anew at which level a link is full: the s with `sum over its flows of min(rate, s) = c`, free
@@ -172,7 +189,7 @@ impl MaxMin {
                 fastest = if rate > fastest { rate } else { fastest };
             }
         }
-        let state = &mut self.links[link as usize];
+        let state = &mut self.sweep.links[link as usize];
         debug_assert_eq!(free, state.free);
         state.load = load;
         if free == 0 && load < state.capacity * (1.0 - EPS) {
@@ -208,63 +225,55 @@ impl MaxMin {
 
     /// The link no longer holds its flows back at its old level: those that no other link holds there are free.
     fn release(&mut self, link: u32) {
-        let level = std::mem::replace(&mut self.links[link as usize].level, f64::INFINITY);
-        self.links[link as usize].phase = Phase::Released;
+        let Self { incidence, sweep, rates, moved } = self;
+        let state = &mut sweep.links[link as usize];
+        let level = std::mem::replace(&mut state.level, f64::INFINITY);
+        state.phase = Phase::Released;
         let threshold = level * (1.0 - EPS);
-        let mut flows = std::mem::take(&mut self.scratch);
-        flows.extend_from_slice(self.incidence.flows_on(link));
-        for flow in flows.drain(..) {
-            let rate = self.rates[flow as usize];
+        for &flow in incidence.flows_on(link) {
+            let rate = rates[flow as usize];
             if rate < threshold || rate == f64::INFINITY {
                 continue;
             }
             let limit = rate * (1.0 + EPS);
-            let held = self.incidence.links(flow).iter().any(|&other| {
-                let state = &self.links[other as usize];
-                other != link && state.level <= limit && !(state.epoch == self.epoch && state.phase == Phase::Released)
-            });
-            if held {
+            let links = incidence.links(flow);
+            if links.iter().any(|&other| sweep.holds(other, limit)) {
                 continue;
             }
-            self.moved.push((flow, rate));
-            self.rates[flow as usize] = f64::INFINITY;
-            for hop in 0..self.incidence.links(flow).len() {
-                let other = self.incidence.links(flow)[hop];
-                self.shift(other, -rate, 1);
+            moved.push((flow, rate));
+            rates[flow as usize] = f64::INFINITY;
+            for &other in links {
+                sweep.shift(other, -rate, 1);
             }
         }
-        self.scratch = flows;
-        self.shift(link, 0.0, 0);
+        sweep.shift(link, 0.0, 0);
     }
 
     /// The link is full at this level: flows that would be faster are fixed there.
     fn saturate(&mut self, link: u32, level: f64) {
-        let state = &mut self.links[link as usize];
+        let Self { incidence, sweep, rates, moved } = self;
+        let state = &mut sweep.links[link as usize];
         state.phase = Phase::Done;
         state.level = level;
         let threshold = level * (1.0 + EPS);
-        let mut flows = std::mem::take(&mut self.scratch);
-        flows.extend_from_slice(self.incidence.flows_on(link));
-        for flow in flows.drain(..) {
-            let rate = self.rates[flow as usize];
+        for &flow in incidence.flows_on(link) {
+            let rate = rates[flow as usize];
             if rate <= threshold {
                 continue;
             }
             let (by, free) = if rate == f64::INFINITY {
                 (level, -1)
             } else {
-                self.moved.push((flow, rate));
+                moved.push((flow, rate));
                 (level - rate, 0)
             };
-            self.rates[flow as usize] = level;
-            for hop in 0..self.incidence.links(flow).len() {
-                let other = self.incidence.links(flow)[hop];
-                self.shift(other, by, free);
+            rates[flow as usize] = level;
+            for &other in incidence.links(flow) {
+                sweep.shift(other, by, free);
             }
         }
-        self.scratch = flows;
-        let place = self.links[link as usize].place;
-        self.pending.set(place, f64::INFINITY);
+        let place = sweep.links[link as usize].place;
+        sweep.pending.set(place, f64::INFINITY);
     }
 }
 
@@ -277,8 +286,7 @@ impl Sharing for MaxMin {
         self.rates[flow as usize] = f64::INFINITY;
         self.moved.push((flow, 0.0));
         for &link in links {
-            Self::soil(&mut self.links, &mut self.dirty, &mut self.pending, self.epoch, link);
-            let state = &mut self.links[link as usize];
+            let state = self.sweep.soil(link);
             state.count += 1;
             state.free += 1;
         }
@@ -287,8 +295,7 @@ impl Sharing for MaxMin {
     fn remove(&mut self, flow: u32) {
         let rate = std::mem::replace(&mut self.rates[flow as usize], 0.0);
         for &link in self.incidence.links(flow) {
-            Self::soil(&mut self.links, &mut self.dirty, &mut self.pending, self.epoch, link);
-            let state = &mut self.links[link as usize];
+            let state = self.sweep.soil(link);
             state.count -= 1;
             if rate == f64::INFINITY {
                 state.free -= 1;
@@ -304,27 +311,27 @@ impl Sharing for MaxMin {
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        for &link in &self.dirty {
-            let state = &self.links[link as usize];
-            self.pending.set(state.place, state.key());
+        for &link in &self.sweep.dirty {
+            let state = &self.sweep.links[link as usize];
+            self.sweep.pending.set(state.place, state.key());
         }
-        while let Some((place, key)) = self.pending.smallest() {
-            let link = self.dirty[place as usize];
-            let state = &self.links[link as usize];
+        while let Some((place, key)) = self.sweep.pending.smallest() {
+            let link = self.sweep.dirty[place as usize];
+            let state = &self.sweep.links[link as usize];
             let spare = state.free == 0 && state.load < state.capacity * (1.0 - EPS);
             if spare && state.phase == Phase::Old && key == state.level {
                 self.release(link);
                 continue;
             }
             let full = if state.exact { key } else { self.full_level(link) };
-            let state = &mut self.links[link as usize];
+            let state = &mut self.sweep.links[link as usize];
             let old_level = if state.phase == Phase::Old { state.level } else { f64::INFINITY };
             let next = if old_level < full { old_level } else { full };
             if next > key {
                 // The key was a lower bound only. (Exact from now on, unless the old level comes first: then the
                 // link is looked at again there.)
                 state.exact = full <= old_level;
-                self.pending.set(place, next);
+                self.sweep.pending.set(place, next);
             } else if old_level < full {
                 self.release(link);
             } else {
@@ -333,13 +340,14 @@ impl Sharing for MaxMin {
         }
         for (flow, old) in self.moved.drain(..) {
             let new = self.rates[flow as usize];
-            if new != old && !self.incidence.links(flow).is_empty() {
+            if new != old && new > 0.0 {
+                // (0: it came and went since the last solve.)
                 changes.push(Change { flow, old, new });
             }
         }
-        self.dirty.clear();
-        self.pending.clear();
-        self.epoch = self.epoch.wrapping_add(1);
+        self.sweep.dirty.clear();
+        self.sweep.pending.clear();
+        self.sweep.epoch += 1;
     }
 
     fn rate(&self, flow: u32) -> f64 {
@@ -347,7 +355,7 @@ impl Sharing for MaxMin {
     }
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        let level = |link: u32| self.links[link as usize].level;
+        let level = |link: u32| self.sweep.links[link as usize].level;
         let slowest = self.incidence.links(flow).iter().copied().min_by(|&a, &b| level(a).total_cmp(&level(b)))?;
         (level(slowest) < f64::INFINITY).then_some(slowest)
     }

@@ -66,7 +66,9 @@ impl Choice<'_> {
             all => {
                 // Each seed once.
                 let mut distinct: Vec<u64> = Vec::new();
-                distinct.extend(all.iter().enumerate().filter(|(i, seed)| !all[..*i].contains(seed)).map(|(_, seed)| *seed));
+                distinct.extend(
+                    all.iter().enumerate().filter(|(i, seed)| !all[..*i].contains(seed)).map(|(_, seed)| *seed),
+                );
                 distinct
             }
         };
@@ -91,7 +93,8 @@ impl Choice<'_> {
     /// What it is, for messages.
     pub fn name(&self) -> String {
         let on = self.topology.map(|name| format!("on {name}")).unwrap_or_default();
-        let rest = [self.placement, self.sharing, self.routing, self.injection].into_iter().flatten().map(str::to_owned);
+        let rest =
+            [self.placement, self.sharing, self.routing, self.injection].into_iter().flatten().map(str::to_owned);
         let all = self.pattern.map(str::to_owned).into_iter().chain((!on.is_empty()).then_some(on)).chain(rest);
         all.collect::<Vec<_>>().join(", ")
     }

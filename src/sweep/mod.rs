@@ -53,7 +53,7 @@ pub struct Point {
     pub sharing: String,
     /// The routing rule.
     pub routing: String,
-    /// The injection rule.
+    /// The injection rule; `by pattern` where patterns bring their own and it is not compared.
     pub injection: String,
     /// Its scenario with the first seed.
     pub scenario: Scenario,
@@ -139,7 +139,16 @@ impl Sweep {
         }
         mistakes.none()?;
         if points.is_empty() {
-            return Err(Invalid { diagnostics: vec![Diagnostic::new("missing-key", "there is nothing to compare")], ..Invalid::default() });
+            return Err(Invalid {
+                diagnostics: vec![Diagnostic::new("missing-key", "there is nothing to compare")],
+                ..Invalid::default()
+            });
+        }
+        if self.injections.is_empty() && points.iter().any(|point| point.injection != points[0].injection) {
+            // Part of what a pattern is, not something that is compared: it must not tear a block apart.
+            for point in &mut points {
+                point.injection = "by pattern".to_owned();
+            }
         }
         Ok(points)
     }

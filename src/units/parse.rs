@@ -119,7 +119,11 @@ impl Kind {
                 .map(|(_, factor)| *factor)
                 .ok_or_else(|| fail(format!("unknown {} unit \"{unit}\"; write {}", self.name, self.example)))?,
         };
-        Ok(value.abs() * factor)
+        let value = value.abs() * factor;
+        if !value.is_finite() {
+            return Err(fail(format!("\"{text}\" is a larger {} than can be reckoned with", self.name)));
+        }
+        Ok(value)
     }
 }
 
@@ -249,6 +253,7 @@ mod tests {
         assert!(error("fast").contains("is not a bandwidth"));
         assert!(error("-1 GB/s").contains("not negative"));
         assert!(error("1e999 GB/s").contains("finite"));
+        assert!(error("1e308 GB/s").contains("larger"));
         assert!("0.5 B".parse::<Bytes>().unwrap_err().to_string().contains("whole number"));
     }
 

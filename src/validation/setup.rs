@@ -54,15 +54,20 @@ impl<'a> Choice<'a> {
 
     /// The same with more assignments (`topology.torus.host-link=false`), built.
     pub fn load_with(&self, assignments: &[String]) -> Result<Scenario, Trouble> {
-        let mut loader = Loader::new().topology(self.topology).pattern(self.pattern).placement(self.placement);
-        let mut settings = vec![
-            format!("seed={}", self.seed),
-            format!("sharing.{}={{}}", self.sharing),
-            format!("workload.all-to-all.injection=\"{}\"", self.injection),
-        ];
-        settings.extend(self.resolution.map(|time| format!("resolution=\"{time}\"")));
-        settings.extend(self.routing.map(|rule| format!("routing.{rule}={{}}")));
-        for assignment in settings.iter().chain(assignments) {
+        let mut loader = Loader::new()
+            .topology(self.topology)
+            .pattern(self.pattern)
+            .placement(self.placement)
+            .sharing(self.sharing)
+            .injection(self.injection)
+            .seed(self.seed);
+        if let Some(time) = self.resolution {
+            loader = loader.set("validation", &format!("resolution={time}"));
+        }
+        if let Some(rule) = self.routing {
+            loader = loader.routing(rule);
+        }
+        for assignment in assignments {
             loader = loader.set("validation", assignment);
         }
         loader.load().map_err(|invalid| format!("{self:?}: {invalid}"))

@@ -22,14 +22,23 @@ fn base() -> Loader {
 
 #[test]
 fn a_scenario_without_topology_and_workload() {
-    assert_snapshot!(told_of("seed = 1"), @"X");
+    assert_snapshot!(told_of("seed = 1"), @r"
+    there is no topology; name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all
+    there is no workload; name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all
+    ");
 }
 
 #[test]
 fn toml_that_is_none() {
     let text =
         "seed = \n[topology.fat-tree\np == 3\nbandwidth = \"1 GB/s\nx = 1\n[workload.ring]\nsise = 1\n[a]\n[a]\n";
-    assert_snapshot!(told_of(text), @"X");
+    assert_snapshot!(told_of(text), @r"
+    s.toml:1:8: string values must be quoted (expected literal string)
+    s.toml:2:19: unclosed table (expected `]`)
+    s.toml:3:4: extra `=` (expected nothing)
+    s.toml:7:1: unknown key `sise` in [workload.ring]; did you mean `size`?
+    s.toml:9:2: duplicate key
+    ");
 }
 
 #[test]
@@ -37,27 +46,53 @@ fn many_mistakes_of_one_file() {
     let text = "sede = 1\nseed = -1\nresolution = 5\n\n[topology.fat-tree]\np = \"2\"\nbandwith = \"1 GB/s\"\n\
                 latency = \"1 sec\"\nhost-bandwidth = 3\n\n[workload.all-to-all]\nalgorithm = \"simple\"\nsize = \"20 KBs\"\n\n\
                 [sharing.maxmin]\n\n[routing]\n\n[placement.regular]\nx = 1\n";
-    assert_snapshot!(told_of(text), @"X");
+    assert_snapshot!(told_of(text), @r#"
+    s.toml:1:1: unknown key `sede`; did you mean `seed`?
+    s.toml:2:8: `seed` is the number -1 (a whole number, 0 or more, is expected); `seed`: the seed of everything random
+    s.toml:3:14: 5 has no unit; write a time like "1.5 us" or "250 ns"
+    s.toml:6:5: `p` is the text "2" (a whole number from 0 to 4294967295 is expected); `p`: half the ports of a switch
+    s.toml:7:1: unknown key `bandwith` in [topology.fat-tree]; did you mean `bandwidth`?
+    s.toml:8:11: unknown time unit "sec"; write "1.5 us" or "250 ns"
+    s.toml:9:18: 3 has no unit; write a bandwidth like "12.5 GB/s" or "100 Gbit/s"
+    s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
+    s.toml:13:8: unknown size unit "KBs"; write "20 KB" or "64 KiB"
+    s.toml:15:10: unknown sharing `maxmin`; did you mean `max-min`?
+    s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table
+    s.toml:20:1: unknown key `x` in [placement.regular]; there are no keys here
+    "#);
 }
 
 #[test]
 fn keys_that_are_missing() {
-    assert_snapshot!(told_of("[topology.torus]\n[workload.all-to-all]\n"), @"X");
-    assert_snapshot!(told_of("topology.crossbar.nodes = 1\nworkload.file.path = 'x.csv'"), @"X");
+    assert_snapshot!(told_of("[topology.torus]\n[workload.all-to-all]\n"), @r"
+    s.toml:1:1: missing keys `dims`, `bandwidth`; `dims`: nodes along each dimension; `bandwidth`: bandwidth of a cable in each direction
+    s.toml:2:1: missing keys `algorithm`, `size`; `algorithm`: how the blocks get to their ranks; `size`: what each rank has for each other
+    ");
+    assert_snapshot!(told_of("topology.crossbar.nodes = 1\nworkload.file.path = 'x.csv'"), @r"s.toml:1:10: missing key `bandwidth`; `bandwidth`: bandwidth of each node's link, in each direction");
 }
 
 #[test]
 fn values_of_the_wrong_kind() {
     let text = "topology = 5\nworkload = []\nplacement = true\nsharing = \"maxmin\"\nrouting = \"d-mod-q\"\n";
-    assert_snapshot!(told_of(text), @"X");
+    assert_snapshot!(told_of(text), @r"
+    s.toml:1:12: `topology` is a number or date (a table is expected); write a table like [topology.crossbar]; there are: crossbar, hyper-crossbar, fat-tree, torus, mesh, custom, simgrid
+    s.toml:2:12: `workload` is a list (a table is expected); write a table like [workload.all-to-all]; there are: all-to-all, allgather, allreduce, broadcast, halo, incast, permutation, ring, uniform-random, file
+    s.toml:3:13: `placement` is a truth value (a table is expected); write a table like [placement.regular]; there are: regular, random, block, round-robin, file
+    s.toml:4:11: unknown sharing `maxmin`; did you mean `max-min`?
+    s.toml:5:11: unknown routing `d-mod-q`; did you mean `d-mod-k`?
+    ");
     let text = "[topology.hyper-crossbar]\ndims = [4, \"4\", -3]\nbandwidth = [\"1 GB/s\", 3]\n";
-    assert_snapshot!(told_of(&format!("{text}{SPREAD}")), @"X");
+    assert_snapshot!(told_of(&format!("{text}{SPREAD}")), @r#"
+    s.toml:2:12: `dims` is the text "4" (a whole number from 0 to 4294967295 is expected); `dims`: nodes along each dimension
+    s.toml:2:17: `dims` is the number -3 (a whole number from 0 to 4294967295 is expected); `dims`: nodes along each dimension
+    s.toml:3:24: 3 has no unit; write a bandwidth like "12.5 GB/s" or "100 Gbit/s"
+    "#);
 }
 
 #[test]
 fn two_choices_where_one_can_be_used() {
     let text = format!("{TREE}[topology.torus]\ndims = [4, 4]\n{SPREAD}");
-    assert_snapshot!(told_of(&text), @"X");
+    assert_snapshot!(told_of(&text), @r"s.toml:4:11: more than one topology: `fat-tree` and `torus` (only one can be used); leave out the others");
 }
 
 #[test]
@@ -72,15 +107,34 @@ fn flags_are_marked_like_files() {
         .sharing("max")
         .routing("d-mod-kay")
         .placement("randon");
-    assert_snapshot!(told(flags), @"X");
+    assert_snapshot!(told(flags), @r#"
+    --set:1:21: `p` is the text "two" (a whole number from 0 to 4294967295 is expected); `p`: half the ports of a switch
+    --set:1:1: `topology.fat-tree` sets nothing (no `=`); write --set topology.fat-tree.p=4
+    --set:1:1: `a b` is not a key; write names joined by dots, like topology.fat-tree.p
+    --set:1:21: unknown key `sise` in [workload.all-to-all]; did you mean `size`?
+    --injection:1:1: unknown injection rule "quee"; write "queue", "sendrecv", "barrier", "all" or "window=4"
+    --jitter:1:1: "5" has no unit; write a time like "1.5 us" or "250 ns"
+    --sharing:1:1: unknown sharing `max`; there are: equal-share, redistribute, max-min
+    --routing:1:1: unknown routing `d-mod-kay`; did you mean `d-mod-k`?
+    --placement:1:1: unknown placement `randon`; did you mean `random`?
+    "#);
     let messages = Loader::new().text("s.toml", format!("{TREE}[workload.file]\npath = 'x.csv'\n"));
-    assert_snapshot!(told(messages.size("20 KB")), @"X");
+    assert_snapshot!(told(messages.size("20 KB")), @r"
+    s.toml:5:8: there is no file `x.csv` (no such file); a path is relative to the file that names it, or to the current directory
+    --size:1:1: the workload `file` has no `size`; leave out --size
+    ");
 }
 
 #[test]
 fn names_that_are_not_known() {
-    assert_snapshot!(told(Loader::new().topology("no-such-fabric").pattern("npb-cg-W-15")), @"X");
-    assert_snapshot!(told(Loader::new().file(Path::new("no-such.toml")).topology("no-such.xml.toml")), @"X");
+    assert_snapshot!(told(Loader::new().topology("no-such-fabric").pattern("npb-cg-W-15")), @r"
+    --topology:1:1: unknown topology `no-such-fabric` (not built in, and no such file); `hayase topology list` shows all
+    --pattern:1:1: unknown pattern `npb-cg-W-15` (not built in, and no such file); did you mean `npb-cg-W-16`? `hayase pattern list` shows all
+    ");
+    assert_snapshot!(told(Loader::new().file(Path::new("no-such.toml")).topology("no-such.xml.toml")), @r"
+    --topology:1:1: there is no file `no-such.xml.toml` (no such file); a path is relative to the file that names it, or to the current directory
+    there is no file `no-such.toml` (no such file); a path is relative to the file that names it, or to the current directory
+    ");
 }
 
 #[test]
@@ -89,19 +143,19 @@ fn a_file_of_something_else() {
     let path = directory.path().join("pattern.toml");
     std::fs::write(&path, SPREAD).unwrap();
     let told = told(base().topology(path.to_str().unwrap()));
-    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @"X");
+    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @r"--topology:1:1: `DIR/pattern.toml` has no [topology.*] table (used as a topology)");
     std::fs::write(&path, "{ \"makespan_s\": [1, }").unwrap();
     let told = self::told(Loader::new().file(&path));
-    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @"X");
+    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @r"DIR/pattern.toml:1:21: expected value");
 }
 
 #[test]
 fn parts_that_do_not_go_together() {
     let text = format!("{TREE}[workload.all-to-all]\nalgorithm = \"2d-spread\"\nsize = \"1 KB\"\nranks = 8\n");
-    assert_snapshot!(told_of(&text), @"X");
-    assert_snapshot!(told(base().set("--set", "workload.all-to-all.ranks=17")), @"X");
-    assert_snapshot!(told(base().routing("dimension-order")), @"X");
-    assert_snapshot!(told_of(&format!("{TREE}{SPREAD}[sharing.redistribute]\nthreshold = nan\n")), @"X");
+    assert_snapshot!(told_of(&text), @r#"s.toml:5:13: 2d-spread is not defined for 8 ranks (needs a square number of ranks); write algorithm = "nd-spread" with `dims = [4, 2]`, or `ranks = 4`"#);
+    assert_snapshot!(told(base().set("--set", "workload.all-to-all.ranks=17")), @r"s.toml:4:11: 17 ranks do not fit on the 16 nodes of `fat-tree p=2`; take a larger fabric or fewer ranks; each rank needs a node of its own");
+    assert_snapshot!(told(base().routing("dimension-order")), @r"--routing:1:1: dimension-order finds routes on tori, meshes and hyper-crossbars, but fat-tree p=2 is a tree; use `d-mod-k`, or leave the routing out");
+    assert_snapshot!(told_of(&format!("{TREE}{SPREAD}[sharing.redistribute]\nthreshold = nan\n")), @r"s.toml:8:13: the threshold NaN is no part of a rate (a number between 0 and 1 is expected); the published value is 0.01");
 }
 
 #[test]
@@ -111,7 +165,7 @@ fn messages_without_a_way() {
     std::fs::write(path("links.csv"), "id,from,to,bandwidth\na,0,1,1e9\nb,1,0,1e9\nc,0,2,1e9\n").unwrap();
     std::fs::write(path("s.toml"), format!("[topology.custom]\nnodes = 3\nlinks = \"links.csv\"\n{SPREAD}")).unwrap();
     let told = told(Loader::new().file(&path("s.toml")));
-    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @"X");
+    assert_snapshot!(told.replace(directory.path().to_str().unwrap(), "DIR"), @r"DIR/s.toml:1:11: there is no route from node 2 to node 0 (and one pair more) (the pattern sends messages where no route leads); add links or routes to the topology, or place the ranks elsewhere");
 }
 
 #[test]
@@ -119,6 +173,12 @@ fn numbers_that_are_too_large() {
     let text = format!(
         "seed = 99999999999999999999999\n[topology.fat-tree]\np = 4294967295\nbandwidth = \"1 GB/s\"\n{SPREAD}"
     );
-    assert_snapshot!(told_of(&text), @"X");
-    assert_snapshot!(told(base().size("1e300 TB").jitter("1e308 h")), @"X");
+    assert_snapshot!(told_of(&text), @r"
+    s.toml:1:8: `seed` is the number 99999999999999999999999 (a whole number, 0 or more, is expected); `seed`: the seed of everything random
+    s.toml:3:5: this fabric has more parts than can be counted (at most 4194304 nodes and 33554432 links); choose smaller sizes
+    ");
+    assert_snapshot!(told(base().size("1e300 TB").jitter("1e308 h")), @r#"
+    --size:1:1: "1e300 TB" is more than 2^53 bytes, the largest size there is
+    --jitter:1:1: "1e308 h" is a larger time than can be reckoned with
+    "#);
 }

@@ -42,7 +42,7 @@ impl AllgatherSpec {
                 Diagnostic::new("not-a-power-of-two", message)
                     .at_value(&self.algorithm)
                     .label("needs a power of two of ranks")
-                    .help(format!("write algorithm = \"bruck\" or \"ring\", or `ranks = {}`", 1 << ranks.ilog2())),
+                    .help(format!("write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = {}`", 1 << ranks.ilog2())),
             ]);
         }
         finish(Gather { ranks, size: self.size.0, algorithm: *self.algorithm }, &self.size)

@@ -82,7 +82,7 @@ impl Split {
 
 /// `n` as a product of `count` factors as close to each other as can be, largest first; n and count are not 0.
 ///
-/// Closest means the smallest sum, and of those the smallest sum of squares: 12 is 4 x 3, 72 is 6 x 6 x 2. It serves
+/// Closest means the smallest sum, and of those the smallest sum of squares: 12 is 4 x 3, 72 is 6 x 4 x 3. It serves
 /// the purpose of `MPI_Dims_create`.
 ///
 /// Cost: `count * d^2` for the d divisors of n (d < 450 up to 2^24).
@@ -161,8 +161,9 @@ mod tests {
         assert_eq!(balanced(12, 2), [4, 3]);
         assert_eq!(balanced(13, 2), [13, 1]);
         assert_eq!(balanced(16, 2), [4, 4]);
-        assert_eq!(balanced(72, 3), [6, 6, 2]);
+        assert_eq!(balanced(72, 3), [6, 4, 3]);
         assert_eq!(balanced(64, 3), [4, 4, 4]);
+        assert_eq!(balanced(360, 3), [9, 8, 5]);
         assert_eq!(balanced(3456, 3), [18, 16, 12]);
         assert_eq!(balanced(1, 3), [1, 1, 1]);
         for n in 1..300 {

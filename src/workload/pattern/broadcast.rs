@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::arith::{Split, add_mod, ceil_log2, sub_mod};
 use super::options::{self, choice, finish, rank_below, table, together, too_many, unused};
-use super::{After, Block, Injection, Message, Pattern, Traffic};
+use super::{After, Block, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::RankId;
 use crate::units::Bytes;
@@ -146,6 +146,10 @@ impl Pattern for Flat {
     }
 
     #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
     fn message(&self, _: RankId, index: u32) -> Message {
         Message::new(add_mod(self.root, index + 1, self.ranks), self.size, index, After::Nothing)
     }
@@ -226,8 +230,8 @@ impl Pattern for Binomial {
     }
 }
 
-/// A chain of all ranks through which S segments flow: v sends segment k (index k) to `v + 1` in step `v + k`, when it has
-/// got it in the step before.
+/// A chain of all ranks through which S segments flow: v sends segment k (index k) to `v + 1` in step `v + k`, when
+/// it has got it in the step before.
 ///
 /// `N + S - 2` steps; `(N - 1) S` messages; `(N - 1) m` bytes.
 #[derive(Debug)]

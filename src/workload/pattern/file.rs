@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::spec::Traffic;
-use super::{After, Injection, Message, Pattern};
+use super::{After, Injection, Message, Needs, Pattern};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
@@ -126,6 +126,10 @@ impl Pattern for FilePattern {
 
     fn sends(&self, rank: RankId) -> u32 {
         self.starts[rank.0 as usize + 1] - self.starts[rank.0 as usize]
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { steps: false, messages: !self.after.is_empty() }
     }
 
     fn message(&self, rank: RankId, index: u32) -> Message {

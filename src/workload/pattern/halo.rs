@@ -18,7 +18,8 @@ use crate::units::Bytes;
 table! {
     /// `[workload.halo]`: neighbours in a grid of ranks swap their borders.
     pub struct HaloSpec {
-        /// The lengths of the grid of ranks, x0 first, one to three (default: the nearest to each other that there are).
+        /// The lengths of the grid of ranks, x0 first, one to three (default: the nearest to each other that there
+        /// are).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dims: Option<Located<Vec<u32>>>,
         /// How many dimensions the grid has, where `dims` does not say so (default 3).
@@ -92,7 +93,7 @@ impl HaloSpec {
     pub(super) fn title(&self) -> String {
         let grid = match &self.dims {
             Some(dims) => show_dims(dims),
-            None => format!("in {} dimensions", self.dimensions.map_or(USUAL, |d| *d)),
+            None => format!("{}-D", self.dimensions.map_or(USUAL, |d| *d)),
         };
         let open = if self.periodic { "" } else { " open" };
         format!("halo {grid}{open}, {}{}", *self.size, show_rounds(*self.rounds))
@@ -102,11 +103,11 @@ impl HaloSpec {
 /// Every rank sends its borders to its neighbours in a grid: rank `x_0 + x_1 d_0 + x_2 d_0 d_1` to those with one
 /// coordinate higher or lower by one (modulo the length where the grid is periodic; no message to oneself).
 ///
-/// Each direction is a step of the round: first x_0 upwards, x_0 downwards, x_1 upwards and so on, so in D dimensions (those
-/// longer than one rank) direction j of round t is step `2 D t + j`. A rank begins a round when all that was sent
-/// to it in earlier steps is there; the other messages of its round do not wait for each other. (At the upper
-/// open end of a grid, where x_0 downwards is the first direction, that includes the border that comes upwards in
-/// the same round.)
+/// Each direction is a step of the round: first x_0 upwards, x_0 downwards, x_1 upwards and so on, so in D dimensions
+/// (those longer than one rank) direction j of round t is step `2 D t + j`. A rank begins a round when all that was
+/// sent to it in earlier steps is there; the other messages of its round do not wait for each other. (At the upper
+/// open end of a grid, where x_0 downwards is the first direction, that includes the border that comes upwards in the
+/// same round.)
 ///
 /// `2 D rounds` steps; `2 N m` bytes a round and dimension of a periodic grid, `2 N (1 - 1/d_i) m` of an open one.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::options::{self, finish, once, rank_below, table};
-use super::{After, Injection, Message, Pattern, Traffic};
+use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::RankId;
 use crate::units::Bytes;
@@ -61,6 +61,10 @@ impl Pattern for Incast {
     }
 
     #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
     fn message(&self, _: RankId, index: u32) -> Message {
         Message::new(self.root, self.size, index, After::Nothing)
     }

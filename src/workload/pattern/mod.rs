@@ -22,8 +22,6 @@ mod traffic;
 mod uniform_random;
 
 #[cfg(test)]
-mod symbolic;
-#[cfg(test)]
 mod tests;
 
 use crate::ids::{MessageId, RankId};
@@ -86,6 +84,11 @@ pub struct Needs {
     pub messages: bool,
 }
 
+impl Needs {
+    /// All messages have [`After::Nothing`].
+    pub const NOTHING: Self = Self { steps: false, messages: false };
+}
+
 /// A piece of data that a message carries, for showing and checking what a pattern achieves.
 ///
 /// Data is named by its origin and by its place in the collective's result: in an all-to-all block (s, d) is what
@@ -116,9 +119,9 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Number of steps: one more than the largest step of any message.
     fn steps(&self) -> u32;
 
-    /// Which kinds of [`After`] its messages have: what need not be kept track of is not.
+    /// Which kinds of [`After`] its messages have: what nothing needs is not kept track of.
     fn needs(&self) -> Needs {
-        Needs { steps: true, messages: true }
+        Needs { steps: true, messages: false }
     }
 
     /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::arith::{Divisor, add_mod};
 use super::options::{self, choice, dims, finish, once, show_rounds, table, together, unused};
-use super::{After, Injection, Message, Pattern, Traffic};
+use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::{IdVec, RankId};
 use crate::rng::Stream;
@@ -188,6 +188,10 @@ impl Pattern for Permutation {
     }
 
     #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
     fn message(&self, rank: RankId, index: u32) -> Message {
         Message::new(self.destinations[rank], self.size, index, After::Nothing)
     }

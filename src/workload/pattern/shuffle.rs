@@ -9,7 +9,7 @@ use crate::rng::Mix;
 ///
 /// A Feistel network permutes the numbers of `ceil(log2 n)` bits: of their two halves each is in turn replaced by
 /// its sum (xor) with a hash of the other. Where the result is not below n the network is applied again
-/// (cycle walking), less than twice on average.
+/// (cycle walking), less than twice on average but for n <= 32.
 /// Source: Black, Rogaway, "Ciphers with arbitrary finite domains", 2002.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shuffle {
@@ -20,14 +20,17 @@ pub(super) struct Shuffle {
     high_mask: u32,
 }
 
-/// Four rounds make a Feistel network a strong pseudo-random permutation (Luby, Rackoff, 1988); domains of a few
-/// elements have few bits a round, so there are some more.
+/// Four rounds make a Feistel network a strong pseudo-random permutation (Luby, Rackoff, 1988); small domains have few
+/// bits a round, so there are some more.
 const ROUNDS: u64 = 6;
+
+/// With fewer bits some orders of a few elements would be noticeably more likely than others.
+const FEWEST_BITS: u32 = 6;
 
 impl Shuffle {
     /// Permutations of `0..n`.
     pub fn new(seed: u64, purpose: &str, n: u32) -> Self {
-        let bits = ceil_log2(n).max(1);
+        let bits = ceil_log2(n).max(FEWEST_BITS);
         let low_bits = bits / 2;
         let mask = |bits: u32| ((1u64 << bits) - 1) as u32;
         Self { mix: Mix::new(seed, purpose), n, low_bits, low_mask: mask(low_bits), high_mask: mask(bits - low_bits) }
@@ -111,31 +114,37 @@ mod tests {
         }
     }
 
+    /// The sum of `(count - expected)^2 / expected`: about the number of counts where all are as likely.
+    fn chi2(counts: &[u32], expected: f64) -> f64 {
+        counts.iter().map(|&c| (f64::from(c) - expected) * (f64::from(c) - expected) / expected).sum()
+    }
+
     #[test]
-    fn every_order_of_a_few_elements_is_about_as_likely() {
-        for n in [2u32, 3, 4] {
+    fn every_order_of_a_few_elements_is_as_likely() {
+        for (n, orders, limit) in [(2u32, 2, 15.1), (3, 6, 25.7), (4, 24, 56.0)] {
             let shuffle = Shuffle::new(3, "test", n);
-            let orders = (1..=n).product::<u32>();
-            let keys = 4000 * orders;
-            let mut counts = std::collections::BTreeMap::<Vec<u32>, u32>::new();
-            for key in 0..keys {
-                *counts.entry((0..n).map(|x| shuffle.at(key, x)).collect()).or_default() += 1;
+            let mut counts = vec![0; 4usize.pow(n)];
+            for key in 0..1000 * orders {
+                counts[(0..n).fold(0, |code, x| code * 4 + shuffle.at(key, x) as usize)] += 1;
             }
-            println!("{n} {counts:?}");
+            counts.retain(|count| *count > 0);
+            assert_eq!(counts.len(), orders as usize, "{n}");
+            let chi2 = chi2(&counts, 1000.0);
+            assert!(chi2 < limit, "{n}: {chi2} would happen once in 10,000 times");
         }
     }
 
     #[test]
-    fn every_element_is_as_likely_to_come_first() {
-        for n in [5u32, 17, 53, 100] {
+    fn an_element_is_as_likely_to_come_anywhere() {
+        for (n, limit) in [(5u32, 23.5), (7, 27.9), (17, 44.3), (53, 97.5), (100, 160.1)] {
             let shuffle = Shuffle::new(2, "test", n);
             for element in [0, n / 2, n - 1] {
-                let mut counts = vec![0u32; n as usize];
+                let mut counts = vec![0; n as usize];
                 for key in 0..n * 400 {
                     counts[shuffle.at(key, element) as usize] += 1;
                 }
-                let chi2: f64 = counts.iter().map(|&c| (f64::from(c) - 400.0).powi(2) / 400.0).sum();
-                println!("{n} {element} {chi2}");
+                let chi2 = chi2(&counts, 400.0);
+                assert!(chi2 < limit, "{element} of {n}: {chi2} would happen once in 10,000 times");
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::options::{self, finish, table};
 use super::shuffle::Arrivals;
-use super::{After, Injection, Message, Pattern, Traffic};
+use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::ids::RankId;
 use crate::rng::Mix;
@@ -75,6 +75,10 @@ impl Pattern for UniformRandom {
     }
 
     #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
     fn message(&self, rank: RankId, index: u32) -> Message {
         Message::new(self.destination(rank.0, index), self.size, index, After::Nothing)
     }

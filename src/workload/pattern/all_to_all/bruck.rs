@@ -6,12 +6,12 @@ use crate::workload::pattern::{After, Block, Message, Pattern};
 
 /// Blocks travel their distance in powers of two, many in one message: for small blocks.
 ///
-/// A block has to go `j = (dst - origin) mod N` places. In round `k = 0 .. ceil(log2 N) - 1` (index and step k) rank r sends
-/// to `(r + 2^k) mod N` every block it holds whose j has bit k set; such a block has gone `j mod 2^k` places so far,
-/// so its origin is `(r - j mod 2^k) mod N`. That is one block for each j < N with bit k set.
+/// A block has to go `j = (dst - origin) mod N` places. In round `k = 0 .. ceil(log2 N) - 1` (index and step k) rank
+/// r sends to `(r + 2^k) mod N` every block it holds whose j has bit k set; such a block has gone `j mod 2^k` places
+/// so far, so its origin is `(r - j mod 2^k) mod N`. That is one block for each j < N with bit k set.
 ///
-/// `ceil(log2 N)` steps, each waiting for those before; a message a rank and step; `m N * sum of the ones in the binary j, 0 < j < N`
-/// bytes (`m N (N/2) log2 N` for a power of two).
+/// `ceil(log2 N)` steps, each waiting for those before; a message a rank and step; `m N * sum of the ones in the
+/// binary j, 0 < j < N` bytes (`m N (N/2) log2 N` for a power of two).
 /// Source: Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient algorithms for all-to-all communications in
 /// multiport message-passing systems", IEEE TPDS 8(11), 1997.
 #[derive(Debug)]

@@ -94,7 +94,7 @@ impl AllToAllSpec {
         Diagnostic::new("not-a-power-of-two", format!("pairwise exchange is not defined for {ranks} ranks"))
             .at_value(&self.algorithm)
             .label("needs a power of two of ranks")
-            .help(format!("write algorithm = \"mpich\" or \"simple-spread\", or `ranks = {below}`"))
+            .help(format!("write `algorithm = \"mpich\"` or `\"simple-spread\"`, or `ranks = {below}`"))
     }
 
     /// The side of the square of ranks.
@@ -108,7 +108,7 @@ impl AllToAllSpec {
             Diagnostic::new("not-a-square", format!("2d-spread is not defined for {ranks} ranks"))
                 .at_value(&self.algorithm)
                 .label("needs a square number of ranks")
-                .help(format!("write algorithm = \"nd-spread\" with `dims = {near:?}`, or `ranks = {}`", n * n)),
+                .help(format!("write `algorithm = \"nd-spread\"` with `dims = {near:?}`, or `ranks = {}`", n * n)),
         ])
     }
 
@@ -125,7 +125,7 @@ impl AllToAllSpec {
     pub(super) fn title(&self) -> String {
         let grid = match (*self.algorithm, &self.dims) {
             (AllToAll::SpreadNd, Some(dims)) => format!(" {}", show_dims(dims)),
-            (AllToAll::SpreadNd, None) => format!(" in {} dimensions", self.dimensions.map_or(3, |d| *d)),
+            (AllToAll::SpreadNd, None) => format!(" {}-D", self.dimensions.map_or(3, |d| *d)),
             _ => String::new(),
         };
         format!("all-to-all {}{grid}, {}", *self.algorithm, *self.size)

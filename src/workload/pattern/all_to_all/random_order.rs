@@ -3,13 +3,13 @@
 use crate::ids::RankId;
 use crate::workload::pattern::arith::add_mod;
 use crate::workload::pattern::shuffle::{Arrivals, Shuffle};
-use crate::workload::pattern::{After, Block, Message, Pattern};
+use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
 
 /// Every rank sends each other its block directly, in random order.
 ///
-/// The message with index i (and step i) of `src` goes to `(src + 1 + P_src(i)) mod N`, P_src a pseudo-random permutation of
-/// `0 .. N-2` that the seed and `src` choose. Ranks know nothing of each other's order: in each step some ranks
-/// get several messages and about `N / e` none.
+/// The message with index i (and step i) of `src` goes to `(src + 1 + P_src(i)) mod N`, P_src a pseudo-random
+/// permutation of `0 .. N-2` that the seed and `src` choose. Ranks know nothing of each other's order: in each step
+/// some ranks get several messages and about `N / e` none.
 ///
 /// N - 1 steps; `N (N - 1)` messages and as many blocks.
 #[derive(Debug)]
@@ -43,6 +43,10 @@ impl Pattern for RandomOrder {
     }
 
     #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
     fn message(&self, rank: RankId, index: u32) -> Message {
         Message::new(self.destination(rank.0, index), self.size, index, After::Nothing)
     }

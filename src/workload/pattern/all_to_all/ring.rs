@@ -9,7 +9,8 @@ use crate::workload::pattern::{After, Block, Message, Pattern};
 /// In round `k = 1 .. N-1` (index and step k - 1) rank r sends to `(r + 1) mod N` the blocks still travelling: those
 /// that rank `(r - k + 1) mod N` has for ranks k and more places after it, `N - k` blocks of m bytes.
 ///
-/// N - 1 steps, each waiting for the one before; `N (N - 1)` messages; `m N^2 (N - 1) / 2` bytes, all between neighbours.
+/// N - 1 steps, each waiting for the one before; `N (N - 1)` messages; `m N^2 (N - 1) / 2` bytes, all between
+/// neighbours.
 #[derive(Debug)]
 pub(super) struct Ring {
     ranks: u32,

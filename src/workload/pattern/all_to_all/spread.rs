@@ -2,7 +2,7 @@
 
 use crate::ids::RankId;
 use crate::workload::pattern::arith::{Divisor, add_mod};
-use crate::workload::pattern::{After, Block, Message, Pattern};
+use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
 
 /// Every rank sends each other its block directly.
 ///
@@ -79,6 +79,10 @@ impl Pattern for Spread {
     }
 
     #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
     fn message(&self, rank: RankId, index: u32) -> Message {
         Message::new(self.destination(rank.0, index + 1), self.size, index, After::Nothing)
     }

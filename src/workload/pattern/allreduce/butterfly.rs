@@ -14,8 +14,8 @@ use crate::workload::pattern::{After, Block, Message, Pattern};
 /// * halves (Rabenseifner), of a vector cut in P segments: K steps of reduce-scatter, step k with `n xor 2^k`, where
 ///   each partner sends the half of its range of segments that the other keeps, `P / 2^(k+1)` segments; then K
 ///   steps of allgather that undo them in reverse order, in which each sends all it has; `(2 (P - 1) + 2 F) m =
-///   2 (N - 1) m` bytes in all. The largest messages go to the nearest partners. After level l of halving n keeps the segments
-///   from `reverse(n)` on, without its lowest `K - l` bits, where `reverse` mirrors the K bits of n.
+///   2 (N - 1) m` bytes in all. The largest messages go to the nearest partners. After level l of halving n keeps the
+///   segments from `reverse(n)` on, without its lowest `K - l` bits, where `reverse` mirrors the K bits of n.
 ///
 /// Each step waits for those before. Steps: K or 2 K, and 2 more where F > 0.
 /// Source: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),

@@ -6,8 +6,8 @@ use crate::workload::pattern::{After, Block, Message, Pattern};
 
 /// Reduce-scatter, then allgather, both from neighbour to neighbour; the vector is cut in N segments.
 ///
-/// In step `k = 0 .. N-2` (index k) rank r sends to `(r + 1) mod N` the partial sum of segment `(r - k) mod N`, to which
-/// ranks r - k .. r have contributed; after them rank r has the whole sum of segment `(r + 1) mod N`. In step
+/// In step `k = 0 .. N-2` (index k) rank r sends to `(r + 1) mod N` the partial sum of segment `(r - k) mod N`, to
+/// which ranks r - k .. r have contributed; after them rank r has the whole sum of segment `(r + 1) mod N`. In step
 /// `N - 1 + k` it sends on the whole sum of segment `(r + 1 - k) mod N`.
 ///
 /// `2 (N - 1)` steps, each waiting for those before; a message a rank and step; `2 (N - 1) m` bytes in all.
