@@ -28,11 +28,12 @@ impl Named {
             .lines()
             .take_while(|line| line.starts_with('#'))
             .map(|line| line.trim_start_matches('#').trim())
-            .take_while(|line| !line.is_empty())
+            .take_while(|line| !line.is_empty() && !line.starts_with("Source:"))
             .collect();
         let comment = comment.join(" ");
-        let sentence = comment.find(". ").map_or(comment.as_str(), |end| &comment[..end]);
-        sentence.trim_end_matches('.').to_owned()
+        // A full stop ends a word; the dots of `1 .. N` do not.
+        let end = comment.match_indices(". ").find(|(i, _)| !comment[..*i].ends_with(['.', ' ']));
+        comment[..end.map_or(comment.len(), |(i, _)| i)].trim_end_matches('.').to_owned()
     }
 
     /// What stands in messages for its file: `<torus-4x4>`.
@@ -55,8 +56,39 @@ macro_rules! files {
 
 const TOPOLOGIES: &[Named] = texts!("topologies":);
 
-const PATTERNS: &[Named] = texts!("patterns":
-    "npb-cg-W-16" "npb-lu-W-16");
+const PATTERNS: &[Named] = texts! { "patterns":
+    "all-to-all-2d-spread"
+    "all-to-all-bruck"
+    "all-to-all-linear"
+    "all-to-all-mpich"
+    "all-to-all-nd-spread"
+    "all-to-all-pairwise"
+    "all-to-all-random-order"
+    "all-to-all-ring"
+    "all-to-all-simple-spread"
+    "allgather-bruck"
+    "allgather-recursive-doubling"
+    "allgather-ring"
+    "allreduce-rabenseifner"
+    "allreduce-recursive-doubling"
+    "allreduce-ring"
+    "bit-reverse"
+    "broadcast-binomial"
+    "broadcast-flat"
+    "broadcast-pipelined-chain"
+    "halo-1d"
+    "halo-2d"
+    "halo-3d"
+    "incast"
+    "npb-cg-W-16"
+    "npb-lu-W-16"
+    "random-permutation"
+    "ring"
+    "shift"
+    "tornado"
+    "transpose"
+    "uniform-random"
+};
 
 /// Files that named patterns refer to, by their name.
 pub(super) const FILES: BuiltIn = files!("patterns":
@@ -142,6 +174,13 @@ mod tests {
                 assert!(description.len() > 10, "{}: {description:?}", named.name);
             }
         }
+    }
+
+    #[test]
+    fn a_description_is_the_first_sentence() {
+        let described = |text| Named { name: "x", text }.description();
+        assert_eq!(described("# Message p = 1 .. N-1 goes\n# on. More.\n\n[a]"), "Message p = 1 .. N-1 goes on");
+        assert_eq!(described("# Ring.\n# Source: a book.\n"), "Ring");
     }
 
     #[test]
