@@ -65,8 +65,8 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     for (kind, file) in files::open(&args.output, Kind::of)? {
         file.write(|w| match kind {
             Kind::Drawing => pictures::fabric(&fabric, w, voice),
-            Kind::Dot => w.write_all(dot::fabric(&fabric).as_bytes()),
-            Kind::Json => json::write(&fabric_json::fabric(&fabric), w),
+            Kind::Dot => w.write_all(dot::write(&fabric).as_bytes()),
+            Kind::Json => json::write(&fabric_json::write(&fabric), w),
         })?;
     }
     print(&page(&args.name, &fabric)?)?;

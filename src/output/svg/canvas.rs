@@ -1,0 +1,261 @@
+//! A small writer of SVG: shapes, text that is measured before it is placed, and nothing that is not XML.
+
+use std::fmt::Write;
+
+/// What all text is set in.
+const FONT: &str = "Helvetica, Arial, 'DejaVu Sans', sans-serif";
+/// Colour of text.
+pub(super) const INK: &str = "#1b1f24";
+/// Colour of secondary text and of axes.
+pub(super) const GREY: &str = "#5a6270";
+/// Colour of grid lines.
+pub(super) const FAINT: &str = "#d9dde3";
+
+/// Space around a picture [px].
+pub(super) const MARGIN: f64 = 24.0;
+
+/// Which point of a text its position is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A point of a picture [px], y downwards.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Point {
+    pub x: f64,
+    pub y: f64,
+}
+
+impl Point {
+    pub(super) const fn new(x: f64, y: f64) -> Self {
+        Self { x, y }
+    }
+
+    /// The same, moved.
+    pub(super) fn plus(self, dx: f64, dy: f64) -> Self {
+        Self::new(self.x + dx, self.y + dy)
+    }
+}
+
+/// A picture being drawn.
+#[derive(Debug, Default)]
+pub(super) struct Canvas {
+    body: String,
+}
+
+/// A coordinate: at most two decimals, and never what is not a number.
+fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "0".to_owned();
+    }
+    let rounded = (value * 100.0).round() / 100.0;
+    if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
+}
+
+/// Text as XML: markup is escaped, what XML cannot hold becomes a replacement character.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\t' | '\n' | '\r' => escaped.push(' '),
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// About how wide a text is [px]; a little more than in most fonts, so that what fits here fits there.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    let ems: f64 = text
+        .chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' | '(' | ')' | '[' | ']' => 0.36,
+            'm' | 'w' | 'M' | 'W' | '%' | '→' => 0.95,
+            'A'..='Z' => 0.7,
+            '\u{1100}'.. if !('\u{2000}'..'\u{2300}').contains(&c) => 1.0,
+            _ => 0.6,
+        })
+        .sum();
+    ems * size
+}
+
+/// The text cut to a width, with an ellipsis where something was cut.
+pub(super) fn fit(text: &str, size: f64, width: f64) -> String {
+    if text_width(text, size) <= width {
+        return text.to_owned();
+    }
+    let mut cut: Vec<char> = text.chars().collect();
+    while !cut.is_empty() {
+        cut.pop();
+        let shorter: String = cut.iter().collect::<String>().trim_end().to_owned() + "…";
+        if text_width(&shorter, size) <= width {
+            return shorter;
+        }
+    }
+    String::new()
+}
+
+/// The text in lines of at most this width, broken between words; a longer word is cut.
+pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let word = fit(word, size, width);
+        match lines.last_mut() {
+            Some(line) if text_width(line, size) + text_width(" ", size) + text_width(&word, size) <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
+impl Canvas {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// A rectangle.
+    pub(super) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, attributes: &str) {
+        let (width, height) = (number(width.max(0.0)), number(height.max(0.0)));
+        let _ = writeln!(
+            self.body,
+            r#"<rect x="{}" y="{}" width="{width}" height="{height}" {attributes}/>"#,
+            number(x),
+            number(y)
+        );
+    }
+
+    /// A line.
+    pub(super) fn line(&mut self, from: Point, to: Point, attributes: &str) {
+        let _ = writeln!(
+            self.body,
+            r#"<line x1="{}" y1="{}" x2="{}" y2="{}" {attributes}/>"#,
+            number(from.x),
+            number(from.y),
+            number(to.x),
+            number(to.y)
+        );
+    }
+
+    /// A circle.
+    pub(super) fn circle(&mut self, centre: Point, radius: f64, attributes: &str) {
+        let _ = writeln!(
+            self.body,
+            r#"<circle cx="{}" cy="{}" r="{}" {attributes}/>"#,
+            number(centre.x),
+            number(centre.y),
+            number(radius)
+        );
+    }
+
+    /// Straight lines from point to point.
+    pub(super) fn polyline(&mut self, points: &[Point], attributes: &str) {
+        self.points("polyline", points, attributes);
+    }
+
+    /// A filled outline.
+    pub(super) fn polygon(&mut self, points: &[Point], attributes: &str) {
+        self.points("polygon", points, attributes);
+    }
+
+    fn points(&mut self, element: &str, points: &[Point], attributes: &str) {
+        let _ = write!(self.body, r#"<{element} points=""#);
+        for (i, point) in points.iter().enumerate() {
+            let gap = if i == 0 { "" } else { " " };
+            let _ = write!(self.body, "{gap}{},{}", number(point.x), number(point.y));
+        }
+        let _ = writeln!(self.body, r#"" {attributes}/>"#);
+    }
+
+    /// A line of text; the position is on its base line.
+    pub(super) fn text(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str, attributes: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => r#" text-anchor="middle""#,
+            Anchor::End => r#" text-anchor="end""#,
+        };
+        let fill = if attributes.contains("fill=") { String::new() } else { format!(r#" fill="{INK}""#) };
+        let _ = writeln!(
+            self.body,
+            r#"<text x="{}" y="{}" font-size="{}"{anchor}{fill} {attributes}>{}</text>"#,
+            number(x),
+            number(y),
+            number(size),
+            escape(text)
+        );
+    }
+
+    /// What follows, up to [`Canvas::close`], shows this text when it is pointed at.
+    pub(super) fn open(&mut self, tooltip: &str) {
+        let _ = write!(self.body, "<g><title>{}</title>", escape(tooltip));
+    }
+
+    /// Ends what [`Canvas::open`] began.
+    pub(super) fn close(&mut self) {
+        self.body.push_str("</g>\n");
+    }
+
+    /// Another picture, complete with its own `<svg>` element, at this place.
+    pub(super) fn embed(&mut self, x: f64, y: f64, svg: &str) {
+        let start = svg.find("<svg").unwrap_or(0);
+        let _ = writeln!(
+            self.body,
+            r#"<g transform="translate({} {})">{}</g>"#,
+            number(x),
+            number(y),
+            svg[start..].trim_end()
+        );
+    }
+
+    /// The title and the lines below it; returns where the rest may begin.
+    pub(super) fn heading(&mut self, title: &str, subtitle: &str, width: f64) -> f64 {
+        let mut y = MARGIN;
+        let room = width - 2.0 * MARGIN;
+        for line in wrap(title, 18.0, room) {
+            y += 18.0;
+            self.text(MARGIN, y, 18.0, Anchor::Start, &line, r#"font-weight="bold""#);
+            y += 5.0;
+        }
+        for line in wrap(subtitle, 12.0, room) {
+            y += 13.0;
+            self.text(MARGIN, y, 12.0, Anchor::Start, &line, &format!(r#"fill="{GREY}""#));
+            y += 3.0;
+        }
+        y + 14.0
+    }
+
+    /// Small remarks at this height; returns where they end.
+    pub(super) fn remarks(&mut self, remarks: &[String], y: f64, width: f64) -> f64 {
+        let mut y = y;
+        for line in remarks.iter().flat_map(|remark| wrap(remark, 11.0, width - 2.0 * MARGIN)) {
+            y += 15.0;
+            self.text(MARGIN, y, 11.0, Anchor::Start, &line, &format!(r#"fill="{GREY}""#));
+        }
+        y
+    }
+
+    /// The finished picture; `title` is what a browser shows for it.
+    pub(super) fn finish(self, width: f64, height: f64, title: &str) -> String {
+        let (width, height) = (number(width.ceil()), number(height.ceil()));
+        format!(
+            r##"<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FONT}">
+<title>{}</title>
+<rect width="100%" height="100%" fill="#ffffff"/>
+{}</svg>
+"##,
+            escape(title),
+            self.body
+        )
+    }
+}

@@ -1,0 +1,26 @@
+//! Pictures: fabrics, link loads, timelines, comparisons and rates as SVG.
+//!
+//! Every picture is a text of its own: a title that says what it shows, units wherever there are numbers, a legend.
+//! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
+//! input gives the same bytes. Drawings are written by [`canvas`]; curves with axes come from plotters.
+
+mod canvas;
+mod chart;
+mod comparison;
+mod fabric;
+mod layout;
+mod link_loads;
+mod rates;
+mod scale;
+mod small;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+pub use comparison::comparison;
+pub use fabric::{Drawing, FabricOptions, fabric};
+pub use link_loads::{LinkLoad, link_loads};
+pub use rates::rates;
+pub use small::small_member;
+pub use timeline::timeline;

@@ -1,0 +1,177 @@
+//! Scales: utilisation as a colour and a width, and numbers on axes.
+
+use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, Point};
+
+/// From idle to busy; each step is darker than the one before, so that the order survives without colour.
+const COLOURS: [(u8, u8, u8); 7] = [
+    (0xee, 0xf1, 0xf4),
+    (0xf9, 0xdf, 0x9c),
+    (0xf7, 0xb2, 0x5a),
+    (0xe8, 0x77, 0x3a),
+    (0xbf, 0x3b, 0x3f),
+    (0x80, 0x17, 0x4b),
+    (0x38, 0x08, 0x3a),
+];
+
+/// Fractions from 0 to a round limit, as colours and widths.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct LoadScale {
+    limit: f64,
+}
+
+impl LoadScale {
+    /// The scale for values up to `largest`.
+    pub(super) fn up_to(largest: f64) -> Self {
+        let limits = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0];
+        let limit = limits.into_iter().find(|limit| largest <= limit * (1.0 + 1e-9)).unwrap_or(1.0);
+        Self { limit }
+    }
+
+    /// Where a value is on the scale, from 0 to 1.
+    pub(super) fn position(self, value: f64) -> f64 {
+        if value.is_finite() { (value / self.limit).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The colour of a value, in 64 steps.
+    pub(super) fn colour(self, value: f64) -> String {
+        let position = (self.position(value) * 64.0).round() / 64.0 * (COLOURS.len() - 1) as f64;
+        let below = (position as usize).min(COLOURS.len() - 2);
+        let part = position - below as f64;
+        let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
+        let (a, b) = (COLOURS[below], COLOURS[below + 1]);
+        format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+    }
+
+    /// The width of a line for a value [px].
+    pub(super) fn width(self, value: f64) -> f64 {
+        1.2 + 3.3 * self.position(value)
+    }
+
+    /// Draws the scale with its numbers, 44 px high; returns its width.
+    pub(super) fn draw(self, canvas: &mut Canvas, x: f64, y: f64, caption: &str) -> f64 {
+        let width = 320.0;
+        canvas.text(x, y + 10.0, 11.0, Anchor::Start, caption, "");
+        for step in 0..64 {
+            let value = self.limit * (f64::from(step) + 0.5) / 64.0;
+            let fill = format!(r#"fill="{}""#, self.colour(value));
+            canvas.rect(x + width * f64::from(step) / 64.0, y + 16.0, width / 64.0 + 0.3, 12.0, &fill);
+        }
+        canvas.rect(x, y + 16.0, width, 12.0, &format!(r#"fill="none" stroke="{GREY}" stroke-width="0.7""#));
+        for tick in 0..=4 {
+            let fraction = f64::from(tick) / 4.0;
+            let at = x + width * fraction;
+            canvas.line(Point::new(at, y + 28.0), Point::new(at, y + 32.0), &format!(r#"stroke="{GREY}""#));
+            canvas.text(at, y + 42.0, 10.0, Anchor::Middle, &percent(self.limit * fraction), "");
+        }
+        width
+    }
+}
+
+/// A fraction as a percentage with as many digits as mean something: `3.5 %`.
+pub(super) fn percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    let text = if percent >= 99.95 { format!("{percent:.0}") } else { format!("{percent:.2}") };
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text: String = if percent >= 10.0 && percent < 99.95 { format!("{percent:.1}") } else { text.to_owned() };
+    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A linear axis from 0 to at least `largest`: round steps in a unit that fits.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Axis {
+    /// The largest value on it, in the base unit.
+    pub end: f64,
+    /// The unit's name.
+    pub unit: &'static str,
+    /// Where the ticks are, in the base unit, and what stands there.
+    pub ticks: Vec<(f64, String)>,
+}
+
+/// Units of time [s].
+pub(super) const SECONDS: &[(&str, f64)] = &[("ps", 1e-12), ("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+/// Units of bandwidth [B/s].
+pub(super) const BYTES_PER_SECOND: &[(&str, f64)] =
+    &[("B/s", 1.0), ("KB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
+
+impl Axis {
+    /// The axis for values from 0 to `largest`, with about `count` ticks.
+    pub(super) fn new(largest: f64, count: usize, units: &[(&'static str, f64)]) -> Self {
+        let largest = if largest.is_finite() && largest > 0.0 { largest } else { units[units.len() - 1].1 };
+        let (unit, factor) = units.iter().rev().find(|(_, factor)| largest >= *factor).unwrap_or(&units[0]);
+        let scaled = largest / factor;
+        let (step, decimals) = round_step(scaled / count.max(1) as f64);
+        let last = (scaled / step * (1.0 - 1e-9)).ceil().clamp(1.0, 1000.0) as u32;
+        let ticks =
+            (0..=last).map(|i| (f64::from(i) * step * factor, format!("{:.decimals$}", f64::from(i) * step))).collect();
+        Self { end: f64::from(last) * step * factor, unit, ticks }
+    }
+
+    /// Draws ticks, numbers and grid lines for values mapped to `x .. x + width`, below `bottom`, 34 px high.
+    pub(super) fn draw(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, caption: &str) {
+        for (value, text) in &self.ticks {
+            let at = x + width * value / self.end;
+            canvas.line(Point::new(at, top), Point::new(at, bottom), &format!(r#"stroke="{FAINT}""#));
+            canvas.line(Point::new(at, bottom), Point::new(at, bottom + 4.0), &format!(r#"stroke="{INK}""#));
+            canvas.text(at, bottom + 15.0, 10.0, Anchor::Middle, text, "");
+        }
+        canvas.line(Point::new(x, bottom), Point::new(x + width, bottom), &format!(r#"stroke="{INK}""#));
+        let caption = format!("{caption} [{}]", self.unit);
+        canvas.text(x + width / 2.0, bottom + 30.0, 11.0, Anchor::Middle, &caption, "");
+    }
+}
+
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `step`, and its decimals.
+fn round_step(step: f64) -> (f64, usize) {
+    let mut power = 1.0;
+    let mut decimals = 0;
+    while power * 10.0 <= step {
+        power *= 10.0;
+    }
+    while power > step && decimals < 18 {
+        power /= 10.0;
+        decimals += 1;
+    }
+    for (factor, more) in [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0)] {
+        if factor * power >= step * (1.0 - 1e-9) {
+            let needs_more = more == 1 && power <= 1.0;
+            return (factor * power, decimals + usize::from(needs_more));
+        }
+    }
+    (10.0 * power, decimals.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busier_is_darker() {
+        let scale = LoadScale::up_to(1.0);
+        let lightness: Vec<u32> = (0..=64)
+            .map(|i| {
+                let colour = u32::from_str_radix(&scale.colour(f64::from(i) / 64.0)[1..], 16).unwrap();
+                (colour >> 16) * 299 + (colour >> 8 & 255) * 587 + (colour & 255) * 114
+            })
+            .collect();
+        assert!(lightness.windows(2).all(|pair| pair[0] > pair[1]), "{lightness:?}");
+    }
+
+    #[test]
+    fn an_axis_reaches_the_largest_value_in_round_steps() {
+        for largest in [1e-12, 3.3e-9, 1.0, 0.0691, 0.999, 99.0, 12345.0, 1e-15, 0.25] {
+            let axis = Axis::new(largest, 8, SECONDS);
+            assert!(axis.end >= largest * (1.0 - 1e-9), "{largest}: {axis:?}");
+            assert!((2..=22).contains(&axis.ticks.len()), "{largest}: {axis:?}");
+            let texts: std::collections::BTreeSet<_> = axis.ticks.iter().map(|tick| &tick.1).collect();
+            assert_eq!(texts.len(), axis.ticks.len(), "{axis:?}");
+        }
+        assert_eq!(Axis::new(0.0691, 7, SECONDS).ticks[1].1, "10");
+        assert!(Axis::new(f64::NAN, 5, SECONDS).end.is_finite());
+    }
+
+    #[test]
+    fn percentages_are_short() {
+        let texts = [0.0, 0.0351, 0.5, 0.4567, 1.0].map(percent);
+        assert_eq!(texts, ["0 %", "3.51 %", "50 %", "45.7 %", "100 %"]);
+    }
+}

@@ -1,0 +1,255 @@
+//! Small members of a family: what is drawn in place of a fabric that is too large.
+
+use crate::fabric::{CrossbarGrid, Fabric, FabricBuilder, Grid, Labels, Link, LinkRole, Shape, Tree};
+use crate::ids::{Id, VertexId};
+use crate::units::{Bandwidth, Time};
+
+/// Most nodes, switches and links of a fabric that is drawn whole.
+const MOST_NODES: u32 = 256;
+const MOST_SWITCHES: u32 = 420;
+const MOST_LINKS: usize = 3000;
+/// Most nodes along one dimension of a grid that is drawn whole, and of a ring.
+const LONGEST_ROW: u32 = 40;
+const LONGEST_RING: u32 = 128;
+/// Most nodes of what is drawn instead.
+const FEW_NODES: u32 = 64;
+/// Most vertices of the part of an irregular graph that is drawn instead.
+const FEW_VERTICES: usize = 120;
+
+/// Bandwidth and latency.
+type Cable = (Bandwidth, Time);
+
+/// A fabric of the same family, small enough to be drawn, and what it is; `None` where `fabric` can be drawn whole.
+///
+/// A tree keeps its levels and, up to rounding, its ratio of links up and down; a grid its dimensions; of an
+/// irregular graph what is nearest to node 0.
+pub fn small_member(fabric: &Fabric) -> Option<(Fabric, String)> {
+    let too_many =
+        fabric.nodes() > MOST_NODES || fabric.switches() > MOST_SWITCHES || fabric.links().len() > MOST_LINKS;
+    let rows = |dims: &[u32]| {
+        let ring = dims.iter().filter(|&&dim| dim > 1).count() == 1;
+        dims.iter().any(|&dim| dim > if ring { LONGEST_RING } else { LONGEST_ROW })
+    };
+    match fabric.shape() {
+        Shape::Tree(tree) if too_many => Some(small_tree(fabric, tree)),
+        Shape::Grid(grid) if too_many || rows(&grid.dims) => Some(small_grid(fabric, grid)),
+        Shape::CrossbarGrid(grid) if too_many || rows(&grid.dims) => Some(small_crossbars(fabric, grid)),
+        Shape::Irregular if too_many => Some(neighbourhood(fabric)),
+        _ => None,
+    }
+}
+
+/// Bandwidth and latency of the first link with this role.
+fn like(fabric: &Fabric, role: LinkRole) -> Cable {
+    let link = fabric.links().iter().find(|link| link.role == role).or_else(|| fabric.links().iter().next());
+    link.map_or((Bandwidth::from_bytes_per_second(0.0), Time::ZERO), |link| (link.capacity, link.latency))
+}
+
+fn small_tree(fabric: &Fabric, tree: &Tree) -> (Fabric, String) {
+    let mut small = tree.clone();
+    let mut divisor = 1;
+    while small.nodes() > FEW_NODES || small.size().is_none_or(|(_, switches, _)| switches > 90) {
+        divisor += 1;
+        let scaled = |list: &[u32]| list.iter().map(|&x| ((x + divisor / 2) / divisor).max(x.min(2))).collect();
+        small.down = scaled(&tree.down);
+        small.up = scaled(&tree.up);
+        small.parallel = tree.parallel.iter().map(|&x| x.min(2)).collect();
+        if small.down.iter().all(|&x| x <= 2) && small.up.iter().all(|&x| x <= 2) {
+            break;
+        }
+    }
+    while small.levels() > 1 && (small.nodes() > FEW_NODES || small.size().is_none_or(|(_, switches, _)| switches > 90))
+    {
+        small.down.pop();
+        small.up.pop();
+        small.parallel.pop();
+    }
+    let nodes = small.nodes();
+    let of = |role: LinkRole| like(fabric, role);
+    let drawn = build_tree(fabric.name(), small.clone(), of);
+    let lists = |tree: &Tree| {
+        let list = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        format!("down {}; up {}; parallel {}", list(&tree.down), list(&tree.up), list(&tree.parallel))
+    };
+    let levels = if small.levels() < tree.levels() {
+        format!(", and only its lowest {} levels of {}", small.levels(), tree.levels())
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "a small member of the family with {nodes} nodes ({}) instead of {} ({}){levels}",
+        lists(&small),
+        fabric.nodes(),
+        lists(tree)
+    );
+    (drawn, text)
+}
+
+/// The same dimensions, shorter.
+fn shorter(dims: &[u32]) -> Vec<u32> {
+    let mut small = dims.to_vec();
+    let nodes = |dims: &[u32]| dims.iter().map(|&dim| u64::from(dim)).product::<u64>();
+    // Three of a kind show how ends are joined; in the fourth dimension and up two must do, or one.
+    for least in [|_| 3, |dim| if dim < 3 { 3 } else { 2 }, |dim| if dim < 3 { 3 } else { 1 }] as [fn(usize) -> u32; 3]
+    {
+        while nodes(&small) > u64::from(FEW_NODES) {
+            let longest = (0..small.len()).filter(|&dim| small[dim] > least(dim)).max_by_key(|&dim| (small[dim], dim));
+            match longest {
+                Some(dim) => small[dim] -= 1,
+                None => break,
+            }
+        }
+    }
+    small
+}
+
+/// `4 x 4 x 3`.
+fn times(dims: &[u32]) -> String {
+    dims.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+fn instead(small: &[u32], dims: &[u32]) -> String {
+    format!("a small member of the family, {} nodes instead of {}", times(small), times(dims))
+}
+
+fn small_grid(fabric: &Fabric, grid: &Grid) -> (Fabric, String) {
+    let small = Grid::new(shorter(&grid.dims), grid.wrap.clone(), grid.host_link);
+    let text = instead(&small.dims, &grid.dims);
+    (build_grid(fabric.name(), small, |role| like(fabric, role)), text)
+}
+
+fn small_crossbars(fabric: &Fabric, grid: &CrossbarGrid) -> (Fabric, String) {
+    let small = CrossbarGrid { dims: shorter(&grid.dims), host_link: grid.host_link };
+    let text = instead(&small.dims, &grid.dims);
+    (build_crossbars(fabric.name(), small, |role| like(fabric, role)), text)
+}
+
+/// The tree of this shape; `of` gives bandwidth and latency by role.
+pub(super) fn build_tree(name: &str, tree: Tree, of: impl Fn(LinkRole) -> Cable) -> Fabric {
+    let switches: u32 = (1..=tree.levels()).map(|level| tree.switches(level)).sum();
+    let mut builder = FabricBuilder::new(name, tree.nodes(), switches);
+    for level in 1..=tree.levels() {
+        for down in [false, true] {
+            let role = match (level, down) {
+                (1, false) => LinkRole::Injection,
+                (1, true) => LinkRole::Ejection,
+                _ => LinkRole::Network { tier: (level - 1) as u8 },
+            };
+            let (capacity, latency) = of(role);
+            for child in 0..tree.parts(level - 1) {
+                for port in 0..tree.ports(level) {
+                    let low = tree.vertex(level - 1, child);
+                    let high = tree.vertex(level, tree.parent(level, child, port));
+                    let (from, to) = if down { (high, low) } else { (low, high) };
+                    builder.link(from, to, capacity, latency, role);
+                }
+            }
+        }
+    }
+    builder.finish(Shape::Tree(tree))
+}
+
+/// The grid of this shape.
+pub(super) fn build_grid(name: &str, grid: Grid, of: impl Fn(LinkRole) -> Cable) -> Fabric {
+    let nodes = grid.positions();
+    let mut builder = FabricBuilder::new(name, nodes, if grid.host_link { nodes } else { 0 });
+    if grid.host_link {
+        hosts(&mut builder, nodes, &of);
+    }
+    for position in 0..nodes {
+        for dim in 0..grid.dims.len() {
+            for descending in [false, true] {
+                if let Some(there) = grid.neighbour(position, dim, descending) {
+                    let role = LinkRole::Network { tier: dim as u8 };
+                    let (capacity, latency) = of(role);
+                    builder.link(grid.vertex(position), grid.vertex(there), capacity, latency, role);
+                }
+            }
+        }
+    }
+    builder.finish(Shape::Grid(grid))
+}
+
+/// The hyper-crossbar of this shape.
+pub(super) fn build_crossbars(name: &str, grid: CrossbarGrid, of: impl Fn(LinkRole) -> Cable) -> Fabric {
+    let nodes = grid.positions();
+    let crossbars: u32 = (0..grid.dims.len()).map(|dim| grid.lines(dim)).sum();
+    let mut builder = FabricBuilder::new(name, nodes, crossbars + if grid.host_link { nodes } else { 0 });
+    if grid.host_link {
+        hosts(&mut builder, nodes, &of);
+    }
+    for dim in (0..grid.dims.len()).filter(|&dim| grid.dims[dim] > 1) {
+        let role = LinkRole::Network { tier: dim as u8 };
+        let (capacity, latency) = of(role);
+        for back in [false, true] {
+            for position in 0..nodes {
+                let (router, crossbar) = (grid.router(position), grid.crossbar(dim, grid.line(dim, position)));
+                let (from, to) = if back { (crossbar, router) } else { (router, crossbar) };
+                builder.link(from, to, capacity, latency, role);
+            }
+        }
+    }
+    builder.finish(Shape::CrossbarGrid(grid))
+}
+
+/// Host links in the order of grids: all injections, then all ejections.
+fn hosts(builder: &mut FabricBuilder, nodes: u32, of: impl Fn(LinkRole) -> Cable) {
+    for role in [LinkRole::Injection, LinkRole::Ejection] {
+        let (capacity, latency) = of(role);
+        for node in 0..nodes {
+            let (node, switch) = (VertexId(node), VertexId(nodes + node));
+            let (from, to) = if role == LinkRole::Injection { (node, switch) } else { (switch, node) };
+            builder.link(from, to, capacity, latency, role);
+        }
+    }
+}
+
+/// The vertices nearest to node 0, breadth first, and the links among them.
+fn neighbourhood(fabric: &Fabric) -> (Fabric, String) {
+    let graph = fabric.graph();
+    let mut kept = vec![false; graph.node_count()];
+    let mut queue = std::collections::VecDeque::new();
+    let mut found = 0;
+    for start in graph.node_indices() {
+        if found >= FEW_VERTICES {
+            break;
+        }
+        // Nodes that nothing joins to the first are taken in order, as long as there is room.
+        queue.push_back(start);
+        while let Some(vertex) = queue.pop_front() {
+            if kept[vertex.index()] || found >= FEW_VERTICES {
+                continue;
+            }
+            kept[vertex.index()] = true;
+            found += 1;
+            let mut next: Vec<_> = graph.neighbors_undirected(vertex).collect();
+            next.sort();
+            queue.extend(next.into_iter().filter(|next| !kept[next.index()]));
+        }
+    }
+    let mut number = vec![u32::MAX; kept.len()];
+    let mut names = Vec::new();
+    for vertex in (0..kept.len()).filter(|&vertex| kept[vertex]) {
+        number[vertex] = names.len() as u32;
+        names.push(fabric.vertex_name(VertexId::from_index(vertex)));
+    }
+    let nodes = (0..fabric.nodes() as usize).filter(|&vertex| kept[vertex]).count() as u32;
+    let mut builder = FabricBuilder::new(fabric.name(), nodes, names.len() as u32 - nodes);
+    for Link { ends, capacity, latency, role } in fabric.links().iter() {
+        if let Some((from, to)) = ends
+            && kept[from.index()]
+            && kept[to.index()]
+        {
+            let (from, to) = (VertexId(number[from.index()]), VertexId(number[to.index()]));
+            builder.link(from, to, *capacity, *latency, *role);
+        }
+    }
+    let text = format!(
+        "the part nearest to {}: {} of {} nodes and switches",
+        names.first().map_or("node 0", String::as_str),
+        names.len(),
+        kept.len()
+    );
+    builder.labels(Labels { vertices: names, links: Vec::new() });
+    (builder.finish(Shape::Irregular), text)
+}
