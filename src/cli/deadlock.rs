@@ -98,7 +98,23 @@ mod tests {
             blocked(7, Some(99)),
         ];
         assert_eq!(cycles(&list), [vec![RankId(0), RankId(2), RankId(1)], vec![RankId(6)]]);
-        insta::assert_snapshot!(describe(&list), @"");
+        insta::assert_snapshot!(describe(&list), @"
+        deadlock: 8 ranks wait for what never comes
+
+        rank  next message  waits for
+        ───────────────────────────────────────────────────────
+           5             1  message 0 of rank 3
+           0             1  message 0 of rank 2
+           1             1  message 0 of rank 0
+           2             1  message 0 of rank 1
+           3             1  message 0 of rank 2
+           4             1  message 3 of a rank that sends none
+           6             1  message 0 of rank 6
+           7             1  message 0 of rank 99
+
+        cycle: rank 0 waits for rank 2 waits for rank 1 waits for rank 0
+        cycle: rank 6 waits for rank 6
+        ");
     }
 
     #[test]

@@ -12,7 +12,6 @@ mod files;
 mod init;
 mod interrupt;
 mod man;
-mod memory;
 mod pattern;
 mod pictures;
 mod progress;

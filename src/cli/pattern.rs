@@ -32,7 +32,7 @@ pub fn pattern(verb: &PatternVerb, voice: Voice) -> Result<End, Failure> {
 fn list(voice: Voice) -> Result<End, Failure> {
     let mut grid = Grid::new().text("name").text("what it is");
     for named in Shelf::Patterns.all() {
-        grid.row([named.name.to_owned(), named.description()]);
+        grid.row_with_sentence([named.name.to_owned()], &named.description());
     }
     print(&grid.to_text())?;
     voice.hint("`hayase pattern show NAME` lists its first messages");

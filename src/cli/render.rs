@@ -127,7 +127,15 @@ mod tests {
             .at(Span::new(base + 39, base + 46))
             .label("expected a bandwidth")
             .help("write \"12.5 GB/s\" or \"100 Gbit/s\"");
-        insta::assert_snapshot!(invalid(&Invalid::one(diagnostic, &sources), false), @"");
+        insta::assert_snapshot!(invalid(&Invalid::one(diagnostic, &sources), false), @r#"
+        error[wrong-value]: unknown bandwidth unit "GBs"
+         --> scenario.toml:4:13
+          |
+        4 | bandwidth = "4 GBs"
+          |             ^^^^^^^ expected a bandwidth
+          |
+          = help: write "12.5 GB/s" or "100 Gbit/s"
+        "#);
     }
 
     #[test]
@@ -136,13 +144,32 @@ mod tests {
         let first = Diagnostic::new("wrong-value", "\"-3\" is no size").at_place(place.clone()).label("a size");
         let second = Diagnostic::new("missing-cell", "`bytes` is missing").at_place(Place { column: 7, ..place });
         let both = Invalid { diagnostics: vec![first, second], sources: Sources::default() };
-        insta::assert_snapshot!(invalid(&both, false), @"");
+        insta::assert_snapshot!(invalid(&both, false), @r#"
+        error[wrong-value]: "-3" is no size
+               --> m.csv:1000000:5
+                |
+        1000000 | 0,1,-3
+                |     ^^ a size
+
+        error[missing-cell]: `bytes` is missing
+               --> m.csv:1000000:7
+                |
+        1000000 | 0,1,-3 
+                |       ^
+
+        2 mistakes
+        "#);
     }
 
     #[test]
     fn a_mistake_without_a_place_has_its_help_all_the_same() {
         let diagnostic = Diagnostic::new("missing-file", "there is no file `x.toml`").label("looked here").help("hm");
-        insta::assert_snapshot!(invalid(&Invalid::one(diagnostic, &Sources::default()), false), @"");
+        insta::assert_snapshot!(invalid(&Invalid::one(diagnostic, &Sources::default()), false), @"
+        error[missing-file]: there is no file `x.toml`
+         |
+         = note: looked here
+         = help: hm
+        ");
     }
 
     #[test]

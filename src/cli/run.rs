@@ -1,11 +1,8 @@
 //! `hayase run`: one scenario, its report, and the files that were asked for.
 
-#![expect(clippy::disallowed_methods, reason = "the run time goes into `meta` and onto the screen only")]
-
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -13,7 +10,7 @@ use super::args::{RunArgs, RunFormat};
 use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor, RunsMonitor, Stop};
 use super::scenario::seeds;
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, memory, pictures, print, print_with};
+use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{AtomicFile, csv, json, table};
 use crate::report::{MessageRecord, Report, SeedStatistics, Status};
@@ -68,7 +65,6 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             run.report.status = Status::Interrupted;
         }
     }
-    run.report.meta.peak_rss_bytes = memory::peak();
     if run.report.status != Status::Complete {
         // A part of a table looks like a whole one; the report says what it is.
         for (_, left_out) in files.extract_if(.., |(kind, _)| *kind != Kind::Report) {
@@ -135,8 +131,7 @@ fn observe(
         }
     }
     let monitor = RunMonitor::new(voice.show, stop);
-    let started = Instant::now();
-    let mut run = {
+    let run = {
         let observe = timeline || !tables.is_empty();
         let mut on_message = |message: &MessageRecord| {
             for (_, table) in &mut tables {
@@ -155,9 +150,6 @@ fn observe(
             watch: Some(&monitor),
         })
     };
-    if run.report.meta.wall_s == 0.0 {
-        run.report.meta.wall_s = started.elapsed().as_secs_f64();
-    }
     drop(monitor);
     let complete = run.report.status == Status::Complete;
     for (path, table) in tables {

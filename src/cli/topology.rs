@@ -48,8 +48,7 @@ fn list(voice: Voice) -> Result<End, Failure> {
         let counts = [u64::from(fabric.nodes()), u64::from(fabric.switches()), fabric.links().len() as u64];
         let mut row = vec![named.name.to_owned()];
         row.extend(counts.map(grouped));
-        row.push(named.description());
-        grid.row(row);
+        grid.row_with_sentence(row, &named.description());
     }
     print(&grid.to_text())?;
     voice.hint("`hayase topology show NAME` says more, `-o x.svg` draws it");

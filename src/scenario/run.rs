@@ -73,7 +73,11 @@ impl Scenario {
         let bounds = self.bounds(recorder, bisection, links);
         let per_time = |bytes: f64| if makespan_s > 0.0 { bytes / makespan_s } else { 0.0 };
         let mut most_used: Vec<&LinkUse> = links.iter().filter(|link| link.bytes > 0).collect();
-        most_used.sort_by(|a, b| b.utilisation.total_cmp(&a.utilisation).then(a.id.cmp(&b.id)));
+        // Of links equally used, those come first on which messages met.
+        let order = |a: &&LinkUse, b: &&LinkUse| {
+            b.utilisation.total_cmp(&a.utilisation).then(b.mean_flows.total_cmp(&a.mean_flows)).then(a.id.cmp(&b.id))
+        };
+        most_used.sort_by(order);
         most_used.truncate(MOST_USED);
         Report {
             schema: SCHEMA,

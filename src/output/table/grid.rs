@@ -4,6 +4,9 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
+/// Longest line of a sentence in a table, in characters.
+const SENTENCE: usize = 72;
+
 /// A table of text: columns with their headings, and rows.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
@@ -34,6 +37,27 @@ impl Grid {
     /// Adds a row: a cell for each column.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Adds a row whose last cell is a sentence: where it is long it goes on in lines of its own.
+    pub fn row_with_sentence(&mut self, cells: impl IntoIterator<Item = String>, sentence: &str) {
+        let mut cells: Vec<String> = cells.into_iter().collect();
+        let mut lines = vec![String::new()];
+        for word in sentence.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if line.is_empty() => line.push_str(word),
+                Some(line) if line.chars().count() + word.chars().count() < SENTENCE => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        for line in lines {
+            let blank = vec![String::new(); cells.len()];
+            cells.push(line);
+            self.rows.push(std::mem::replace(&mut cells, blank));
+        }
     }
 
     /// Whether there are no rows.
@@ -105,6 +129,16 @@ mod tests {
         node 0 -> switch 0      20.000      1
         西|東�[2J                7.250     12
         ");
+    }
+
+    #[test]
+    fn a_long_sentence_goes_on_below() {
+        let mut grid = Grid::new().text("name").text("what it is");
+        grid.row_with_sentence(["a".into()], &"word ".repeat(20));
+        grid.row_with_sentence(["b".into()], "");
+        assert_eq!(grid.rows.len(), 3);
+        assert_eq!(grid.rows[1][0], "");
+        assert!(grid.rows[0][1].len() <= SENTENCE && grid.rows[0][1].len() + 5 > SENTENCE);
     }
 
     #[test]

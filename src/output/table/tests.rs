@@ -167,39 +167,47 @@ fn a_comparison_has_a_table_for_each_block_and_ends_with_a_sentence() {
     all-to-all on fat-tree-54
 
     fat-tree-54, placement regular, sharing max-min, routing d-mod-k, injection queue
-    pattern        mean [ms]  to best  to bound  bandwidth [GB/s]  injection [ms]  busiest link [ms]  run time [s]
-    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    simple-spread      1.060    1.000     0.883            54.000           1.060              1.200          0.01
-    2d-spread          1.060    1.000     0.883            54.000           1.060              1.200          0.01
-    ring               2.200    2.075     1.833            26.018           1.060              1.200          0.01
+    pattern        mean [ms]  to best  to bound  bandwidth [GB/s]  run time [ms]
+    ────────────────────────────────────────────────────────────────────────────
+    simple-spread      1.060    1.000     0.883            54.000         12.300
+    2d-spread          1.060    1.000     0.883            54.000         12.300
+    ring               2.200    2.075     1.833            26.018         12.300
+
+    bounds: injection 1.06 ms, busiest link 1.2 ms
 
     fat-tree-54, placement random, sharing max-min, routing d-mod-k, injection queue, 3 seeds
-    pattern        mean [ms]  sd [ms]  to best  to bound  bandwidth [GB/s]  injection [ms]  busiest link [ms]  run time [s]
-    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-    2d-spread          2.200    0.200    1.000     1.833            26.018           1.060              1.200          0.01
-    simple-spread      2.300    0.200    1.045     1.917            24.887           1.060              1.200          0.01
+    pattern        mean [ms]  sd [ms]  to best  to bound  bandwidth [GB/s]  run time [ms]
+    ─────────────────────────────────────────────────────────────────────────────────────
+    2d-spread          2.200    0.200    1.000     1.833            26.018         12.300
+    simple-spread      2.300    0.200    1.045     1.917            24.887         12.300
 
-    simple-spread and 2d-spread are equally fast with placement regular; 2d-spread is the fastest with placement random, by 4.5 % over simple-spread, within the spread over seeds.
+    bounds: injection 1.06 ms, busiest link 1.2 ms
+
+    simple-spread and 2d-spread are the fastest, and equally fast, with placement regular by 108 % over ring; 2d-spread is the fastest with placement random by 4.5 % over simple-spread (within the spread over seeds).
     ");
     insta::assert_snapshot!(comparison_markdown(&comparison), @"
     all-to-all on fat-tree-54
 
     **fat-tree-54, placement regular, sharing max-min, routing d-mod-k, injection queue**
 
-    | pattern | mean [ms] | to best | to bound | bandwidth [GB/s] | injection [ms] | busiest link [ms] | run time [s] |
-    | :-- | --: | --: | --: | --: | --: | --: | --: |
-    | simple-spread | 1.060 | 1.000 | 0.883 | 54.000 | 1.060 | 1.200 | 0.01 |
-    | 2d-spread | 1.060 | 1.000 | 0.883 | 54.000 | 1.060 | 1.200 | 0.01 |
-    | ring | 2.200 | 2.075 | 1.833 | 26.018 | 1.060 | 1.200 | 0.01 |
+    | pattern | mean [ms] | to best | to bound | bandwidth [GB/s] | run time [ms] |
+    | :-- | --: | --: | --: | --: | --: |
+    | simple-spread | 1.060 | 1.000 | 0.883 | 54.000 | 12.300 |
+    | 2d-spread | 1.060 | 1.000 | 0.883 | 54.000 | 12.300 |
+    | ring | 2.200 | 2.075 | 1.833 | 26.018 | 12.300 |
+
+    bounds: injection 1.06 ms, busiest link 1.2 ms
 
     **fat-tree-54, placement random, sharing max-min, routing d-mod-k, injection queue, 3 seeds**
 
-    | pattern | mean [ms] | sd [ms] | to best | to bound | bandwidth [GB/s] | injection [ms] | busiest link [ms] | run time [s] |
-    | :-- | --: | --: | --: | --: | --: | --: | --: | --: |
-    | 2d-spread | 2.200 | 0.200 | 1.000 | 1.833 | 26.018 | 1.060 | 1.200 | 0.01 |
-    | simple-spread | 2.300 | 0.200 | 1.045 | 1.917 | 24.887 | 1.060 | 1.200 | 0.01 |
+    | pattern | mean [ms] | sd [ms] | to best | to bound | bandwidth [GB/s] | run time [ms] |
+    | :-- | --: | --: | --: | --: | --: | --: |
+    | 2d-spread | 2.200 | 0.200 | 1.000 | 1.833 | 26.018 | 12.300 |
+    | simple-spread | 2.300 | 0.200 | 1.045 | 1.917 | 24.887 | 12.300 |
 
-    simple-spread and 2d-spread are equally fast with placement regular; 2d-spread is the fastest with placement random, by 4.5 % over simple-spread, within the spread over seeds.
+    bounds: injection 1.06 ms, busiest link 1.2 ms
+
+    simple-spread and 2d-spread are the fastest, and equally fast, with placement regular by 108 % over ring; 2d-spread is the fastest with placement random by 4.5 % over simple-spread (within the spread over seeds).
     ");
 }
 
@@ -212,7 +220,29 @@ fn a_pattern_that_wins_everywhere_is_named_once() {
         row("random", "b", &[3.0], 2.0),
     ]);
     let text = super::comparison(&comparison);
-    assert!(text.ends_with("a is the fastest in all 2 blocks, by 3.2 % to 50 % over the next.\n"), "{text}");
+    assert!(text.ends_with("a is the fastest in all 2 blocks, the next takes 3.2 % to 50 % longer.\n"), "{text}");
+}
+
+#[test]
+fn patterns_that_are_equally_fast_share_the_first_place() {
+    let comparison = compared(vec![
+        row("regular", "a", &[1.0], 1.0),
+        row("regular", "b", &[1.0], 1.0),
+        row("regular", "c", &[1.5], 1.0),
+        row("random", "a", &[2.0], 2.0),
+        row("random", "b", &[2.0], 2.0),
+    ]);
+    let text = super::comparison(&comparison);
+    let claim = "a and b are the fastest, and equally fast in all 2 blocks, the next takes 50 % longer.\n";
+    assert!(text.ends_with(claim), "{text}");
+}
+
+#[test]
+fn bounds_that_differ_have_a_column_and_common_ones_a_line() {
+    let own = Bounds { injection_s: 0.5, busiest_link_s: 0.7, bisection_s: None };
+    let rows = vec![row("x", "a", &[1.0], 1.0), ComparisonRow { bounds: own, ..row("x", "b", &[1.032], 1.0) }];
+    let text = super::comparison(&compared(rows));
+    assert!(text.contains("bound [s]") && text.contains("  0.700") && !text.contains("bounds:"), "{text}");
 }
 
 #[test]
