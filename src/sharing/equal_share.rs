@@ -15,10 +15,9 @@ use super::{Change, Sharing};
 /// Cost of a solve: O(m + t·h) for m flows on the changed links, t of them touched, h links each.
 #[derive(Clone, Debug)]
 pub struct EqualShare {
-    incidence: Incidence,
+    /// The state of a link is its share c / n; infinite for a link without flows.
+    incidence: Incidence<f64>,
     capacities: Vec<f64>,
-    /// By link: c / n; infinite for a link without flows.
-    shares: Vec<f64>,
     /// By flow [B/s]; 0 for a flow that came since the last solve.
     rates: Vec<f64>,
     /// Links whose number of flows has changed, each once.
@@ -34,9 +33,8 @@ impl EqualShare {
     pub fn new(capacities: Vec<f64>) -> Self {
         let links = capacities.len();
         Self {
-            incidence: Incidence::new(links),
+            incidence: Incidence::new(std::iter::repeat_n(f64::INFINITY, links)),
             capacities,
-            shares: vec![f64::INFINITY; links],
             rates: Vec::new(),
             changed: Vec::new(),
             is_changed: vec![false; links],
@@ -45,7 +43,7 @@ impl EqualShare {
         }
     }
 
-    pub(super) fn incidence(&self) -> &Incidence {
+    pub(super) fn incidence(&self) -> &Incidence<f64> {
         &self.incidence
     }
 
@@ -93,12 +91,12 @@ impl Sharing for EqualShare {
     fn solve(&mut self, changes: &mut Vec<Change>) {
         for &link in &self.changed {
             self.is_changed[link as usize] = false;
-            let flows = self.incidence.flows_on(link);
-            let new = match flows.len() {
+            let new = match self.incidence.count(link) {
                 0 => f64::INFINITY,
-                n => self.capacities[link as usize] / n as f64,
+                n => self.capacities[link as usize] / f64::from(n),
             };
-            let old = std::mem::replace(&mut self.shares[link as usize], new);
+            let old = std::mem::replace(self.incidence.state_mut(link).0, new);
+            let flows = self.incidence.flows_on(link);
             if new < old {
                 for &flow in flows {
                     if self.rates[flow as usize] > new {
@@ -120,7 +118,7 @@ impl Sharing for EqualShare {
             if links.is_empty() {
                 continue; // came and went since the last solve
             }
-            let new = links.iter().map(|&link| self.shares[link as usize]).fold(f64::INFINITY, f64::min);
+            let new = links.iter().map(|&link| *self.incidence.state(link)).fold(f64::INFINITY, f64::min);
             let old = std::mem::replace(&mut self.rates[flow as usize], new);
             if new != old {
                 changes.push(Change { flow, old, new });
@@ -134,6 +132,6 @@ impl Sharing for EqualShare {
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
         let rate = self.rates[flow as usize];
-        self.incidence.links(flow).iter().copied().find(|&link| self.shares[link as usize] == rate)
+        self.incidence.links(flow).iter().copied().find(|&link| *self.incidence.state(link) == rate)
     }
 }

@@ -1,30 +1,40 @@
 //! Which flows are on which links: the structure that every policy works on.
 //!
 //! Links hold the list of their flows and flows the list of their links. Most links carry one to three flows at a
-//! time, so a list of up to [`INLINE`] flows lives in the link's own cache line and is searched linearly; a longer
-//! list (an incast) moves to a vector of its own, in which each entry's place is remembered, so that a flow is taken
-//! out in constant time however many share the link.
+//! time, so a list of up to [`INLINE`] flows lives in the link's own cache line, beside what the policy keeps of the
+//! link, and is searched linearly; a longer list (an incast) moves to a vector of its own, in which each entry's place
+//! is remembered, so that a flow is taken out in constant time however many share the link.
 
 /// Flows that fit in a link's own cache line.
-const INLINE: usize = 14;
+const INLINE: usize = 5;
 
-/// Marks a link whose flows are inline.
-const NO_SPILL: u32 = u32::MAX;
-
-/// The flows on one link: 64 bytes.
+/// A link: what the policy keeps of it (up to 40 bytes) and its flows, in 64 bytes.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
-struct Members {
+#[repr(C, align(64))]
+struct Link<S> {
+    state: S,
     count: u32,
-    /// Where the list is, if it is not inline.
-    spill: u32,
+    /// The flows, up to [`INLINE`]; for more, the first entry says where the list is.
     inline: [u32; INLINE],
 }
 
-/// Flows on links.
+impl<S> Link<S> {
+    #[inline]
+    fn is_spilled(&self) -> bool {
+        self.count as usize > INLINE
+    }
+}
+
+/// Flows on links, and a state of type `S` for each link.
 #[derive(Clone, Debug)]
-pub(super) struct Incidence {
-    members: Vec<Members>,
+pub(super) struct Incidence<S> {
+    links: Vec<Link<S>>,
+    flows: Flows,
+}
+
+/// The flows' side.
+#[derive(Clone, Debug)]
+struct Flows {
     spills: Vec<Vec<u32>>,
     free_spills: Vec<u32>,
     /// Places for the links of each flow: `stride` of them a flow.
@@ -35,25 +45,7 @@ pub(super) struct Incidence {
     places: Vec<u32>,
 }
 
-impl Incidence {
-    pub(super) fn new(links: usize) -> Self {
-        let empty = Members { count: 0, spill: NO_SPILL, inline: [0; INLINE] };
-        Self {
-            members: vec![empty; links],
-            spills: Vec::new(),
-            free_spills: Vec::new(),
-            stride: 4,
-            lengths: Vec::new(),
-            links: Vec::new(),
-            places: Vec::new(),
-        }
-    }
-
-    /// Number of flow places there have ever been: flow ids are below it.
-    pub(super) fn flows(&self) -> usize {
-        self.lengths.len()
-    }
-
+impl Flows {
     /// Makes room for a flow with this id and so many links.
     fn reserve(&mut self, flow: u32, length: usize) {
         if length > self.stride {
@@ -76,45 +68,6 @@ impl Incidence {
         }
     }
 
-    /// Puts a flow on its links (each at most once).
-    pub(super) fn add(&mut self, flow: u32, links: &[u32]) {
-        self.reserve(flow, links.len());
-        let base = flow as usize * self.stride;
-        self.lengths[flow as usize] = links.len() as u32;
-        self.links[base..base + links.len()].copy_from_slice(links);
-        for (hop, &link) in links.iter().enumerate() {
-            let members = &mut self.members[link as usize];
-            let count = members.count as usize;
-            members.count += 1;
-            if members.spill == NO_SPILL {
-                if count < INLINE {
-                    members.inline[count] = flow;
-                    continue;
-                }
-                self.spill(link);
-            }
-            let list = &mut self.spills[self.members[link as usize].spill as usize];
-            self.places[base + hop] = list.len() as u32;
-            list.push(flow);
-        }
-    }
-
-    /// Moves an inline list that is full to a vector.
-    fn spill(&mut self, link: u32) {
-        let spill = self.free_spills.pop().unwrap_or_else(|| {
-            self.spills.push(Vec::new());
-            self.spills.len() as u32 - 1
-        });
-        let members = &mut self.members[link as usize];
-        members.spill = spill;
-        let inline = members.inline;
-        for (place, &flow) in inline.iter().enumerate() {
-            self.remember(flow, link, place);
-        }
-        self.spills[spill as usize].clear();
-        self.spills[spill as usize].extend_from_slice(&inline);
-    }
-
     /// Notes the place of a flow in the list of one of its links.
     fn remember(&mut self, flow: u32, link: u32, place: usize) {
         let base = flow as usize * self.stride;
@@ -123,59 +76,149 @@ impl Incidence {
         self.places[base + hop.expect("a flow in a link's list has that link")] = place as u32;
     }
 
+    /// Moves the full inline list of a link to a vector and returns where that is.
+    fn spill(&mut self, link: u32, inline: [u32; INLINE]) -> u32 {
+        let spill = self.free_spills.pop().unwrap_or_else(|| {
+            self.spills.push(Vec::new());
+            self.spills.len() as u32 - 1
+        });
+        for (place, &flow) in inline.iter().enumerate() {
+            self.remember(flow, link, place);
+        }
+        self.spills[spill as usize].extend_from_slice(&inline);
+        spill
+    }
+}
+
+impl<S> Incidence<S> {
+    pub(super) fn new(states: impl Iterator<Item = S>) -> Self {
+        Self {
+            links: states.map(|state| Link { state, count: 0, inline: [0; INLINE] }).collect(),
+            flows: Flows {
+                spills: Vec::new(),
+                free_spills: Vec::new(),
+                stride: 4,
+                lengths: Vec::new(),
+                links: Vec::new(),
+                places: Vec::new(),
+            },
+        }
+    }
+
+    /// Number of flow places there have ever been: flow ids are below it.
+    pub(super) fn flows(&self) -> usize {
+        self.flows.lengths.len()
+    }
+
+    /// Puts a flow on its links (each at most once).
+    pub(super) fn add(&mut self, flow: u32, links: &[u32]) {
+        let Self { links: all, flows } = self;
+        flows.reserve(flow, links.len());
+        let base = flow as usize * flows.stride;
+        flows.lengths[flow as usize] = links.len() as u32;
+        flows.links[base..base + links.len()].copy_from_slice(links);
+        for (hop, &id) in links.iter().enumerate() {
+            let link = &mut all[id as usize];
+            let count = link.count as usize;
+            link.count += 1;
+            if count < INLINE {
+                link.inline[count] = flow;
+                continue;
+            }
+            if count == INLINE {
+                link.inline[0] = flows.spill(id, link.inline);
+            }
+            let list = &mut flows.spills[link.inline[0] as usize];
+            flows.places[base + hop] = list.len() as u32;
+            list.push(flow);
+        }
+    }
+
     /// Takes a flow off its links.
     pub(super) fn remove(&mut self, flow: u32) {
-        let base = flow as usize * self.stride;
-        for hop in base..base + self.lengths[flow as usize] as usize {
-            let link = self.links[hop];
-            let members = &mut self.members[link as usize];
-            members.count -= 1;
-            let count = members.count as usize;
-            if members.spill == NO_SPILL {
-                let list = &mut members.inline[..=count];
+        let Self { links: all, flows } = self;
+        let base = flow as usize * flows.stride;
+        for hop in base..base + flows.lengths[flow as usize] as usize {
+            let id = flows.links[hop];
+            let link = &mut all[id as usize];
+            let was_spilled = link.is_spilled();
+            link.count -= 1;
+            let count = link.count as usize;
+            if !was_spilled {
+                let list = &mut link.inline[..=count];
                 let place = list.iter().position(|&f| f == flow).expect("a flow is in the list of its link");
                 list[place] = list[count];
                 continue;
             }
-            let spill = members.spill;
-            let list = &mut self.spills[spill as usize];
-            let place = self.places[hop] as usize;
+            let spill = link.inline[0];
+            let list = &mut flows.spills[spill as usize];
+            let place = flows.places[hop] as usize;
             debug_assert_eq!(list[place], flow);
             list.swap_remove(place);
-            if count <= INLINE / 2 {
-                // Back to the inline form well below the limit, so that a list does not move to and fro.
-                members.spill = NO_SPILL;
-                members.inline[..count].copy_from_slice(list);
-                self.free_spills.push(spill);
+            if count == INLINE {
+                link.inline.copy_from_slice(list);
+                list.clear();
+                flows.free_spills.push(spill);
             } else if let Some(&moved) = list.get(place) {
-                self.remember(moved, link, place);
+                flows.remember(moved, id, place);
             }
         }
-        self.lengths[flow as usize] = 0;
+        flows.lengths[flow as usize] = 0;
     }
 
     /// The links of a flow.
     #[inline]
     pub(super) fn links(&self, flow: u32) -> &[u32] {
-        let base = flow as usize * self.stride;
-        &self.links[base..base + self.lengths[flow as usize] as usize]
+        let base = flow as usize * self.flows.stride;
+        &self.flows.links[base..base + self.flows.lengths[flow as usize] as usize]
+    }
+
+    /// The places of the links of a flow, for walks during which the states of links change.
+    #[inline]
+    pub(super) fn hops(&self, flow: u32) -> std::ops::Range<usize> {
+        let base = flow as usize * self.flows.stride;
+        base..base + self.flows.lengths[flow as usize] as usize
+    }
+
+    /// The link at one of the places of [`hops`](Self::hops).
+    #[inline]
+    pub(super) fn link_at(&self, hop: usize) -> u32 {
+        self.flows.links[hop]
     }
 
     /// The flows on a link.
     #[inline]
     pub(super) fn flows_on(&self, link: u32) -> &[u32] {
-        let members = &self.members[link as usize];
-        if members.spill == NO_SPILL {
-            &members.inline[..members.count as usize]
+        let link = &self.links[link as usize];
+        if link.is_spilled() {
+            &self.flows.spills[link.inline[0] as usize]
         } else {
-            &self.spills[members.spill as usize]
+            &link.inline[..link.count as usize]
         }
     }
 
     /// Number of flows on a link.
     #[inline]
     pub(super) fn count(&self, link: u32) -> u32 {
-        self.members[link as usize].count
+        self.links[link as usize].count
+    }
+
+    /// What the policy keeps of a link.
+    #[inline]
+    pub(super) fn state(&self, link: u32) -> &S {
+        &self.links[link as usize].state
+    }
+
+    /// What the policy keeps of a link, and the number of its flows.
+    #[inline]
+    pub(super) fn state_mut(&mut self, link: u32) -> (&mut S, u32) {
+        let link = &mut self.links[link as usize];
+        (&mut link.state, link.count)
+    }
+
+    /// What the policy keeps of every link.
+    pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
+        self.links.iter_mut().map(|link| &mut link.state)
     }
 }
 
@@ -187,7 +230,7 @@ mod tests {
     /// Adds and removes flows at random and compares with plain lists.
     fn agrees_with_plain_lists(links: u32, flows: u32, longest: u64) {
         let mut random = Stream::new(u64::from(flows), "incidence");
-        let mut incidence = Incidence::new(links as usize);
+        let mut incidence = Incidence::new((0..links).map(|_| ()));
         let mut plain: Vec<Vec<u32>> = vec![Vec::new(); flows as usize];
         for _ in 0..20_000 {
             let flow = random.below(u64::from(flows)) as u32;

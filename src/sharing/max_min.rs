@@ -42,7 +42,7 @@ const EPS: f64 = 1e-12;
 /// under a random all-to-all d is about 15 and m about 2.
 #[derive(Clone, Debug)]
 pub struct MaxMin {
-    incidence: Incidence,
+    incidence: Incidence<LinkState>,
     sweep: Sweep,
     /// By flow [B/s]; infinite while the flow is free.
     rates: Vec<f64>,
@@ -50,9 +50,18 @@ pub struct MaxMin {
     moved: Vec<(u32, f64)>,
 }
 
-/// What the sweep knows of a link: one cache line.
+/// The dirty links, and which of them is next.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+struct Sweep {
+    /// Number of the current solve; a link is dirty when it carries this number.
+    epoch: u32,
+    dirty: Vec<u32>,
+    pending: Pending,
+}
+
+/// What the sweep knows of a link: 40 bytes, so that it shares a cache line with the list of flows.
+#[derive(Clone, Debug)]
+#[repr(C)]
 struct LinkState {
     /// [B/s].
     capacity: f64,
@@ -60,17 +69,15 @@ struct LinkState {
     level: f64,
     /// Sum of the rates of its fixed flows [B/s].
     load: f64,
-    epoch: u64,
-    /// Where its key is in the pending set; valid while it is dirty.
-    place: u32,
+    epoch: u32,
     /// Number of its flows that are free.
     free: u32,
-    /// Number of its flows.
-    count: u32,
-    phase: Phase,
-    /// Whether the key is the exact level and not just a lower bound.
-    exact: bool,
+    /// Where its key is in the pending set (upper 29 bits), whether the key is the exact level and not just a lower
+    /// bound (1 bit), and the phase (2 bits); valid while it is dirty.
+    mark: u32,
 }
+
+const _: () = assert!(size_of::<LinkState>() <= 40, "a link and its first flows fit in a cache line");
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -79,14 +86,47 @@ enum Phase {
     Done,
 }
 
+/// The bit of a mark that says that the key is exact.
+const EXACT: u32 = 4;
+
 impl LinkState {
-    /// A lower bound of the next level at which this link needs attention.
     #[inline]
-    fn key(&self) -> f64 {
-        let old_level = if self.phase == Phase::Old { self.level } else { f64::INFINITY };
-        if self.phase == Phase::Done {
+    fn phase(&self) -> Phase {
+        match self.mark & 3 {
+            0 => Phase::Old,
+            1 => Phase::Released,
+            _ => Phase::Done,
+        }
+    }
+
+    #[inline]
+    fn set_phase(&mut self, phase: Phase) {
+        self.mark = self.mark & !3 | phase as u32;
+    }
+
+    #[inline]
+    fn is_exact(&self) -> bool {
+        self.mark & EXACT != 0
+    }
+
+    #[inline]
+    fn place(&self) -> u32 {
+        self.mark >> 3
+    }
+
+    /// The level at which it has held its flows back until now, and does unless something happens below it.
+    #[inline]
+    fn old_level(&self) -> f64 {
+        if self.phase() == Phase::Old { self.level } else { f64::INFINITY }
+    }
+
+    /// A lower bound of the next level at which this link, with `count` flows, needs attention.
+    #[inline]
+    fn key(&self, count: u32) -> f64 {
+        if self.phase() == Phase::Done {
             return f64::INFINITY;
         }
+        let old_level = self.old_level();
         if self.free == 0 {
             if self.load < self.capacity * (1.0 - EPS) {
                 return old_level; // room to spare: at the old level its flows are released
@@ -95,81 +135,50 @@ impl LinkState {
                 return f64::INFINITY; // exactly full: nothing to do
             }
         }
-        let even = self.capacity / f64::from(self.count);
-        let fill = if self.free > 0 { (self.capacity - self.load) / f64::from(self.free) } else { 0.0 };
-        let full = if fill > even { fill } else { even };
-        if old_level < full { old_level } else { full }
+        // The larger of the even share c / n and of what is left for the free flows, (c - load) / free; compared by
+        // multiplication, so that a single division is left, and none where the old level comes first.
+        let (count, free, left) = (f64::from(count), f64::from(self.free), self.capacity - self.load);
+        let (upper, lower) = if left * count > self.capacity * free { (left, free) } else { (self.capacity, count) };
+        if old_level * lower <= upper { old_level } else { upper / lower }
     }
-}
-
-/// The dirty links, and which of them is next: apart from the rest of the solver, so that lists of flows and links can
-/// be walked while links change.
-#[derive(Clone, Debug)]
-struct Sweep {
-    links: Vec<LinkState>,
-    /// Number of the current solve; a link is dirty when it carries this number.
-    epoch: u64,
-    dirty: Vec<u32>,
-    pending: Pending,
 }
 
 impl Sweep {
     /// Makes a link dirty, if it is not.
     #[inline(always)]
-    fn soil(&mut self, link: u32) -> &mut LinkState {
-        let state = &mut self.links[link as usize];
+    fn soil(&mut self, link: u32, state: &mut LinkState) {
         if state.epoch != self.epoch {
             state.epoch = self.epoch;
-            state.phase = Phase::Old;
-            state.exact = false;
             self.dirty.push(link);
-            state.place = self.pending.push(f64::INFINITY);
+            state.mark = self.pending.push(f64::INFINITY) << 3 | Phase::Old as u32;
         }
-        state
     }
 
     /// A flow's rate on this link goes by `by` (and it is free no more, or is free now): the link is dirty, and its key
     /// is worked out again.
     #[inline(always)]
-    fn shift(&mut self, link: u32, by: f64, free: i32) {
-        let state = self.soil(link);
+    fn shift(&mut self, link: u32, (state, count): (&mut LinkState, u32), by: f64, free: i32) {
+        self.soil(link, state);
         state.load += by;
         state.free = state.free.wrapping_add_signed(free);
-        state.exact = false;
-        let (place, key) = (state.place, state.key());
-        self.pending.set(place, key);
+        state.mark &= !EXACT;
+        self.pending.set(state.place(), state.key(count));
     }
 
     /// Whether a link holds back flows that are as fast as `limit`.
     #[inline]
-    fn holds(&self, link: u32, limit: f64) -> bool {
-        let state = &self.links[link as usize];
-        state.level <= limit && !(state.epoch == self.epoch && state.phase == Phase::Released)
+    fn holds(&self, state: &LinkState, limit: f64) -> bool {
+        state.level <= limit && !(state.epoch == self.epoch && state.phase() == Phase::Released)
     }
 }
 
 impl MaxMin {
     /// No flows on links of these capacities [B/s].
     pub fn new(capacities: Vec<f64>) -> Self {
-        let state = |capacity: f64| LinkState {
-            capacity,
-            level: f64::INFINITY,
-            load: 0.0,
-            epoch: 0,
-            place: 0,
-            free: 0,
-            count: 0,
-            phase: Phase::Old,
-            exact: false,
-        };
+        let state = |capacity: f64| LinkState { capacity, level: f64::INFINITY, load: 0.0, epoch: 0, free: 0, mark: 0 };
         Self {
-            incidence: Incidence::new(capacities.len()),
-            sweep: Sweep {
-                links: capacities.into_iter().map(state).collect(),
-                epoch: 1,
-                dirty: Vec::new(),
-                pending: Pending::default(),
-            },
+            incidence: Incidence::new(capacities.into_iter().map(state)),
+            sweep: Sweep { epoch: 1, dirty: Vec::new(), pending: Pending::default() },
             rates: Vec::new(),
             moved: Vec::new(),
         }
@@ -189,16 +198,18 @@ impl MaxMin {
                 fastest = if rate > fastest { rate } else { fastest };
             }
         }
-        let state = &mut self.sweep.links[link as usize];
+        let count = flows.len();
+        let (state, _) = self.incidence.state_mut(link);
         debug_assert_eq!(free, state.free);
         state.load = load;
+        let (state, flows) = (self.incidence.state(link), self.incidence.flows_on(link));
         if free == 0 && load < state.capacity * (1.0 - EPS) {
             return f64::INFINITY;
         }
         let mut level = if free > 0 { (state.capacity - load) / f64::from(free) } else { 0.0 };
         if level < fastest {
             // Some fixed flows are above the level: those below it keep their rates, the rest share what they leave.
-            level = state.capacity / flows.len() as f64;
+            level = state.capacity / count as f64;
             loop {
                 let (mut below, mut others) = (0.0, 0u32);
                 for &flow in flows {
@@ -226,37 +237,40 @@ impl MaxMin {
     /// The link no longer holds its flows back at its old level: those that no other link holds there are free.
     fn release(&mut self, link: u32) {
         let Self { incidence, sweep, rates, moved } = self;
-        let state = &mut sweep.links[link as usize];
+        let (state, count) = incidence.state_mut(link);
         let level = std::mem::replace(&mut state.level, f64::INFINITY);
-        state.phase = Phase::Released;
+        state.set_phase(Phase::Released);
         let threshold = level * (1.0 - EPS);
-        for &flow in incidence.flows_on(link) {
+        for i in 0..count as usize {
+            let flow = incidence.flows_on(link)[i];
             let rate = rates[flow as usize];
             if rate < threshold || rate == f64::INFINITY {
                 continue;
             }
             let limit = rate * (1.0 + EPS);
-            let links = incidence.links(flow);
-            if links.iter().any(|&other| sweep.holds(other, limit)) {
+            if incidence.links(flow).iter().any(|&other| sweep.holds(incidence.state(other), limit)) {
                 continue;
             }
             moved.push((flow, rate));
             rates[flow as usize] = f64::INFINITY;
-            for &other in links {
-                sweep.shift(other, -rate, 1);
+            for hop in incidence.hops(flow) {
+                let other = incidence.link_at(hop);
+                sweep.shift(other, incidence.state_mut(other), -rate, 1);
             }
         }
-        sweep.shift(link, 0.0, 0);
+        sweep.shift(link, incidence.state_mut(link), 0.0, 0);
     }
 
     /// The link is full at this level: flows that would be faster are fixed there.
     fn saturate(&mut self, link: u32, level: f64) {
         let Self { incidence, sweep, rates, moved } = self;
-        let state = &mut sweep.links[link as usize];
-        state.phase = Phase::Done;
+        let (state, count) = incidence.state_mut(link);
+        state.set_phase(Phase::Done);
         state.level = level;
+        sweep.pending.set(state.place(), f64::INFINITY);
         let threshold = level * (1.0 + EPS);
-        for &flow in incidence.flows_on(link) {
+        for i in 0..count as usize {
+            let flow = incidence.flows_on(link)[i];
             let rate = rates[flow as usize];
             if rate <= threshold {
                 continue;
@@ -268,12 +282,49 @@ impl MaxMin {
                 (level - rate, 0)
             };
             rates[flow as usize] = level;
-            for &other in incidence.links(flow) {
-                sweep.shift(other, by, free);
+            for hop in incidence.hops(flow) {
+                let other = incidence.link_at(hop);
+                sweep.shift(other, incidence.state_mut(other), by, free);
             }
         }
-        let place = sweep.links[link as usize].place;
-        sweep.pending.set(place, f64::INFINITY);
+    }
+
+    /// Takes the link of the smallest key one step on; `false` when none needs attention any more.
+    fn step(&mut self) -> bool {
+        let Some((place, key)) = self.sweep.pending.smallest() else { return false };
+        let link = self.sweep.dirty[place as usize];
+        let state = self.incidence.state(link);
+        let has_room = state.free == 0 && state.load < state.capacity * (1.0 - EPS);
+        if has_room && key == state.old_level() {
+            self.release(link);
+            return true;
+        }
+        let full = if state.is_exact() { key } else { self.full_level(link) };
+        let (state, _) = self.incidence.state_mut(link);
+        let old_level = state.old_level();
+        let next = if old_level < full { old_level } else { full };
+        if next > key {
+            // The key was a lower bound only. (Exact from now on, unless the old level comes first: then the link is
+            // looked at again there.)
+            if full <= old_level {
+                state.mark |= EXACT;
+            }
+            self.sweep.pending.set(place, next);
+        } else if old_level < full {
+            self.release(link);
+        } else {
+            self.saturate(link, full);
+        }
+        true
+    }
+
+    /// Starts the numbering of solves again before it overflows.
+    fn next_epoch(&mut self) {
+        if self.sweep.epoch == u32::MAX {
+            self.incidence.states_mut().for_each(|state| state.epoch = 0);
+            self.sweep.epoch = 0;
+        }
+        self.sweep.epoch += 1;
     }
 }
 
@@ -286,23 +337,24 @@ impl Sharing for MaxMin {
         self.rates[flow as usize] = f64::INFINITY;
         self.moved.push((flow, 0.0));
         for &link in links {
-            let state = self.sweep.soil(link);
-            state.count += 1;
+            let (state, _) = self.incidence.state_mut(link);
+            self.sweep.soil(link, state);
             state.free += 1;
         }
     }
 
     fn remove(&mut self, flow: u32) {
         let rate = std::mem::replace(&mut self.rates[flow as usize], 0.0);
-        for &link in self.incidence.links(flow) {
-            let state = self.sweep.soil(link);
-            state.count -= 1;
+        for hop in self.incidence.hops(flow) {
+            let link = self.incidence.link_at(hop);
+            let (state, count) = self.incidence.state_mut(link);
+            self.sweep.soil(link, state);
             if rate == f64::INFINITY {
                 state.free -= 1;
             } else {
                 state.load -= rate;
             }
-            if state.count == 0 {
+            if count == 1 {
                 state.load = 0.0;
                 state.level = f64::INFINITY;
             }
@@ -312,42 +364,20 @@ impl Sharing for MaxMin {
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
         for &link in &self.sweep.dirty {
-            let state = &self.sweep.links[link as usize];
-            self.sweep.pending.set(state.place, state.key());
+            let (state, count) = self.incidence.state_mut(link);
+            self.sweep.pending.set(state.place(), state.key(count));
         }
-        while let Some((place, key)) = self.sweep.pending.smallest() {
-            let link = self.sweep.dirty[place as usize];
-            let state = &self.sweep.links[link as usize];
-            let spare = state.free == 0 && state.load < state.capacity * (1.0 - EPS);
-            if spare && state.phase == Phase::Old && key == state.level {
-                self.release(link);
-                continue;
-            }
-            let full = if state.exact { key } else { self.full_level(link) };
-            let state = &mut self.sweep.links[link as usize];
-            let old_level = if state.phase == Phase::Old { state.level } else { f64::INFINITY };
-            let next = if old_level < full { old_level } else { full };
-            if next > key {
-                // The key was a lower bound only. (Exact from now on, unless the old level comes first: then the
-                // link is looked at again there.)
-                state.exact = full <= old_level;
-                self.sweep.pending.set(place, next);
-            } else if old_level < full {
-                self.release(link);
-            } else {
-                self.saturate(link, full);
-            }
-        }
+        while self.step() {}
         for (flow, old) in self.moved.drain(..) {
             let new = self.rates[flow as usize];
+            // (0: it came and went since the last solve.)
             if new != old && new > 0.0 {
-                // (0: it came and went since the last solve.)
                 changes.push(Change { flow, old, new });
             }
         }
         self.sweep.dirty.clear();
         self.sweep.pending.clear();
-        self.sweep.epoch += 1;
+        self.next_epoch();
     }
 
     fn rate(&self, flow: u32) -> f64 {
@@ -355,7 +385,7 @@ impl Sharing for MaxMin {
     }
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        let level = |link: u32| self.sweep.links[link as usize].level;
+        let level = |link: u32| self.incidence.state(link).level;
         let slowest = self.incidence.links(flow).iter().copied().min_by(|&a, &b| level(a).total_cmp(&level(b)))?;
         (level(slowest) < f64::INFINITY).then_some(slowest)
     }

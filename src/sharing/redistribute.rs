@@ -103,7 +103,7 @@ impl Redistribute {
         }
     }
 
-    fn incidence(&self) -> &Incidence {
+    fn incidence(&self) -> &Incidence<f64> {
         self.base.incidence()
     }
 
