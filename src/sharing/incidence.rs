@@ -111,8 +111,12 @@ impl<S> Incidence<S> {
     }
 
     /// Puts a flow on its links (each at most once).
+    ///
+    /// # Panics
+    /// If one of them is not there: everything else relies on that.
     pub(super) fn add(&mut self, flow: u32, links: &[u32]) {
         let Self { links: all, flows } = self;
+        assert!(links.iter().all(|&link| (link as usize) < all.len()), "flow {flow} crosses a link that there is not");
         flows.reserve(flow, links.len());
         let base = flow as usize * flows.stride;
         flows.lengths[flow as usize] = links.len() as u32;
@@ -173,17 +177,27 @@ impl<S> Incidence<S> {
         &self.flows.links[base..base + self.flows.lengths[flow as usize] as usize]
     }
 
-    /// The places of the links of a flow, for walks during which the states of links change.
-    #[inline]
-    pub(super) fn hops(&self, flow: u32) -> std::ops::Range<usize> {
+    /// Calls `visit` with each link of a flow: its id, its state and the number of its flows.
+    #[inline(always)]
+    pub(super) fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, u32)) {
         let base = flow as usize * self.flows.stride;
-        base..base + self.flows.lengths[flow as usize] as usize
+        for &id in &self.flows.links[base..base + self.flows.lengths[flow as usize] as usize] {
+            debug_assert!((id as usize) < self.links.len());
+            // SAFETY: the links of a flow are checked against the number of links, which never changes, before `add`
+            // notes them. (Measured: this walk is the inner loop of the max-min sweep, 24 links a message.)
+            let link = unsafe { self.links.get_unchecked_mut(id as usize) };
+            visit(id, &mut link.state, link.count);
+        }
     }
 
-    /// The link at one of the places of [`hops`](Self::hops).
-    #[inline]
-    pub(super) fn link_at(&self, hop: usize) -> u32 {
-        self.flows.links[hop]
+    /// Whether the state of one of a flow's links passes the test.
+    #[inline(always)]
+    pub(super) fn any_link(&self, flow: u32, mut test: impl FnMut(&S) -> bool) -> bool {
+        self.links(flow).iter().any(|&id| {
+            debug_assert!((id as usize) < self.links.len());
+            // SAFETY: as in `visit_links`.
+            test(unsafe { &self.links.get_unchecked(id as usize).state })
+        })
     }
 
     /// The flows on a link.

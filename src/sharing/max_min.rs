@@ -157,7 +157,7 @@ impl Sweep {
     /// A flow's rate on this link goes by `by` (and it is free no more, or is free now): the link is dirty, and its key
     /// is worked out again.
     #[inline(always)]
-    fn shift(&mut self, link: u32, (state, count): (&mut LinkState, u32), by: f64, free: i32) {
+    fn shift(&mut self, link: u32, state: &mut LinkState, count: u32, by: f64, free: i32) {
         self.soil(link, state);
         state.load += by;
         state.free = state.free.wrapping_add_signed(free);
@@ -248,17 +248,15 @@ impl MaxMin {
                 continue;
             }
             let limit = rate * (1.0 + EPS);
-            if incidence.links(flow).iter().any(|&other| sweep.holds(incidence.state(other), limit)) {
+            if incidence.any_link(flow, |state| sweep.holds(state, limit)) {
                 continue;
             }
             moved.push((flow, rate));
             rates[flow as usize] = f64::INFINITY;
-            for hop in incidence.hops(flow) {
-                let other = incidence.link_at(hop);
-                sweep.shift(other, incidence.state_mut(other), -rate, 1);
-            }
+            incidence.visit_links(flow, |other, state, count| sweep.shift(other, state, count, -rate, 1));
         }
-        sweep.shift(link, incidence.state_mut(link), 0.0, 0);
+        let (state, count) = incidence.state_mut(link);
+        sweep.shift(link, state, count, 0.0, 0);
     }
 
     /// The link is full at this level: flows that would be faster are fixed there.
@@ -282,10 +280,7 @@ impl MaxMin {
                 (level - rate, 0)
             };
             rates[flow as usize] = level;
-            for hop in incidence.hops(flow) {
-                let other = incidence.link_at(hop);
-                sweep.shift(other, incidence.state_mut(other), by, free);
-            }
+            incidence.visit_links(flow, |other, state, count| sweep.shift(other, state, count, by, free));
         }
     }
 
@@ -336,19 +331,18 @@ impl Sharing for MaxMin {
         }
         self.rates[flow as usize] = f64::INFINITY;
         self.moved.push((flow, 0.0));
-        for &link in links {
-            let (state, _) = self.incidence.state_mut(link);
-            self.sweep.soil(link, state);
+        let Self { incidence, sweep, .. } = self;
+        incidence.visit_links(flow, |link, state, _| {
+            sweep.soil(link, state);
             state.free += 1;
-        }
+        });
     }
 
     fn remove(&mut self, flow: u32) {
         let rate = std::mem::replace(&mut self.rates[flow as usize], 0.0);
-        for hop in self.incidence.hops(flow) {
-            let link = self.incidence.link_at(hop);
-            let (state, count) = self.incidence.state_mut(link);
-            self.sweep.soil(link, state);
+        let Self { incidence, sweep, .. } = self;
+        incidence.visit_links(flow, |link, state, count| {
+            sweep.soil(link, state);
             if rate == f64::INFINITY {
                 state.free -= 1;
             } else {
@@ -358,7 +352,7 @@ impl Sharing for MaxMin {
                 state.load = 0.0;
                 state.level = f64::INFINITY;
             }
-        }
+        });
         self.incidence.remove(flow);
     }
 

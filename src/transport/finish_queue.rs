@@ -107,17 +107,15 @@ impl FinishQueue {
     fn sink(&mut self, mut place: usize, entry: Entry) {
         loop {
             let first = place * ARITY + 1;
-            let children = match self.heap.get(first..first + ARITY) {
-                Some(children) => children,
-                None if first < self.heap.len() => &self.heap[first..],
+            let (children, best): (&[Entry], usize) = match self.heap.get(first..first + ARITY) {
+                Some(children) => (children, earliest_of(children.try_into().expect("a slice of this length"))),
+                None if first < self.heap.len() => {
+                    let children = &self.heap[first..];
+                    let earlier = |a: usize, b: usize| if children[b].time < children[a].time { b } else { a };
+                    (children, (1..children.len()).fold(0, earlier))
+                }
                 None => break,
             };
-            let mut best = 0;
-            for (i, child) in children.iter().enumerate() {
-                if child.time < children[best].time {
-                    best = i;
-                }
-            }
             let child = children[best];
             if child.time >= entry.time {
                 break;
@@ -129,6 +127,15 @@ impl FinishQueue {
         self.heap[place] = entry;
         self.places[entry.flow as usize] = place as u32;
     }
+}
+
+/// Which of a full set of children is the earliest: a tournament, because which of two wins is a coin toss that a
+/// processor cannot predict, and this form compiles to selections instead of jumps.
+#[inline(always)]
+fn earliest_of(children: &[Entry; ARITY]) -> usize {
+    let earlier = |a: usize, b: usize| if children[b & 7].time < children[a & 7].time { b } else { a };
+    let quarter = [earlier(0, 1), earlier(2, 3), earlier(4, 5), earlier(6, 7)];
+    earlier(earlier(quarter[0], quarter[1]), earlier(quarter[2], quarter[3]))
 }
 
 #[cfg(test)]
