@@ -5,9 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Sources};
-use crate::fabric::Fabric;
-use crate::ids::{IdVec, NodeId, RankId};
+use crate::diagnostic::csv::{self, Column};
+use crate::diagnostic::{Diagnostic, Located, Sources};
+use crate::fabric::{Fabric, LinkRole};
+use crate::ids::{Id, IdVec, NodeId, RankId, VertexId};
+use crate::rng::Stream;
 
 /// The node of each rank; no two ranks share one.
 pub type Placement = IdVec<RankId, NodeId>;
@@ -18,6 +20,14 @@ pub type Placement = IdVec<RankId, NodeId>;
 pub enum PlacementSpec {
     /// Rank r on node r.
     Regular(RegularSpec),
+    /// Ranks on random nodes.
+    Random(RandomSpec),
+    /// Each leaf switch is filled with consecutive ranks before the next.
+    Block(BlockSpec),
+    /// Consecutive ranks on consecutive leaf switches.
+    RoundRobin(RoundRobinSpec),
+    /// Nodes from a CSV file.
+    File(FileSpec),
 }
 
 /// `[placement.regular]`: no options.
@@ -25,7 +35,67 @@ pub enum PlacementSpec {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RegularSpec {}
 
+/// `[placement.random]`: the first so many nodes of a random order of all.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct RandomSpec {
+    /// The seed of the order (default: that of the scenario).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Located<u64>>,
+}
+
+/// `[placement.block]`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct BlockSpec {
+    /// How many nodes of each leaf switch are used at most (default: all).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_leaf: Option<Located<u32>>,
+}
+
+/// `[placement.round-robin]`: rank r on leaf switch r mod their number; a full leaf is passed over.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct RoundRobinSpec {}
+
+/// `[placement.file]`: a CSV file `rank,node` that names each rank once.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "PlacementFile")]
+pub struct FileSpec {
+    /// The file, relative to the one that names it.
+    pub path: Located<String>,
+}
+
+impl Default for PlacementSpec {
+    fn default() -> Self {
+        Self::Regular(RegularSpec {})
+    }
+}
+
 impl PlacementSpec {
+    /// What the command line calls a placement: one of the names, else a file.
+    pub fn parse(name_or_path: &str) -> Self {
+        match name_or_path {
+            "regular" => Self::Regular(RegularSpec {}),
+            "random" => Self::Random(RandomSpec::default()),
+            "block" => Self::Block(BlockSpec::default()),
+            "round-robin" => Self::RoundRobin(RoundRobinSpec {}),
+            path => Self::File(FileSpec { path: path.to_owned().into() }),
+        }
+    }
+
+    /// The name of the placement, or its file.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Regular(_) => "regular",
+            Self::Random(_) => "random",
+            Self::Block(_) => "block",
+            Self::RoundRobin(_) => "round-robin",
+            Self::File(spec) => &spec.path,
+        }
+    }
+
     /// Places `ranks` ranks on the nodes of the fabric.
     ///
     /// # Errors
@@ -33,10 +103,132 @@ impl PlacementSpec {
     pub fn build(
         &self,
         ranks: u32,
-        _fabric: &Arc<Fabric>,
-        _seed: u64,
-        _sources: &mut Sources,
+        fabric: &Arc<Fabric>,
+        seed: u64,
+        sources: &mut Sources,
     ) -> Result<Placement, Vec<Diagnostic>> {
-        Ok((0..ranks).map(NodeId).collect())
+        if ranks > fabric.nodes() {
+            let message = format!("{ranks} ranks do not fit on the {} nodes of `{}`", fabric.nodes(), fabric.name());
+            return Err(vec![
+                Diagnostic::new("too-many-ranks", message)
+                    .help("take a larger fabric or fewer ranks; each rank needs a node of its own"),
+            ]);
+        }
+        let ranks = ranks as usize;
+        match self {
+            Self::Regular(_) => Ok(fabric.node_ids().take(ranks).collect()),
+            Self::Random(spec) => {
+                let seed = spec.seed.as_deref().copied().unwrap_or(seed);
+                let mut nodes: Vec<NodeId> = fabric.node_ids().collect();
+                Stream::new(seed, "placement").shuffle(&mut nodes);
+                nodes.truncate(ranks);
+                Ok(nodes.into())
+            }
+            Self::Block(spec) => spec.build(ranks, fabric),
+            Self::RoundRobin(_) => Ok(round_robin(ranks, &leaves(fabric))),
+            Self::File(spec) => spec.build(ranks, fabric, sources),
+        }
     }
 }
+
+impl BlockSpec {
+    fn build(&self, ranks: usize, fabric: &Fabric) -> Result<Placement, Vec<Diagnostic>> {
+        let leaves = leaves(fabric);
+        let Some(per_leaf) = &self.per_leaf else {
+            return Ok(leaves.into_iter().flatten().take(ranks).collect());
+        };
+        let used = |leaf: Vec<NodeId>| leaf.into_iter().take(**per_leaf as usize);
+        let leaf_count = leaves.len();
+        let nodes: Vec<NodeId> = leaves.into_iter().flat_map(used).collect();
+        if nodes.len() < ranks {
+            let message = format!(
+                "{ranks} ranks do not fit on {} nodes of each of the {leaf_count} leaf switches of `{}`",
+                **per_leaf,
+                fabric.name()
+            );
+            return Err(vec![
+                Diagnostic::new("too-many-ranks", message)
+                    .at_value(per_leaf)
+                    .label(format!("there is room for {} ranks", nodes.len())),
+            ]);
+        }
+        Ok(nodes.into_iter().take(ranks).collect())
+    }
+}
+
+const COLUMNS: [Column; 2] = [Column::required("rank"), Column::required("node")];
+const RANK: usize = 0;
+const NODE: usize = 1;
+
+impl FileSpec {
+    fn build(&self, ranks: usize, fabric: &Fabric, sources: &Sources) -> Result<Placement, Vec<Diagnostic>> {
+        let input = sources.open(&self.path).map_err(|diagnostic| vec![diagnostic])?;
+        let file = input.name().to_owned();
+        // By rank its node and by node its rank, each with the line that says so (0: none yet).
+        let mut node_of = vec![(NodeId(0), 0); ranks];
+        let mut rank_on = vec![0; fabric.nodes() as usize];
+        csv::read(input, &COLUMNS, |row| {
+            let rank = row.number(RANK, "rank", ranks as u32);
+            let node = row.number(NODE, "node", fabric.nodes());
+            let (Some(rank), Some(node)) = (rank, node) else { return };
+            let (at, on) = (&mut node_of[rank as usize], &mut rank_on[node as usize]);
+            if at.1 != 0 {
+                let diagnostic = Diagnostic::new("duplicate-rank", format!("rank {rank} has a node already"));
+                row.mistake(RANK, diagnostic.label(format!("line {} places it on node {}", at.1, at.0)));
+            } else if *on != 0 {
+                let diagnostic = Diagnostic::new("duplicate-node", format!("node {node} has a rank already"));
+                row.mistake(NODE, diagnostic.label(format!("line {on} places one on it")));
+            } else {
+                *at = (NodeId(node), row.line());
+                *on = row.line();
+            }
+        })?;
+        let missing: Vec<usize> = (0..ranks).filter(|&rank| node_of[rank].1 == 0).collect();
+        match missing[..] {
+            [] => Ok(node_of.into_iter().map(|(node, _)| node).collect()),
+            [first, ..] => {
+                let message = match missing.len() {
+                    1 => format!("`{file}` gives rank {first} no node"),
+                    n => format!("`{file}` gives {n} of the {ranks} ranks no node; the first is rank {first}"),
+                };
+                let diagnostic = Diagnostic::new("missing-rank", message).at_value(&self.path);
+                Err(vec![diagnostic.help("add a line `rank,node` for each")])
+            }
+        }
+    }
+}
+
+/// The nodes of each leaf switch, ascending; leaves in the order of their lowest node.
+///
+/// A node's leaf is where its injection link ends, the one with the lowest id if it has several; a node without one
+/// (it sits on the network links) is a leaf of its own.
+fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
+    let mut switch_of: Vec<Option<VertexId>> = vec![None; fabric.nodes() as usize];
+    for link in fabric.links().iter() {
+        if let (LinkRole::Injection, Some((from, to))) = (link.role, link.ends)
+            && let Some(switch) = switch_of.get_mut(from.index())
+        {
+            switch.get_or_insert(to);
+        }
+    }
+    let mut leaf_of: Vec<Option<usize>> = vec![None; (fabric.nodes() + fabric.switches()) as usize];
+    let mut leaves: Vec<Vec<NodeId>> = Vec::new();
+    for node in fabric.node_ids() {
+        let vertex = switch_of[node.index()].unwrap_or(node.into());
+        let leaf = *leaf_of[vertex.index()].get_or_insert(leaves.len());
+        if leaf == leaves.len() {
+            leaves.push(Vec::new());
+        }
+        leaves[leaf].push(node);
+    }
+    leaves
+}
+
+fn round_robin(ranks: usize, leaves: &[Vec<NodeId>]) -> Placement {
+    let largest = leaves.iter().map(Vec::len).max().unwrap_or(0);
+    let rounds = (0..largest).flat_map(|round| leaves.iter().filter_map(move |leaf| leaf.get(round)));
+    rounds.take(ranks).copied().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,13 +4,16 @@
 //! hint. Texts are kept in [`Sources`], in which a [`Span`] is a range of characters of any of them, so that a
 //! value read from a file still knows its place when a later check finds it impossible ([`Located`]).
 
+pub mod csv;
+mod input;
 mod located;
 mod sources;
 
 use std::fmt;
 
+pub use input::Input;
 pub use located::Located;
-pub use sources::{Place, Sources, Span};
+pub use sources::{BuiltIn, OnRead, Place, Sources, Span};
 
 /// One mistake in an input.
 #[derive(Clone, PartialEq, Debug)]

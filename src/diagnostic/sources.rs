@@ -1,8 +1,12 @@
 //! The texts that were read, and ranges of characters in them.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use super::Located;
 
 /// A range of bytes of one of the texts of a [`Sources`], counted through all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -42,13 +46,67 @@ struct Source {
     base: usize,
 }
 
-/// The texts that were read so far.
-#[derive(Clone, Debug, Default)]
+/// Who is told how far the reading of a file is: its name, the bytes read and the bytes in all (0: not known).
+pub type OnRead = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
+
+/// Files that are part of the program: name and content.
+pub type BuiltIn = &'static [(&'static str, &'static [u8])];
+
+/// The texts that were read so far, and how further files are found.
+#[derive(Clone, Default)]
 pub struct Sources {
     texts: Vec<Source>,
+    built_in: BuiltIn,
+    on_read: Option<OnRead>,
+}
+
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.texts.iter().map(|source| source.name.as_str()).collect();
+        f.debug_struct("Sources").field("texts", &names).finish_non_exhaustive()
+    }
 }
 
 impl Sources {
+    /// Has `hook` called every few megabytes of a file that is read.
+    pub fn on_read(&mut self, hook: OnRead) {
+        self.on_read = Some(hook);
+    }
+
+    /// Files that a text finds although they are in no directory: those of the named topologies and patterns.
+    pub fn built_in(&mut self, files: BuiltIn) {
+        self.built_in = files;
+    }
+
+    /// Who is told how far the reading of a file is.
+    pub(super) fn hook(&self) -> Option<OnRead> {
+        self.on_read.clone()
+    }
+
+    /// The file that `path` names: relative to the directory of the file in which it is written.
+    ///
+    /// What is written in no file (the command line, a program, a text whose name starts with `-` or `<`) is
+    /// relative to the current directory.
+    pub fn resolve(&self, path: &Located<String>) -> PathBuf {
+        let written_in = path.span().and_then(|span| self.find(span)).map(|(name, _, _)| name);
+        match written_in {
+            Some(name) if !name.starts_with(['-', '<']) => {
+                Path::new(name).parent().unwrap_or(Path::new("")).join(path.as_str())
+            }
+            _ => PathBuf::from(path.as_str()),
+        }
+    }
+
+    /// The content of the built-in file that `path` names, if there is one and no file of that name is in its way.
+    ///
+    /// A text that is itself built in (its name starts with `<`) finds built-in files first.
+    pub(super) fn find_built_in(&self, path: &Located<String>) -> Option<&'static [u8]> {
+        let (_, content) = self.built_in.iter().find(|(name, _)| *name == path.as_str())?;
+        let from_built_in =
+            path.span().and_then(|span| self.find(span)).is_some_and(|(name, _, _)| name.starts_with('<'));
+        (from_built_in || !self.resolve(path).exists()).then_some(content)
+    }
+
     /// Keeps a text and returns its base: byte i of it has position `base + i` in a [`Span`].
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> usize {
         let base = self.texts.last().map_or(0, |last| last.base + last.text.len() + 1);

@@ -101,7 +101,7 @@ impl Grid {
         let mut links = if host_link { nodes.checked_mul(2)? } else { 0 };
         for (&dim, &wrap) in dims.iter().zip(wrap) {
             let cables_per_line = if wrap && dim > 2 { u64::from(dim) } else { u64::from(dim).saturating_sub(1) };
-            let lines = nodes.checked_div(dim.into())?;
+            let lines = nodes / u64::from(dim.max(1));
             links = links.checked_add(lines.checked_mul(cables_per_line)?.checked_mul(2)?)?;
         }
         Some((nodes, if host_link { nodes } else { 0 }, links))
@@ -175,7 +175,7 @@ impl CrossbarGrid {
         let mut switches = if self.host_link { nodes } else { 0 };
         let mut links = if self.host_link { nodes.checked_mul(2)? } else { 0 };
         for &dim in self.dims.iter().filter(|&&dim| dim != 1) {
-            switches = switches.checked_add(nodes.checked_div(dim.into())?)?;
+            switches = switches.checked_add(nodes / u64::from(dim.max(1)))?;
             links = links.checked_add(nodes.checked_mul(2)?)?;
         }
         Some((nodes, switches, links))

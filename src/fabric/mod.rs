@@ -6,7 +6,9 @@
 //! stored, is the fabric's [`Shape`].
 
 mod bounds;
+mod build;
 mod grid;
+mod max_flow;
 mod routes;
 mod shape;
 mod tree;

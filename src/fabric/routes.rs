@@ -26,6 +26,11 @@ impl RouteTable {
         Some(&self.links[start as usize..end as usize])
     }
 
+    /// Links of the longest route.
+    pub fn longest(&self) -> u32 {
+        self.ranges.values().map(|(start, end)| end - start).max().unwrap_or(0)
+    }
+
     /// Number of pairs with a route.
     pub fn len(&self) -> usize {
         self.ranges.len()

@@ -102,7 +102,7 @@ impl Tree {
             let parts = groups.checked_mul(copies)?;
             let ports = u64::from(parents).checked_mul(parallel.into())?;
             links = links.checked_add(parts.checked_mul(ports)?.checked_mul(2)?)?;
-            groups = groups.checked_div(children.into())?;
+            groups /= u64::from(children.max(1));
             copies = copies.checked_mul(parents.into())?;
             switches = switches.checked_add(groups.checked_mul(copies)?)?;
         }

@@ -6,27 +6,104 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Router;
+use super::climb::Climb;
 use crate::diagnostic::Diagnostic;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Shape, Tree};
+use crate::ids::{LinkId, NodeId};
 
-/// `[routing.d-mod-k]`.
+/// `[routing.d-mod-k]`: up a tree by the destination's number.
+///
+/// From a part of level l a message to node d takes port `(d / W_l) mod (up[l] * parallel[l])`, where `W_l = up[0] * ... *
+/// up[l-1]`: neighbouring destinations are spread over the parents, and a destination is reached by the same way down
+/// from everywhere. Shifts (node i to i + c) on a full-bisection tree share no link.
+///
+/// Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
+/// Technion CCIT report 776 (2010); SimGrid's `FAT_TREE` clusters.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DModKSpec {}
 
 impl DModKSpec {
-    pub(super) fn build(&self, _fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        Err(Vec::new())
+    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let climb = Climb::new(fabric, "d-mod-k")?;
+        Ok(Arc::new(ModK { climb, fabric: fabric.clone(), by: End::Destination }))
     }
 }
 
-/// `[routing.s-mod-k]`.
+/// `[routing.s-mod-k]`: up a tree by the source's number; the mirror image of `[routing.d-mod-k]`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SModKSpec {}
 
 impl SModKSpec {
-    pub(super) fn build(&self, _fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        Err(Vec::new())
+    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let climb = Climb::new(fabric, "s-mod-k")?;
+        Ok(Arc::new(ModK { climb, fabric: fabric.clone(), by: End::Source }))
     }
+}
+
+/// Whose number says which way is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    Source,
+    Destination,
+}
+
+/// Up by the digits of one end's number.
+#[derive(Debug)]
+struct ModK {
+    climb: Climb,
+    fabric: Arc<Fabric>,
+    by: End,
+}
+
+impl Router for ModK {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let mut rest = match self.by {
+            End::Source => src.0,
+            End::Destination => dst.0,
+        };
+        self.climb.route(src, dst, route, |level| {
+            let (port, above) = level.digit(rest);
+            rest = above;
+            port
+        });
+    }
+
+    /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source
+    /// (S-mod-k), where that is the same for all nodes that the link serves: so always where it serves one.
+    fn dominator(&self, link: LinkId) -> Option<LinkId> {
+        let Shape::Tree(tree) = self.fabric.shape() else { return None };
+        let at = tree.link(link);
+        if at.level == 1 || at.down != (self.by == End::Destination) {
+            return None;
+        }
+        // The nodes it serves: those below its lower end (`start .. start + block`) whose number modulo the number of
+        // ways over this level (`period`) is the number of this way (`way`).
+        let (block, period) = (tree.block(at.level - 1), ways(tree, at.level));
+        let copies = tree.copies(at.level - 1);
+        let (start, way) = (at.child / copies * block, at.child % copies + copies * at.port);
+        let first = start + (way + period - start % period) % period;
+        let end = start + block;
+        if first >= end {
+            return None;
+        }
+        let last = first + (end - 1 - first) / period * period;
+        let same_part = first / tree.block(at.level - 2) == last / tree.block(at.level - 2);
+        let same_way = first == last || period.is_multiple_of(ways(tree, at.level - 1));
+        (same_part && same_way).then(|| next(tree, at.level - 1, first, at.down))
+    }
+}
+
+/// Number of ways between the parts above one node below this level and those above it on this level.
+fn ways(tree: &Tree, level: usize) -> u32 {
+    tree.copies(level - 1) * tree.ports(level)
+}
+
+/// The link of this level on the way to (or from) a node.
+fn next(tree: &Tree, level: usize, node: u32, down: bool) -> LinkId {
+    let copies = tree.copies(level - 1);
+    let child = node / tree.block(level - 1) * copies + node % copies;
+    let port = node / copies % tree.ports(level);
+    if down { tree.down_link(level, child, port) } else { tree.up_link(level, child, port) }
 }

@@ -2,8 +2,10 @@
 //!
 //! Routes are computed, not stored, wherever the fabric's [`Shape`](crate::fabric::Shape) allows it: one file a rule.
 
+mod climb;
 mod d_mod_k;
 mod dimension_order;
+mod divisor;
 mod hashed;
 mod shortest_path;
 mod table;
@@ -13,14 +15,28 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::Diagnostic;
-use crate::fabric::Fabric;
+use crate::diagnostic::{Diagnostic, closest};
+use crate::fabric::{Fabric, Shape};
 use crate::ids::{LinkId, NodeId};
+
+pub use d_mod_k::{DModKSpec, SModKSpec};
+pub use dimension_order::{DimensionOrderSpec, Ties};
+pub use hashed::HashedSpec;
+pub use shortest_path::ShortestPathSpec;
+pub use table::TableSpec;
 
 /// A rule that gives the route from any node to any other, always the same for the same pair.
 pub trait Router: Send + Sync + std::fmt::Debug {
     /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
+
+    /// Whether there is a route from `src` to `dst`; only where this is so may [`Router::route`] be asked for it.
+    ///
+    /// Rules for regular fabrics reach every node; a graph or a list of routes from a file may not.
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        let _ = (src, dst);
+        true
+    }
 
     /// A link that every route over `link` also crosses, if the rule knows one.
     ///
@@ -37,25 +53,72 @@ pub trait Router: Send + Sync + std::fmt::Debug {
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingSpec {
     /// Up a tree by the destination's number, so that each down link serves few destinations.
-    DModK(d_mod_k::DModKSpec),
+    DModK(DModKSpec),
     /// Up a tree by the source's number.
-    SModK(d_mod_k::SModKSpec),
+    SModK(SModKSpec),
     /// Up a tree by a seeded hash of source and destination (ECMP by flow).
-    Hashed(hashed::HashedSpec),
+    Hashed(HashedSpec),
     /// One dimension of a grid after another.
-    DimensionOrder(dimension_order::DimensionOrderSpec),
+    DimensionOrder(DimensionOrderSpec),
     /// A shortest path of the graph, always the same one.
-    ShortestPath(shortest_path::ShortestPathSpec),
+    ShortestPath(ShortestPathSpec),
     /// The routes that the topology's own file gives.
-    Table(table::TableSpec),
+    Table(TableSpec),
 }
 
+/// The names of all rules.
+const NAMES: [&str; 6] = ["d-mod-k", "s-mod-k", "hashed", "dimension-order", "shortest-path", "table"];
+
 impl RoutingSpec {
+    /// The names of all rules.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter()
+    }
+
+    /// The name of this rule, as in `[routing.d-mod-k]`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::DModK(_) => "d-mod-k",
+            Self::SModK(_) => "s-mod-k",
+            Self::Hashed(_) => "hashed",
+            Self::DimensionOrder(_) => "dimension-order",
+            Self::ShortestPath(_) => "shortest-path",
+            Self::Table(_) => "table",
+        }
+    }
+
+    /// The rule of this name, with its options at their defaults.
+    ///
+    /// # Errors
+    /// An unknown name, with the one that was probably meant.
+    pub fn parse_name(name: &str) -> Result<Self, Diagnostic> {
+        Ok(match name {
+            "d-mod-k" => Self::DModK(DModKSpec::default()),
+            "s-mod-k" => Self::SModK(SModKSpec::default()),
+            "hashed" => Self::Hashed(HashedSpec::default()),
+            "dimension-order" => Self::DimensionOrder(DimensionOrderSpec::default()),
+            "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
+            "table" => Self::Table(TableSpec::default()),
+            _ => {
+                let help = match closest(name, NAMES) {
+                    Some(close) => format!("did you mean `{close}`?"),
+                    None => format!("write one of {}", NAMES.join(", ")),
+                };
+                let message = format!("unknown routing `{name}`");
+                return Err(Diagnostic::new("unknown-routing", message).label(NAMES.join(", ")).help(help));
+            }
+        })
+    }
+
     /// The usual rule for this fabric: `table` where routes are given, `d-mod-k` on trees, `dimension-order` on
     /// grids, `shortest-path` elsewhere.
     pub fn default_for(fabric: &Fabric) -> Self {
-        let _ = fabric;
-        Self::ShortestPath(shortest_path::ShortestPathSpec {})
+        match fabric.shape() {
+            _ if fabric.routes().is_some() => Self::Table(TableSpec::default()),
+            Shape::Tree(_) => Self::DModK(DModKSpec::default()),
+            Shape::Grid(_) | Shape::CrossbarGrid(_) => Self::DimensionOrder(DimensionOrderSpec::default()),
+            Shape::Irregular => Self::ShortestPath(ShortestPathSpec::default()),
+        }
     }
 
     /// The rule for this fabric.
@@ -63,7 +126,6 @@ impl RoutingSpec {
     /// # Errors
     /// Where the rule does not fit the fabric (D-mod-k on a torus), or an option does not.
     pub fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let _ = seed;
         match self {
             Self::DModK(spec) => spec.build(fabric),
             Self::SModK(spec) => spec.build(fabric),
@@ -73,4 +135,14 @@ impl RoutingSpec {
             Self::Table(spec) => spec.build(fabric),
         }
     }
+}
+
+/// The mistake of a rule that was asked for on a fabric it knows no routes on.
+fn misfit(rule: &str, fits: &str, fabric: &Fabric) -> Diagnostic {
+    let usual = RoutingSpec::default_for(fabric);
+    Diagnostic::new(
+        "routing-misfit",
+        format!("{rule} finds routes on {fits}, but {} is {}", fabric.name(), fabric.shape().kind()),
+    )
+    .help(format!("use `{}`, or leave the routing out", usual.name()))
 }

@@ -3,6 +3,7 @@
 //! A family is a `...Spec` (what the scenario says) whose `build` makes a [`Fabric`]. To add one: a file here, a
 //! variant of [`TopologySpec`], and a line in its `build`.
 
+mod common;
 mod crossbar;
 mod custom;
 mod fat_tree;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::fabric::Fabric;
 
+pub use common::OneOrList;
 pub use crossbar::CrossbarSpec;
 pub use custom::CustomSpec;
 pub use fat_tree::FatTreeSpec;

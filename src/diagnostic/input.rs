@@ -1,0 +1,241 @@
+//! Files that are opened where a text names them.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::{Diagnostic, Located, OnRead, Place, Sources};
+
+/// How often the hook of [`Sources::on_read`] is called [B].
+const STEP: u64 = 4 << 20;
+
+/// How every zstd frame starts.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// An open file: its name for messages, and its bytes, decompressed if they were compressed with zstd.
+pub struct Input {
+    name: String,
+    bytes: Box<dyn Read>,
+}
+
+impl Input {
+    /// What stands in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes that are in memory already; for tests and for what was piped in.
+    pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        Self { name: name.into(), bytes: Box::new(io::Cursor::new(bytes)) }
+    }
+
+    fn new(name: String, bytes: impl Read + 'static, total: u64, hook: Option<OnRead>) -> io::Result<Self> {
+        let mut bytes = Counted { bytes, name: name.clone(), done: 0, told: 0, total, hook };
+        let mut start = Vec::with_capacity(ZSTD_MAGIC.len());
+        bytes.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut start)?;
+        let compressed = start == ZSTD_MAGIC;
+        let bytes = io::Cursor::new(start).chain(bytes);
+        let bytes: Box<dyn Read> =
+            if compressed { Box::new(zstd::stream::read::Decoder::new(bytes)?) } else { Box::new(bytes) };
+        Ok(Self { name, bytes })
+    }
+
+    /// The message for a failure of the system under way.
+    pub(super) fn failed(name: &str, error: &io::Error) -> Diagnostic {
+        Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}"))
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.read(buffer)
+    }
+}
+
+/// Counts the bytes of the file itself (compressed, where it is) and tells the hook.
+struct Counted<R> {
+    bytes: R,
+    name: String,
+    done: u64,
+    told: u64,
+    total: u64,
+    hook: Option<OnRead>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.done += count as u64;
+        let at_end = count == 0 && !buffer.is_empty() && self.told < self.done;
+        if let Some(hook) = &self.hook
+            && (self.done >= self.told + STEP || at_end)
+        {
+            self.told = self.done;
+            hook(&self.name, self.done, self.total);
+        }
+        Ok(count)
+    }
+}
+
+impl Sources {
+    /// Opens the file that `path` names ([`Sources::resolve`]); zstd is recognised by its first bytes.
+    ///
+    /// # Errors
+    /// The file is missing, a directory or unreadable: a diagnostic at the place that names it.
+    pub fn open(&self, path: &Located<String>) -> Result<Input, Diagnostic> {
+        if let Some(content) = self.find_built_in(path) {
+            let name = format!("<built in>/{}", path.as_str());
+            return Input::new(name.clone(), content, content.len() as u64, self.hook())
+                .map_err(|error| Input::failed(&name, &error));
+        }
+        let resolved = self.resolve(path);
+        let name = resolved.display().to_string();
+        let opened = File::open(&resolved).and_then(|file| {
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
+                return Err(io::Error::from(io::ErrorKind::IsADirectory));
+            }
+            Input::new(name.clone(), file, metadata.len(), self.hook())
+        });
+        opened.map_err(|error| {
+            match error.kind() {
+                _ if path.is_empty() => Diagnostic::new("missing-file", "the name of a file is empty"),
+                io::ErrorKind::NotFound => Diagnostic::new("missing-file", format!("there is no file `{name}`"))
+                    .label("no such file")
+                    .help("a path is relative to the file that names it, or to the current directory"),
+                io::ErrorKind::IsADirectory => {
+                    Diagnostic::new("unreadable-file", format!("`{name}` is a directory")).label("a file is expected")
+                }
+                _ => Input::failed(&name, &error),
+            }
+            .at_value(path)
+        })
+    }
+
+    /// Reads the file that `path` names and keeps its text: returns the text and its base (see [`Sources::add`]).
+    ///
+    /// # Errors
+    /// As [`Sources::open`], and a file that is not UTF-8: a diagnostic at the first wrong byte.
+    pub fn read_text(&mut self, path: &Located<String>) -> Result<(usize, Arc<str>), Diagnostic> {
+        let mut input = self.open(path)?;
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).map_err(|error| Input::failed(input.name(), &error).at_value(path))?;
+        let text: Arc<str> = match String::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                return Err(not_utf8(input.name(), error.as_bytes(), valid));
+            }
+        };
+        Ok((self.add(input.name(), Arc::clone(&text)), text))
+    }
+}
+
+/// The message for the first byte that is not part of a character.
+fn not_utf8(file: &str, bytes: &[u8], valid: usize) -> Diagnostic {
+    let line_start = bytes[..valid].iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
+    let line_end = bytes[valid..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |i| valid + i);
+    let text = String::from_utf8_lossy(&bytes[line_start..line_end]);
+    Diagnostic::new("not-utf8", format!("`{file}` is not UTF-8 text"))
+        .at_place(Place {
+            file: file.to_owned(),
+            line: bytes[..line_start].iter().filter(|&&b| b == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&bytes[line_start..valid]).chars().count() + 1,
+            text: text.trim_end_matches('\r').chars().take(400).collect(),
+            length: 1,
+        })
+        .label(format!("byte 0x{:02x} is no character", bytes.get(valid).copied().unwrap_or(0)))
+        .help("save the file as UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::diagnostic::{Invalid, Span};
+
+    /// A `Located` whose span is in the text with this base.
+    fn named_in(base: usize, path: &str) -> Located<String> {
+        #[derive(serde::Deserialize)]
+        struct File {
+            path: Located<String>,
+        }
+        let mut text = " ".repeat(base);
+        text.push_str(&format!("path = '{path}'"));
+        toml::from_str::<File>(&text).unwrap().path
+    }
+
+    #[test]
+    fn a_path_is_relative_to_the_file_that_names_it() {
+        let mut sources = Sources::default();
+        let text = "x".repeat(100);
+        for (name, resolved) in [
+            ("dir/scenario.toml", "dir/a.csv"),
+            ("scenario.toml", "a.csv"),
+            ("--set", "a.csv"),
+            ("<torus>", "a.csv"),
+            ("/abs/x.toml", "/abs/a.csv"),
+        ] {
+            let base = sources.add(name, text.as_str());
+            assert_eq!(sources.resolve(&named_in(base, "a.csv")).to_str(), Some(resolved));
+            assert_eq!(sources.resolve(&named_in(base, "/b.csv")).to_str(), Some("/b.csv"));
+        }
+        assert_eq!(sources.resolve(&"a.csv".to_owned().into()).to_str(), Some("a.csv"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_reported_where_it_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = directory.path().join("x.toml").display().to_string();
+        let mut sources = Sources::default();
+        let base = sources.add(name.as_str(), "path = 'none.csv'");
+        let error = sources.open(&named_in(base, "none.csv")).err().unwrap();
+        assert_eq!(error.place(&sources).map(|place| (place.line, place.column, place.length)), Some((1, 8, 10)));
+        assert!(Invalid::one(error, &sources).to_string().contains("there is no file"));
+        let error = sources.open(&named_in(base, ".")).err().unwrap();
+        assert!(error.message.ends_with("is a directory"), "{}", error.message);
+        std::fs::write(directory.path().join("latin.csv"), b"a\nb\xe4c\n").unwrap();
+        let error = sources.read_text(&named_in(base, "latin.csv")).unwrap_err();
+        let place = error.place(&sources).unwrap();
+        assert_eq!((place.line, place.column), (2, 2));
+        std::fs::write(directory.path().join("ok.csv"), "a\n").unwrap();
+        let (base, text) = sources.read_text(&named_in(base, "ok.csv")).unwrap();
+        assert_eq!(&*text, "a\n");
+        assert_eq!(sources.place(Span::new(base, base + 1)).unwrap().column, 1);
+    }
+
+    #[test]
+    fn a_built_in_file_is_found_unless_a_file_is_in_its_way() {
+        let mut sources = Sources::default();
+        sources.built_in(&[("Cargo.toml", b"built in"), ("only.csv", b"here")]);
+        let base = sources.add("<named>", "x".repeat(100));
+        let read = |path: &Located<String>| {
+            let mut text = String::new();
+            sources.open(path).unwrap().read_to_string(&mut text).map(|_| text).unwrap()
+        };
+        assert_eq!(read(&named_in(base, "Cargo.toml")), "built in");
+        assert_eq!(read(&"only.csv".to_owned().into()), "here");
+        assert!(read(&"Cargo.toml".to_owned().into()).contains("[package]"));
+    }
+
+    #[test]
+    fn the_hook_hears_of_compressed_and_plain_files_to_their_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let plain = vec![b'x'; 9 << 20];
+        let compressed = zstd::encode_all(&plain[..], 1).unwrap();
+        for (name, content) in [("plain", &plain), ("compressed", &compressed)] {
+            let path = directory.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            let heard = Arc::new(Mutex::new(Vec::new()));
+            let mut sources = Sources::default();
+            let log = Arc::clone(&heard);
+            sources.on_read(Arc::new(move |_, done, total| log.lock().unwrap().push((done, total))));
+            let mut read = Vec::new();
+            sources.open(&path.display().to_string().into()).unwrap().read_to_end(&mut read).unwrap();
+            assert_eq!(read, plain);
+            let size = content.len() as u64;
+            assert_eq!(heard.lock().unwrap().last(), Some(&(size, size)));
+        }
+    }
+}

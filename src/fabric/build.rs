@@ -1,0 +1,105 @@
+//! Fabrics from shapes: every link in the place that the shape's arithmetic gives it.
+//!
+//! `link` says, for each use of a link, its capacity and latency: links of one use are alike.
+
+use super::{CrossbarGrid, Fabric, FabricBuilder, Grid, LinkRole, Shape, Tree};
+use crate::ids::VertexId;
+use crate::units::{Bandwidth, Time};
+
+/// A builder together with what its links can do.
+struct Links<F> {
+    builder: FabricBuilder,
+    link: F,
+}
+
+impl<F: Fn(LinkRole) -> (Bandwidth, Time)> Links<F> {
+    fn new(name: String, nodes: u32, switches: u32, link: F) -> Self {
+        Self { builder: FabricBuilder::new(name, nodes, switches), link }
+    }
+
+    fn add(&mut self, from: VertexId, to: VertexId, role: LinkRole) {
+        let (capacity, latency) = (self.link)(role);
+        self.builder.link(from, to, capacity, latency, role);
+    }
+
+    /// The links of nodes to the switches that follow them, first all up and then all down.
+    fn add_hosts(&mut self, nodes: u32) {
+        for node in 0..nodes {
+            self.add(VertexId(node), VertexId(nodes + node), LinkRole::Injection);
+        }
+        for node in 0..nodes {
+            self.add(VertexId(nodes + node), VertexId(node), LinkRole::Ejection);
+        }
+    }
+}
+
+impl Tree {
+    /// The fabric of this shape, whose [`Tree::size`] must fit in 32 bits.
+    pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
+        let switches = (1..=self.levels()).map(|level| self.switches(level)).sum();
+        let mut links = Links::new(name, self.nodes(), switches, link);
+        for level in 1..=self.levels() {
+            let (children, parents) = (self.vertex(level - 1, 0).0, self.vertex(level, 0).0);
+            let ends = |cable: u32| {
+                let (child, port) = (cable / self.ports(level), cable % self.ports(level));
+                (VertexId(children + child), VertexId(parents + self.parent(level, child, port)))
+            };
+            let (up, down) = match level {
+                1 => (LinkRole::Injection, LinkRole::Ejection),
+                _ => (LinkRole::Network { tier: level as u8 - 1 }, LinkRole::Network { tier: level as u8 - 1 }),
+            };
+            for (child, parent) in (0..self.cables(level)).map(ends) {
+                links.add(child, parent, up);
+            }
+            for (child, parent) in (0..self.cables(level)).map(ends) {
+                links.add(parent, child, down);
+            }
+        }
+        links.builder.finish(Shape::Tree(self))
+    }
+}
+
+impl Grid {
+    /// The fabric of this shape.
+    pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
+        let nodes = self.positions();
+        let mut links = Links::new(name, nodes, if self.host_link { nodes } else { 0 }, link);
+        if self.host_link {
+            links.add_hosts(nodes);
+        }
+        for position in 0..nodes {
+            for dim in 0..self.dims.len() {
+                for descending in [false, true] {
+                    if let Some(neighbour) = self.neighbour(position, dim, descending) {
+                        let role = LinkRole::Network { tier: dim as u8 };
+                        links.add(self.vertex(position), self.vertex(neighbour), role);
+                    }
+                }
+            }
+        }
+        links.builder.finish(Shape::Grid(self))
+    }
+}
+
+impl CrossbarGrid {
+    /// The fabric of this shape, whose [`CrossbarGrid::size`] must fit in 32 bits.
+    pub fn build(self, name: String, link: impl Fn(LinkRole) -> (Bandwidth, Time)) -> Fabric {
+        let nodes = self.positions();
+        let crossbars: u32 = (0..self.dims.len()).map(|dim| self.lines(dim)).sum();
+        let mut links = Links::new(name, nodes, crossbars + if self.host_link { nodes } else { 0 }, link);
+        if self.host_link {
+            links.add_hosts(nodes);
+        }
+        for dim in (0..self.dims.len()).filter(|&dim| self.dims[dim] > 1) {
+            let role = LinkRole::Network { tier: dim as u8 };
+            let ends = |position| (self.router(position), self.crossbar(dim, self.line(dim, position)));
+            for (router, crossbar) in (0..nodes).map(ends) {
+                links.add(router, crossbar, role);
+            }
+            for (router, crossbar) in (0..nodes).map(ends) {
+                links.add(crossbar, router, role);
+            }
+        }
+        links.builder.finish(Shape::CrossbarGrid(self))
+    }
+}

@@ -1,0 +1,123 @@
+//! The least cut between two sets of vertices of a graph.
+
+use std::collections::VecDeque;
+
+use petgraph::graph::DiGraph;
+use petgraph::visit::EdgeRef;
+
+use super::Link;
+use crate::ids::{IdVec, LinkId};
+
+/// One direction of a link in the residual graph; its opposite is at the index with the lowest bit turned.
+struct Arc {
+    to: usize,
+    residual: f64,
+}
+
+/// The residual graph of Dinic's algorithm, with a source before and a sink behind the vertices.
+struct Residual {
+    arcs: Vec<Arc>,
+    leaving: Vec<Vec<usize>>,
+    level: Vec<u32>,
+    next: Vec<usize>,
+    /// What is left of a capacity below this is rounding [B/s].
+    nothing: f64,
+}
+
+const UNSEEN: u32 = u32::MAX;
+
+/// What the links carry at most from the vertices of `from` to those of `to` together [B/s].
+///
+/// By max-flow = min-cut; Dinic's algorithm, O(V^2 E) at worst and far less on networks. The value is the sum of the
+/// capacities of the links that the cut crosses, so rounding on the way does not show in it.
+///
+/// Source: E. A. Dinic, Soviet Math. Doklady 11 (1970) 1277.
+pub(super) fn least_cut(
+    graph: &DiGraph<(), LinkId>,
+    links: &IdVec<LinkId, Link>,
+    from: impl Iterator<Item = u32>,
+    to: impl Iterator<Item = u32>,
+) -> f64 {
+    let (source, sink) = (graph.node_count(), graph.node_count() + 1);
+    let mut residual = Residual {
+        arcs: Vec::with_capacity(2 * graph.edge_count()),
+        leaving: vec![Vec::new(); sink + 1],
+        level: vec![UNSEEN; sink + 1],
+        next: vec![0; sink + 1],
+        nothing: 0.0,
+    };
+    let capacity = |link: LinkId| links[link].capacity.bytes_per_second();
+    for edge in graph.edge_references() {
+        residual.connect(edge.source().index(), edge.target().index(), capacity(*edge.weight()));
+        residual.nothing = residual.nothing.max(capacity(*edge.weight()) * 1e-9);
+    }
+    from.for_each(|vertex| residual.connect(source, vertex as usize, f64::INFINITY));
+    to.for_each(|vertex| residual.connect(vertex as usize, sink, f64::INFINITY));
+    while residual.layer(source, sink) {
+        residual.next.fill(0);
+        while residual.augment(source, sink) {}
+    }
+    let reached = |vertex: usize| residual.level[vertex] != UNSEEN;
+    let crossing =
+        graph.edge_references().filter(|edge| reached(edge.source().index()) && !reached(edge.target().index()));
+    crossing.map(|edge| capacity(*edge.weight())).sum()
+}
+
+impl Residual {
+    fn connect(&mut self, from: usize, to: usize, capacity: f64) {
+        self.leaving[from].push(self.arcs.len());
+        self.arcs.push(Arc { to, residual: capacity });
+        self.leaving[to].push(self.arcs.len());
+        self.arcs.push(Arc { to: from, residual: 0.0 });
+    }
+
+    /// Numbers the vertices by their distance from the source; whether the sink is reached.
+    fn layer(&mut self, source: usize, sink: usize) -> bool {
+        self.level.fill(UNSEEN);
+        self.level[source] = 0;
+        let mut queue = VecDeque::from([source]);
+        while let Some(vertex) = queue.pop_front() {
+            for &arc in &self.leaving[vertex] {
+                let Arc { to, residual } = self.arcs[arc];
+                if residual > self.nothing && self.level[to] == UNSEEN {
+                    self.level[to] = self.level[vertex] + 1;
+                    queue.push_back(to);
+                }
+            }
+        }
+        self.level[sink] != UNSEEN
+    }
+
+    /// Sends what fits along one path of rising levels; `false` where there is none left. Without recursion, for a path
+    /// may be as long as the graph.
+    fn augment(&mut self, source: usize, sink: usize) -> bool {
+        let mut path: Vec<usize> = Vec::new();
+        let mut here = source;
+        while here != sink {
+            match self.leaving[here].get(self.next[here]) {
+                Some(&arc) => {
+                    let Arc { to, residual } = self.arcs[arc];
+                    if residual > self.nothing && self.level[to] == self.level[here] + 1 {
+                        path.push(arc);
+                        here = to;
+                    } else {
+                        self.next[here] += 1;
+                    }
+                }
+                None => match path.pop() {
+                    Some(arc) => {
+                        here = self.arcs[arc ^ 1].to;
+                        self.next[here] += 1;
+                    }
+                    None => return false,
+                },
+            }
+        }
+        let sent = path.iter().map(|&arc| self.arcs[arc].residual).fold(f64::INFINITY, f64::min);
+        for arc in path {
+            self.arcs[arc].residual -= sent;
+            self.arcs[arc ^ 1].residual += sent;
+        }
+        sent.is_finite()
+    }
+}

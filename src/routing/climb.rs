@@ -1,0 +1,92 @@
+//! Up a tree to the lowest common switch, and down again: what all rules for trees share.
+
+use std::sync::Arc;
+
+use super::divisor::Divisor;
+use super::misfit;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::{Fabric, Shape, Tree};
+use crate::ids::{LinkId, NodeId};
+
+/// Most levels of a tree that can be routed on.
+const MOST_LEVELS: usize = 32;
+
+/// The arithmetic of a tree's links, prepared for one division after another on the way up.
+#[derive(Debug)]
+pub(super) struct Climb {
+    levels: Vec<Level>,
+}
+
+/// What the way over one level needs.
+#[derive(Debug)]
+pub(super) struct Level {
+    /// First link up to this level.
+    first: u32,
+    /// Links up to this level: a link down follows its link up by as many.
+    cables: u32,
+    /// Parts of the level below that are above the same nodes.
+    copies: u32,
+    /// Ports of a part of the level below.
+    pub ports: u32,
+    by_ports: Divisor,
+    by_children: Divisor,
+    by_parents: Divisor,
+}
+
+impl Climb {
+    /// Prepares for a fabric that is a tree; else the mistake is that `rule` was asked for.
+    pub fn new(fabric: &Arc<Fabric>, rule: &str) -> Result<Self, Vec<Diagnostic>> {
+        let Shape::Tree(tree) = fabric.shape() else {
+            return Err(vec![misfit(rule, "trees", fabric)]);
+        };
+        if tree.levels() > MOST_LEVELS {
+            let message = format!("a tree of {} levels is too high for {rule}", tree.levels());
+            return Err(vec![Diagnostic::new("routing-levels", message).help(format!("at most {MOST_LEVELS} levels"))]);
+        }
+        Ok(Self { levels: (1..=tree.levels()).map(|level| Level::new(tree, level)).collect() })
+    }
+
+    /// Appends the route. `choose` is asked level by level for the port by which to go up; the way down is then given,
+    /// and takes the cable beside the one that a message going up there would take.
+    #[inline]
+    pub fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>, mut choose: impl FnMut(&Level) -> u32) {
+        let (mut above_src, mut above_dst, mut copy) = (src.0, dst.0, 0);
+        let mut down = [LinkId(0); MOST_LEVELS];
+        let mut turn = 0;
+        // No longer than `down`, which spares a check in the loop.
+        for (level, back) in self.levels.iter().zip(&mut down) {
+            if above_src == above_dst {
+                break;
+            }
+            let port = choose(level);
+            let cable = |group: u32| level.first + (group * level.copies + copy) * level.ports + port;
+            route.push(LinkId(cable(above_src)));
+            *back = LinkId(cable(above_dst) + level.cables);
+            turn += 1;
+            copy += level.copies * level.by_parents.divide(port).1;
+            above_src = level.by_children.divide(above_src).0;
+            above_dst = level.by_children.divide(above_dst).0;
+        }
+        route.extend(down[..turn].iter().rev());
+    }
+}
+
+impl Level {
+    fn new(tree: &Tree, level: usize) -> Self {
+        Self {
+            first: tree.first_link(level),
+            cables: tree.cables(level),
+            copies: tree.copies(level - 1),
+            ports: tree.ports(level),
+            by_ports: Divisor::new(tree.ports(level)),
+            by_children: Divisor::new(tree.down[level - 1]),
+            by_parents: Divisor::new(tree.up[level - 1]),
+        }
+    }
+
+    /// The port of a part that a number falls to, and what is left of the number for the level above.
+    #[inline]
+    pub fn digit(&self, number: u32) -> (u32, u32) {
+        (self.by_ports.divide(number).1, self.by_parents.divide(number).0)
+    }
+}

@@ -1,0 +1,362 @@
+//! From the rows of a pattern file to its messages by sender.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
+use super::{FilePattern, FileSpec, starts_of};
+use crate::diagnostic::csv::{self, Column, Row};
+use crate::diagnostic::{Diagnostic, Sources};
+use crate::ids::{MessageId, RankId};
+
+const COLUMNS: [Column; 7] = [
+    Column::required("src"),
+    Column::required("dst"),
+    Column::required("bytes"),
+    Column::optional("order"),
+    Column::optional("delay"),
+    Column::optional("after"),
+    Column::optional("id"),
+];
+const SRC: usize = 0;
+const DST: usize = 1;
+const BYTES: usize = 2;
+const ORDER: usize = 3;
+const DELAY: usize = 4;
+const AFTER: usize = 5;
+const ID: usize = 6;
+
+/// One more than the largest rank: tables by rank are made before it is known how many of them send.
+const MOST_RANKS: u32 = 1 << 24;
+/// Rows and references are counted in 32 bits.
+const MOST_ROWS: u32 = u32::MAX - 1;
+/// After so many wrong references no more are reported.
+const MOST_MISTAKES: usize = 20;
+
+/// The rows as they stand in the file, a vector for each column that it has.
+#[derive(Default)]
+struct Rows {
+    src: Vec<u32>,
+    dst: Vec<u32>,
+    bytes: Vec<u64>,
+    order: Vec<f64>,
+    delays: Vec<f64>,
+    waits: Vec<Wait>,
+    references: Vec<Reference>,
+    ids: Ids,
+    total: u64,
+}
+
+/// A row that waits for messages.
+struct Wait {
+    row: u32,
+    line: u64,
+    /// Where in `references` its last one ends.
+    end: u32,
+}
+
+/// What `after` names.
+#[derive(Clone, Copy)]
+enum Reference {
+    Row(u32),
+    Id(u32),
+    Sent(MessageId),
+}
+
+/// Messages with a name of their own. A name may be used before the row that has it.
+#[derive(Default)]
+struct Ids {
+    numbers: FxHashMap<Box<str>, u32>,
+    /// By number: the row and the line that have the name.
+    rows: Vec<Option<(u32, u64)>>,
+}
+
+impl Ids {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.rows.len() as u32;
+        self.numbers.insert(name.into(), number);
+        self.rows.push(None);
+        number
+    }
+}
+
+/// Reads the file of the specification.
+pub(super) fn read(spec: &FileSpec, sources: &Sources) -> Result<FilePattern, Vec<Diagnostic>> {
+    if let Some(ranks) = &spec.ranks
+        && !(1..=MOST_RANKS).contains(&**ranks)
+    {
+        let message = format!("a pattern has 1 to {MOST_RANKS} ranks, not {}", **ranks);
+        return Err(vec![Diagnostic::new("out-of-range", message).at_value(ranks)]);
+    }
+    let most_ranks = spec.ranks.as_ref().map_or(MOST_RANKS, |ranks| **ranks);
+    let input = sources.open(&spec.path).map_err(|diagnostic| vec![diagnostic])?;
+    let name = input.name().to_owned();
+    let mut rows = Rows::default();
+    csv::read(input, &COLUMNS, |row| rows.add(row, most_ranks))?;
+    if rows.src.is_empty() {
+        let diagnostic = Diagnostic::new("no-messages", format!("`{name}` lists no messages"));
+        return Err(vec![diagnostic.at_value(&spec.path).label("a table with at least one message is expected")]);
+    }
+    let largest = rows.src.iter().chain(&rows.dst).copied().max().unwrap_or(0);
+    let ranks = spec.ranks.as_ref().map_or(largest + 1, |ranks| **ranks);
+    rows.by_sender(ranks).map_err(|wrong| located(spec, sources, wrong))
+}
+
+/// A reference that leads nowhere: line, which reference of its cell, and what is wrong.
+type Wrong = (u64, usize, Diagnostic);
+
+/// The mistakes at their places, for which the file is read a second time.
+fn located(spec: &FileSpec, sources: &Sources, mut wrong: Vec<Wrong>) -> Vec<Diagnostic> {
+    wrong.sort_by_key(|&(line, word, _)| (line, word));
+    let without_place = |wrong: Vec<Wrong>| wrong.into_iter().map(|(_, _, diagnostic)| diagnostic).collect();
+    let Ok(input) = sources.open(&spec.path) else {
+        return without_place(wrong);
+    };
+    let mut left = wrong.iter().peekable();
+    let placed = csv::read(input, &COLUMNS, |row| {
+        while let Some((_, word, diagnostic)) = left.next_if(|(line, _, _)| *line == row.line()) {
+            if let Some((range, _)) = row.words(AFTER).get(*word) {
+                row.mistake_in(AFTER, range.clone(), diagnostic.clone());
+            }
+        }
+        if left.peek().is_none() {
+            row.stop();
+        }
+    });
+    match placed {
+        Err(diagnostics) => diagnostics,
+        Ok(_) => without_place(wrong),
+    }
+}
+
+impl Rows {
+    fn add(&mut self, row: &mut Row<'_>, most_ranks: u32) {
+        let src = row.number(SRC, "rank", most_ranks);
+        let dst = row.number(DST, "rank", most_ranks);
+        let bytes = row.size(BYTES);
+        let order = if row.has(ORDER) { row.decimal(ORDER) } else { Some(0.0) };
+        let delay = if row.has(DELAY) && !row.bytes(DELAY).is_empty() {
+            row.time(DELAY).map(|delay| delay.ps())
+        } else {
+            Some(0.0)
+        };
+        let number = self.src.len() as u32;
+        let id = !row.has(ID) || self.add_id(row, number);
+        let after = row.bytes(AFTER).is_empty() || self.add_wait(row, number, most_ranks);
+        let (Some(src), Some(dst), Some(bytes), Some(order), Some(delay), true, true) =
+            (src, dst, bytes, order, delay, id, after)
+        else {
+            return;
+        };
+        let Some(total) = self.total.checked_add(bytes).filter(|&total| total <= 1 << 62) else {
+            row.mistake(BYTES, Diagnostic::new("too-large", "all messages together are more than 2^62 bytes"));
+            return row.stop();
+        };
+        if number >= MOST_ROWS || self.references.len() >= MOST_ROWS as usize {
+            row.mistake(SRC, Diagnostic::new("too-large", format!("a pattern file has at most {MOST_ROWS} messages")));
+            return row.stop();
+        }
+        self.total = total;
+        self.src.push(src);
+        self.dst.push(dst);
+        self.bytes.push(bytes);
+        if row.has(ORDER) {
+            self.order.push(order);
+        }
+        if row.has(DELAY) {
+            self.delays.push(delay);
+        }
+    }
+
+    /// Keeps the name of a row; `false` if it cannot be one.
+    fn add_id(&mut self, row: &mut Row<'_>, number: u32) -> bool {
+        let Some(name) = row.text(ID) else { return false };
+        if name.is_empty() {
+            return true;
+        }
+        if name.contains(|c: char| c.is_ascii_whitespace() || c == ':') {
+            let diagnostic = Diagnostic::new("bad-name", format!("\"{name}\" cannot be the name of a message"))
+                .label("a name without blanks and colons");
+            row.mistake(ID, diagnostic);
+            return false;
+        }
+        let id = self.ids.number(&name) as usize;
+        if let Some((_, line)) = self.ids.rows[id] {
+            let diagnostic = Diagnostic::new("duplicate-name", format!("a message `{name}` is listed already"))
+                .label(format!("also the name of the message of line {line}"));
+            row.mistake(ID, diagnostic);
+            return false;
+        }
+        self.ids.rows[id] = Some((number, row.line()));
+        true
+    }
+
+    /// Keeps what a row waits for; `false` if some of it cannot be understood.
+    fn add_wait(&mut self, row: &mut Row<'_>, number: u32, most_ranks: u32) -> bool {
+        let mut right = true;
+        for (range, word) in row.words(AFTER) {
+            let reference = match word.split_once(':') {
+                Some((src, index)) => match (src.parse(), index.parse()) {
+                    (Ok(src), Ok(index)) if src < most_ranks => {
+                        Some(Reference::Sent(MessageId { src: RankId(src), index }))
+                    }
+                    _ => None,
+                },
+                None if row.has(ID) => Some(Reference::Id(self.ids.number(word))),
+                None => word.parse().ok().map(Reference::Row),
+            };
+            match reference {
+                Some(reference) => self.references.push(reference),
+                None => {
+                    right = false;
+                    let (label, help) = if row.has(ID) {
+                        (
+                            "an id of this file is expected",
+                            "or write `src:index`, like `3:0` for rank 3's first message",
+                        )
+                    } else {
+                        (
+                            "the row of a message is expected, counted from 0",
+                            "or write `src:index`, like `3:0` for rank 3's first message; names need a column `id`",
+                        )
+                    };
+                    let diagnostic = Diagnostic::new("bad-reference", format!("\"{word}\" is no message"));
+                    row.mistake_in(AFTER, range, diagnostic.label(label).help(help));
+                }
+            }
+        }
+        right &= std::str::from_utf8(row.bytes(AFTER)).is_ok();
+        self.waits.push(Wait { row: number, line: row.line(), end: self.references.len() as u32 });
+        right
+    }
+
+    /// The messages by sender, each sender's by `order` and then as they stand in the file.
+    fn by_sender(self, ranks: u32) -> Result<FilePattern, Vec<Wrong>> {
+        let starts = starts_of(ranks as usize, &self.src);
+        let row_at = self.sending_order(&starts);
+        let after = self.after(&starts, row_at.as_deref())?;
+        let Self { dst, bytes, delays, .. } = self;
+        let (after_starts, after) = after;
+        let steps = starts.windows(2).map(|range| range[1] - range[0]).max().unwrap_or(0);
+        Ok(FilePattern {
+            starts,
+            dst: reordered(dst, row_at.as_deref()),
+            bytes: reordered(bytes, row_at.as_deref()),
+            delays: reordered(delays, row_at.as_deref()),
+            after_starts,
+            after,
+            steps,
+            arrivals: OnceLock::new(),
+        })
+    }
+
+    /// By message in sending order, its row; `None` where the file is in that order already.
+    fn sending_order(&self, starts: &[u32]) -> Option<Vec<u32>> {
+        if self.order.is_empty() && self.src.is_sorted() {
+            return None;
+        }
+        let mut next = starts.to_vec();
+        let mut row_at = vec![0; self.src.len()];
+        for (row, &src) in self.src.iter().enumerate() {
+            let slot = &mut next[src as usize];
+            row_at[*slot as usize] = row as u32;
+            *slot += 1;
+        }
+        if !self.order.is_empty() {
+            let order = |row: u32| self.order[row as usize];
+            for range in starts.windows(2) {
+                row_at[range[0] as usize..range[1] as usize].sort_by(|&a, &b| order(a).total_cmp(&order(b)));
+            }
+        }
+        Some(row_at)
+    }
+
+    /// What each message waits for, by message in sending order: where its list starts, and the lists.
+    fn after(&self, starts: &[u32], row_at: Option<&[u32]>) -> Result<(Vec<u32>, Vec<MessageId>), Vec<Wrong>> {
+        if self.waits.is_empty() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let position_of = row_at.map(|row_at| {
+            let mut position_of = vec![0; row_at.len()];
+            for (position, &row) in row_at.iter().enumerate() {
+                position_of[row as usize] = position as u32;
+            }
+            position_of
+        });
+        let position = |row: u32| position_of.as_ref().map_or(row, |position_of| position_of[row as usize]);
+        let message = |row: u32| {
+            let src = self.src[row as usize];
+            MessageId { src: RankId(src), index: position(row) - starts[src as usize] }
+        };
+        let mut wrong = Vec::new();
+        let mut found = Vec::with_capacity(self.references.len());
+        let mut lists = Vec::with_capacity(self.waits.len());
+        let mut start = 0;
+        for wait in &self.waits {
+            let own = message(wait.row);
+            for (word, &reference) in self.references[start as usize..wait.end as usize].iter().enumerate() {
+                let id = match reference {
+                    Reference::Row(row) if (row as usize) < self.src.len() => Ok(message(row)),
+                    Reference::Row(row) => {
+                        Err(format!("there is no row {row}; the last one is {}", self.src.len() - 1))
+                    }
+                    Reference::Id(id) => match self.ids.rows[id as usize] {
+                        Some((row, _)) => Ok(message(row)),
+                        None => Err("no message has this id".into()),
+                    },
+                    Reference::Sent(id) => match starts.get(id.src.0 as usize..id.src.0 as usize + 2) {
+                        Some(range) if id.index < range[1] - range[0] => Ok(id),
+                        Some(range) => Err(format!("rank {} sends {} messages", id.src, range[1] - range[0])),
+                        None => Err(format!("there is no rank {}; the last one is {}", id.src, starts.len() - 2)),
+                    },
+                };
+                let diagnostic = match id {
+                    Ok(id) if id != own => {
+                        found.push(id);
+                        continue;
+                    }
+                    Ok(_) => {
+                        Diagnostic::new("waits-for-itself", "a message waits for itself").label("this very message")
+                    }
+                    Err(why) => {
+                        Diagnostic::new("unknown-message", "a message waits for one that is not there").label(why)
+                    }
+                };
+                wrong.push((wait.line, word, diagnostic));
+            }
+            if wrong.len() >= MOST_MISTAKES {
+                return Err(wrong);
+            }
+            lists.push((position(wait.row), start, wait.end));
+            start = wait.end;
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        lists.sort_unstable();
+        let mut after_starts = vec![0; self.src.len() + 1];
+        let mut after = Vec::with_capacity(found.len());
+        for (position, start, end) in lists {
+            after.extend_from_slice(&found[start as usize..end as usize]);
+            after_starts[position as usize + 1] = end - start;
+        }
+        for i in 1..after_starts.len() {
+            after_starts[i] += after_starts[i - 1];
+        }
+        Ok((after_starts, after))
+    }
+}
+
+/// A column in sending order.
+fn reordered<T: Copy>(mut column: Vec<T>, row_at: Option<&[u32]>) -> Vec<T> {
+    match row_at {
+        Some(row_at) if !column.is_empty() => row_at.iter().map(|&row| column[row as usize]).collect(),
+        _ => {
+            column.shrink_to_fit();
+            column
+        }
+    }
+}
