@@ -1,19 +1,90 @@
-//! SimGrid.
+//! SimGrid: a platform file in its XML format, versions 4 and 4.1.
+//!
+//! Understood is what flow-level simulation needs: zones with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`,
+//! `Cluster` or `None`, nested in each other; hosts, routers, links; routes and zone routes; clusters that are `FLAT`
+//! (with backbone and limiter), `FAT_TREE` or `TORUS`. What concerns hosts alone (speed, cores, disks, properties), and
+//! `<config>`, is passed over. Anything else is an error at its place.
+//!
+//! **Links.** `SPLITDUPLEX` is two links, one a direction. `SHARED` is one link that both directions use. `FATPIPE` gives
+//! each message its whole bandwidth; that is no link as all others are here, so it is accepted only where it never holds
+//! a message back: where every route over it also crosses a shared link that is not wider. It then only adds its latency.
+//!
+//! **Routes.** Where a platform is a single cluster whose topology and routes are those of a fat-tree, torus or crossbar
+//! of our own, it becomes one, and its routes are computed. Where only the topology is (a fat-tree with parallel cables,
+//! a torus with a dimension of even size: SimGrid goes half-way round it in the descending direction from the middle to
+//! position 0, in the ascending one elsewhere), its routes are listed as SimGrid takes them, unless `own-routes` asks for
+//! ours. In all other platforms links have no ends, and all routes are listed. In zones with shortest paths, ways of equal
+//! length are chosen by the order of the points, which may differ from SimGrid's choice. Messages from a host to itself
+//! cross no link.
+//!
+//! Source: SimGrid's manual, "Platform description in XML"; its behaviour in version 3.32.
 
+mod assemble;
+mod cluster;
+mod element;
+mod platform;
+mod quantity;
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+use roxmltree::{Document, ParsingOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Sources};
+use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::fabric::Fabric;
 
 /// `[topology.simgrid]`.
+///
+/// Hosts become nodes in the order of the document.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct SimgridSpec {}
+pub struct SimgridSpec {
+    /// The platform file.
+    pub platform: Located<String>,
+    /// Leave the routes of a platform that is a single fat-tree or torus to `[routing.*]`, also where SimGrid's are
+    /// slightly different (default false).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_routes: bool,
+}
 
 impl SimgridSpec {
     /// Builds the fabric.
-    pub(super) fn build(&self, _sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
-        Err(Vec::new())
+    pub(super) fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+        let (base, text) = sources.read_text(&self.platform).map_err(|mistake| vec![mistake])?;
+        // The platform's own file name names the fabric.
+        let name = std::path::Path::new(self.platform.as_str());
+        let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        fabric(&text, base, &name, self.own_routes)
     }
+}
+
+/// The fabric that a platform describes; `base` is where its text starts in its sources.
+fn fabric(text: &str, base: usize, name: &str, own_routes: bool) -> Result<Fabric, Vec<Diagnostic>> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|error| vec![not_xml(text, base, &error)])?;
+    let mut mistakes = element::Mistakes::new(base);
+    let platform = read::read(document.root_element(), &mut mistakes);
+    if !mistakes.is_empty() {
+        return Err(mistakes.into_list());
+    }
+    let root = mistakes.tag(document.root_element());
+    assemble::fabric(&platform, name, own_routes, root)
+}
+
+/// The mistake for a text that is not XML.
+fn not_xml(text: &str, base: usize, error: &roxmltree::Error) -> Diagnostic {
+    let at = error.pos();
+    let line = text.split_inclusive('\n').take(at.row.saturating_sub(1) as usize).map(str::len).sum::<usize>();
+    let rest = text.get(line..).unwrap_or_default();
+    let column = rest.char_indices().nth(at.col.saturating_sub(1) as usize).map_or(rest.len(), |(i, _)| i);
+    // The place is said by the span; the message ends with it.
+    let message = error.to_string();
+    let message = message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message);
+    let start = base + line + column;
+    Diagnostic::new("not-xml", format!("this is not XML: {message}"))
+        .at(Span::new(start, start + 1))
+        .label("expected a SimGrid platform")
 }

@@ -55,7 +55,8 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
             }
             let parallel = cable.forward.len().max(cable.back.len());
             if let (true, Some(first), Some(last)) = (parallel > 1, points.first(), points.last()) {
-                let middle = Point::new((first.x + last.x) / 2.0, (first.y + last.y) / 2.0);
+                // Not half-way, where cables cross.
+                let middle = Point::new(first.x * 0.72 + last.x * 0.28, first.y * 0.72 + last.y * 0.28);
                 canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
                 canvas.text(middle.x, middle.y + 3.0, 9.0, Anchor::Middle, &format!("×{parallel}"), "");
             }

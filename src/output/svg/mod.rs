@@ -2,7 +2,7 @@
 //!
 //! Every picture is a text of its own: a title that says what it shows, units wherever there are numbers, a legend.
 //! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
-//! input gives the same bytes. Drawings are written by [`canvas`]; curves with axes come from plotters.
+//! input gives the same bytes. Drawings are written by a small writer of our own; curves with axes come from plotters.
 
 mod canvas;
 mod chart;

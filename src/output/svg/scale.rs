@@ -70,10 +70,13 @@ impl LoadScale {
 /// A fraction as a percentage with as many digits as mean something: `3.5 %`.
 pub(super) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
-    let text = if percent >= 99.95 { format!("{percent:.0}") } else { format!("{percent:.2}") };
+    let text = match percent {
+        p if p >= 99.95 => format!("{p:.0}"),
+        p if p >= 10.0 => format!("{p:.1}"),
+        p => format!("{p:.2}"),
+    };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    let text: String = if (10.0..99.95).contains(&percent) { format!("{percent:.1}") } else { text.to_owned() };
-    format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
+    format!("{text} %")
 }
 
 /// A linear axis from 0 to at least `largest`: round steps in a unit that fits.

@@ -66,7 +66,7 @@ fn small_tree(fabric: &Fabric, tree: &Tree) -> (Fabric, String) {
     }
     let nodes = small.nodes();
     let of = |role: LinkRole| like(fabric, role);
-    let drawn = build_tree(fabric.name(), small.clone(), of);
+    let drawn = small.clone().build(fabric.name().to_owned(), of);
     let lists = |tree: &Tree| {
         let list = |values: &[u32]| values.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         format!("down {}; up {}; parallel {}", list(&tree.down), list(&tree.up), list(&tree.parallel))
@@ -115,93 +115,13 @@ fn instead(small: &[u32], dims: &[u32]) -> String {
 fn small_grid(fabric: &Fabric, grid: &Grid) -> (Fabric, String) {
     let small = Grid::new(shorter(&grid.dims), grid.wrap.clone(), grid.host_link);
     let text = instead(&small.dims, &grid.dims);
-    (build_grid(fabric.name(), small, |role| like(fabric, role)), text)
+    (small.build(fabric.name().to_owned(), |role| like(fabric, role)), text)
 }
 
 fn small_crossbars(fabric: &Fabric, grid: &CrossbarGrid) -> (Fabric, String) {
     let small = CrossbarGrid { dims: shorter(&grid.dims), host_link: grid.host_link };
     let text = instead(&small.dims, &grid.dims);
-    (build_crossbars(fabric.name(), small, |role| like(fabric, role)), text)
-}
-
-/// The tree of this shape; `of` gives bandwidth and latency by role.
-pub(super) fn build_tree(name: &str, tree: Tree, of: impl Fn(LinkRole) -> Cable) -> Fabric {
-    let switches: u32 = (1..=tree.levels()).map(|level| tree.switches(level)).sum();
-    let mut builder = FabricBuilder::new(name, tree.nodes(), switches);
-    for level in 1..=tree.levels() {
-        for down in [false, true] {
-            let role = match (level, down) {
-                (1, false) => LinkRole::Injection,
-                (1, true) => LinkRole::Ejection,
-                _ => LinkRole::Network { tier: (level - 1) as u8 },
-            };
-            let (capacity, latency) = of(role);
-            for child in 0..tree.parts(level - 1) {
-                for port in 0..tree.ports(level) {
-                    let low = tree.vertex(level - 1, child);
-                    let high = tree.vertex(level, tree.parent(level, child, port));
-                    let (from, to) = if down { (high, low) } else { (low, high) };
-                    builder.link(from, to, capacity, latency, role);
-                }
-            }
-        }
-    }
-    builder.finish(Shape::Tree(tree))
-}
-
-/// The grid of this shape.
-pub(super) fn build_grid(name: &str, grid: Grid, of: impl Fn(LinkRole) -> Cable) -> Fabric {
-    let nodes = grid.positions();
-    let mut builder = FabricBuilder::new(name, nodes, if grid.host_link { nodes } else { 0 });
-    if grid.host_link {
-        hosts(&mut builder, nodes, &of);
-    }
-    for position in 0..nodes {
-        for dim in 0..grid.dims.len() {
-            for descending in [false, true] {
-                if let Some(there) = grid.neighbour(position, dim, descending) {
-                    let role = LinkRole::Network { tier: dim as u8 };
-                    let (capacity, latency) = of(role);
-                    builder.link(grid.vertex(position), grid.vertex(there), capacity, latency, role);
-                }
-            }
-        }
-    }
-    builder.finish(Shape::Grid(grid))
-}
-
-/// The hyper-crossbar of this shape.
-pub(super) fn build_crossbars(name: &str, grid: CrossbarGrid, of: impl Fn(LinkRole) -> Cable) -> Fabric {
-    let nodes = grid.positions();
-    let crossbars: u32 = (0..grid.dims.len()).map(|dim| grid.lines(dim)).sum();
-    let mut builder = FabricBuilder::new(name, nodes, crossbars + if grid.host_link { nodes } else { 0 });
-    if grid.host_link {
-        hosts(&mut builder, nodes, &of);
-    }
-    for dim in (0..grid.dims.len()).filter(|&dim| grid.dims[dim] > 1) {
-        let role = LinkRole::Network { tier: dim as u8 };
-        let (capacity, latency) = of(role);
-        for back in [false, true] {
-            for position in 0..nodes {
-                let (router, crossbar) = (grid.router(position), grid.crossbar(dim, grid.line(dim, position)));
-                let (from, to) = if back { (crossbar, router) } else { (router, crossbar) };
-                builder.link(from, to, capacity, latency, role);
-            }
-        }
-    }
-    builder.finish(Shape::CrossbarGrid(grid))
-}
-
-/// Host links in the order of grids: all injections, then all ejections.
-fn hosts(builder: &mut FabricBuilder, nodes: u32, of: impl Fn(LinkRole) -> Cable) {
-    for role in [LinkRole::Injection, LinkRole::Ejection] {
-        let (capacity, latency) = of(role);
-        for node in 0..nodes {
-            let (node, switch) = (VertexId(node), VertexId(nodes + node));
-            let (from, to) = if role == LinkRole::Injection { (node, switch) } else { (switch, node) };
-            builder.link(from, to, capacity, latency, role);
-        }
-    }
+    (small.build(fabric.name().to_owned(), |role| like(fabric, role)), text)
 }
 
 /// The vertices nearest to node 0, breadth first, and the links among them.

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use super::small::{build_crossbars, build_grid, build_tree};
 use super::*;
 use crate::fabric::{CrossbarGrid, Fabric, FabricBuilder, Grid, Labels, LinkRole, Shape, Tree};
 use crate::ids::{Id, LinkId, VertexId};
@@ -26,20 +25,20 @@ fn mixed(role: LinkRole) -> (Bandwidth, Time) {
 
 fn fat_tree(p: u32) -> Fabric {
     let tree = Tree { down: vec![p, p, 2 * p], up: vec![1, p, p], parallel: vec![1, 1, 1] };
-    build_tree(&format!("fat-tree p={p}"), tree, usual)
+    tree.build(format!("fat-tree p={p}"), usual)
 }
 
 fn tree(down: &[u32], up: &[u32], parallel: &[u32]) -> Fabric {
-    build_tree("tree", Tree { down: down.into(), up: up.into(), parallel: parallel.into() }, mixed)
+    Tree { down: down.into(), up: up.into(), parallel: parallel.into() }.build("tree".into(), mixed)
 }
 
 fn grid(dims: &[u32], wrap: bool, host_link: bool) -> Fabric {
     let name = if wrap { "torus" } else { "mesh" };
-    build_grid(name, Grid::new(dims.into(), vec![wrap; dims.len()], host_link), mixed)
+    Grid::new(dims.into(), vec![wrap; dims.len()], host_link).build(name.into(), mixed)
 }
 
 fn crossbars(dims: &[u32], host_link: bool) -> Fabric {
-    build_crossbars("hyper-crossbar", CrossbarGrid { dims: dims.into(), host_link }, usual)
+    CrossbarGrid { dims: dims.into(), host_link }.build("hyper-crossbar".into(), usual)
 }
 
 /// Nodes at some of the vertices of a graph given by its cables.

@@ -54,7 +54,7 @@ impl Maps<'_> {
     /// Size of one map with what is written around it.
     fn panel(&self) -> (f64, f64) {
         let (x, y) = (f64::from(self.dims[0]) * self.cell, f64::from(self.dims[1]) * self.cell);
-        let least = if self.planes() == 1 { 300.0 } else { 30.0 };
+        let least = if self.planes() == 1 { 400.0 } else { 30.0 };
         (x.max(least) + if self.planes() == 1 { 44.0 } else { AROUND }, y + 40.0)
     }
 

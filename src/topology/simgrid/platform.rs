@@ -1,0 +1,201 @@
+//! A platform as read: zones, the points in them, links, and which links lead from point to point.
+
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use rustc_hash::FxHashMap;
+
+use super::cluster::Regular;
+use crate::diagnostic::Span;
+use crate::units::{Bandwidth, Time};
+
+/// A link in one direction, or in both where they share its bandwidth.
+#[derive(Clone, Debug)]
+pub(super) struct PlatformLink {
+    pub name: String,
+    pub bandwidth: Bandwidth,
+    pub latency: Time,
+    /// Whether messages share the bandwidth; each has it to itself on a `FATPIPE`.
+    pub shared: bool,
+    /// Where it is defined.
+    pub span: Span,
+}
+
+/// A host, a router, or a zone as seen from the zone around it.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    pub name: String,
+    /// The zone it is in.
+    pub zone: usize,
+    pub kind: PointKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PointKind {
+    /// The host with this number, in the order of the document.
+    Host(u32),
+    Router,
+    /// The zone with this number.
+    Zone,
+}
+
+/// What leads from one point of a zone to another.
+#[derive(Clone, Debug)]
+pub(super) struct Hop {
+    pub to: usize,
+    pub links: Vec<u32>,
+    /// Where the links start and end, inside the points if these are zones.
+    pub gateways: (usize, usize),
+}
+
+/// How routes inside a zone are found.
+#[derive(Debug)]
+pub(super) enum Local {
+    /// They are all listed: by source and destination.
+    Full(FxHashMap<(usize, usize), Hop>),
+    /// Shortest ones over those listed: by source.
+    Graph(BTreeMap<usize, Vec<Hop>>, FxHashMap<usize, OnceCell<Paths>>),
+    /// Each point has links of its own to what joins them all.
+    Star(Star),
+    /// A fat-tree or torus, by position of the host.
+    Regular { regular: Regular, first_point: usize },
+    /// There are none.
+    None,
+}
+
+/// By point: the point before it on the way from one source, and which of its hops is taken.
+pub(super) type Paths = FxHashMap<usize, (usize, usize)>;
+
+/// Points around a backbone, or around nothing.
+#[derive(Debug, Default)]
+pub(super) struct Star {
+    /// By point: its links out and in.
+    pub private: BTreeMap<usize, (Vec<u32>, Vec<u32>)>,
+    pub backbone: Option<u32>,
+}
+
+/// A zone.
+#[derive(Debug)]
+pub(super) struct Zone {
+    pub name: String,
+    /// The zone as a point of the one around it; the outermost has none.
+    pub point: Option<usize>,
+    pub depth: usize,
+    pub local: Local,
+}
+
+/// Everything a document says.
+#[derive(Debug, Default)]
+pub(super) struct Platform {
+    pub zones: Vec<Zone>,
+    pub points: Vec<Point>,
+    pub links: Vec<PlatformLink>,
+    /// The points that are hosts, in the order of the document.
+    pub hosts: Vec<usize>,
+}
+
+impl Platform {
+    /// Whether a point is in a zone, at any depth.
+    pub(super) fn is_inside(&self, point: usize, zone: usize) -> bool {
+        let mut at = self.points[point].zone;
+        loop {
+            if at == zone {
+                return true;
+            }
+            match self.zones[at].point {
+                Some(around) => at = self.points[around].zone,
+                None => return false,
+            }
+        }
+    }
+
+    /// Appends the links from one host or router to another; `false` where no route leads there.
+    pub(super) fn route(&self, src: usize, dst: usize, links: &mut Vec<u32>) -> bool {
+        if src == dst {
+            return true;
+        }
+        let depth = |point: usize| self.zones[self.points[point].zone].depth;
+        let around = |point: usize| self.zones[self.points[point].zone].point;
+        let (mut a, mut b) = (src, dst);
+        while self.points[a].zone != self.points[b].zone {
+            let deeper = if depth(a) >= depth(b) { &mut a } else { &mut b };
+            match around(*deeper) {
+                Some(point) => *deeper = point,
+                None => return false,
+            }
+        }
+        let zone = self.points[a].zone;
+        match &self.zones[zone].local {
+            Local::Full(hops) => match hops.get(&(a, b)) {
+                Some(hop) => {
+                    let (from, to) = hop.gateways;
+                    self.route(src, from, links) && {
+                        links.extend(&hop.links);
+                        self.route(to, dst, links)
+                    }
+                }
+                None => false,
+            },
+            Local::Graph(edges, paths) => {
+                let Some(paths) = paths.get(&a).map(|cell| cell.get_or_init(|| shortest(edges, a))) else {
+                    return false;
+                };
+                let mut way = Vec::new();
+                let mut at = b;
+                while at != a {
+                    let Some(&(before, hop)) = paths.get(&at) else { return false };
+                    way.push(&edges[&before][hop]);
+                    at = before;
+                }
+                let mut here = src;
+                for hop in way.into_iter().rev() {
+                    if !self.route(here, hop.gateways.0, links) {
+                        return false;
+                    }
+                    links.extend(&hop.links);
+                    here = hop.gateways.1;
+                }
+                self.route(here, dst, links)
+            }
+            Local::Star(star) => {
+                // A router in the middle has no links of its own.
+                let private = |point: usize| star.private.get(&point);
+                links.extend(private(a).into_iter().flat_map(|(out, _)| out));
+                links.extend(star.backbone);
+                links.extend(private(b).into_iter().flat_map(|(_, into)| into));
+                true
+            }
+            Local::Regular { regular, first_point } => {
+                let is_host = |point: usize| matches!(self.points[point].kind, PointKind::Host(_));
+                if is_host(a) && is_host(b) {
+                    regular.route((a - first_point) as u32, (b - first_point) as u32, links);
+                }
+                true
+            }
+            Local::None => false,
+        }
+    }
+}
+
+/// The tree of shortest ways from a source: fewest links, among equals the way found first from lower-numbered points.
+fn shortest(edges: &BTreeMap<usize, Vec<Hop>>, source: usize) -> Paths {
+    let mut paths = Paths::default();
+    let mut cost: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut queue = BinaryHeap::from([Reverse((0, source))]);
+    cost.insert(source, 0);
+    while let Some(Reverse((so_far, point))) = queue.pop() {
+        if cost.get(&point).is_some_and(|&best| best < so_far) {
+            continue;
+        }
+        for (i, hop) in edges.get(&point).into_iter().flatten().enumerate() {
+            let total = so_far + hop.links.len();
+            if cost.get(&hop.to).is_none_or(|&best| total < best) {
+                cost.insert(hop.to, total);
+                paths.insert(hop.to, (point, i));
+                queue.push(Reverse((total, hop.to)));
+            }
+        }
+    }
+    paths
+}
