@@ -4,20 +4,24 @@ use std::io::{self, Write};
 
 use super::Voice;
 use crate::fabric::Fabric;
-use crate::output::svg::{self, Drawing, FabricOptions, LinkLoad};
+use crate::output::svg::{self, FabricOptions, LinkLoad};
 use crate::output::table;
 use crate::report::{Comparison, LinkUse, MessageRecord, Rate, Report};
 
-/// A fabric.
-pub fn fabric(fabric: &Fabric, w: impl Write, voice: Voice) -> io::Result<()> {
-    write(&svg::fabric(fabric, &FabricOptions::default()), w, voice)
+/// A fabric; the reader is told where not all of it is drawn.
+pub fn fabric(fabric: &Fabric, mut w: impl Write, voice: Voice) -> io::Result<()> {
+    let drawing = svg::fabric(fabric, &FabricOptions::default());
+    if let Some(note) = &drawing.note {
+        voice.hint(note);
+    }
+    w.write_all(drawing.svg.as_bytes())
 }
 
 /// How loaded each link was in a run.
-pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, w: impl Write, voice: Voice) -> io::Result<()> {
+pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, mut w: impl Write) -> io::Result<()> {
     let loads: Vec<LinkLoad> = links.iter().map(LinkLoad::from).collect();
     let subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.makespan_s));
-    write(&svg::link_loads(fabric, &loads, &report.fabric, &subtitle), w, voice)
+    w.write_all(svg::link_loads(fabric, &loads, &report.fabric, &subtitle).as_bytes())
 }
 
 /// Who sent what when.
@@ -34,13 +38,4 @@ pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> 
 /// How rates spread.
 pub fn rates(rates: &[Rate], title: &str, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::rates(rates, title).as_bytes())
-}
-
-/// Writes a drawing, and says what its reader must know.
-fn write(drawing: &Drawing, mut w: impl Write, voice: Voice) -> io::Result<()> {
-    w.write_all(drawing.svg.as_bytes())?;
-    if let Some(note) = &drawing.note {
-        voice.hint(note);
-    }
-    Ok(())
 }

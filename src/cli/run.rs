@@ -72,7 +72,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     for (kind, file) in files {
-        file.write(|w| write(kind, w, &scenario, &run, &records, voice))?;
+        file.write(|w| write(kind, w, &scenario, &run, &records))?;
     }
     match args.format {
         RunFormat::Table => print(&table::run(&run.report))?,
@@ -162,19 +162,12 @@ fn observe(
     Ok(Observed { run, files, records })
 }
 
-fn write(
-    kind: Kind,
-    w: &mut AtomicFile,
-    scenario: &Scenario,
-    run: &Run,
-    records: &[MessageRecord],
-    voice: Voice,
-) -> io::Result<()> {
+fn write(kind: Kind, w: &mut AtomicFile, scenario: &Scenario, run: &Run, records: &[MessageRecord]) -> io::Result<()> {
     let report = &run.report;
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Links => csv::links(&run.links, w),
-        Kind::Loads => pictures::loads(&scenario.fabric, &run.links, report, w, voice),
+        Kind::Loads => pictures::loads(&scenario.fabric, &run.links, report, w),
         Kind::Timeline => pictures::timeline(records, scenario.pattern.ranks(), report, w),
         // Written while it ran.
         Kind::Messages => Ok(()),

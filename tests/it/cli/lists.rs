@@ -15,7 +15,11 @@ fn lists_have_a_line_for_each_name() {
 #[test]
 fn a_topology_shows_its_size_and_its_bounds() {
     let desk = Desk::new().file("fabric.toml", FABRIC);
-    desk.hayase("topology show fabric.toml --set topology.fat-tree.down=[4,2]").assert().success().stderr_eq("").stdout_eq(str![[r#"
+    desk.hayase("topology show fabric.toml --set topology.fat-tree.down=[4,2]")
+        .assert()
+        .success()
+        .stderr_eq("")
+        .stdout_eq(str![[r#"
 fat-tree down 4,2 up 1,4 (8 nodes, 6 switches, 32 links)
 
 nodes             8
@@ -44,7 +48,8 @@ fn a_topology_is_drawn_and_described_in_files() {
 
 #[test]
 fn a_pattern_shows_its_messages() {
-    let desk = Desk::new().file("messages.csv", "src,dst,bytes,delay,after\n0,1,20000,,\n1,2,2e4,1e-6,0:0\n2,0,1 MB,,\n");
+    let desk =
+        Desk::new().file("messages.csv", "src,dst,bytes,delay,after\n0,1,20000,,\n1,2,2e4,1e-6,0:0\n2,0,1 MB,,\n");
     desk.hayase("pattern show messages.csv").assert().success().stderr_eq("").stdout_eq(str![[r#"
 messages of messages.csv, 3 ranks
 3 messages, 1.04 MB, 1 step, injection queue

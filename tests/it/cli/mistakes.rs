@@ -140,10 +140,12 @@ error[unknown-output]: no output of this kind is called `.dot` (`x.dot`)
 #[test]
 fn a_folder_that_does_not_exist_is_found_before_the_run_and_is_no_bad_input() {
     let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
-    desk.hayase("run -t fabric.toml -p messages.csv -o missing/x.json").assert().code(1).stdout_eq("").stderr_eq(str![[r#"
+    desk.hayase("run -t fabric.toml -p messages.csv -o missing/x.json").assert().code(1).stdout_eq("").stderr_eq(str![
+        [r#"
 error: cannot write `missing/x.json`: no such file or directory
 
-"#]]);
+"#]
+    ]);
 }
 
 #[test]
@@ -161,11 +163,13 @@ fn messages_are_coloured_when_that_is_wanted_and_never_else() {
 #[test]
 fn a_scenario_is_not_written_over_a_file() {
     let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
-    desk.hayase("init messages.csv -t fabric.toml -p messages.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+    desk.hayase("init messages.csv -t fabric.toml -p messages.csv").assert().code(2).stdout_eq("").stderr_eq(str![[
+        r#"
 error[file-exists]: `messages.csv` exists already
  |
  = help: choose another name, or remove the file
 
-"#]]);
+"#
+    ]]);
     assert_eq!(desk.read("messages.csv"), MESSAGES);
 }
