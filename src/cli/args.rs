@@ -97,6 +97,8 @@ pub enum Verb {
     /// List the named patterns, or show one.
     #[command(subcommand)]
     Pattern(PatternVerb),
+    /// Hold the simulator against closed forms, other simulators and published figures.
+    Validate(ValidateArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
     /// Print the manual page, or write those of all verbs into a folder.
@@ -384,6 +386,35 @@ pub struct PatternShowArgs {
     /// Any key of the pattern: --set workload.all-to-all.size="1 MB" (may be repeated).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+const VALIDATE_EXAMPLES: &str = "\
+Examples:
+  hayase validate                         the quick cases, in seconds
+  hayase validate --full                  all sizes and combinations, in minutes
+  hayase validate simgrid lock-step       the cases with these words in their names
+
+A case that differs from a published figure says by how much, and is no failure; if one fails, the exit code is 1.";
+
+/// `hayase validate`.
+#[derive(Args, Debug)]
+#[command(after_help = VALIDATE_EXAMPLES)]
+pub struct ValidateArgs {
+    /// Run the cases with one of these words in their names (default: all).
+    #[arg(value_name = "WORD")]
+    pub cases: Vec<String>,
+    /// Run what takes seconds (the default).
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// Run every size and every combination, which takes minutes.
+    #[arg(long)]
+    pub full: bool,
+    /// List the cases without running them.
+    #[arg(long)]
+    pub list: bool,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
+    pub format: RunFormat,
 }
 
 /// `hayase completions`.

@@ -1,6 +1,6 @@
 //! The command line: assembles a scenario, runs it, prints a report.
 //!
-//! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 failed at run time; 2 bad
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 failed at run time (or in a case of the validation); 2 bad
 //! input or usage; 3 the simulated program deadlocks; 130 stopped by Ctrl-C, after what had happened by then has been
 //! reported (a second Ctrl-C ends the process at once).
 
@@ -20,6 +20,7 @@ mod render;
 mod run;
 mod scenario;
 mod topology;
+mod validate;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -39,6 +40,8 @@ use progress::Show;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Done,
+    /// A case of the validation failed, and has been reported.
+    Failed,
     /// Some input was wrong, and has been reported.
     Invalid,
     Deadlocked,
@@ -49,6 +52,7 @@ impl End {
     fn code(self) -> u8 {
         match self {
             Self::Done => 0,
+            Self::Failed => 1,
             Self::Invalid => 2,
             Self::Deadlocked => 3,
             // 128 and the number of the signal, as shells have it.
@@ -182,6 +186,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
+        Verb::Validate(args) => validate::validate(args, voice),
         Verb::Completions(args) => man::completions(args),
         Verb::Man(args) => man::man(args, voice),
     }

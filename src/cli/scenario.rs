@@ -14,7 +14,8 @@ impl ScenarioArgs {
         if let Some(path) = &self.scenario {
             loader = loader.file(path);
         }
-        let options: [(&Option<String>, fn(Loader, &str) -> Loader); 8] = [
+        type Set = fn(Loader, &str) -> Loader;
+        let options: [(&Option<String>, Set); 8] = [
             (&self.topology, Loader::topology),
             (&self.pattern, Loader::pattern),
             (&self.size, Loader::size),

@@ -153,7 +153,7 @@ fn integer(w: &mut impl Write, value: u64) -> io::Result<()> {
 #[inline]
 fn number(w: &mut impl Write, value: f64) -> io::Result<()> {
     // Below 2^53 every integer is exact, so its digits are the shortest text.
-    if value >= 0.0 && value < 9_007_199_254_740_992.0 && value.fract() == 0.0 {
+    if (0.0..9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0 {
         CompactFormatter.write_u64(w, value as u64)
     } else if value.is_finite() {
         CompactFormatter.write_f64(w, value)

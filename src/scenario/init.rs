@@ -25,7 +25,7 @@ pub fn init(topology: &str, pattern: &str) -> Result<String, Invalid> {
         "A scenario for Hayase: {topology} under {pattern}. Run it with `hayase run FILE`; `--set KEY=VALUE` overrides \
          any key."
     ));
-    page.comment("What stands behind # holds anyway, or is another choice.");
+    page.comment("What stands behind # is left out; it shows what holds then, an example, or another choice.");
     page.line("");
     for key in ["seed", "resolution"] {
         page.key(&Node::root(), key, table.get(key).map(|entry| &entry.value));
@@ -111,8 +111,10 @@ impl Page<'_> {
 
     /// A key with what it means; behind `#` where it is not written.
     fn key(&mut self, table: &Node, name: &str, written: Option<&Tree>) {
-        if let Some(description) = table.key(name).and_then(|node| node.description()) {
-            self.comment(&format!("{description}."));
+        if let Some(node) = table.key(name) {
+            let words = node.words();
+            let words = if words.is_empty() { String::new() } else { format!(" One of {}.", words.join(", ")) };
+            self.comment(&format!("{}.{words}", node.description().unwrap_or_default()));
         }
         match written.and_then(|value| self.sources.find(value.span)) {
             Some((_, text, range)) => {
@@ -131,8 +133,9 @@ impl Page<'_> {
         let Some(node) = table.key(name) else { return };
         let value = match node.default() {
             Some(value) => value.to_string(),
-            None => match (node.words().first(), node.type_name()) {
+            None => match (node.words().first().copied(), node.type_name()) {
                 (Some(word), _) => format!("\"{word}\""),
+                (None, _) if node.example().is_some() => node.example().unwrap_or_default().to_owned(),
                 (None, Some("string")) => "\"...\"".to_owned(),
                 (None, Some("integer" | "number")) => "1".to_owned(),
                 (None, Some("boolean")) => "true".to_owned(),

@@ -54,7 +54,35 @@ macro_rules! files {
     };
 }
 
-const TOPOLOGIES: &[Named] = texts!("topologies":);
+const TOPOLOGIES: &[Named] = texts! { "topologies":
+    "crossbar-64"
+    "fat-tree-1024"
+    "fat-tree-128"
+    "fat-tree-2000"
+    "fat-tree-250"
+    "fat-tree-3456"
+    "fat-tree-3456-2to1"
+    "fat-tree-3456-4to1"
+    "fat-tree-432"
+    "fat-tree-54"
+    "fat-tree-686"
+    "hyper-crossbar-2176"
+    "mesh-16x16"
+    "red-storm"
+    "roadrunner"
+    "torus-10x10"
+    "torus-11x11"
+    "torus-12x12"
+    "torus-13x13"
+    "torus-14x14"
+    "torus-15x15"
+    "torus-16x16"
+    "torus-32x32"
+    "torus-4x4"
+    "torus-64x64"
+    "torus-8x8"
+    "xt4"
+};
 
 const PATTERNS: &[Named] = texts! { "patterns":
     "all-to-all-2d-spread"

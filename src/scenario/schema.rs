@@ -88,12 +88,18 @@ impl Node {
 
     /// What stands behind one key.
     pub fn key(&self, key: &str) -> Option<Self> {
-        self.properties().find(|(name, _)| *name == key).map(|(_, schema)| Self::of(schema))
+        let (_, schema, owner) = self.properties().find(|(name, ..)| *name == key)?;
+        let mut node = Self::of(schema);
+        if schema.get("description").is_none() && owner.contains_key("required") {
+            // One of several choices: what it is stands beside it.
+            node.description = owner.get("description").and_then(Value::as_str).or(node.description);
+        }
+        Some(node)
     }
 
     /// The keys there are, in the order in which the types name them.
     pub fn keys(&self) -> Vec<&'static str> {
-        self.properties().map(|(key, _)| key).collect()
+        self.properties().map(|(key, ..)| key).collect()
     }
 
     /// The keys there must be.
@@ -122,12 +128,25 @@ impl Node {
 
     /// The name of its type in JSON, if there is one.
     pub fn type_name(&self) -> Option<&'static str> {
-        self.alternatives.iter().find_map(|schema| schema.get("type").and_then(Value::as_str))
+        // An optional value is of one of two types, the second being nothing.
+        let name = |kind: &'static Value| kind.as_str().or_else(|| kind.as_array()?.first()?.as_str());
+        self.alternatives.iter().find_map(|schema| schema.get("type").and_then(name))
     }
 
-    fn properties(&self) -> impl Iterator<Item = (&'static str, &'static Value)> {
-        let maps = self.alternatives.iter().filter_map(|schema| schema.get("properties")?.as_object());
-        maps.flatten().map(|(key, schema)| (key.as_str(), schema))
+    /// A value that could stand there, as TOML, if the types give one: descriptions of quantities end in it.
+    pub fn example(&self) -> Option<&'static str> {
+        let descriptions = self.alternatives.iter().filter_map(|schema| schema.get("description")?.as_str());
+        descriptions
+            .filter_map(|text| text.rsplit_once("; "))
+            .map(|(_, example)| example)
+            .find(|example| example.len() > 2 && example.starts_with('"') && example.ends_with('"'))
+    }
+
+    /// Names, what the schema says of them, and where that stands.
+    fn properties(&self) -> impl Iterator<Item = (&'static str, &'static Value, &'static Map<String, Value>)> {
+        let maps =
+            self.alternatives.iter().filter_map(|schema| Some((schema.get("properties")?.as_object()?, *schema)));
+        maps.flat_map(|(map, owner)| map.iter().map(move |(key, schema)| (key.as_str(), schema, owner)))
     }
 }
 

@@ -74,7 +74,7 @@ fn each_block_is_in_order_best_first() {
         }
     }
     // The tree is free of contention for simple spread in its regular order.
-    assert_eq!(comparison.rows[3].makespan.mean_s, 15.0 * 20e-6);
+    assert_eq!(comparison.rows[3].makespan.mean_s, 300e-6);
 }
 
 #[test]

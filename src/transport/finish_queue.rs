@@ -11,11 +11,16 @@ const ABSENT: u32 = u32::MAX;
 /// One completion changes the finish times of about four other flows, so changing a key must be as cheap as taking
 /// the smallest. Eight children make the heap shallow (four levels for 3,456 flows) and a node's children adjacent:
 /// measured against binary and 4-ary heaps, lazy deletion and bucket wheels, this form was the fastest at every size.
+///
+/// Taking out the earliest leaves a hole at the root: the sender's next message, which mostly follows at once, goes in
+/// there and sinks, which saves moving the last entry to the root and the new one up from the end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FinishQueue {
     heap: Vec<Entry>,
     /// By flow: where in the heap it is.
     places: Vec<u32>,
+    /// Whether the root has been taken out and not filled yet.
+    hole: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +34,9 @@ impl FinishQueue {
     /// The earliest time, or infinity.
     #[inline]
     pub(super) fn earliest(&self) -> f64 {
-        self.heap.first().map_or(f64::INFINITY, |entry| entry.time)
+        let candidates = if self.hole { self.heap.get(1..).unwrap_or_default() } else { &self.heap[..] };
+        let count = if self.hole { ARITY } else { 1 };
+        candidates.iter().take(count).map(|entry| entry.time).fold(f64::INFINITY, f64::min)
     }
 
     /// The finish time of a flow that is in the queue.
@@ -44,29 +51,38 @@ impl FinishQueue {
         if self.places.len() <= flow as usize {
             self.places.resize(flow as usize + 1, ABSENT);
         }
+        let entry = Entry { time, flow };
         let place = self.places[flow as usize];
-        if place == ABSENT {
-            self.heap.push(Entry { time, flow });
-            self.rise(self.heap.len() - 1, Entry { time, flow });
-        } else {
+        if place != ABSENT {
             let place = place as usize;
             if time < self.heap[place].time {
-                self.rise(place, Entry { time, flow });
+                self.rise(place, entry);
             } else {
-                self.sink(place, Entry { time, flow });
+                self.sink(place, entry);
             }
+        } else if std::mem::take(&mut self.hole) {
+            self.sink(0, entry);
+        } else {
+            self.heap.push(entry);
+            self.rise(self.heap.len() - 1, entry);
         }
     }
 
     /// Takes out the earliest flow.
     pub(super) fn pop(&mut self) -> Option<u32> {
-        let first = self.heap.first()?.flow;
-        self.places[first as usize] = ABSENT;
-        let last = self.heap.pop()?;
-        if last.flow != first {
+        if std::mem::take(&mut self.hole)
+            && let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
             self.sink(0, last);
         }
-        Some(first)
+        let root = self.heap.first_mut()?;
+        let flow = root.flow;
+        // Nothing rises above the hole.
+        root.time = f64::NEG_INFINITY;
+        self.places[flow as usize] = ABSENT;
+        self.hole = true;
+        Some(flow)
     }
 
     /// Writes `entry` where it belongs at or above `place`.

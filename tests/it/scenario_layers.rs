@@ -165,16 +165,22 @@ fn another_seed_draws_again_what_is_random_and_shares_the_rest() {
 
 #[test]
 fn a_first_scenario_can_be_run_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let tree = directory.path().join("tree.toml");
+    std::fs::write(&tree, TREE).unwrap();
+    let tree = tree.to_str().unwrap();
     let (topology, pattern) = init_defaults();
-    let mut pairs = vec![];
-    if Shelf::Topologies.get(topology).is_some() {
-        pairs.push((topology, pattern));
-        pairs.extend(Shelf::Topologies.names().take(3).map(|name| (name, "npb-cg-W-16")));
-    }
+    let topology = Shelf::Topologies.get(topology).map_or(tree, |named| named.name);
+    let mut pairs = vec![(topology, pattern), (tree, "halo-2d"), (tree, "npb-cg-W-16")];
+    pairs.extend(Shelf::Topologies.names().map(|name| (name, "ring")));
     for (topology, pattern) in pairs {
         let text = init(topology, pattern).unwrap();
-        let scenario = Loader::new().text("first.toml", text.as_str()).load();
-        assert!(scenario.is_ok(), "{}\n{text}", scenario.unwrap_err());
+        let loaded = Loader::new().text("first.toml", text.as_str()).load();
+        let named = load(Loader::new().topology(topology).pattern(pattern));
+        match loaded {
+            Ok(scenario) => assert_eq!(scenario.file, named.file),
+            Err(invalid) => panic!("{invalid}\n{text}"),
+        }
     }
 }
 

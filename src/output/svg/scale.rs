@@ -72,7 +72,7 @@ pub(super) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let text = if percent >= 99.95 { format!("{percent:.0}") } else { format!("{percent:.2}") };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    let text: String = if percent >= 10.0 && percent < 99.95 { format!("{percent:.1}") } else { text.to_owned() };
+    let text: String = if (10.0..99.95).contains(&percent) { format!("{percent:.1}") } else { text.to_owned() };
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 

@@ -171,7 +171,8 @@ fn verdict(blocks: &[&[ComparisonRow]]) -> Option<String> {
 
 /// What tells this block from the others: ` with placement random`; nothing where there is only one.
 fn distinction(row: &ComparisonRow, blocks: &[&[ComparisonRow]]) -> String {
-    let fields: [(&str, fn(&ComparisonRow) -> &str); 5] = [
+    type Field = fn(&ComparisonRow) -> &str;
+    let fields: [(&str, Field); 5] = [
         (" on ", |row| &row.topology),
         ("placement ", |row| &row.placement),
         ("sharing ", |row| &row.sharing),

@@ -76,10 +76,10 @@ impl Lattice {
             let mut coordinates = vec![0.0; self.dims.len().max(3)];
             let mut rest = panel;
             let mut name = Vec::new();
-            for dim in 3..self.dims.len() {
-                coordinates[dim] = f64::from(rest % self.dims[dim]);
-                name.push(format!("{} = {}", dimension_name(self.dims.len(), dim), rest % self.dims[dim]));
-                rest /= self.dims[dim];
+            for (dim, &length) in self.dims.iter().enumerate().skip(3) {
+                coordinates[dim] = f64::from(rest % length);
+                name.push(format!("{} = {}", dimension_name(self.dims.len(), dim), rest % length));
+                rest /= length;
             }
             let origin = self.at(&coordinates);
             let outside = self.margin - 4.0;
