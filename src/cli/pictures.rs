@@ -4,13 +4,17 @@ use std::io::{self, Write};
 
 use super::Voice;
 use crate::fabric::Fabric;
-use crate::output::svg::{self, Drawing, FabricOptions, LinkLoad};
+use crate::output::svg::{self, FabricOptions, LinkLoad};
 use crate::output::table;
 use crate::report::{Comparison, LinkUse, MessageRecord, Rate, Report};
 
-/// A fabric.
-pub fn fabric(fabric: &Fabric, w: impl Write, voice: Voice) -> io::Result<()> {
-    write(&svg::fabric(fabric, &FabricOptions::default()), w, voice)
+/// A fabric; the reader is told where not all of it is drawn.
+pub fn fabric(fabric: &Fabric, mut w: impl Write, voice: Voice) -> io::Result<()> {
+    let drawing = svg::fabric(fabric, &FabricOptions::default());
+    if let Some(note) = &drawing.note {
+        voice.hint(note);
+    }
+    w.write_all(drawing.svg.as_bytes())
 }
 
 /// How loaded each link was in a run.
@@ -34,13 +38,4 @@ pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> 
 /// How rates spread.
 pub fn rates(rates: &[Rate], title: &str, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::rates(rates, title).as_bytes())
-}
-
-/// Writes a drawing, and says what its reader must know.
-fn write(drawing: &Drawing, mut w: impl Write, voice: Voice) -> io::Result<()> {
-    w.write_all(drawing.svg.as_bytes())?;
-    if let Some(note) = &drawing.note {
-        voice.hint(note);
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Outputs: a report as text, one file a format, and how files are written whole or not at all.
+//! Outputs: reports, comparisons and fabrics as bytes, one file a format; files are written whole or not at all.
 
 pub mod csv;
 pub mod dot;

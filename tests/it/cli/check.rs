@@ -29,13 +29,16 @@ error[syntax]: unclosed table
   |
 1 | [topology.fat-tree 
   |                   ^ expected `]`
+
 error[unknown-file]: `notes.txt` does not look like anything that can be checked
  |
  = help: scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml
+
 error[missing-file]: there is no file `missing.toml`
  |
  = note: no such file
  = help: a path is relative to the file that names it, or to the current directory
+
 
 "#]]);
 }

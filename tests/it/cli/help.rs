@@ -84,8 +84,7 @@ Simulate one scenario and report what came out
 Usage: hayase run [OPTIONS] [SCENARIO]
 
 Options:
-  -h, --help     Print help (see more with '--help')
-  -V, --version  Print version
+  -h, --help  Print help (see more with '--help')
 
 Scenario:
   -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
@@ -124,19 +123,17 @@ General options:
 Examples:
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
   hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
-  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o links.csv -o
-  loads.svg
+  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
 
 Files (-o), by name:
-  x.json                 the report
-  x.svg                  how loaded each link was, over the fabric
-  x.svg, "timeline" in its name   who sent what when (small runs)
-  x.csv, "messages" in its name   every message: src,dst,index,bytes,start_s,end_s
-  x.csv, "links" in its name      every link:
-  id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows
-A file appears when it is complete. Of a run that was stopped or deadlocked only the report is
-written.
+  x.json         the report
+  x.svg          how loaded each link was, drawn over the fabric
+  timeline.svg   who sent what when (small runs)
+  messages.csv   every message: src,dst,index,bytes,start_s,end_s
+  links.csv      every link: capacity, bytes, busy time, utilisation, flows
+The name may be longer (run-7-messages.csv): the word in it counts.
+A file appears when it is complete; of a run that was stopped or deadlocked only the report.
 
 "#]]);
 }
