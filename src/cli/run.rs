@@ -104,6 +104,10 @@ fn check_timeline(scenario: &Scenario, output: &[PathBuf]) -> Result<(), Failure
     }
 }
 
+/// The longest run in which the times of links (busy, number of flows) are recorded without being asked for: it costs a
+/// tenth of the run time.
+const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
+
 /// A run with what was seen of it.
 struct Observed {
     run: Run,
@@ -120,7 +124,9 @@ fn observe(
     stop: &AtomicBool,
     voice: Voice,
 ) -> Result<Observed, Failure> {
-    let timeline = files.iter().any(|(kind, _)| *kind == Kind::Timeline);
+    let asks = |wanted: Kind| files.iter().any(|(kind, _)| *kind == wanted);
+    let timeline = asks(Kind::Timeline);
+    let link_use = asks(Kind::Links) || scenario.pattern.messages() <= MESSAGES_WITH_LINK_TIMES;
     let mut records = Vec::new();
     let mut tables = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Messages) {
@@ -145,7 +151,7 @@ fn observe(
             }
         };
         scenario.run(RunOptions {
-            link_use: true,
+            link_use,
             on_message: if observe { Some(&mut on_message) } else { None },
             watch: Some(&monitor),
         })

@@ -11,6 +11,8 @@
 
 mod events;
 mod observer;
+#[cfg(test)]
+mod tests;
 
 use events::{Event, EventQueue};
 

@@ -98,14 +98,21 @@ pub struct LinkUse {
     pub capacity_bps: f64,
     /// What it carried [B].
     pub bytes: u64,
-    /// How long at least one flow was on it [s].
+    /// How long at least one flow was on it [s]; absent, like the numbers of flows, where times were not recorded.
+    #[serde(skip_serializing_if = "is_zero")]
     pub busy_s: f64,
     /// `bytes / (capacity * makespan)`.
     pub utilisation: f64,
     /// The most flows on it at once.
+    #[serde(skip_serializing_if = "is_zero")]
     pub peak_flows: u32,
     /// Flows on it, averaged over its busy time.
+    #[serde(skip_serializing_if = "is_zero")]
     pub mean_flows: f64,
+}
+
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Rounds of the redistribution policy, per solution of the rates.

@@ -354,10 +354,10 @@ impl Texts {
         }
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
-        let single = |kind: &str| Some(one(key.to_owned(), at, choice(kind, "path", name, at)));
+        let single = |kind: &str, file: &str| Some(one(key.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
-            (Shelf::Topologies, Some("xml")) => return single("simgrid"),
-            (Shelf::Patterns, Some("csv" | "zst")) => return single("file"),
+            (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
+            (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
         }
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));

@@ -15,6 +15,9 @@ pub(super) fn settle(file: &mut ScenarioFile, sources: &Sources) {
             settle_path(routes, sources);
         }
     }
+    if let TopologySpec::Simgrid(spec) = &mut file.topology {
+        settle_path(&mut spec.platform, sources);
+    }
     if let Some(PlacementSpec::File(spec)) = &mut file.placement {
         settle_path(&mut spec.path, sources);
     }

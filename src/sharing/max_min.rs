@@ -241,6 +241,8 @@ impl MaxMin {
         let level = std::mem::replace(&mut state.level, f64::INFINITY);
         state.set_phase(Phase::Released);
         let threshold = level * (1.0 - EPS);
+        // What changes on this link itself is added up: its key is worked out once.
+        let (mut freed, mut freed_load) = (0, 0.0);
         for i in 0..count as usize {
             let flow = incidence.flows_on(link)[i];
             let rate = rates[flow as usize];
@@ -253,10 +255,16 @@ impl MaxMin {
             }
             moved.push((flow, rate));
             rates[flow as usize] = f64::INFINITY;
-            incidence.visit_links(flow, |other, state, count| sweep.shift(other, state, count, -rate, 1));
+            freed += 1;
+            freed_load += rate;
+            incidence.visit_links(flow, |other, state, count| {
+                if other != link {
+                    sweep.shift(other, state, count, -rate, 1);
+                }
+            });
         }
         let (state, count) = incidence.state_mut(link);
-        sweep.shift(link, state, count, 0.0, 0);
+        sweep.shift(link, state, count, -freed_load, freed);
     }
 
     /// The link is full at this level: flows that would be faster are fixed there.
@@ -267,6 +275,7 @@ impl MaxMin {
         state.level = level;
         sweep.pending.set(state.place(), f64::INFINITY);
         let threshold = level * (1.0 + EPS);
+        let (mut fixed, mut added_load) = (0, 0.0);
         for i in 0..count as usize {
             let flow = incidence.flows_on(link)[i];
             let rate = rates[flow as usize];
@@ -280,8 +289,17 @@ impl MaxMin {
                 (level - rate, 0)
             };
             rates[flow as usize] = level;
-            incidence.visit_links(flow, |other, state, count| sweep.shift(other, state, count, by, free));
+            fixed -= free;
+            added_load += by;
+            incidence.visit_links(flow, |other, state, count| {
+                if other != link {
+                    sweep.shift(other, state, count, by, free);
+                }
+            });
         }
+        let (state, _) = incidence.state_mut(link);
+        state.load += added_load;
+        state.free -= fixed as u32;
     }
 
     /// Takes the link of the smallest key one step on; `false` when none needs attention any more.

@@ -14,7 +14,7 @@ mod equal_share;
 mod incidence;
 mod max_min;
 #[cfg(test)]
-mod oracle;
+pub(crate) mod oracle;
 mod pending;
 mod redistribute;
 mod spec;

@@ -1,0 +1,171 @@
+//! Whole runs: rates against the oracles while messages come and go, latencies, odd loads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Observer, Outcome, Simulation, Stop};
+use crate::diagnostic::Sources;
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, LinkId};
+use crate::placement::{Placement, PlacementSpec};
+use crate::routing::RoutingSpec;
+use crate::sharing::oracle::Problem;
+use crate::sharing::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
+use crate::topology::TopologySpec;
+use crate::transport::{Flows, Transport};
+use crate::units::Time;
+use crate::workload::pattern::{Injection, PatternPlayer, WorkloadSpec};
+
+/// Flows, with their rates held against an oracle every so many times that they are solved.
+struct Checked<'a> {
+    flows: Flows,
+    fabric: &'a Fabric,
+    oracle: fn(&Problem) -> Vec<f64>,
+    under_way: BTreeMap<FlowId, Vec<LinkId>>,
+    every: u32,
+    solves: u32,
+    checks: u32,
+}
+
+impl Transport for Checked<'_> {
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        self.under_way.insert(flow, route.to_vec());
+        self.flows.start(flow, route, bytes);
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.flows.settle(now);
+        self.solves += 1;
+        if !self.solves.is_multiple_of(self.every) {
+            return;
+        }
+        self.checks += 1;
+        // The oracle sees every link, also those that the flows leave out because they never bind.
+        let problem = Problem {
+            capacities: self.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect(),
+            flows: self.under_way.values().map(|route| route.iter().map(|link| link.0).collect()).collect(),
+        };
+        for ((flow, _), expected) in self.under_way.iter().zip((self.oracle)(&problem)) {
+            let rate = self.flows.sharing().rate(flow.0);
+            assert!((rate - expected).abs() <= 1e-9 * expected, "flow {flow}: {rate}, expected {expected}");
+        }
+    }
+
+    fn next_arrival(&self) -> Time {
+        self.flows.next_arrival()
+    }
+
+    fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
+        let before = flows.len();
+        self.flows.arrived(until, flows);
+        for flow in &flows[before..] {
+            self.under_way.remove(flow);
+        }
+    }
+}
+
+/// Nothing is watched.
+struct Blind;
+
+impl Observer for Blind {}
+
+fn fabric(topology: &str) -> Arc<Fabric> {
+    let spec: TopologySpec = toml::from_str(topology).unwrap();
+    Arc::new(spec.build(&mut Sources::default()).unwrap())
+}
+
+/// Plays a pattern; returns what happened and the number of checks.
+fn play(
+    topology: &str,
+    workload: &str,
+    placement: &str,
+    injection: Injection,
+    sharing: &SharingSpec,
+    oracle: fn(&Problem) -> Vec<f64>,
+    every: u32,
+) -> (Outcome, u32) {
+    let mut sources = Sources::default();
+    let fabric = fabric(topology);
+    let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+    let workload: WorkloadSpec = toml::from_str(workload).unwrap();
+    let pattern = workload.build(fabric.nodes(), 1, &mut sources).unwrap();
+    let placement: Placement =
+        PlacementSpec::parse(placement).build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+    let mut player = PatternPlayer::new(pattern, injection, Time::ZERO, 1);
+    let flows = Flows::new(&fabric, &*router, sharing, player.one_at_a_time());
+    let mut transport =
+        Checked { flows, fabric: &fabric, oracle, under_way: BTreeMap::new(), every, solves: 0, checks: 0 };
+    let simulation = Simulation {
+        fabric: &fabric,
+        router: &*router,
+        placement: &placement,
+        workload: &mut player,
+        transport: &mut transport,
+        resolution: Time::ZERO,
+    };
+    let outcome = simulation.run(&mut Blind, None);
+    (outcome, transport.checks)
+}
+
+const TREE: &str = "fat-tree = { p = 3, bandwidth = \"1 GB/s\" }";
+const HALVED: &str =
+    "fat-tree = { down = [4, 4, 2], up = [1, 2, 2], bandwidth = [\"2 GB/s\", \"1 GB/s\", \"1.5 GB/s\"] }";
+const TORUS: &str = "torus = { dims = [5, 4], bandwidth = [\"1 GB/s\", \"3 GB/s\"], host-bandwidth = \"1.3 GB/s\" }";
+const SPREAD: &str = "all-to-all = { algorithm = \"simple-spread\", size = \"20 KB\" }";
+
+#[test]
+fn rates_of_real_runs_are_those_of_the_oracles() {
+    let max_min = SharingSpec::MaxMin(MaxMinSpec {});
+    let equal_share = SharingSpec::EqualShare(EqualShareSpec {});
+    let redistribute = SharingSpec::Redistribute(RedistributeSpec { threshold: 0.010_137.into() });
+    for topology in [TREE, HALVED, TORUS] {
+        for injection in [Injection::Queue, Injection::SendRecv, Injection::Window(3)] {
+            let run = |sharing, oracle| play(topology, SPREAD, "random", injection, sharing, oracle, 29).1;
+            assert!(run(&max_min, Problem::max_min) > 10);
+            assert!(run(&equal_share, Problem::equal_share) > 10);
+            assert!(run(&redistribute, |problem| problem.redistribute(0.010_137)) > 10);
+        }
+    }
+}
+
+/// A run under max-min, unchecked.
+fn run(topology: &str, workload: &str, injection: Injection) -> Outcome {
+    play(topology, workload, "regular", injection, &SharingSpec::default(), Problem::max_min, u32::MAX).0
+}
+
+#[test]
+fn a_message_without_bytes_takes_the_latencies_of_its_route() {
+    let tree = "crossbar = { nodes = 2, bandwidth = \"1 GB/s\", latency = \"3 us\" }";
+    let outcome = run(tree, "ring = { size = \"0 B\" }", Injection::Queue);
+    assert_eq!(outcome.makespan, Time::from_ps(6e6));
+    assert_eq!((outcome.messages, outcome.bytes), (2, 0));
+}
+
+#[test]
+fn latency_is_added_once_for_each_link_on_the_way() {
+    let tree = "crossbar = { nodes = 2, bandwidth = \"1 GB/s\", latency = \"3 us\" }";
+    let outcome = run(tree, "ring = { size = \"20 KB\" }", Injection::Queue);
+    assert_eq!(outcome.makespan, Time::from_ps(26e6));
+}
+
+#[test]
+fn one_node_alone_is_done_at_once() {
+    let outcome = run("crossbar = { nodes = 1, bandwidth = \"1 GB/s\" }", SPREAD, Injection::Queue);
+    assert_eq!((outcome.stop, outcome.makespan, outcome.messages), (Stop::Done, Time::ZERO, 0));
+}
+
+#[test]
+fn everything_at_once_shares_every_host_link() {
+    // Each of 8 nodes sends to 7 others at once: each message gets a seventh of the host link.
+    let outcome = run("crossbar = { nodes = 8, bandwidth = \"1 GB/s\" }", SPREAD, Injection::All);
+    assert!((outcome.makespan.seconds() - 7.0 * 20e-6).abs() < 1e-15);
+}
+
+#[test]
+fn every_byte_that_is_sent_arrives() {
+    for injection in [Injection::Queue, Injection::SendRecv, Injection::Barrier, Injection::All, Injection::Window(2)] {
+        let outcome = run(TORUS, SPREAD, injection);
+        assert_eq!(outcome.stop, Stop::Done);
+        assert_eq!((outcome.messages, outcome.bytes), (20 * 19, 20 * 19 * 20_000));
+    }
+}

@@ -1,0 +1,47 @@
+//! Same scenario and seed: same result to the last bit, on any machine, at any level of optimisation.
+
+use hayase::scenario::{Loader, RunOptions};
+
+/// Topology, pattern, settings, and the fingerprint that every machine must find.
+///
+/// The same list is held against the release build by the build server. A change that moves one of them changes results;
+/// it belongs into the CHANGELOG.
+const FINGERPRINTS: &str = include_str!("fingerprints.txt");
+
+#[test]
+fn results_are_the_same_to_the_last_bit_everywhere() {
+    let mut found = String::new();
+    for line in FINGERPRINTS.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (settings, known) = words.split_at(words.len() - 1);
+        let mut loader = Loader::new().topology(settings[0]).pattern(settings[1]);
+        for setting in &settings[2..] {
+            let (name, value) = setting.split_once('=').expect("NAME=VALUE");
+            loader = match name {
+                "placement" => loader.placement(value),
+                "sharing" => loader.sharing(value),
+                "injection" => loader.injection(value),
+                "routing" => loader.routing(value),
+                "jitter" => loader.jitter(value),
+                other => panic!("unknown setting {other}"),
+            };
+        }
+        let scenario = loader.load().unwrap_or_else(|invalid| panic!("{line}: {invalid}"));
+        let report = scenario.run(RunOptions::default()).report;
+        found += &format!("{} {}\n", settings.join(" "), report.fingerprint);
+        assert_eq!(known.len(), 1);
+    }
+    assert_eq!(found, FINGERPRINTS);
+}
+
+#[test]
+fn observing_a_run_does_not_change_it() {
+    let scenario =
+        Loader::new().topology("fat-tree-54").pattern("all-to-all-simple-spread").placement("random").load().unwrap();
+    let plain = scenario.run(RunOptions::default()).report;
+    let mut messages = 0;
+    let mut count = |_: &hayase::report::MessageRecord| messages += 1;
+    let observed = scenario.run(RunOptions { link_use: true, on_message: Some(&mut count), watch: None });
+    assert_eq!(observed.report.fingerprint, plain.fingerprint);
+    assert_eq!(messages, plain.messages);
+}
