@@ -36,6 +36,9 @@ pub enum Ties {
     Balanced,
     /// By a hash of seed, source and destination.
     Random,
+    /// Ascending, but descending from the node half-way along the ring (coordinate n/2): as SimGrid 3.32 does, for
+    /// comparison with it.
+    Simgrid,
 }
 
 /// One dimension as a route needs it.
@@ -129,6 +132,7 @@ impl OnGrid {
                 let both = |other: &Axis| other.coordinate(src.0) + other.coordinate(dst.0);
                 (self.axes.iter().map(both).sum::<u32>() - axis.coordinate(dst.0)) % 2 == 1
             }
+            Ties::Simgrid => axis.coordinate(src.0) == axis.size / 2,
             Ties::Random => self.hash.two(u64::from(src.0) << 32 | u64::from(dst.0), axis.dim as u64) & 1 == 1,
         }
     }

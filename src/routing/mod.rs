@@ -9,6 +9,8 @@ mod divisor;
 mod hashed;
 mod shortest_path;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
