@@ -15,7 +15,9 @@ fn all_to_all(criterion: &mut Criterion) {
                 let scenario = loader.placement(placement).sharing(sharing).load().expect("named things load");
                 group.throughput(Throughput::Elements(scenario.pattern.messages()));
                 let id = BenchmarkId::new(topology, format!("{placement}, {sharing}"));
-                group.bench_function(id, |bencher| bencher.iter(|| scenario.run(RunOptions::default()).report.makespan_s));
+                group.bench_function(id, |bencher| {
+                    bencher.iter(|| scenario.run(RunOptions::default()).report.makespan_s)
+                });
             }
         }
     }
