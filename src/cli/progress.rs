@@ -29,7 +29,7 @@ pub enum Show {
 const PATIENCE: Duration = Duration::from_millis(400);
 /// How often there is a line.
 const LINE_EVERY: Duration = Duration::from_secs(3);
-/// Smaller files are read before anybody wonders [B].
+/// Smaller files are read before anybody wonders \[B\].
 const LARGE: u64 = 32 << 20;
 
 /// Shows how much of something is done.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Diagnostic, Located, OnRead, Place, Sources};
 
-/// How often the hook of [`Sources::on_read`] is called [B].
+/// How often the hook of [`Sources::on_read`] is called \[B\].
 const STEP: u64 = 4 << 20;
 
 /// How every zstd frame starts.

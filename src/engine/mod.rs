@@ -70,7 +70,7 @@ pub struct Outcome {
     pub makespan: Time,
     /// Messages delivered.
     pub messages: u64,
-    /// Bytes delivered [B].
+    /// Bytes delivered \[B\].
     pub bytes: u64,
     /// Messages started, messages delivered and ranks woken.
     pub events: u64,

@@ -20,13 +20,13 @@ struct Residual {
     leaving: Vec<Vec<usize>>,
     level: Vec<u32>,
     next: Vec<usize>,
-    /// What is left of a capacity below this is rounding [B/s].
+    /// What is left of a capacity below this is rounding \[B/s\].
     nothing: f64,
 }
 
 const UNSEEN: u32 = u32::MAX;
 
-/// What the links carry at most from the vertices of `from` to those of `to` together [B/s].
+/// What the links carry at most from the vertices of `from` to those of `to` together \[B/s\].
 ///
 /// By max-flow = min-cut; Dinic's algorithm, O(V^2 E) at worst and far less on networks. The value is the sum of the
 /// capacities of the links that the cut crosses, so rounding on the way does not show in it.

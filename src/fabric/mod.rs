@@ -47,9 +47,9 @@ pub enum LinkRole {
 pub struct Link {
     /// Where it starts and ends; `None` for a link of a custom fabric that is known by its routes alone.
     pub ends: Option<(VertexId, VertexId)>,
-    /// What it can carry [B/s]: the smaller of the cable's bandwidth and the output port's.
+    /// What it can carry \[B/s\]: the smaller of the cable's bandwidth and the output port's.
     pub capacity: Bandwidth,
-    /// What it adds to the time of each message that crosses it [ps].
+    /// What it adds to the time of each message that crosses it \[ps\].
     pub latency: Time,
     /// What it is for.
     pub role: LinkRole,
@@ -212,7 +212,7 @@ impl Fabric {
         }
     }
 
-    /// Sum of the latencies of a route [ps].
+    /// Sum of the latencies of a route \[ps\].
     pub fn latency(&self, route: &[LinkId]) -> Time {
         route.iter().map(|&link| self.links[link].latency).sum()
     }

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::fabric::{Fabric, LinkRole, Shape};
 use crate::ids::VertexId;
 
-/// The version of the form of what [`write`] gives.
+/// The version of the form of what [`write()`] gives.
 pub const SCHEMA: &str = "hayase-fabric-1";
 
-/// Describes a fabric: its shape, nodes, switches, and links with their ends, bandwidth [B/s], latency [s] and role.
+/// Describes a fabric: its shape, nodes, switches, and links with their ends, bandwidth \[B/s\], latency \[s\] and role.
 ///
 /// Vertices are numbered nodes first; a link that only routes use has `from` and `to` null.
 pub fn write(fabric: &Fabric) -> Value {

@@ -13,17 +13,17 @@ pub type OnMessage<'a> = &'a mut dyn FnMut(Time, &Flight);
 /// Keeps what a report needs: a few sums for each message, and the bytes on each link. Times on links and the
 /// messages themselves only where they are asked for.
 pub struct Recorder<'a> {
-    /// What each link has carried [B].
+    /// What each link has carried \[B\].
     pub bytes: IdVec<LinkId, u64>,
-    /// What each rank has sent to, and received from, other nodes [B].
+    /// What each rank has sent to, and received from, other nodes \[B\].
     pub ranks: IdVec<RankId, (u64, u64)>,
-    /// What has crossed the bisection: from the first half to the second, and back [B].
+    /// What has crossed the bisection: from the first half to the second, and back \[B\].
     pub crossed: (u64, u64),
     /// Busy time and number of flows of each link, where asked for.
     pub times: Option<LinkTimes>,
-    /// Sum over messages of the time under way [ps].
+    /// Sum over messages of the time under way \[ps\].
     pub under_way: f64,
-    /// Sum over messages of the time it would have taken alone [ps].
+    /// Sum over messages of the time it would have taken alone \[ps\].
     pub alone: f64,
     /// Of the deliveries so far.
     pub fingerprint: Fingerprint,
@@ -109,7 +109,7 @@ pub struct LinkTime {
     pub peak: u32,
     /// How long there was at least one.
     pub busy: Time,
-    /// Flows summed over time [ps].
+    /// Flows summed over time \[ps\].
     pub flow_time: f64,
 }
 

@@ -39,7 +39,7 @@ pub struct ComparisonRow {
     pub makespan: SeedStatistics,
     /// Messages of one run.
     pub messages: u64,
-    /// Bytes of one run [B].
+    /// Bytes of one run \[B\].
     pub bytes: u64,
     /// Lower bounds of the makespan, averaged over the seeds.
     pub bounds: Bounds,
@@ -47,7 +47,7 @@ pub struct ComparisonRow {
     pub ratio_to_bound: f64,
     /// `mean makespan / smallest mean makespan of the block`.
     pub ratio_to_best: f64,
-    /// Run time of one run, averaged over the seeds [s]; differs from machine to machine.
+    /// Run time of one run, averaged over the seeds \[s\]; differs from machine to machine.
     pub wall_s: f64,
     /// Combined fingerprint of the runs.
     pub fingerprint: String,

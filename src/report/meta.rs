@@ -8,7 +8,7 @@ pub fn wall_clock() -> Instant {
     Instant::now()
 }
 
-/// Peak memory of this process [B], where the system tells (Linux).
+/// Peak memory of this process \[B\], where the system tells (Linux).
 pub fn peak_rss() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

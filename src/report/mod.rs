@@ -26,15 +26,15 @@ pub struct Report {
     pub workload: String,
     /// `complete`, or why the run ended early.
     pub status: Status,
-    /// When the last message arrived [s].
+    /// When the last message arrived \[s\].
     pub makespan_s: f64,
     /// Messages delivered.
     pub messages: u64,
-    /// Bytes delivered [B].
+    /// Bytes delivered \[B\].
     pub bytes: u64,
-    /// `bytes / makespan` [B/s].
+    /// `bytes / makespan` \[B/s\].
     pub bandwidth_bps: f64,
-    /// The same for each node [B/s].
+    /// The same for each node \[B/s\].
     pub bandwidth_per_node_bps: f64,
     /// Lower bounds of the makespan.
     pub bounds: Bounds,
@@ -69,7 +69,7 @@ pub enum Status {
     Deadlocked,
 }
 
-/// Lower bounds of the makespan [s]; none of them knows the order of the messages.
+/// Lower bounds of the makespan \[s\]; none of them knows the order of the messages.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bounds {
     /// The most that one node sends or receives over its host link.
@@ -81,7 +81,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The largest of them [s].
+    /// The largest of them \[s\].
     pub fn largest(&self) -> f64 {
         self.injection_s.max(self.busiest_link_s).max(self.bisection_s.unwrap_or(0.0))
     }
@@ -94,11 +94,11 @@ pub struct LinkUse {
     pub id: u32,
     /// Its name: `node 3 -> switch 1.0`.
     pub name: String,
-    /// Its capacity [B/s].
+    /// Its capacity \[B/s\].
     pub capacity_bps: f64,
-    /// What it carried [B].
+    /// What it carried \[B\].
     pub bytes: u64,
-    /// How long at least one flow was on it [s]; absent, like the numbers of flows, where times were not recorded.
+    /// How long at least one flow was on it \[s\]; absent, like the numbers of flows, where times were not recorded.
     #[serde(skip_serializing_if = "is_zero")]
     pub busy_s: f64,
     /// `bytes / (capacity * makespan)`.
@@ -131,15 +131,15 @@ pub struct Rounds {
 pub struct SeedStatistics {
     /// The seeds.
     pub seeds: Vec<u64>,
-    /// The makespan of each [s].
+    /// The makespan of each \[s\].
     pub makespans_s: Vec<f64>,
-    /// Their mean [s].
+    /// Their mean \[s\].
     pub mean_s: f64,
-    /// Their sample standard deviation [s]; 0 for a single seed.
+    /// Their sample standard deviation \[s\]; 0 for a single seed.
     pub sd_s: f64,
-    /// The smallest [s].
+    /// The smallest \[s\].
     pub min_s: f64,
-    /// The largest [s].
+    /// The largest \[s\].
     pub max_s: f64,
 }
 
@@ -159,11 +159,11 @@ impl SeedStatistics {
 /// What may differ from machine to machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Meta {
-    /// Run time of the simulation [s].
+    /// Run time of the simulation \[s\].
     pub wall_s: f64,
     /// Events: deliveries, starts and wakes.
     pub events: u64,
-    /// Peak memory of the process [B], where the system tells.
+    /// Peak memory of the process \[B\], where the system tells.
     pub peak_rss_bytes: Option<u64>,
     /// Version of this program.
     pub version: String,
@@ -176,7 +176,7 @@ pub struct Rate {
     pub src: u32,
     /// Receiving rank.
     pub dst: u32,
-    /// Its rate [B/s]; infinite (`null` in JSON) for a message that crosses no link.
+    /// Its rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
     #[serde(rename = "rate_Bps")]
     pub rate_bps: f64,
     /// The name of the link that holds it back, if one does.
@@ -192,10 +192,10 @@ pub struct MessageRecord {
     pub dst: u32,
     /// Its position among the sender's messages, from 0.
     pub index: u32,
-    /// Its size [B].
+    /// Its size \[B\].
     pub bytes: u64,
-    /// When it was sent [s].
+    /// When it was sent \[s\].
     pub start_s: f64,
-    /// When it arrived [s].
+    /// When it arrived \[s\].
     pub end_s: f64,
 }

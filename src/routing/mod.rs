@@ -1,6 +1,6 @@
 //! Routing: which links a message from one node to another crosses.
 //!
-//! Routes are computed, not stored, wherever the fabric's [`Shape`](crate::fabric::Shape) allows it: one file a rule.
+//! Routes are computed, not stored, wherever the fabric's [`Shape`] allows it: one file a rule.
 
 mod climb;
 mod d_mod_k;

@@ -19,7 +19,7 @@ use crate::ids::{Id, LinkId, NodeId, VertexId};
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ShortestPathSpec {}
 
-/// Most memory that all tables together may come to need [B].
+/// Most memory that all tables together may come to need \[B\].
 const MOST_MEMORY: u64 = 16 << 30;
 
 impl ShortestPathSpec {

@@ -6,16 +6,16 @@ use crate::ids::RankId;
 use crate::units::Bytes;
 use crate::workload::pattern::Injection;
 
-/// What a message under way takes beside its route: its state, its place in the event queue, its share [B].
+/// What a message under way takes beside its route: its state, its place in the event queue, its share \[B\].
 const PER_FLOW: u64 = 192;
-/// What each link of its route adds: the route itself and the link's list of flows [B].
+/// What each link of its route adds: the route itself and the link's list of flows \[B\].
 const PER_CROSSING: u64 = 24;
-/// What a link takes: its state in the sharing policy and its counters [B].
+/// What a link takes: its state in the sharing policy and its counters \[B\].
 const PER_LINK: u64 = 160;
-/// What a rank takes: its state in the workload [B].
+/// What a rank takes: its state in the workload \[B\].
 const PER_RANK: u64 = 128;
 
-/// An estimate of the memory that a run takes beside what is built already [B], and of its messages under way at once.
+/// An estimate of the memory that a run takes beside what is built already \[B\], and of its messages under way at once.
 ///
 /// `flows * (192 + 24 * crossings) + links * 160 + ranks * 128`, where `crossings` is the mean length of a sample of
 /// routes and `flows` follows from the injection rule: one for each rank, `k` for each with a window of k, all
@@ -67,7 +67,7 @@ fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
     })
 }
 
-/// Memory that can be had without swapping [B], where the system tells (Linux).
+/// Memory that can be had without swapping \[B\], where the system tells (Linux).
 fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;

@@ -18,7 +18,7 @@ pub struct EqualShare {
     /// The state of a link is its share c / n; infinite for a link without flows.
     incidence: Incidence<f64>,
     capacities: Vec<f64>,
-    /// By flow [B/s]; 0 for a flow that came since the last solve.
+    /// By flow \[B/s\]; 0 for a flow that came since the last solve.
     rates: Vec<f64>,
     /// Links whose number of flows has changed, each once.
     changed: Vec<u32>,
@@ -29,7 +29,7 @@ pub struct EqualShare {
 }
 
 impl EqualShare {
-    /// No flows on links of these capacities [B/s].
+    /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
         let links = capacities.len();
         Self {

@@ -44,7 +44,7 @@ const EPS: f64 = 1e-12;
 pub struct MaxMin {
     incidence: Incidence<LinkState>,
     sweep: Sweep,
-    /// By flow [B/s]; infinite while the flow is free.
+    /// By flow \[B/s\]; infinite while the flow is free.
     rates: Vec<f64>,
     /// Flows whose rate may have changed, with the old one; each once.
     moved: Vec<(u32, f64)>,
@@ -63,11 +63,11 @@ struct Sweep {
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct LinkState {
-    /// [B/s].
+    /// \[B/s\].
     capacity: f64,
-    /// The rate at which it holds its flows back [B/s]; infinite where it is not full.
+    /// The rate at which it holds its flows back \[B/s\]; infinite where it is not full.
     level: f64,
-    /// Sum of the rates of its fixed flows [B/s].
+    /// Sum of the rates of its fixed flows \[B/s\].
     load: f64,
     epoch: u32,
     /// Number of its flows that are free.
@@ -173,7 +173,7 @@ impl Sweep {
 }
 
 impl MaxMin {
-    /// No flows on links of these capacities [B/s].
+    /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
         let state = |capacity: f64| LinkState { capacity, level: f64::INFINITY, load: 0.0, epoch: 0, free: 0, mark: 0 };
         Self {

@@ -31,9 +31,9 @@ pub use spec::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
 pub struct Change {
     /// The flow.
     pub flow: u32,
-    /// Its rate before [B/s]; 0 for a flow that was added since.
+    /// Its rate before \[B/s\]; 0 for a flow that was added since.
     pub old: f64,
-    /// Its rate now [B/s].
+    /// Its rate now \[B/s\].
     pub new: f64,
 }
 
@@ -51,7 +51,7 @@ pub trait Sharing: std::fmt::Debug {
     /// Appends the rates that differ from those of the last call, each flow once.
     fn solve(&mut self, changes: &mut Vec<Change>);
 
-    /// The rate of a flow at the last call of [`Sharing::solve`] [B/s].
+    /// The rate of a flow at the last call of [`Sharing::solve`] \[B/s\].
     fn rate(&self, flow: u32) -> f64;
 
     /// The link that holds this flow back.

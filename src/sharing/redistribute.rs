@@ -43,7 +43,7 @@ pub struct Redistribute {
     stop: Vec<u32>,
     /// How many flows stopped at each round.
     stopped: Vec<u32>,
-    /// By flow: its rate at the end of the last solve [B/s].
+    /// By flow: its rate at the end of the last solve \[B/s\].
     rates: Vec<f64>,
     rounds: Rounds,
     // Of the solve at hand:
@@ -55,9 +55,9 @@ pub struct Redistribute {
 
 #[derive(Clone, Debug, Default)]
 struct Layer {
-    /// By flow [B/s]; valid up to the round at which the flow stopped.
+    /// By flow \[B/s\]; valid up to the round at which the flow stopped.
     rates: Vec<f64>,
-    /// By link: capacity that this round's rates leave [B/s].
+    /// By link: capacity that this round's rates leave \[B/s\].
     room: Vec<f64>,
 }
 
@@ -85,7 +85,7 @@ struct Marks {
 }
 
 impl Redistribute {
-    /// No flows on links of these capacities [B/s]; rounds end at gains below this part of a rate.
+    /// No flows on links of these capacities \[B/s\]; rounds end at gains below this part of a rate.
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
         let links = capacities.len();
         Self {

@@ -71,7 +71,7 @@ impl SharingSpec {
         }
     }
 
-    /// The policy on links of these capacities [B/s].
+    /// The policy on links of these capacities \[B/s\].
     pub fn build(&self, capacities: Vec<f64>) -> Box<dyn Sharing> {
         match self {
             Self::EqualShare(_) => Box::new(EqualShare::new(capacities)),

@@ -25,7 +25,7 @@ pub(super) struct FinishQueue {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// [ps].
+    /// \[ps\].
     time: f64,
     flow: u32,
 }

@@ -17,7 +17,7 @@ pub use parse::QuantityError;
 /// Picoseconds in a second.
 const PS_PER_S: f64 = 1e12;
 
-/// A point in simulated time, or a span of it [ps].
+/// A point in simulated time, or a span of it \[ps\].
 ///
 /// Picoseconds as a double: whole picoseconds are exact up to 2.5 hours of simulated time, so
 /// durations that are whole (20 KB at 1 GB/s is 20 us) add up without any rounding, and fractions
@@ -92,7 +92,7 @@ impl Sum for Time {
     }
 }
 
-/// An amount of data [B].
+/// An amount of data \[B\].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(pub u64);
 
@@ -125,7 +125,7 @@ impl Sum for Bytes {
     }
 }
 
-/// Data per time [B/s].
+/// Data per time \[B/s\].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bandwidth(OrderedFloat<f64>);
 

@@ -206,7 +206,7 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
     Ok(Outcome::compare(inside, got.join(", ")).note(note))
 }
 
-/// One run under random placement, and how long it took on this machine [s].
+/// One run under random placement, and how long it took on this machine \[s\].
 fn timed(nodes: u32, sharing: &str) -> Result<(Report, f64), Trouble> {
     let topology = format!("fat-tree-{nodes}");
     let choice = Choice { placement: "random", sharing, ..Choice::new(&topology, "all-to-all-simple-spread") };

@@ -13,7 +13,7 @@ use crate::sharing::SharingSpec;
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{After, Injection, Message, Pattern};
 
-/// Time of one message of the named patterns alone on a link of the named fabrics [s]: 20,000 B at 1e9 B/s.
+/// Time of one message of the named patterns alone on a link of the named fabrics \[s\]: 20,000 B at 1e9 B/s.
 pub(super) const MESSAGE_S: f64 = 20e-6;
 
 /// What differs between the runs of a case.
@@ -83,7 +83,7 @@ impl<'a> Choice<'a> {
         run(&self.load()?, RunOptions::default())
     }
 
-    /// Its makespan [s].
+    /// Its makespan \[s\].
     pub fn makespan(&self) -> Result<f64, Trouble> {
         Ok(self.run()?.report.makespan_s)
     }
@@ -98,7 +98,7 @@ pub(super) fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<Run, T
     }
 }
 
-/// When each message arrived [s]: by rank, then by the sender's order.
+/// When each message arrived \[s\]: by rank, then by the sender's order.
 pub(super) fn arrivals(scenario: &Scenario) -> Result<(Run, Vec<Vec<f64>>), Trouble> {
     let ranks = scenario.pattern.ranks();
     let sends = |rank| scenario.pattern.sends(RankId(rank)) as usize;
@@ -108,7 +108,7 @@ pub(super) fn arrivals(scenario: &Scenario) -> Result<(Run, Vec<Vec<f64>>), Trou
     Ok((run, ends))
 }
 
-/// Replaces the fabric of a scenario by nodes without switches; links are given by capacity [B/s] and latency, routes
+/// Replaces the fabric of a scenario by nodes without switches; links are given by capacity \[B/s\] and latency, routes
 /// by source, destination and the numbers of their links.
 pub(super) fn on_given_routes(
     scenario: &mut Scenario,

@@ -36,13 +36,13 @@ struct Problems {
 /// A sharing problem with its solution.
 #[derive(Deserialize)]
 struct Problem {
-    /// Of each link [B/s].
+    /// Of each link \[B/s\].
     capacity: Vec<f64>,
     /// The links of each flow.
     flows: Vec<Vec<u32>>,
-    /// SimGrid's rates [B/s].
+    /// SimGrid's rates \[B/s\].
     rate: Vec<f64>,
-    /// The exact rates, rounded to double [B/s].
+    /// The exact rates, rounded to double \[B/s\].
     rate_exact: Vec<f64>,
 }
 

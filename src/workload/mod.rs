@@ -12,7 +12,7 @@ pub struct Send {
     pub id: MessageId,
     /// Who gets it.
     pub dst: RankId,
-    /// How large it is [B].
+    /// How large it is \[B\].
     pub bytes: u64,
 }
 

@@ -268,7 +268,7 @@ impl Classes {
     }
 }
 
-/// The larger bandwidth of the two directions of a cable, of one of its links [B/s].
+/// The larger bandwidth of the two directions of a cable, of one of its links \[B/s\].
 fn capacity(fabric: &Fabric, cable: &Cable) -> f64 {
     let all = cable.forward.iter().chain(&cable.back);
     all.map(|&id| fabric.link(id).capacity.bytes_per_second()).fold(0.0, f64::max)

@@ -19,7 +19,7 @@ const PREFIXES: [(&str, f64); 13] = [
     ("Ei", 1_152_921_504_606_846_976.0),
 ];
 
-/// Units of time [ps].
+/// Units of time \[ps\].
 const TIMES: [(&str, f64); 10] = [
     ("", 1e12),
     ("s", 1e12),

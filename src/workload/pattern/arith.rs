@@ -61,18 +61,18 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Splits `size` bytes [B] in so many parts, 1 or more.
+    /// Splits `size` bytes \[B\] in so many parts, 1 or more.
     pub fn new(size: u64, parts: u32) -> Self {
         Self { each: size / u64::from(parts), longer: size % u64::from(parts) }
     }
 
-    /// Bytes of one part [B].
+    /// Bytes of one part \[B\].
     #[inline]
     pub fn part(self, part: u32) -> u64 {
         self.each + u64::from(u64::from(part) < self.longer)
     }
 
-    /// Bytes of `count` parts from `start` on [B].
+    /// Bytes of `count` parts from `start` on \[B\].
     #[inline]
     pub fn range(self, start: u32, count: u32) -> u64 {
         let longer = u64::from(start + count).min(self.longer) - u64::from(start).min(self.longer);

@@ -64,9 +64,9 @@ struct FilePattern {
     starts: Vec<u32>,
     /// By message: who gets it.
     dst: Vec<u32>,
-    /// By message: how large it is [B].
+    /// By message: how large it is \[B\].
     bytes: Vec<u64>,
-    /// By message: time before sending it [ps]; empty where there are no delays.
+    /// By message: time before sending it \[ps\]; empty where there are no delays.
     delays: Vec<f64>,
     /// By message: where in `after` what it waits for starts, and one more entry; empty where nothing waits.
     after_starts: Vec<u32>,

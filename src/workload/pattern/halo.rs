@@ -123,7 +123,7 @@ struct Halo {
 struct Dim {
     length: Divisor,
     stride: u32,
-    /// The border across this dimension [B].
+    /// The border across this dimension \[B\].
     size: u64,
 }
 

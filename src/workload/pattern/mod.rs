@@ -46,11 +46,11 @@ pub use uniform_random::UniformRandomSpec;
 pub struct Message {
     /// Who gets it.
     pub dst: RankId,
-    /// How large it is [B].
+    /// How large it is \[B\].
     pub bytes: u64,
     /// The round of the algorithm it belongs to, from 0; never descends along a rank's messages.
     pub step: u32,
-    /// Time its sender spends between being allowed to send it and sending it [ps].
+    /// Time its sender spends between being allowed to send it and sending it \[ps\].
     pub delay: Time,
     /// What its sender must have received first.
     pub after: After,
@@ -135,7 +135,7 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         (0..self.ranks()).map(|rank| u64::from(self.sends(RankId(rank)))).sum()
     }
 
-    /// Bytes in all [B]: the volume of the pattern.
+    /// Bytes in all \[B\]: the volume of the pattern.
     ///
     /// Patterns with a formula give that; the default looks at every message.
     fn bytes(&self) -> u128 {

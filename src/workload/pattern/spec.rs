@@ -51,7 +51,7 @@ pub enum WorkloadSpec {
 pub struct Traffic {
     /// When a rank sends its next message.
     pub injection: Located<Injection>,
-    /// Each rank starts at a random time below this [ps].
+    /// Each rank starts at a random time below this \[ps\].
     pub message_jitter: Located<Time>,
 }
 

@@ -31,7 +31,7 @@ const LISTED: usize = 12;
 pub struct LinkLoad {
     /// Bytes carried over what it could have carried.
     pub utilisation: f64,
-    /// Bytes carried [B].
+    /// Bytes carried \[B\].
     pub bytes: u64,
 }
 

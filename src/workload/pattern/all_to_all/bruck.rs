@@ -21,7 +21,7 @@ pub(super) struct Bruck {
 }
 
 impl Bruck {
-    /// `ranks` ranks with blocks of `size` bytes [B].
+    /// `ranks` ranks with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64) -> Self {
         Self { ranks, size }
     }

@@ -21,7 +21,7 @@ pub(super) struct RandomOrder {
 }
 
 impl RandomOrder {
-    /// `ranks` ranks with blocks of `size` bytes [B].
+    /// `ranks` ranks with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64, seed: u64) -> Self {
         let order = Shuffle::new(seed, "all-to-all random-order", (ranks - 1).max(1));
         Self { ranks, size, order, arrivals: Arrivals::default() }

@@ -18,7 +18,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// `ranks` ranks with blocks of `size` bytes [B].
+    /// `ranks` ranks with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64) -> Self {
         Self { ranks, size }
     }

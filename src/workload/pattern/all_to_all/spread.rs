@@ -44,7 +44,7 @@ impl Rule {
 }
 
 impl Spread {
-    /// `ranks` ranks with blocks of `size` bytes [B].
+    /// `ranks` ranks with blocks of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64, rule: Rule) -> Self {
         Self { ranks, size, rule }
     }

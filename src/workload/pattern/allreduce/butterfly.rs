@@ -58,7 +58,7 @@ struct Round {
 }
 
 impl Butterfly {
-    /// `ranks` ranks with vectors of `size` bytes [B].
+    /// `ranks` ranks with vectors of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64, exchange: Exchange) -> Self {
         let log = ranks.ilog2();
         let members = 1 << log;

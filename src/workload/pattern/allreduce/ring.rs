@@ -20,7 +20,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// `ranks` ranks with vectors of `size` bytes [B].
+    /// `ranks` ranks with vectors of `size` bytes \[B\].
     pub fn new(ranks: u32, size: u64) -> Self {
         Self { ranks, size, split: Split::new(size, ranks) }
     }
