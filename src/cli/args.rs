@@ -198,7 +198,8 @@ Examples:
   hayase rates -t fat-tree-54 -p messages.csv --sharing equal-share --format csv
   hayase rates scenario.toml -o rates.csv
 
-CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back; empty where none does).";
+CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back, one of them where several do
+so equally; empty where none does).";
 
 /// `hayase rates`.
 #[derive(Args, Debug)]

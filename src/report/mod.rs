@@ -181,7 +181,7 @@ pub struct Rate {
     /// Its rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
     #[serde(rename = "rate_Bps")]
     pub rate_bps: f64,
-    /// The name of the link that holds it back, if one does.
+    /// The name of the link that holds it back, if one does; of several that do so equally, one.
     pub bottleneck: Option<String>,
 }
 

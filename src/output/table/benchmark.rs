@@ -132,12 +132,32 @@ mod tests {
 
     #[test]
     fn a_benchmark_names_the_machine_and_the_growth() {
-        insta::assert_snapshot!(benchmark(&sample(1)), @"");
+        insta::assert_snapshot!(benchmark(&sample(1)), @"
+        hayase 0.1.0 (rustc 1.95.0, optimised) on Some Processor, 2 cores, linux x86_64; median of 2 runs, one thread
+
+        load                             messages  ns/message           range  spread  messages/s  memory [MB]
+        ──────────────────────────────────────────────────────────────────────────────────────────────────────
+        fat-tree-54/random/max-min          2,862       1,300  1,250 to 1,350   7.7 %     769,230        5.300
+        fat-tree-54/regular/equal-share     2,862        26.2    26.2 to 26.2   0.0 %  38,095,238            -
+
+        growth                    nodes        a message costs  an all-to-all
+        ─────────────────────────────────────────────────────────────────────
+        fat-tree, random/max-min  54 to 3,456           N^0.14         N^2.14
+        ");
     }
 
     #[test]
     fn with_several_threads_the_wall_time_is_shown() {
         let text = benchmark_markdown(&Benchmark { complete: false, growth: Vec::new(), ..sample(2) });
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @"
+        hayase 0.1.0 (rustc 1.95.0, optimised) on Some Processor, 2 cores, linux x86_64; median of 2 runs, 2 threads
+
+        | load | messages | ns/message | range | spread | wall ns/message | messages/s | memory [MB] |
+        | :-- | --: | --: | --: | --: | --: | --: | --: |
+        | fat-tree-54/random/max-min | 2,862 | 1,300 | 1,250 to 1,350 | 7.7 % | 1,300 | 769,230 | 5.300 |
+        | fat-tree-54/regular/equal-share | 2,862 | 26.2 | 26.2 to 26.2 | 0.0 % | 26.2 | 38,095,238 | - |
+
+        INTERRUPTED: runs are missing.
+        ");
     }
 }

@@ -40,5 +40,8 @@ pub fn rates(title: &str, rates: &[Rate]) -> String {
             bandwidth(sum),
         ));
     }
+    if rates.iter().any(|rate| rate.bottleneck.is_some()) {
+        text.push_str("where several links hold a message back equally, one of them is named\n");
+    }
     text
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion};
 use hayase::ids::NodeId;
 use hayase::rng::Stream;
 use hayase::scenario::Loader;
@@ -19,7 +19,7 @@ const CASES: [(&str, &str); 8] = [
     ("hyper-crossbar-2176", "dimension-order"),
 ];
 
-fn routing(criterion: &mut Criterion) {
+pub fn routing(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("route");
     group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(700));
     for (topology, rule) in CASES {
@@ -42,6 +42,3 @@ fn routing(criterion: &mut Criterion) {
     }
     group.finish();
 }
-
-criterion_group!(benches, routing);
-criterion_main!(benches);

@@ -11,17 +11,17 @@ use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion};
 use ordered_float::OrderedFloat;
 use priority_queue::PriorityQueue;
 
-// The queues are private to the rooms that use them; what they use of other rooms is found here under the same names.
-use hayase::{ids, rng, units};
+use crate::{ids, rng, units};
 
-#[path = "../src/engine/events.rs"]
+// The queues are private to the rooms that use them.
+#[path = "../../src/engine/events.rs"]
 #[allow(dead_code, reason = "not all of its events are pushed here")]
 mod events;
-#[path = "../src/transport/finish_queue.rs"]
+#[path = "../../src/transport/finish_queue.rs"]
 #[allow(dead_code, unused_imports, reason = "its tests run elsewhere")]
 mod finish_queue;
 
@@ -168,12 +168,9 @@ fn event_queue(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn queues(criterion: &mut Criterion) {
+pub fn queues(criterion: &mut Criterion) {
     finish_times::<Ours>(criterion, "ours");
     finish_times::<Indexed>(criterion, "priority-queue");
     finish_times::<Lazy>(criterion, "lazy-binary-heap");
     event_queue(criterion);
 }
-
-criterion_group!(benches, queues);
-criterion_main!(benches);

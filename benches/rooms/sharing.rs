@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion};
 use hayase::ids::{NodeId, RankId};
 use hayase::rng::Stream;
 use hayase::scenario::{Loader, Scenario};
@@ -40,7 +40,7 @@ fn turns(scenario: &Scenario) -> (Vec<Vec<u32>>, Vec<Turn>) {
     (first, turns.collect())
 }
 
-fn sharing(criterion: &mut Criterion) {
+pub fn sharing(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sharing");
     group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
     for topology in ["fat-tree-54", "fat-tree-432", "fat-tree-3456", "torus-16x16", "torus-32x32"] {
@@ -74,6 +74,3 @@ fn sharing(criterion: &mut Criterion) {
     }
     group.finish();
 }
-
-criterion_group!(benches, sharing);
-criterion_main!(benches);

@@ -1,11 +1,10 @@
 //! End to end: processor time of one message, everything included, by fabric, placement and sharing policy.
 //!
-//! These are loads of `hayase bench`, in short windows; that verb is the one to take figures from, this is for
-//! comparing two versions of the code (`cargo bench -- --save-baseline before`).
+//! These are loads of `hayase bench`, in short windows where they have one.
 
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion};
 use hayase::bench::{Length, loads};
 
 const LOADS: [&str; 16] = [
@@ -27,10 +26,10 @@ const LOADS: [&str; 16] = [
     "fat-tree-432/regular/max-min/incast",
 ];
 
-/// Messages of a window: less than the shortest load whose instants are too many to stop sooner.
+/// Messages of a window; the engine can be stopped every 1,024 instants.
 const WINDOW: u64 = 4096;
 
-fn messages(criterion: &mut Criterion) {
+pub fn messages(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("message");
     group.sample_size(10).warm_up_time(Duration::from_millis(1)).measurement_time(Duration::from_millis(100));
     for name in LOADS {
@@ -46,6 +45,3 @@ fn messages(criterion: &mut Criterion) {
     }
     group.finish();
 }
-
-criterion_group!(benches, messages);
-criterion_main!(benches);
