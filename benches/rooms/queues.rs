@@ -21,7 +21,7 @@ use crate::{ids, rng, units};
 #[path = "../../src/engine/events.rs"]
 #[allow(dead_code, reason = "not all of its events are pushed here")]
 mod events;
-#[path = "../../src/transport/finish_queue.rs"]
+#[path = "../../src/transport/flow/finish_queue.rs"]
 #[allow(dead_code, unused_imports, reason = "its tests run elsewhere")]
 mod finish_queue;
 

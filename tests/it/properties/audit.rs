@@ -99,7 +99,7 @@ impl Transport for Audit<'_> {
         self.pass(now.max(self.looked));
         self.flows.settle(now);
         for (id, flow) in &mut self.under_way {
-            flow.rate = self.flows.sharing().rate(id.0);
+            flow.rate = self.flows.rate(*id);
         }
         self.check();
     }
