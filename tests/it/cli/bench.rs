@@ -44,10 +44,8 @@ fn the_list_says_what_is_measured() {
 fn an_unknown_load_is_a_mistake() {
     Desk::new().hayase("bench fat-tre-54").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[unknown-load]: no load has `fat-tre-54` in its name
-  |
-  = help: `hayase bench --list` shows all
-
-1 mistake
+ |
+ = help: `hayase bench --list` shows all
 
 "#]]);
     let stderr = Desk::new().hayase("bench fat-tree-65536 --quick").assert().code(2).get_output().stderr.clone();
