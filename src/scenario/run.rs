@@ -8,7 +8,7 @@ use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
-use crate::transport::{Flows, Transport};
+use crate::transport::{Transport, flow_transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Message, PatternPlayer};
 
@@ -20,7 +20,7 @@ impl Scenario {
     pub fn run(&self, options: RunOptions<'_>) -> Run {
         let start = report::wall_clock();
         let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
-        let mut transport = Flows::new(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time());
+        let mut transport = flow_transport(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time());
         let RunOptions { link_use, mut on_message, watch } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
@@ -41,7 +41,7 @@ impl Scenario {
             router: &*self.router,
             placement: &self.placement,
             workload: &mut player,
-            transport: &mut transport,
+            transport: &mut *transport,
             resolution: self.resolution,
         };
         let outcome = simulation.run(&mut recorder, watch);
@@ -52,7 +52,7 @@ impl Scenario {
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &outcome, &transport, bisection, &links, meta);
+        let report = self.report(&recorder, &outcome, &*transport, bisection, &links, meta);
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted => Vec::new(),
@@ -64,7 +64,7 @@ impl Scenario {
         &self,
         recorder: &Recorder<'_>,
         outcome: &Outcome,
-        transport: &Flows,
+        transport: &dyn Transport,
         bisection: Option<&Bisection>,
         links: &[LinkUse],
         meta: Meta,

@@ -2,7 +2,7 @@
 
 mod flow;
 
-pub use flow::Flows;
+pub use flow::{Flows, GroupFlows, flow_transport};
 
 use crate::ids::{FlowId, LinkId};
 use crate::sharing::Rounds;
