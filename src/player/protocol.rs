@@ -37,7 +37,7 @@ impl Player<'_> {
             order,
             receive: NIL,
             marks: [self.now, begin, begin],
-            start: self.now,
+
             arrived: false,
             sent: false,
         });
@@ -248,7 +248,7 @@ impl Player<'_> {
 
     /// A rank calls a receive.
     pub(super) fn start_recv(&mut self, rank: RankId, op: u32, from: Envelope) {
-        let receive = self.receives.add(Receive { rank, op, start: self.now, marks: [self.now; 3] });
+        let receive = self.receives.add(Receive { rank, op, marks: [self.now; 3] });
         if let Some(message) = self.mailboxes[rank].post(from, receive) {
             self.joined(message, receive);
         }

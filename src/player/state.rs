@@ -139,7 +139,6 @@ pub(super) struct Message {
     pub receive: u32,
     /// Boundaries of the sender's time, see [`Done`].
     pub marks: [Time; 3],
-    pub start: Time,
     /// Whether its bytes have arrived.
     pub arrived: bool,
     /// Whether the sender has been told that it is done.
@@ -151,7 +150,6 @@ pub(super) struct Message {
 pub(super) struct Receive {
     pub rank: RankId,
     pub op: u32,
-    pub start: Time,
     /// Boundaries of the receiver's time, see [`Done`].
     pub marks: [Time; 3],
 }

@@ -156,6 +156,11 @@ impl Program {
         &self.ranks[rank]
     }
 
+    /// What one rank does, to be changed: whoever does that sees to it that everything it names is there.
+    pub fn rank_mut(&mut self, rank: RankId) -> &mut RankProgram {
+        &mut self.ranks[rank]
+    }
+
     /// All ranks with what they do, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (RankId, &RankProgram)> {
         self.ranks.iter_ids()
