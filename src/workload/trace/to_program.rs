@@ -113,7 +113,8 @@ impl ToProgram {
         }
         if present < claimed as usize {
             let first = (0..).find(|&rank| self.ranks.get(rank).is_none_or(Option::is_none)).unwrap_or(0);
-            let message = format!("`{}` has the calls of {present} of {claimed} ranks; rank {first} is missing", self.file);
+            let message =
+                format!("`{}` has the calls of {present} of {claimed} ranks; rank {first} is missing", self.file);
             return Err(vec![
                 Diagnostic::new("missing-rank", message).help("name the folder that holds the files of all ranks"),
             ]);
@@ -331,7 +332,8 @@ impl InCall<'_> {
     fn envelope(&self, peer: i32, tag: i32, receives: bool) -> Result<Envelope, Wrong> {
         let (comm, group) = self.group()?;
         let flags = self.event.flags;
-        let no_rank = || Wrong::new("unknown-rank", format!("there is no rank {peer} in communicator {}", self.event.comm));
+        let no_rank =
+            || Wrong::new("unknown-rank", format!("there is no rank {peer} in communicator {}", self.event.comm));
         let peer = if receives && flags.has(Flags::ANY_SOURCE) {
             ANY_SOURCE
         } else {

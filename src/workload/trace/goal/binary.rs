@@ -156,7 +156,10 @@ impl Binary<'_> {
                     let at = edges + 4 * edge;
                     let follower = self.u32(at)?;
                     if follower as usize >= count || follower as usize == i {
-                        return damaged(at, format!("operation {i} of rank {rank} is followed by operation {follower}"));
+                        return damaged(
+                            at,
+                            format!("operation {i} of rank {rank} is followed by operation {follower}"),
+                        );
                     }
                     match for_start {
                         false => builder.requires(follower, i as u32),

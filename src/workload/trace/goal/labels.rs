@@ -46,7 +46,8 @@ impl Labels {
         }
         let hash = hash(name);
         let Err(slot) = self.find(name, hash) else { return true };
-        let (Ok(start), Ok(end)) = (u32::try_from(self.bytes.len()), u32::try_from(self.bytes.len() + name.len())) else {
+        let (Ok(start), Ok(end)) = (u32::try_from(self.bytes.len()), u32::try_from(self.bytes.len() + name.len()))
+        else {
             return false;
         };
         self.bytes.extend_from_slice(name);

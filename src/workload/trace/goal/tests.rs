@@ -108,7 +108,10 @@ fn a_file_that_is_cut_off_or_lacks_a_rank_says_so() {
         ("num_ranks 1\n/* rank 0 {\n}\n", "x.goal:2: a comment has no end"),
         ("num_ranks 4294967295\n", "a number of ranks is at most"),
         ("num_ranks 16777216\n", "rank 0 is missing"),
-        ("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n", "requires itself, by way of others"),
+        (
+            "num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\nb requires a\n}\n",
+            "requires itself, by way of others",
+        ),
     ] {
         assert!(mistakes(text).contains(what), "{text:?}: {}", mistakes(text));
     }
@@ -155,11 +158,14 @@ fn any_program() -> impl Strategy<Value = Program> {
     const RANKS: u32 = 3;
     let peer = || prop_oneof![3 => 0..RANKS, 1 => Just(ANY_SOURCE)];
     let tag = || prop_oneof![0..4_u32, Just(ANY_TAG), any::<u32>()];
-    let op = (0..3, peer(), tag(), 0..1_u64 << 40, 0..3_u8, 0..3_u8).prop_map(|(kind, peer, tag, size, cpu, nic)| match kind {
-        0 => Op::send(Envelope::world(peer.min(RANKS - 1), tag), size).on(cpu, nic),
-        1 => Op::recv(Envelope::world(peer, tag), size).on(cpu, nic),
-        _ => Op::calc(Time::from_ps(size as f64 * 1000.0)).on(cpu, 0),
-    });
+    let op =
+        (0..3, peer(), tag(), 0..1_u64 << 40, 0..3_u8, 0..3_u8).prop_map(
+            |(kind, peer, tag, size, cpu, nic)| match kind {
+                0 => Op::send(Envelope::world(peer.min(RANKS - 1), tag), size).on(cpu, nic),
+                1 => Op::recv(Envelope::world(peer, tag), size).on(cpu, nic),
+                _ => Op::calc(Time::from_ps(size as f64 * 1000.0)).on(cpu, 0),
+            },
+        );
     // Edges from lower to higher in some order of the operations that is not theirs: no cycles, both directions.
     let edge = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>());
     let rank = (prop::collection::vec(op, 0..12), prop::collection::vec(edge, 0..12), any::<u32>());

@@ -85,7 +85,8 @@ impl<'a> Scan<'a, '_> {
     fn word(&mut self) -> &'a [u8] {
         self.skip_blanks();
         let rest = &self.line.text[self.at..];
-        let length = rest.iter().position(|&byte| !(byte.is_ascii_alphanumeric() || byte == b'_')).unwrap_or(rest.len());
+        let length =
+            rest.iter().position(|&byte| !(byte.is_ascii_alphanumeric() || byte == b'_')).unwrap_or(rest.len());
         let length = length.max(1).min(rest.len());
         self.at += length;
         &rest[..length]
@@ -259,9 +260,8 @@ impl Reader {
     }
 
     fn finish(self, file: &str) -> Result<Program, Vec<Diagnostic>> {
-        let cut_off = |message: String| {
-            vec![Diagnostic::new("truncated-trace", message).help("the file seems to be cut off")]
-        };
+        let cut_off =
+            |message: String| vec![Diagnostic::new("truncated-trace", message).help("the file seems to be cut off")];
         if let Some(line) = self.comment {
             return Err(cut_off(format!("{file}:{line}: a comment has no end")));
         }
@@ -373,7 +373,8 @@ fn statement(
                 true => "the line ends where an operation is expected".to_owned(),
                 false => format!("`{}` is no operation", scan.line.show(at..at + word.len())),
             };
-            let help = "operations are `send 8b to 1 tag 0`, `recv 8b from 1 tag 0`, `calc 100`; an order is `a requires b`";
+            let help =
+                "operations are `send 8b to 1 tag 0`, `recv 8b from 1 tag 0`, `calc 100`; an order is `a requires b`";
             return Err(scan.line.mistake(range, "unknown-operation", message).help(help));
         }
     };
