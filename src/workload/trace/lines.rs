@@ -53,6 +53,11 @@ impl<'a> Line<'a> {
         })
     }
 
+    /// The whole line as text, without blanks around it.
+    pub fn trimmed(&self) -> String {
+        String::from_utf8_lossy(self.text).trim().to_owned()
+    }
+
     /// Some of the line as text, for messages.
     pub fn show(&self, range: Range<usize>) -> String {
         String::from_utf8_lossy(&self.text[range]).chars().take(40).collect()
