@@ -30,6 +30,7 @@
 
 mod builder;
 mod collective;
+pub mod collectives;
 pub mod matching;
 mod op;
 
