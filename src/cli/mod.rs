@@ -5,6 +5,7 @@
 //! reported (a second Ctrl-C ends the process at once).
 
 mod args;
+mod calibrate;
 mod check;
 mod compare;
 mod deadlock;
@@ -182,6 +183,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Run(args) => run::run(args, voice),
         Verb::Compare(args) => compare::compare(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
+        Verb::Calibrate(args) => calibrate::calibrate(args, voice),
         Verb::Check(args) => check::check(args, voice),
         Verb::Init(args) => init::init(args, voice),
         Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),

@@ -1,5 +1,6 @@
 //! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
 
+mod calibration;
 mod comparison;
 mod figures;
 mod grid;
@@ -9,6 +10,7 @@ mod tests;
 
 use crate::report::Rate;
 
+pub use calibration::calibration;
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
 pub use grid::{Grid, printable};

@@ -30,6 +30,7 @@
 
 mod builder;
 mod collective;
+pub mod collectives;
 pub mod generate;
 pub mod matching;
 mod op;
