@@ -1,7 +1,7 @@
 //! What drives the player: its own clock, or the engine.
 
 use super::state::{Cargo, Event, Player};
-use super::{Play, Played, RankTimes};
+use super::{Played, RankTimes};
 use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::{Blocked, Requests, Send, Workload};
@@ -20,13 +20,16 @@ impl Player<'_> {
             self.happens(event);
             count += 1;
             if count.is_multiple_of(EVENTS_PER_LOOK) && !go_on(self.now, self.delivered) {
-                let mut played = self.played();
-                played.interrupted = true;
-                return played;
+                return self.ended(true);
             }
         }
-        let stuck = self.stuck();
-        Played { stuck, ..self.played() }
+        self.ended(false)
+    }
+
+    /// What came out of a run that the engine has ended.
+    pub fn ended(&self, interrupted: bool) -> Played {
+        let stuck = if interrupted { Vec::new() } else { self.stuck() };
+        Played { stuck, interrupted, ..self.played() }
     }
 
     /// What came out so far.
@@ -136,12 +139,5 @@ impl Workload for Player<'_> {
                 on: stuck.on,
             })
             .collect()
-    }
-}
-
-impl Play<'_> {
-    /// Whether the program can be played: collectives need someone to expand them.
-    pub fn lacks_expansion(&self) -> bool {
-        self.expand.is_none() && self.program.collective_calls() > 0
     }
 }
