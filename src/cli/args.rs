@@ -7,6 +7,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use super::trace::TraceVerb;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -99,6 +101,9 @@ pub enum Verb {
     /// List the named patterns, or show one.
     #[command(subcommand)]
     Pattern(PatternVerb),
+    /// Show what a recorded program or a schedule holds, or write it in another format.
+    #[command(subcommand)]
+    Trace(TraceVerb),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
     /// Print a completion script for a shell.

@@ -21,6 +21,7 @@ mod render;
 mod run;
 mod scenario;
 mod topology;
+mod trace;
 mod validate;
 
 use std::ffi::{OsStr, OsString};
@@ -188,6 +189,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
+        Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::Validate(args) => validate::validate(args, voice),
         Verb::Completions(args) => man::completions(args),
         Verb::Man(args) => man::man(args, voice),

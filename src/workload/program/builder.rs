@@ -258,6 +258,13 @@ impl SequenceBuilder {
         self.push(Op::list(kind, first, requests.len() as u32))
     }
 
+    /// Appends a wait for several requests that stands at this place of the input (from 1).
+    pub fn wait_list_at(&mut self, kind: OpKind, requests: &[u32], place: u32) -> u32 {
+        let first = self.program.lists.len() as u32;
+        self.program.lists.extend_from_slice(requests);
+        self.push_at(Op::list(kind, first, requests.len() as u32), place)
+    }
+
     /// Appends a send and a receive that go on at the same time, and waits for both: three operations. The receive is
     /// posted before the send starts, at no cost of its own. Returns the position of the first.
     pub fn sendrecv(&mut self, to: super::Envelope, sent: u64, from: super::Envelope, received: u64) -> u32 {

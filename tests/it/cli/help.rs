@@ -22,6 +22,7 @@ Commands:
   schema       Print the JSON schema of scenario files, for editors
   topology     List the named topologies, or show one
   pattern      List the named patterns, or show one
+  trace        Show what a recorded program or a schedule holds, or write it in another format
   validate     Hold the simulator against closed forms, other simulators and published figures
   completions  Print a completion script for a shell
   man          Print the manual page, or write those of all verbs into a folder
