@@ -1,9 +1,6 @@
 //! Gaussian elimination with partial pivoting, as a message-passing program with blocking sends.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::diagnostic::{Diagnostic, Located};
+use crate::diagnostic::Diagnostic;
 use crate::rng::Mix;
 use crate::units::{Bytes, Time};
 use crate::workload::program::{Envelope, Op, Program, ProgramBuilder, SequenceBuilder};
@@ -13,7 +10,7 @@ const ELEMENT: u64 = 8;
 /// Largest matrix: its program has some hundred million operations.
 const LARGEST: u32 = 1 << 16;
 
-/// `[program.gaussian-elimination]`: LU factorisation of a dense n x n matrix, with partial pivoting.
+/// LU factorisation of a dense n x n matrix with partial pivoting, in double precision.
 ///
 /// Q x Q ranks have rows and columns dealt out cyclically, so that each has `m = (n - b k) / Q` of those that are left
 /// before panel k, a panel being b columns. For each panel
@@ -29,50 +26,28 @@ const LARGEST: u32 = 1 << 16;
 ///
 /// The process column with the next panel updates that first, factors it and sends it, and only then updates the rest
 /// (look-ahead): while the others compute, they are late to receive it, and a sender that has to wait for them is itself
-/// late. Computing takes its number of operations over `flops-per-second`.
+/// late. Computing takes its number of operations over `flops`.
 ///
 /// Source: the program is that of Ino, Fujimoto, Hagihara: LogGPS, section 4.3, as far as that tells: 16 processors,
 /// longest message 65,472 bytes at n = 4096 and 16,320 at n = 1024, and 22.5 MB in messages above 16,383 bytes from
 /// each processor at n = 4096. Panels of 8 columns in double precision on a 4 x 4 grid are what gives these numbers
 /// exactly; what the paper does not tell (pivot search, order of steps) is ours.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GaussianEliminationSpec {
+#[derive(Clone, PartialEq, Debug)]
+pub struct GaussianElimination {
     /// Number of rows and columns.
-    pub n: Located<u32>,
-    /// Number of ranks, a square (default 16).
-    #[serde(default = "sixteen")]
-    pub ranks: Located<u32>,
-    /// Columns of a panel (default 8).
-    #[serde(default = "eight")]
-    pub block: Located<u32>,
-    /// Floating-point operations that a rank does in a second.
-    pub flops_per_second: Located<f64>,
-    /// Longest message: longer ones are sent in pieces of this size (default: in one piece).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fragment: Option<Located<Bytes>>,
-    /// Whether the next panel is factored before the rest is updated (default true).
-    #[serde(default = "yes")]
+    pub n: u32,
+    /// Number of ranks, a square.
+    pub ranks: u32,
+    /// Columns of a panel.
+    pub block: u32,
+    /// Floating-point operations that a rank does in a second \[1/s\].
+    pub flops: f64,
+    /// Longest message \[B\]: longer ones are sent in pieces of this size.
+    pub fragment: Option<Bytes>,
+    /// Whether the next panel is factored before the rest is updated.
     pub look_ahead: bool,
-    /// The seed of where pivots are found (default 1).
-    #[serde(default = "one")]
+    /// The seed of where pivots are found.
     pub seed: u64,
-}
-
-fn sixteen() -> Located<u32> {
-    16.into()
-}
-
-fn eight() -> Located<u32> {
-    8.into()
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn one() -> u64 {
-    1
 }
 
 /// What a message is for: its tag.
@@ -85,54 +60,50 @@ enum Purpose {
     PivotRows = 5,
 }
 
-impl GaussianEliminationSpec {
-    /// What it is, for people.
-    pub fn title(&self) -> String {
-        let pieces = self.fragment.as_ref().map(|size| format!(", in pieces of {}", **size)).unwrap_or_default();
-        format!("gaussian-elimination, n = {} on {} ranks{pieces}", *self.n, *self.ranks)
-    }
-
-    fn check(&self) -> Vec<Diagnostic> {
-        let wrong = |message: String, label: &str| Diagnostic::new("wrong-value", message).label(label.to_owned());
-        let mut mistakes = Vec::new();
+impl GaussianElimination {
+    /// What is wrong with it, in words; nothing if it can be built.
+    pub fn mistake(&self) -> Option<String> {
         let side = self.ranks.isqrt();
-        if *self.ranks == 0 || side * side != *self.ranks || side > 256 {
-            let message = format!("{} ranks make no square grid", *self.ranks);
-            mistakes.push(wrong(message, "4, 9, 16 ... up to 65,536").at_value(&self.ranks));
+        if self.ranks == 0 || side * side != self.ranks || side > 256 {
+            Some(format!("{} ranks make no square grid; 1, 4, 9, 16 ... 65536 do", self.ranks))
+        } else if self.block == 0 {
+            Some("a panel has 1 column or more".into())
+        } else if self.n == 0 || self.n > LARGEST {
+            Some(format!("a matrix has from 1 to {LARGEST} rows, not {}", self.n))
+        } else if !self.flops.is_finite() || self.flops <= 0.0 {
+            Some(format!("{} operations a second; write `flops=90e6` for 90 million", self.flops))
+        } else if self.fragment == Some(Bytes(0)) {
+            Some("messages cannot be sent in pieces of no bytes".into())
+        } else {
+            None
         }
-        if *self.block == 0 {
-            mistakes.push(wrong("panels of no columns".into(), "1 or more").at_value(&self.block));
-        }
-        if *self.n == 0 || *self.n > LARGEST {
-            let message = format!("a matrix of {} rows", *self.n);
-            mistakes.push(wrong(message, "from 1 to 65,536").at_value(&self.n));
-        }
-        if !self.flops_per_second.is_finite() || *self.flops_per_second <= 0.0 {
-            let message = format!("{} operations a second", *self.flops_per_second);
-            let mistake = wrong(message, "a number above 0").at_value(&self.flops_per_second);
-            mistakes.push(mistake.help("write `flops-per-second = 90e6` for 90 million a second"));
-        }
-        if let Some(fragment) = self.fragment.as_ref().filter(|size| size.0 == 0) {
-            mistakes.push(wrong("messages in pieces of no bytes".into(), "1 B or more").at_value(fragment));
-        }
-        mistakes
     }
 
-    /// The program.
+    /// Number of operations, about.
+    pub(super) fn operations(&self) -> u64 {
+        let (n, side) = (u64::from(self.n), u64::from(self.ranks.isqrt()));
+        let panels = n / u64::from(self.block.max(1)) + 1;
+        // Panels and pivot rows that go to all, in pieces; a column's pivot search, and its rows' swap.
+        let pieces = self.fragment.map_or(1, |size| 8 * u64::from(self.block) * n / side / size.0.max(1) + 1);
+        let swap = self.fragment.map_or(1, |size| 8 * n / side / size.0.max(1) + 1);
+        let messages = 2 * side * side * panels * pieces + n * side * (2 + 2 * swap);
+        2 * messages + n * side + 4 * panels * side * side
+    }
+
+    /// The program. Cost: proportional to its operations.
     ///
     /// # Errors
-    /// Every mistake of the specification.
-    pub fn build(&self) -> Result<Program, Vec<Diagnostic>> {
-        let mistakes = self.check();
-        if !mistakes.is_empty() {
-            return Err(mistakes);
+    /// What [`GaussianElimination::mistake`] says.
+    pub fn program(&self) -> Result<Program, Vec<Diagnostic>> {
+        if let Some(mistake) = self.mistake() {
+            return Err(vec![Diagnostic::new("wrong-program", mistake)]);
         }
-        let mut program = ProgramBuilder::new(*self.ranks);
+        let mut program = ProgramBuilder::new(self.ranks);
         let mut writer = Writer {
             spec: self,
             side: self.ranks.isqrt(),
             pivots: Mix::new(self.seed, "pivots"),
-            ranks: (0..*self.ranks).map(|rank| program.sequence(rank)).collect(),
+            ranks: (0..self.ranks).map(|rank| program.sequence(rank)).collect(),
         };
         writer.write();
         for rank in writer.ranks {
@@ -144,7 +115,7 @@ impl GaussianEliminationSpec {
 
 /// Writes the program, step by step of the algorithm; what a rank does is appended to it.
 struct Writer<'a> {
-    spec: &'a GaussianEliminationSpec,
+    spec: &'a GaussianElimination,
     /// Q.
     side: u32,
     pivots: Mix,
@@ -161,7 +132,7 @@ enum Part {
 
 impl Writer<'_> {
     fn write(&mut self) {
-        let panels = self.spec.n.div_ceil(*self.spec.block);
+        let panels = self.spec.n.div_ceil(self.spec.block);
         self.factor(0);
         self.send_panel(0);
         for panel in 0..panels {
@@ -193,30 +164,30 @@ impl Writer<'_> {
 
     /// Columns of this panel.
     fn width(&self, panel: u32) -> u32 {
-        (*self.spec.block).min(*self.spec.n - panel * *self.spec.block)
+        (self.spec.block).min(self.spec.n - panel * self.spec.block)
     }
 
     /// Rows (and columns) of each rank that are left before this panel.
     fn left(&self, panel: u32) -> f64 {
-        f64::from((*self.spec.n).saturating_sub(panel * *self.spec.block)) / f64::from(self.side)
+        f64::from((self.spec.n).saturating_sub(panel * self.spec.block)) / f64::from(self.side)
     }
 
     /// A rank's part of a panel, or of the pivot rows \[B\].
     fn piece(&self, panel: u32) -> u64 {
-        let left = (*self.spec.n - panel * *self.spec.block) / self.side;
+        let left = (self.spec.n - panel * self.spec.block) / self.side;
         ELEMENT * u64::from(self.width(panel)) * u64::from(left.saturating_sub(1))
     }
 
     fn compute(&mut self, rank: u32, operations: f64) {
         if operations > 0.0 {
-            let time = Time::from_seconds(operations / *self.spec.flops_per_second);
+            let time = Time::from_seconds(operations / self.spec.flops);
             self.ranks[rank as usize].push(Op::calc(time));
         }
     }
 
     /// A message, in pieces if it is long; none if it is empty.
     fn message(&mut self, from: u32, to: u32, bytes: u64, purpose: Purpose) {
-        let most = self.spec.fragment.as_ref().map_or(u64::MAX, |size| size.0);
+        let most = self.spec.fragment.map_or(u64::MAX, |size| size.0);
         let mut rest = bytes;
         while rest > 0 {
             let piece = rest.min(most);
@@ -232,7 +203,7 @@ impl Writer<'_> {
         // A candidate is its value, its row's number and the panel's part of the row.
         let candidate = 2 * ELEMENT + ELEMENT * u64::from(width);
         for within in 0..width {
-            let diagonal = (panel * *self.spec.block + within) % self.side;
+            let diagonal = (panel * self.spec.block + within) % self.side;
             let others: Vec<u32> = (0..self.side).filter(|&row| row != diagonal).collect();
             // Search, scaling, and the update of the panel's columns to the right.
             let operations = left * (1.0 + 2.0 * f64::from(width - within));
@@ -257,9 +228,9 @@ impl Writer<'_> {
     }
 
     fn swap_rows(&mut self, panel: u32, column: u32) {
-        let bytes = ELEMENT * u64::from(*self.spec.n / self.side);
+        let bytes = ELEMENT * u64::from(self.spec.n / self.side);
         for within in 0..self.width(panel) {
-            let number = panel * *self.spec.block + within;
+            let number = panel * self.spec.block + within;
             let (here, there) = (number % self.side, (self.pivots.one(number.into()) % u64::from(self.side)) as u32);
             if here != there {
                 let (here, there) = (self.rank(here, column), self.rank(there, column));
@@ -298,8 +269,8 @@ mod tests {
     use super::*;
     use crate::workload::program::{Action, OpKind};
 
-    fn spec(n: u32) -> GaussianEliminationSpec {
-        toml::from_str(&format!("n = {n}\nflops-per-second = 1e6")).unwrap()
+    fn spec(n: u32) -> GaussianElimination {
+        GaussianElimination { n, ranks: 16, block: 8, flops: 1e6, fragment: None, look_ahead: true, seed: 1 }
     }
 
     /// Sizes of what each rank sends.
@@ -313,7 +284,7 @@ mod tests {
     #[test]
     fn messages_are_as_long_and_as_many_as_published() {
         for (n, longest) in [(1024, 16_320), (4096, 65_472)] {
-            let sizes = sizes(&spec(n).build().unwrap());
+            let sizes = sizes(&spec(n).program().unwrap());
             assert_eq!(sizes.iter().flatten().max(), Some(&longest));
             let long: u64 = sizes.iter().flatten().filter(|&&size| size > 16_383).sum();
             assert_eq!(long, if n == 1024 { 0 } else { 16 * 45 * (1 << 20) / 2 });
@@ -323,10 +294,10 @@ mod tests {
     #[test]
     fn every_message_has_its_receive_and_pieces_add_up() {
         let whole = spec(500);
-        let pieces = GaussianEliminationSpec { fragment: Some(Bytes(1000).into()), ..whole.clone() };
+        let pieces = GaussianElimination { fragment: Some(Bytes(1000)), ..whole.clone() };
         let mut bytes = Vec::new();
         for spec in [whole, pieces] {
-            let program = spec.build().unwrap();
+            let program = spec.program().unwrap();
             let mut open: BTreeMap<(u32, u32, u32, u64), i64> = BTreeMap::new();
             for (rank, ops) in program.iter() {
                 for op in &ops.ops {
@@ -353,7 +324,7 @@ mod tests {
     fn as_much_is_computed_as_elimination_takes() {
         for look_ahead in [true, false] {
             let n = 2048.0;
-            let program = GaussianEliminationSpec { look_ahead, ..spec(2048) }.build().unwrap();
+            let program = GaussianElimination { look_ahead, ..spec(2048) }.program().unwrap();
             let calc = |op: &Op| if op.kind == OpKind::Calc { op.duration().seconds() } else { 0.0 };
             let total: f64 = program.iter().flat_map(|(_, rank)| &rank.ops).map(calc).sum();
             let operations = total * 1e6;
@@ -364,15 +335,27 @@ mod tests {
     #[test]
     fn odd_sizes_are_as_good_as_round_ones() {
         for (n, ranks, block) in [(1, 1, 1), (1, 16, 8), (7, 4, 8), (33, 9, 8), (100, 25, 7), (64, 1, 64)] {
-            let spec = GaussianEliminationSpec { ranks: ranks.into(), block: block.into(), ..spec(n) };
-            assert!(spec.build().is_ok(), "{}", spec.title());
+            let spec = GaussianElimination { ranks, block, ..spec(n) };
+            let program = spec.program().unwrap();
+            assert!(program.operations() <= spec.operations(), "{spec:?}: {}", program.operations());
         }
+        let large = GaussianElimination { fragment: Some(Bytes(4096)), ..spec(2048) };
+        let (exact, estimate) = (large.program().unwrap().operations(), large.operations());
+        assert!((exact..2 * exact).contains(&estimate), "{estimate} instead of {exact}");
     }
 
     #[test]
-    fn what_makes_no_program_is_told_all_at_once() {
-        let text = "n = 0\nranks = 12\nblock = 0\nflops-per-second = -1.0\nfragment = '0 B'";
-        let spec: GaussianEliminationSpec = toml::from_str(text).unwrap();
-        assert_eq!(spec.build().unwrap_err().len(), 5);
+    fn what_makes_no_program_is_told() {
+        let good = spec(64);
+        assert_eq!(good.mistake(), None);
+        for wrong in [
+            GaussianElimination { n: 0, ..good.clone() },
+            GaussianElimination { ranks: 12, ..good.clone() },
+            GaussianElimination { block: 0, ..good.clone() },
+            GaussianElimination { flops: f64::NAN, ..good.clone() },
+            GaussianElimination { fragment: Some(Bytes(0)), ..good.clone() },
+        ] {
+            assert!(wrong.program().is_err(), "{wrong:?}");
+        }
     }
 }
