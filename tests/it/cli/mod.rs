@@ -5,6 +5,7 @@ mod help;
 mod lists;
 mod mistakes;
 mod run;
+mod trace;
 
 use std::fs;
 use std::path::Path;
