@@ -50,7 +50,13 @@ computation   1.5 us in all, 750 ns a rank
 #[test]
 fn a_recorded_program_says_which_calls_it_makes() {
     let text = stdout(&Desk::new(), &format!("trace info {}", shipped("is.S.16")));
-    for what in ["(npb-text)", "title: NPB3.4-MPI is class S np 16", "ranks         16", "Alltoallv", "processor time between calls"] {
+    for what in [
+        "(npb-text)",
+        "title: NPB3.4-MPI is class S np 16",
+        "ranks         16",
+        "Alltoallv",
+        "processor time between calls",
+    ] {
         assert!(text.contains(what), "{what}: {text}");
     }
 }
@@ -67,7 +73,8 @@ fn formats_lead_into_one_another() {
     desk.hayase("trace convert one.hyt -o folder/").assert().success();
     assert_eq!(fs::read_dir(desk.path().join("folder")).unwrap().count(), 4);
     let calls = |trace: &str| {
-        let info: serde_json::Value = serde_json::from_str(&stdout(&desk, &format!("trace info {trace} --format json"))).unwrap();
+        let info: serde_json::Value =
+            serde_json::from_str(&stdout(&desk, &format!("trace info {trace} --format json"))).unwrap();
         (info["calls"].clone(), info["program"].clone())
     };
     assert_eq!(calls("folder"), calls(&shipped("mg.S.4")));
