@@ -30,6 +30,8 @@
 
 mod builder;
 mod collective;
+pub mod collectives;
+pub mod generate;
 pub mod matching;
 mod op;
 
@@ -154,6 +156,11 @@ impl Program {
     #[inline]
     pub fn rank(&self, rank: RankId) -> &RankProgram {
         &self.ranks[rank]
+    }
+
+    /// What one rank does, to be changed: whoever does that sees to it that everything it names is there.
+    pub fn rank_mut(&mut self, rank: RankId) -> &mut RankProgram {
+        &mut self.ranks[rank]
     }
 
     /// All ranks with what they do, ascending.
