@@ -628,7 +628,7 @@ fn collectives_become_messages_of_their_own_tags() {
         vec![barrier.clone(), started, barrier.clone(), recv, waits(Call::Wait, &[1])]
     };
     let whole = program(&[&calls(0), &calls(1)]).unwrap();
-    let spelled = expanded(whole, &Ring);
+    let spelled = expanded(&whole, &Ring).unwrap();
     assert_eq!(spelled.collective_calls(), 0);
     let ops = ops(&spelled, 0);
     let tags: Vec<u32> = ops.iter().filter(|op| op.kind == OpKind::Send).map(|op| op.tag).collect();
