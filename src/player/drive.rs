@@ -79,12 +79,14 @@ impl Player<'_> {
         }
         self.now = now.max(self.now);
         requests.sends.append(&mut self.outbox);
-        // A call is asked for when none is pending that comes as early. The pending ones are a stack, so its height is
-        // a number that no other pending call has.
+        // A call is asked for when none is pending that comes as early: so the pending ones are a stack. They have numbers
+        // of their own where the engine expects ranks.
         let next = self.timers.next();
-        if next < Time::NEVER && self.asked.last().is_none_or(|&pending| next < pending) {
-            requests.wakes.push((next, RankId(self.asked.len() as u32)));
-            self.asked.push(next);
+        if next < Time::NEVER && self.asked.last().is_none_or(|&(pending, _)| next < pending) {
+            let number = RankId(self.calls);
+            self.calls = self.calls.wrapping_add(1);
+            requests.wakes.push((next, number));
+            self.asked.push((next, number));
         }
     }
 }
@@ -123,9 +125,11 @@ impl Workload for Player<'_> {
         self.catch_up(now, requests);
     }
 
-    fn woke(&mut self, now: Time, _: RankId, requests: &mut Requests) {
-        let asked = self.asked.pop().unwrap_or(now);
-        self.catch_up(now.max(asked), requests);
+    fn woke(&mut self, now: Time, number: RankId, requests: &mut Requests) {
+        // Within an instant the engine calls a little early.
+        let asked = self.asked.iter().rposition(|(_, asked)| *asked == number);
+        let time = asked.map_or(now, |at| self.asked.remove(at).0);
+        self.catch_up(now.max(time), requests);
     }
 
     fn blocked(&self) -> Vec<Blocked> {

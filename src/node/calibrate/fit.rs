@@ -54,14 +54,13 @@ impl Fit {
     /// The sum of some parameters and how far it may be off; none where the measurements do not tell it.
     pub fn sum(&self, which: &[usize]) -> Option<(f64, f64)> {
         let solved = &self.solved;
-        // A parameter that no equation has is unknown even when held.
+        // A parameter that no equation has is unknown.
         if which.iter().any(|&i| solved.scale[i] == 0.0) {
             return None;
         }
         let mut variance = 0.0;
         for direction in 0..COUNT {
-            let free = which.iter().filter(|&&i| !self.held[i]);
-            let part: f64 = free.map(|&i| solved.vectors[i][direction] / solved.scale[i]).sum();
+            let part: f64 = which.iter().map(|&i| solved.vectors[i][direction] / solved.scale[i]).sum();
             let size: f64 = which.iter().map(|&i| (1.0 / solved.scale[i]).abs()).fold(0.0, f64::max);
             if solved.is_nothing(direction) {
                 if part.abs() > 1e-6 * size {
@@ -146,17 +145,20 @@ fn spread(residuals: &[f64]) -> f64 {
 
 fn without_negatives(equations: &[([f64; COUNT], f64)], weights: &[f64]) -> Fit {
     let mut held = [false; COUNT];
+    let all = least_squares(equations, weights, held);
+    let mut fit = all.clone();
     loop {
-        let fit = least_squares(equations, weights, held);
         // Where something is not identifiable, negative values may be the share of another parameter.
         let known = |i: usize| fit.sum(&[i]).is_some();
         let worst = (0..COUNT)
             .filter(|&i| !held[i] && fit.values[i] < 0.0 && known(i))
             .min_by(|&a, &b| (fit.values[a] * fit.solved.scale[a]).total_cmp(&(fit.values[b] * fit.solved.scale[b])));
-        match worst {
-            Some(worst) => held[worst] = true,
-            None => return fit,
-        }
+        let Some(worst) = worst else {
+            // That a parameter is held does not make it, or the others, any surer.
+            return Fit { solved: all.solved, ..fit };
+        };
+        held[worst] = true;
+        fit = least_squares(equations, weights, held);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each is a text that says what it is, like `pairwise:ranks=64,size=20480B`; keys that are left out have their default.
 
-use super::{Envelope, GraphBuilder, Op, Program, ProgramBuilder};
+use super::{Envelope, GaussianElimination, GraphBuilder, Op, Program, ProgramBuilder};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::units::{Bytes, Time};
 
@@ -51,15 +51,29 @@ pub enum Generator {
         /// How long a calculation takes.
         calc: Time,
     },
+    /// Gaussian elimination with partial pivoting on a grid of ranks.
+    GaussianElimination(GaussianElimination),
 }
 
 /// Names and their keys with defaults.
-const KNOWN: [(&str, &[(&str, &str)]); 5] = [
+const KNOWN: [(&str, &[(&str, &str)]); 6] = [
     ("pairwise", &[("ranks", "64"), ("size", "20480 B")]),
     ("linear", &[("ranks", "64"), ("size", "20480 B")]),
     ("dissemination", &[("ranks", "64"), ("size", "8 B")]),
     ("broadcast", &[("ranks", "64"), ("size", "1024 B")]),
     ("stencil", &[("x", "8"), ("y", "8"), ("iterations", "10"), ("size", "8192 B"), ("calc", "100 us")]),
+    (
+        "gaussian-elimination",
+        &[
+            ("n", "1024"),
+            ("ranks", "16"),
+            ("block", "8"),
+            ("flops", "90e6"),
+            ("fragment", "none"),
+            ("look-ahead", "true"),
+            ("seed", "1"),
+        ],
+    ),
 ];
 
 /// Most ranks of a generated program.
@@ -117,8 +131,27 @@ impl Generator {
             "linear" => Self::Linear { ranks: number(0)?, size: size(1)? },
             "dissemination" => Self::Dissemination { ranks: number(0)?, size: size(1)? },
             "broadcast" => Self::Broadcast { ranks: number(0)?, size: size(1)? },
+            "gaussian-elimination" => {
+                let other = |at: usize, what: &str| {
+                    wrong(format!("`{}` of {name} is {what}, not `{}`", keys[at].0, values[at]))
+                };
+                Self::GaussianElimination(GaussianElimination {
+                    n: number(0)?,
+                    ranks: number(1)?,
+                    block: number(2)?,
+                    flops: values[3].parse().map_err(|_| other(3, "a number of operations a second, like 90e6"))?,
+                    fragment: if values[4] == "none" { None } else { Some(size(4)?) },
+                    look_ahead: values[5].parse().map_err(|_| other(5, "true or false"))?,
+                    seed: values[6].parse().map_err(|_| other(6, "a whole number"))?,
+                })
+            }
             _ => Self::Stencil { x: number(0)?, y: number(1)?, iterations: number(2)?, size: size(3)?, calc: time(4)? },
         };
+        if let Self::GaussianElimination(spec) = &generator
+            && let Some(mistake) = spec.mistake()
+        {
+            return Err(wrong(mistake));
+        }
         match generator.operations() {
             count if count > MOST_OPERATIONS => {
                 Err(wrong(format!("{text} would have {count} operations; {MOST_OPERATIONS} are the most")))
@@ -135,6 +168,7 @@ impl Generator {
             | Self::Dissemination { ranks, .. }
             | Self::Broadcast { ranks, .. } => ranks,
             Self::Stencil { x, y, .. } => x.saturating_mul(y),
+            Self::GaussianElimination(ref spec) => spec.ranks,
         }
     }
 
@@ -143,6 +177,7 @@ impl Generator {
         let ranks = u64::from(self.ranks());
         ranks
             * match self {
+                Self::GaussianElimination(spec) => return spec.operations(),
                 Self::Pairwise { .. } | Self::Linear { .. } => 2 * ranks,
                 Self::Dissemination { .. } => 2 * u64::from(ranks.ilog2() + 1),
                 Self::Broadcast { .. } => 2,
@@ -155,6 +190,9 @@ impl Generator {
     /// # Errors
     /// None that [`Generator::parse`] lets through.
     pub fn program(&self) -> Result<Program, Vec<Diagnostic>> {
+        if let Self::GaussianElimination(spec) = self {
+            return spec.program();
+        }
         let mut program = ProgramBuilder::new(self.ranks());
         for rank in 0..self.ranks() {
             let mut graph = program.graph(rank);
@@ -166,6 +204,8 @@ impl Generator {
 
     fn rank(&self, r: u32, graph: &mut GraphBuilder) {
         match *self {
+            // Its ranks are sequences, written together.
+            Self::GaussianElimination(_) => {}
             Self::Pairwise { ranks, size } => {
                 let mut before: Option<(u32, u32)> = None;
                 for step in 1..ranks {
@@ -258,9 +298,13 @@ mod tests {
         assert_eq!((generator.ranks(), generator.program().unwrap().operations()), (32, 32 * 90));
         assert_eq!(Generator::parse("pairwise:ranks=8").unwrap().program().unwrap().messages(), 56);
         assert_eq!(Generator::parse("broadcast:ranks=1").unwrap().program().unwrap().operations(), 0);
+        let elimination = Generator::parse("gaussian-elimination:n=64,ranks=4,fragment=1 KiB").unwrap();
+        assert_eq!(elimination.program().unwrap().ranks(), 4);
         let error = |text: &str| Generator::parse(text).unwrap_err().message;
         assert_eq!(error("pairwse"), "unknown program `pairwse`");
         assert_eq!(error("linear:rank=3"), "linear has no `rank`");
+        assert!(error("gaussian-elimination:ranks=12").contains("no square grid"));
+        assert!(error("gaussian-elimination:flops=fast").contains("like 90e6"));
         assert!(error("linear:ranks=0").contains("a number from 1"));
         assert!(error("linear:ranks=1000000").contains("the most"));
         assert!(Generator::is_meant("linear") && !Generator::is_meant("linear.goal"));

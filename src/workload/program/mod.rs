@@ -31,12 +31,14 @@
 mod builder;
 mod collective;
 pub mod collectives;
+mod gaussian_elimination;
 pub mod generate;
 pub mod matching;
 mod op;
 
 pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
 pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};
+pub use gaussian_elimination::GaussianElimination;
 pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
 
 use std::sync::Arc;

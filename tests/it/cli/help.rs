@@ -17,6 +17,7 @@ Commands:
   run          Simulate one scenario and report what came out
   compare      Simulate many combinations side by side, best first
   rates        Show how fast each message of the first step would be, all of them under way at once
+  calibrate    Find the LogGPS parameters of a machine from measured round trips
   check        Check files without running anything: scenarios, topologies, patterns
   init         Write a commented scenario to start from
   schema       Print the JSON schema of scenario files, for editors

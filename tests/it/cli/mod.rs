@@ -1,9 +1,11 @@
 //! The command line, as transcripts: what was typed, what came out where, and the exit code.
 
+mod calibrate;
 mod check;
 mod help;
 mod lists;
 mod mistakes;
+mod replay;
 mod run;
 mod trace;
 
