@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 
 const STYLES: Styles = Styles::styled()
@@ -24,6 +25,8 @@ Examples:
       algorithms and placements side by side, as a table and as a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
+  hayase replay program.goal -m myrinet
+      how long a parallel program takes on a machine, and where its time goes
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 
@@ -104,6 +107,11 @@ pub enum Verb {
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
     Trace(TraceVerb),
+    /// List the named machines, or show one.
+    #[command(subcommand)]
+    Machine(MachineVerb),
+    /// Play a program's trace on other nodes or another network: how long, and where the time goes.
+    Replay(ReplayArgs),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
     /// Print a completion script for a shell.

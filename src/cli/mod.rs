@@ -12,12 +12,14 @@ mod deadlock;
 mod files;
 mod init;
 mod interrupt;
+mod machine;
 mod man;
 mod pattern;
 mod pictures;
 mod progress;
 mod rates;
 mod render;
+mod replay;
 mod run;
 mod scenario;
 mod topology;
@@ -189,6 +191,8 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
+        Verb::Machine(verb) => machine::machine(verb, voice),
+        Verb::Replay(args) => replay::replay(args, voice),
         Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::Validate(args) => validate::validate(args, voice),
         Verb::Completions(args) => man::completions(args),

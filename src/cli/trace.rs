@@ -17,8 +17,9 @@ use crate::units::Time;
 use crate::workload::program::{OpKind, Program};
 use crate::workload::trace::calls::Call;
 use crate::workload::trace::{CallTally, Options, Tally, ToTrace, Trace, goal, unmatched};
+pub use args::TraceArgs;
 pub use args::TraceVerb;
-use args::{TraceArgs, TraceConvertArgs, TraceInfoArgs};
+use args::{TraceConvertArgs, TraceInfoArgs};
 
 /// Shows what a trace holds, or writes it in another format.
 pub fn trace(verb: &TraceVerb, voice: Voice) -> Result<End, Failure> {

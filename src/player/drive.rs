@@ -1,7 +1,7 @@
 //! What drives the player: its own clock, or the engine.
 
 use super::state::{Cargo, Event, Player};
-use super::{Play, Played, RankTimes};
+use super::{Played, RankTimes};
 use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::{Blocked, Requests, Send, Workload};
@@ -20,13 +20,16 @@ impl Player<'_> {
             self.happens(event);
             count += 1;
             if count.is_multiple_of(EVENTS_PER_LOOK) && !go_on(self.now, self.delivered) {
-                let mut played = self.played();
-                played.interrupted = true;
-                return played;
+                return self.ended(true);
             }
         }
-        let stuck = self.stuck();
-        Played { stuck, ..self.played() }
+        self.ended(false)
+    }
+
+    /// What came out of a run that the engine has ended.
+    pub fn ended(&self, interrupted: bool) -> Played {
+        let stuck = if interrupted { Vec::new() } else { self.stuck() };
+        Played { stuck, interrupted, ..self.played() }
     }
 
     /// What came out so far.
@@ -76,12 +79,14 @@ impl Player<'_> {
         }
         self.now = now.max(self.now);
         requests.sends.append(&mut self.outbox);
-        // A call is asked for when none is pending that comes as early. The pending ones are a stack, so its height is
-        // a number that no other pending call has.
+        // A call is asked for when none is pending that comes as early: so the pending ones are a stack. They have numbers
+        // of their own where the engine expects ranks.
         let next = self.timers.next();
-        if next < Time::NEVER && self.asked.last().is_none_or(|&pending| next < pending) {
-            requests.wakes.push((next, RankId(self.asked.len() as u32)));
-            self.asked.push(next);
+        if next < Time::NEVER && self.asked.last().is_none_or(|&(pending, _)| next < pending) {
+            let number = RankId(self.calls);
+            self.calls = self.calls.wrapping_add(1);
+            requests.wakes.push((next, number));
+            self.asked.push((next, number));
         }
     }
 }
@@ -120,9 +125,11 @@ impl Workload for Player<'_> {
         self.catch_up(now, requests);
     }
 
-    fn woke(&mut self, now: Time, _: RankId, requests: &mut Requests) {
-        let asked = self.asked.pop().unwrap_or(now);
-        self.catch_up(now.max(asked), requests);
+    fn woke(&mut self, now: Time, number: RankId, requests: &mut Requests) {
+        // Within an instant the engine calls a little early.
+        let asked = self.asked.iter().rposition(|(_, asked)| *asked == number);
+        let time = asked.map_or(now, |at| self.asked.remove(at).0);
+        self.catch_up(now.max(time), requests);
     }
 
     fn blocked(&self) -> Vec<Blocked> {
@@ -136,12 +143,5 @@ impl Workload for Player<'_> {
                 on: stuck.on,
             })
             .collect()
-    }
-}
-
-impl Play<'_> {
-    /// Whether the program can be played: collectives need someone to expand them.
-    pub fn lacks_expansion(&self) -> bool {
-        self.expand.is_none() && self.program.collective_calls() > 0
     }
 }

@@ -48,8 +48,10 @@ pub struct Player<'a> {
     pub(super) carried: FxHashMap<MessageId, (u32, Cargo)>,
     /// By rank: messages handed to the engine so far.
     pub(super) handed: Vec<u32>,
-    /// Times at which the engine will call, the earliest last.
-    pub(super) asked: Vec<Time>,
+    /// Calls that the engine has been asked for, with the number of each, the earliest last.
+    pub(super) asked: Vec<(Time, RankId)>,
+    /// Number of calls asked for so far.
+    pub(super) calls: u32,
     pub(super) on_activity: Option<OnActivity<'a>>,
     pub(super) delivered: u64,
     pub(super) bytes: u64,
@@ -306,6 +308,7 @@ impl<'a> Player<'a> {
             carried: FxHashMap::default(),
             handed: if on_fabric { vec![0; ranks] } else { Vec::new() },
             asked: Vec::new(),
+            calls: 0,
             on_activity,
             delivered: 0,
             bytes: 0,

@@ -4,6 +4,7 @@
 
 mod comparison;
 mod meta;
+pub mod replay;
 
 use serde::Serialize;
 

@@ -4,6 +4,7 @@ mod calibration;
 mod comparison;
 mod figures;
 mod grid;
+mod replay;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ pub use calibration::calibration;
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
 pub use grid::{Grid, printable};
+pub use replay::replay;
 pub use run::run;
 
 /// The rates of the messages of a first step, in the order given, and how they spread.

@@ -9,27 +9,13 @@ use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::program::{Action, Expand, Graph, Op, OpKind, Order, Program, ProgramBuilder};
 
-/// Why a program cannot be made into graphs.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum NotAGraph {
-    /// It has collectives, and nobody expands them.
-    #[error("the program has collectives, and there is nothing that turns them into messages")]
-    Collectives,
-}
-
 /// The same program with a graph for every rank.
 ///
 /// An operation requires the one before it, or only its start where that one is non-blocking; a wait is a calculation of no time that
 /// requires what it waits for. A wait for any or some is one for all; tests and probes take no time.
-///
-/// # Errors
-/// There are collectives and no `expand`.
-pub fn as_graphs<'p>(program: &'p Program, expand: Option<&dyn Expand>) -> Result<Cow<'p, Program>, NotAGraph> {
+pub fn as_graphs<'p>(program: &'p Program, expand: &dyn Expand) -> Cow<'p, Program> {
     if program.iter().all(|(_, rank)| rank.graph().is_some()) {
-        return Ok(Cow::Borrowed(program));
-    }
-    if expand.is_none() && program.collective_calls() > 0 {
-        return Err(NotAGraph::Collectives);
+        return Cow::Borrowed(program);
     }
     let mut lowered = program.clone();
     for (rank, _) in program.iter() {
@@ -37,18 +23,18 @@ pub fn as_graphs<'p>(program: &'p Program, expand: Option<&dyn Expand>) -> Resul
             lower(program, rank, expand, &mut lowered);
         }
     }
-    Ok(Cow::Owned(lowered))
+    Cow::Owned(lowered)
 }
 
 /// Makes a graph of one rank.
-fn lower(program: &Program, rank: RankId, expand: Option<&dyn Expand>, lowered: &mut Program) {
+fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Program) {
     let found = program.rank(rank);
     let mut chain = Chain { graph: ProgramBuilder::new(1).graph(0), before: None, places: Vec::new() };
     let mut requests = FxHashMap::default();
     let mut steps = Vec::new();
     for (at, &op) in found.ops.iter().enumerate() {
         let place = found.places.get(at).copied();
-        if let (Action::Collective(number), Some(expand)) = (op.action(), expand) {
+        if let Action::Collective(number) = op.action() {
             let collective = &program.collectives[number as usize];
             let group = &program.communicators[collective.comm as usize];
             steps.clear();

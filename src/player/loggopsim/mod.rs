@@ -40,7 +40,7 @@ use crate::units::Time;
 use crate::workload::program::matching::Mailbox;
 use crate::workload::program::{Envelope, Op, OpKind, Program};
 
-pub use lower::{NotAGraph, as_graphs};
+pub use lower::as_graphs;
 use queues::{Entry, Fifo, MESSAGE, Waiting};
 
 /// Events between two looks at whoever may stop the run.

@@ -5,6 +5,7 @@ mod check;
 mod help;
 mod lists;
 mod mistakes;
+mod replay;
 mod run;
 
 use std::fs;
