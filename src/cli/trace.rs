@@ -264,7 +264,7 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let file = Opened::new(&args.output)?;
     let mut not_goal = None;
     let result = file.write(|file| {
-        let mut write = |out: &mut dyn Write| match target {
+        let write = |out: &mut dyn Write| match target {
             Target::GoalBinary => goal::write_binary(&program, out),
             _ => goal::write_text(&program, out),
         };

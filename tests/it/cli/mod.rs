@@ -8,6 +8,7 @@ mod lists;
 mod mistakes;
 mod replay;
 mod run;
+mod trace;
 
 use std::fs;
 use std::path::Path;
