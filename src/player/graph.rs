@@ -67,8 +67,8 @@ impl Player<'_> {
         match found.kind {
             OpKind::Calc => {
                 let time = Time::from_ps(found.duration().ps() / self.cpu_speed);
-                let kind = ActivityKind::Compute;
-                let end = self.occupy(rank, op, self.now, time, kind, ActivityKind::RecvWait);
+                let kinds = (ActivityKind::Compute, ActivityKind::RecvWait);
+                let end = self.occupy(rank, op, self.now, time, kinds, None);
                 self.timers.set(end, Event::Finish(rank, op));
             }
             OpKind::Send | OpKind::Isend => self.start_send(rank, op, found.envelope(), found.size),
@@ -86,8 +86,8 @@ impl Player<'_> {
         op: u32,
         begin: Time,
         time: Time,
-        kind: ActivityKind,
-        idle: ActivityKind,
+        (kind, idle): (ActivityKind, ActivityKind),
+        other: Option<(u32, RankId)>,
     ) -> Time {
         let cpu = usize::from(self.program.rank(rank).ops[op as usize].cpu);
         let Some(graph) = &mut self.ranks[rank].graph else { return begin + time };
@@ -96,9 +96,9 @@ impl Player<'_> {
         let end = start + time;
         graph.free[cpu] = end;
         if cpu == 0 {
-            self.spent(rank, idle, (free, start), op, None);
+            self.spent(rank, idle, (free, start), op, other);
         }
-        self.spent(rank, kind, (start, end), op, None);
+        self.spent(rank, kind, (start, end), op, other);
         let waits = |follower: crate::workload::program::Follower| follower.for_start;
         let program = self.program.rank(rank);
         if program.graph().is_some_and(|graph| graph.followers(op).any(waits)) {

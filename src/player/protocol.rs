@@ -42,7 +42,8 @@ impl Player<'_> {
             sent: false,
         });
         if self.costs.message(bytes).rendezvous {
-            let end = self.spend(src, op, begin, self.costs.handshake, ActivityKind::Sync, ActivityKind::SendWait);
+            let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
+            let end = self.spend(src, op, begin, self.costs.handshake, kinds, (number, dst));
             self.timers.set(end, Event::RequestLeaves(message));
         } else if self.has_room(dst, bytes, message) {
             self.send_data(message, begin);
@@ -81,12 +82,13 @@ impl Player<'_> {
 
     /// The sender's overhead starts.
     fn send_data(&mut self, message: u32, begin: Time) {
-        let &Message { src, dst, op, bytes, .. } = self.messages.get(message);
+        let &Message { src, dst, op, bytes, number, .. } = self.messages.get(message);
         let costs = self.costs.message(bytes);
         if self.shares(dst, src, Phase::Send, &costs) {
             self.timers.set(begin + (costs.send - costs.shared), Event::Flow(message));
         } else {
-            let end = self.spend(src, op, begin, costs.send, ActivityKind::SendOverhead, ActivityKind::SendWait);
+            let kinds = (ActivityKind::SendOverhead, ActivityKind::SendWait);
+            let end = self.spend(src, op, begin, costs.send, kinds, (number, dst));
             self.timers.set(end, Event::Leave(message));
         }
     }
@@ -139,9 +141,9 @@ impl Player<'_> {
                 self.carry(message, dst, src, Cargo::Answer, Event::AnswerArrives(message));
             }
             Event::AnswerArrives(message) => {
-                let &Message { src, op, .. } = self.messages.get(message);
-                let (sync, idle) = (ActivityKind::Sync, ActivityKind::SendWait);
-                let end = self.spend(src, op, self.now, self.costs.handshake, sync, idle);
+                let &Message { src, dst, op, number, .. } = self.messages.get(message);
+                let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
+                let end = self.spend(src, op, self.now, self.costs.handshake, kinds, (number, dst));
                 self.timers.set(end, Event::Agreed(message));
             }
             Event::Agreed(message) => {
@@ -258,7 +260,7 @@ impl Player<'_> {
     fn joined(&mut self, message: u32, receive: u32) {
         let found = self.messages.get_mut(message);
         found.receive = receive;
-        let Message { dst, bytes, arrived, .. } = *found;
+        let Message { src, dst, bytes, arrived, number, .. } = *found;
         self.receives.get_mut(receive).marks = [self.now; 3];
         if arrived {
             self.make_room(dst, bytes);
@@ -267,21 +269,22 @@ impl Player<'_> {
             found.marks[1] = self.now;
             let op = self.receives.get(receive).op;
             let answer = self.costs.handshake + self.costs.handshake;
-            let end = self.spend(dst, op, self.now, answer, ActivityKind::Sync, ActivityKind::RecvWait);
+            let kinds = (ActivityKind::Sync, ActivityKind::RecvWait);
+            let end = self.spend(dst, op, self.now, answer, kinds, (number, src));
             self.timers.set(end, Event::AnswerLeaves(message));
         }
     }
 
     /// The receiver's overhead starts.
     fn receive_data(&mut self, message: u32) {
-        let &Message { dst, bytes, receive, .. } = self.messages.get(message);
+        let &Message { src, dst, bytes, receive, number, .. } = self.messages.get(message);
         let costs = self.costs.message(bytes);
         if self.shares(dst, dst, Phase::Recv, &costs) {
             self.timers.set(self.now + (costs.recv - costs.shared), Event::Flow(message));
         } else {
             let op = self.receives.get(receive).op;
-            let (busy, idle) = (ActivityKind::RecvOverhead, ActivityKind::RecvWait);
-            let end = self.spend(dst, op, self.now, costs.recv, busy, idle);
+            let kinds = (ActivityKind::RecvOverhead, ActivityKind::RecvWait);
+            let end = self.spend(dst, op, self.now, costs.recv, kinds, (number, src));
             self.timers.set(end, Event::Received(message));
         }
     }
@@ -307,16 +310,20 @@ impl Player<'_> {
     }
 
     /// Takes a processor's time, and returns when that ends. In a sequence what a call has started takes no time from
-    /// what the rank does meanwhile, so it ends right after it has begun.
+    /// what the rank does meanwhile, so it ends right after it has begun. `kinds`: what the time is, and what the processor
+    /// was idle for before; `other`: the message, and its other end.
     fn spend(
         &mut self,
         rank: RankId,
         op: u32,
         begin: Time,
         time: Time,
-        kind: ActivityKind,
-        idle: ActivityKind,
+        kinds: (ActivityKind, ActivityKind),
+        other: (u32, RankId),
     ) -> Time {
-        if self.ranks[rank].graph.is_none() { begin + time } else { self.occupy(rank, op, begin, time, kind, idle) }
+        match self.ranks[rank].graph {
+            None => begin + time,
+            Some(_) => self.occupy(rank, op, begin, time, kinds, Some(other)),
+        }
     }
 }
