@@ -5,6 +5,7 @@
 mod benchmark;
 mod comparison;
 mod meta;
+pub mod replay;
 
 use serde::Serialize;
 

@@ -12,6 +12,7 @@
 
 mod closed_forms;
 mod figures;
+mod loggps;
 mod packet;
 mod paper;
 mod setup;
@@ -161,6 +162,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
     cases.extend(paper::cases());
+    cases.extend(loggps::cases());
     cases
 }
 

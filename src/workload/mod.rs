@@ -2,6 +2,7 @@
 
 pub mod pattern;
 pub mod program;
+pub mod trace;
 
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;

@@ -41,6 +41,8 @@ pub use spec::{Traffic, WorkloadSpec};
 pub use traffic::Injection;
 pub use uniform_random::UniformRandomSpec;
 
+pub(crate) use options::choice;
+
 /// One message of a pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Message {
