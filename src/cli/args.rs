@@ -90,6 +90,8 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
+    /// Play a program's trace on other nodes or another network: how long, and where the time goes.
+    Replay(ReplayArgs),
     /// Find the LogGPS parameters of a machine from measured round trips.
     Calibrate(CalibrateArgs),
     /// Check files without running anything: scenarios, topologies, patterns.
@@ -104,14 +106,12 @@ pub enum Verb {
     /// List the named patterns, or show one.
     #[command(subcommand)]
     Pattern(PatternVerb),
-    /// Show what a recorded program or a schedule holds, or write it in another format.
-    #[command(subcommand)]
-    Trace(TraceVerb),
     /// List the named machines, or show one.
     #[command(subcommand)]
     Machine(MachineVerb),
-    /// Play a program's trace on other nodes or another network: how long, and where the time goes.
-    Replay(ReplayArgs),
+    /// Show what a recorded program or a schedule holds, or write it in another format.
+    #[command(subcommand)]
+    Trace(TraceVerb),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
     /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.

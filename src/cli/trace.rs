@@ -14,9 +14,10 @@ use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::output::json;
 use crate::output::table::{Grid, grouped, printable};
 use crate::units::Time;
+use crate::workload::program::collectives::{CollectivesSpec, Expander};
 use crate::workload::program::{OpKind, Program};
 use crate::workload::trace::calls::Call;
-use crate::workload::trace::{CallTally, Options, Tally, ToTrace, Trace, goal, unmatched};
+use crate::workload::trace::{CallTally, Options, Tally, ToTrace, Trace, expanded, goal, unmatched};
 pub use args::TraceArgs;
 pub use args::TraceVerb;
 use args::{TraceConvertArgs, TraceInfoArgs};
@@ -260,7 +261,11 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
         }
         return write_trace(calls, target, &args.output, voice);
     }
-    let program = trace.program(options).map_err(invalid)?;
+    let mut program = trace.program(options).map_err(invalid)?;
+    if program.collective_calls() > 0 {
+        let expander = Expander::new(CollectivesSpec::default());
+        program = expanded(&program, &expander).map_err(invalid)?;
+    }
     let file = Opened::new(&args.output)?;
     let mut not_goal = None;
     let result = file.write(|file| {

@@ -1,34 +1,38 @@
 //! Collectives spelled out, for formats that have none.
 
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
-use crate::workload::program::{Expand, Op, OpKind, Order, Program, ProgramBuilder, RankProgram};
+use crate::workload::program::{Communicator, Expand, Op, OpKind, Order, Program, ProgramBuilder, RankProgram};
 
 /// The same program with every collective replaced by the messages it consists of.
 ///
-/// Each call of a collective on a communicator gets tags of its own, above those of the program, so that messages of one
-/// do not match those of another: in a schedule there is nothing else that keeps them apart.
-pub fn expanded(program: Program, expand: &dyn Expand) -> Program {
-    if program.collective_calls() == 0 {
-        return program;
-    }
+/// Each call of a collective on a communicator gets a tag of its own, above those of the program, so that messages of one
+/// do not match those of another: in a schedule there is nothing else that keeps them apart. Messages of one call between
+/// two ranks match in the order in which they are sent.
+///
+/// # Errors
+/// None that a program that was built could have; what [`ProgramBuilder::build`] would find.
+pub fn expanded(program: &Program, expand: &dyn Expand) -> Result<Program, Vec<Diagnostic>> {
     // Above all tags in use.
     let messages = |op: &&Op| matches!(op.kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv);
     let largest = program.iter().flat_map(|(_, rank)| &rank.ops).filter(messages);
     let base = largest.map(|op| op.tag).filter(|&tag| tag != u32::MAX).max().map_or(0, |tag| tag.saturating_add(1));
     let mut builder = ProgramBuilder::new(program.ranks());
     for file in &program.files {
-        builder.file(std::sync::Arc::clone(file));
+        builder.file(Arc::clone(file));
     }
     builder.places_in(program.place_unit);
     for group in &program.communicators[1..] {
-        if let crate::workload::program::Communicator::Group(ranks) = group {
+        if let Communicator::Group(ranks) = group {
             builder.communicator(ranks.clone());
         }
     }
     for (rank, ops) in program.iter() {
-        builder.finish_rank((rank.0, expanded_rank(&program, rank, ops, base, expand)));
+        builder.finish_rank((rank.0, expanded_rank(program, rank, ops, base, expand)));
     }
-    builder.build().unwrap_or(program)
+    builder.build()
 }
 
 fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, expand: &dyn Expand) -> RankProgram {
@@ -50,14 +54,11 @@ fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, 
                 let Some(me) = group.rank_of(rank) else { continue };
                 steps.clear();
                 expand.steps(collective, group, me, &mut steps);
-                // So many tags a call as there are steps at most: one for each distance and round.
-                let tags = base.wrapping_add(call.wrapping_mul(TAGS));
+                let tag = base.wrapping_add(*call);
                 *call += 1;
                 for step in &steps {
                     out.ops.push(match step.kind {
-                        OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv => {
-                            Op { tag: tags.wrapping_add(step.tag % TAGS), ..*step }
-                        }
+                        OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv => Op { tag, ..*step },
                         OpKind::Wait | OpKind::Test => Op { arg: step.arg + first, ..*step },
                         _ => *step,
                     });
@@ -78,6 +79,3 @@ fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, 
     }
     out
 }
-
-/// Tags that a call of a collective may use.
-const TAGS: u32 = 1 << 10;

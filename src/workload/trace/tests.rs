@@ -606,6 +606,22 @@ proptest! {
     }
 }
 
+#[test]
+fn numbers_of_ranks_that_are_not_there_cost_nothing() {
+    // Sixteen million ranks, of which the last is there and gathers: nothing is made for the others.
+    let header = Header::new(MOST_RANKS - 1, MOST_RANKS);
+    let mut program = ToProgram::new("x", "event");
+    program.item(header.rank, 0, Item::Header(&header)).unwrap();
+    assert!(text_of(program.finish().unwrap_err()).contains("rank 0 is missing"));
+    let mut program = ToProgram::new("x", "event");
+    program.item(header.rank, 0, Item::Header(&header)).unwrap();
+    let gatherv = |bytes| Event { peer: 0, bytes, ..at(Call::Gatherv, 0, 0) };
+    let results: Vec<_> = (0..5).map(|i| program.item(header.rank, i, Item::Event(&gatherv(i)))).collect();
+    assert!(results[4].as_ref().is_err_and(|wrong| wrong.code == "too-large"));
+    let header = Header::new(0, MOST_RANKS + 1);
+    assert!(ToProgram::new("x", "event").item(0, 0, Item::Header(&header)).is_err());
+}
+
 // --- collectives spelled out ------------------------------------------------------------------------------------------
 
 #[test]
@@ -628,7 +644,7 @@ fn collectives_become_messages_of_their_own_tags() {
         vec![barrier.clone(), started, barrier.clone(), recv, waits(Call::Wait, &[1])]
     };
     let whole = program(&[&calls(0), &calls(1)]).unwrap();
-    let spelled = expanded(whole, &Ring);
+    let spelled = expanded(&whole, &Ring).unwrap();
     assert_eq!(spelled.collective_calls(), 0);
     let ops = ops(&spelled, 0);
     let tags: Vec<u32> = ops.iter().filter(|op| op.kind == OpKind::Send).map(|op| op.tag).collect();

@@ -12,6 +12,8 @@
 //!   to it and are 0; an alltoallv of which only the total is known has blocks of one size.
 //! * Opaque calls (one-sided communication, files) are time spent.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -26,12 +28,18 @@ use crate::workload::program::{
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: f64 = 1000.0;
 
+/// Blocks of other ranks that are made up at most, before a trace is given up: half a gigabyte of them.
+const MOST_MADE_UP: usize = 1 << 26;
+
 /// Takes recorded calls and makes a program of them.
 #[derive(Debug)]
 pub struct ToProgram {
     file: String,
     unit: &'static str,
-    ranks: Vec<Option<Rank>>,
+    /// A map: a number of a rank that is a lie costs nothing.
+    ranks: BTreeMap<u32, Rank>,
+    /// Blocks of other ranks that had to be made up, so far.
+    made_up: usize,
     groups: Groups,
     collectives: FxHashMap<Collective, u32>,
     /// In the order of their numbers.
@@ -94,7 +102,8 @@ impl ToProgram {
         Self {
             file: file.into(),
             unit,
-            ranks: Vec::new(),
+            ranks: BTreeMap::new(),
+            made_up: 0,
             groups: Groups::default(),
             collectives: FxHashMap::default(),
             listed: Vec::new(),
@@ -106,13 +115,13 @@ impl ToProgram {
     /// # Errors
     /// A rank is missing, or what [`ProgramBuilder::build`] finds.
     pub fn finish(self) -> Result<Program, Vec<Diagnostic>> {
-        let claimed = self.ranks.iter().flatten().map(|rank| rank.world).max().unwrap_or(0);
-        let present = self.ranks.iter().flatten().count();
+        let claimed = self.ranks.values().map(|rank| rank.world).max().unwrap_or(0);
+        let present = self.ranks.len();
         if claimed == 0 {
             return Err(vec![Diagnostic::new("no-calls", format!("`{}` holds no calls", self.file))]);
         }
         if present < claimed as usize {
-            let first = (0..).find(|&rank| self.ranks.get(rank).is_none_or(Option::is_none)).unwrap_or(0);
+            let first = (0..).find(|rank| !self.ranks.contains_key(rank)).unwrap_or(0);
             let message =
                 format!("`{}` has the calls of {present} of {claimed} ranks; rank {first} is missing", self.file);
             return Err(vec![
@@ -128,7 +137,7 @@ impl ToProgram {
         for collective in self.listed {
             program.collective(collective);
         }
-        for mut rank in self.ranks.into_iter().flatten() {
+        for mut rank in self.ranks.into_values() {
             rank.ops.from_file(file);
             if rank.clock == Clock::Wall {
                 let end = rank.finalize.unwrap_or(rank.last_end);
@@ -140,22 +149,18 @@ impl ToProgram {
     }
 
     fn begin(&mut self, header: &Header) -> Result<(), Wrong> {
-        let at = header.rank as usize;
         if header.ranks > super::MOST_RANKS {
             let message = format!("a trace of {} ranks; at most {} are read", header.ranks, super::MOST_RANKS);
             return Err(Wrong::new("too-large", message));
         }
-        if let Some(other) = self.ranks.iter().flatten().find(|other| other.world != header.ranks) {
+        if let Some(other) = self.ranks.values().find(|other| other.world != header.ranks) {
             let message = format!("one rank says that there are {} ranks, another {}", other.world, header.ranks);
             return Err(Wrong::new("other-run", message));
         }
-        if self.ranks.len() <= at {
-            self.ranks.resize_with(at + 1, || None);
+        if self.ranks.contains_key(&header.rank) {
+            return Err(Wrong::new("repeated-rank", format!("rank {} is there twice", header.rank)));
         }
-        if self.ranks[at].is_some() {
-            return Err(Wrong::new("repeated-rank", format!("rank {at} is there twice")));
-        }
-        self.ranks[at] = Some(Rank {
+        let rank = Rank {
             ops: ProgramBuilder::new(0).sequence(header.rank),
             clock: header.clock,
             empty_gap: header.empty_gap,
@@ -168,13 +173,14 @@ impl ToProgram {
             requests: FxHashMap::default(),
             communicators: FxHashMap::default(),
             ordinals: FxHashMap::default(),
-        });
+        };
+        self.ranks.insert(header.rank, rank);
         Ok(())
     }
 
     fn event(&mut self, at: u32, place: u64, event: &Event) -> Result<(), Wrong> {
-        let Self { ranks, groups, collectives, listed, .. } = self;
-        let Some(rank) = ranks.get_mut(at as usize).and_then(Option::as_mut) else {
+        let Self { ranks, made_up, groups, collectives, listed, .. } = self;
+        let Some(rank) = ranks.get_mut(&at) else {
             return Err(Wrong::new("no-header", format!("rank {at} calls before its trace begins")));
         };
         if rank.finalize.is_some() {
@@ -228,7 +234,7 @@ impl ToProgram {
             // Only those of the new communicator take part, and they are not known yet.
             Kind::Communicator if event.call == Call::CommCreateGroup => {}
             Kind::Collective | Kind::Icollective | Kind::Communicator => {
-                let collective = call.collective()?;
+                let collective = call.collective(made_up)?;
                 let number = *collectives.entry(collective).or_insert_with_key(|collective| {
                     listed.push(collective.clone());
                     listed.len() as u32 - 1
@@ -248,7 +254,7 @@ impl Calls for ToProgram {
         match item {
             Item::Header(header) => self.begin(header),
             Item::Communicator(index, communicator) => {
-                let Some(known) = self.ranks.get_mut(rank as usize).and_then(Option::as_mut) else { return Ok(()) };
+                let Some(known) = self.ranks.get_mut(&rank) else { return Ok(()) };
                 let number = self.groups.number(communicator, &mut known.ordinals);
                 let me = communicator.members.iter().position(|&member| member == known.me);
                 known.communicators.insert(index, (number, me.map(|me| me as u32)));
@@ -446,7 +452,7 @@ impl InCall<'_> {
         Ok(())
     }
 
-    fn collective(&self) -> Result<Collective, Wrong> {
+    fn collective(&self, made_up: &mut usize) -> Result<Collective, Wrong> {
         let event = self.event;
         let (comm, group) = self.group()?;
         let size = group.map_or(self.rank.world as usize, |group| group.members.len());
@@ -472,10 +478,17 @@ impl InCall<'_> {
             }
         };
         // The block of this rank alone: those of the others are known to the root alone, and used by it alone.
-        let own = |bytes: u64| {
+        let mut own = |bytes: u64| {
+            *made_up += size;
+            if *made_up > MOST_MADE_UP {
+                return Err(Wrong::new(
+                    "too-large",
+                    "too many gatherv and scatterv of different sizes, of too many ranks",
+                ));
+            }
             let mut counts = vec![0; size];
             counts[me as usize] = bytes;
-            Counts::Each(counts.into())
+            Ok(Counts::Each(counts.into()))
         };
         let blocking = event.call.blocking();
         let (call, counts) = match blocking {
@@ -489,8 +502,8 @@ impl InCall<'_> {
             Call::Allgather => (CollectiveCall::Allgather, Counts::Same(event.bytes)),
             Call::Alltoall => (CollectiveCall::Alltoall, Counts::Same(event.bytes)),
             Call::ReduceScatterBlock => (CollectiveCall::ReduceScatter, Counts::Same(event.bytes)),
-            Call::Gatherv => (CollectiveCall::Gather, counts(&event.counts2)?.unwrap_or_else(|| own(event.bytes))),
-            Call::Scatterv => (CollectiveCall::Scatter, counts(&event.counts)?.unwrap_or_else(|| own(event.bytes2))),
+            Call::Gatherv => (CollectiveCall::Gather, counts(&event.counts2)?.map_or_else(|| own(event.bytes), Ok)?),
+            Call::Scatterv => (CollectiveCall::Scatter, counts(&event.counts)?.map_or_else(|| own(event.bytes2), Ok)?),
             Call::Allgatherv => {
                 (CollectiveCall::Allgather, counts(&event.counts2)?.unwrap_or(Counts::Same(event.bytes)))
             }

@@ -13,7 +13,7 @@
 use std::io::{self, Read, Write};
 
 use super::PS_PER_UNIT;
-use super::write::{NotGoal, Schedule, nanoseconds, schedule, tag};
+use super::write::{NotGoal, Schedule, nanoseconds, schedule, span, tag};
 use crate::diagnostic::{Diagnostic, Input};
 use crate::units::Time;
 use crate::workload::program::{ANY_SOURCE, Envelope, Op, OpKind, Program, ProgramBuilder};
@@ -179,6 +179,7 @@ impl Binary<'_> {
 pub fn write_binary(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
     let (cpus, nics) = program.lanes();
+    let span = span(program)?;
     out.write_all(&MAGIC)?;
     out.write_all(&program.ranks().to_le_bytes())?;
     out.write_all(&[(cpus - 1) as u8, (nics - 1) as u8])?;
@@ -192,13 +193,13 @@ pub fn write_binary(program: &Program, out: &mut dyn Write) -> Result<(), NotGoa
         out.write_all(&at.to_le_bytes())?;
     }
     for (rank, ops) in program.iter() {
-        write_rank(schedule(program, rank, ops)?, &mut out)?;
+        write_rank(schedule(program, rank, ops)?, span, &mut out)?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn write_rank(schedule: Schedule, out: &mut dyn Write) -> io::Result<()> {
+fn write_rank(schedule: Schedule, span: u32, out: &mut dyn Write) -> io::Result<()> {
     let Schedule { ops, mut edges } = schedule;
     let required = required(ops.len(), &edges);
     let roots = || (0..ops.len() as u32).filter(|&op| required[op as usize] == 0);
@@ -212,8 +213,8 @@ fn write_rank(schedule: Schedule, out: &mut dyn Write) -> io::Result<()> {
     let mut first = 0_usize;
     for (i, op) in ops.iter().enumerate() {
         let (kind, peer, size, tag) = match op.kind {
-            OpKind::Send => (1, op.peer, op.size, tag(op)),
-            OpKind::Recv => (2, op.peer, op.size, tag(op)),
+            OpKind::Send => (1, op.peer, op.size, tag(op, span)),
+            OpKind::Recv => (2, op.peer, op.size, tag(op, span)),
             _ => (3, 0, nanoseconds(op), 0),
         };
         let of = |start: usize, for_start: bool| {

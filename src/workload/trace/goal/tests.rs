@@ -35,6 +35,13 @@ fn content(program: &Program) -> Vec<(Vec<Op>, Vec<Vec<(u32, bool)>>)> {
     program.rank_ids().map(rank).collect()
 }
 
+/// As the binary form keeps it: those that wait for the end apart from those that wait for the start.
+fn sorted(program: &Program) -> Vec<(Vec<Op>, Vec<Vec<(u32, bool)>>)> {
+    let mut content = content(program);
+    content.iter_mut().flat_map(|rank| &mut rank.1).for_each(|followers| followers.sort_by_key(|f| f.1));
+    content
+}
+
 #[test]
 fn everything_that_the_language_has_is_understood() {
     let program = read(
@@ -145,6 +152,41 @@ fn a_sequence_becomes_a_chain_in_which_a_wait_requires_what_it_waits_for() {
 }
 
 #[test]
+fn schedules_of_other_programs_come_back_from_text_and_from_binary() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("validation/goal");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "goal") {
+            let program = read(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let mut binary = Vec::new();
+            write_binary(&program, &mut binary).unwrap();
+            let back = read_binary(Input::from_bytes("x.bin", binary)).unwrap();
+            assert_eq!(content(&read(&text_of(&program)).unwrap()), content(&program), "{}", path.display());
+            assert_eq!(sorted(&back), sorted(&program), "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 9, "only {count} schedules");
+}
+
+#[test]
+fn communicators_keep_apart_by_their_tags() {
+    let mut program = ProgramBuilder::new(2);
+    program.communicator([0, 1]);
+    for (number, send) in [(0, true), (1, false)] {
+        let mut rank = program.sequence(number);
+        for comm in [0, 1] {
+            let with = Envelope { peer: 1 - number, tag: 9, comm };
+            rank.push(if send { Op::send(with, 1) } else { Op::recv(with, 1) });
+        }
+        program.finish_rank(rank);
+    }
+    let text = text_of(&program.build().unwrap());
+    assert!(text.contains("tag 9\n") && text.contains("tag 19\n"), "{text}");
+}
+
+#[test]
 fn what_goal_has_no_word_for_is_named() {
     let mut program = ProgramBuilder::new(1);
     let mut rank = program.sequence(0);
@@ -209,12 +251,6 @@ proptest! {
         let mut bytes = Vec::new();
         write_binary(&program, &mut bytes).unwrap();
         let back = read_binary(Input::from_bytes("x.bin", bytes)).unwrap();
-        // The binary form keeps those that wait for the end apart from those that wait for the start.
-        let sorted = |program: &Program| {
-            let mut content = content(program);
-            content.iter_mut().flat_map(|rank| &mut rank.1).for_each(|followers| followers.sort_by_key(|f| f.1));
-            content
-        };
         prop_assert_eq!(sorted(&back), sorted(&program));
     }
 

@@ -85,12 +85,14 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
 
 /// Writes a schedule as text, with labels `l1`, `l2` ... where others wait for an operation or it for others.
 ///
-/// Messages of other communicators than that of all ranks keep apart by their tags: communicator c moves a tag by c 2^20.
+/// Messages of other communicators than that of all ranks keep apart by their tags: communicator c moves a tag by c times
+/// one more than the largest one.
 ///
 /// # Errors
 /// Those of `out`, and operations that GOAL does not have.
 pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal> {
     let mut out = io::BufWriter::with_capacity(1 << 16, out);
+    let span = span(program)?;
     writeln!(out, "num_ranks {}", program.ranks())?;
     for (rank, ops) in program.iter() {
         let Schedule { ops, mut edges } = schedule(program, rank, ops)?;
@@ -115,8 +117,8 @@ pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal>
             }
             let any = |number: u32| if number == u32::MAX { -1 } else { i64::from(number) };
             match op.kind {
-                OpKind::Send => write!(out, "send {}b to {} tag {}", op.size, op.peer, any(tag(op)))?,
-                OpKind::Recv => write!(out, "recv {}b from {} tag {}", op.size, any(op.peer), any(tag(op)))?,
+                OpKind::Send => write!(out, "send {}b to {} tag {}", op.size, op.peer, any(tag(op, span)))?,
+                OpKind::Recv => write!(out, "recv {}b from {} tag {}", op.size, any(op.peer), any(tag(op, span)))?,
                 _ => write!(out, "calc {}", nanoseconds(op))?,
             }
             if op.cpu > 0 {
@@ -137,11 +139,38 @@ pub fn write_text(program: &Program, out: &mut dyn Write) -> Result<(), NotGoal>
     Ok(())
 }
 
-/// The tag of a message, which keeps communicators apart.
-pub(super) fn tag(op: &Op) -> u32 {
+/// What keeps the messages of communicators apart where there is only a tag: communicator c moves tags by c times this,
+/// one more than the largest tag in use.
+///
+/// # Errors
+/// There are so many tags and communicators that they do not fit in 32 bits.
+pub(super) fn span(program: &Program) -> Result<u32, NotGoal> {
+    let messages = || {
+        program
+            .iter()
+            .flat_map(|(_, rank)| &rank.ops)
+            .filter(|op| matches!(op.kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv))
+    };
+    let last = messages().map(|op| op.arg).max().unwrap_or(0);
+    if last == 0 {
+        return Ok(0);
+    }
+    let largest = messages().map(|op| op.tag).filter(|&tag| tag != u32::MAX).max().unwrap_or(0);
+    let most = (u64::from(largest) + 1) * (u64::from(last) + 1);
+    match most < u64::from(u32::MAX) {
+        true => Ok(largest + 1),
+        false => Err(NotGoal::Operation {
+            place: format!("tags up to {largest} in {} communicators", last + 1),
+            what: "room for so many tags".into(),
+        }),
+    }
+}
+
+/// The tag of a message.
+pub(super) fn tag(op: &Op, span: u32) -> u32 {
     match op.tag {
         u32::MAX => u32::MAX,
-        tag => tag.wrapping_add(op.arg << 20),
+        tag => tag + op.arg * span,
     }
 }
 
