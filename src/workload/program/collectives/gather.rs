@@ -138,7 +138,9 @@ impl Linear {
         }
         Some(match (self.way, self.manner) {
             (Way::Gather, Manner::Started) => Action::StartReceive { from: peer, data },
-            (Way::Gather, Manner::Synchronised) if index % 2 == 0 => Action::Send { to: peer, data: Data::Token },
+            (Way::Gather, Manner::Synchronised) if index.is_multiple_of(2) => {
+                Action::Send { to: peer, data: Data::Token }
+            }
             (Way::Gather, _) => Action::Receive { from: peer, data, then: Then::Keep },
             (Way::Scatter, Manner::Started) => Action::StartSend { to: peer, data },
             (Way::Scatter, _) => Action::Send { to: peer, data },

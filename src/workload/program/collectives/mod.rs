@@ -1,7 +1,7 @@
 //! Collectives: what each rank of a communicator sends, receives and reduces in a broadcast, an allreduce ...
 //!
 //! A [`Call`] says which operation is meant, on how many ranks and how much data; an [`Algorithm`] says how it is done
-//! (named by the user, or chosen by the [rules](rules) of an MPI library). The two make an [`Expansion`], which gives
+//! (named by the user, or chosen by the [rules] of an MPI library). The two make an [`Expansion`], which gives
 //! each rank its [`Step`]s one after the other: send, receive, both at once, start and wait, reduce so many bytes.
 //! Steps are worked out when they are asked for, from rank and position alone: an expansion takes no memory that grows
 //! with the ranks, and a barrier of 65,536 ranks is sixteen steps a rank.

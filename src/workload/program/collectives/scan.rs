@@ -31,7 +31,7 @@ impl Scan {
             Manner::Linear => {
                 let receives = rank > 0;
                 match index {
-                    0 if receives => Some(Action::Receive { from: rank - 1, data, then: self.from_before(rank) }),
+                    0 if receives => Some(Action::Receive { from: rank - 1, data, then: self.what_came_before(rank) }),
                     _ if index == u64::from(receives) && rank + 1 < self.ranks => {
                         Some(Action::Send { to: rank + 1, data })
                     }
@@ -57,7 +57,7 @@ impl Scan {
     }
 
     /// What becomes of the combination of all ranks before, in a linear scan.
-    fn from_before(&self, rank: u32) -> Then {
+    fn what_came_before(&self, rank: u32) -> Then {
         match self.exclusive {
             false => Then::Both,
             true if rank + 1 < self.ranks => Then::First,

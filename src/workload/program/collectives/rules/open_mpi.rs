@@ -6,7 +6,8 @@
 //! `linear_sync` of an alltoall (which waits for nothing by default) and `two_proc` are `linear`, the segmented ring
 //! (without segments by default) is `ring`. Its binomial trees join ranks whose numbers differ in the highest set bit
 //! instead of the lowest, its in-order tree is rooted at the last rank instead of the middle one: as many messages and
-//! levels. What `han` or `sm` do among the ranks of one node is left out.
+//! levels. As there, a ring of fewer elements than ranks becomes recursive doubling, and Rabenseifner's algorithm with
+//! fewer elements than members becomes a linear one. What `han` or `sm` do among the ranks of one node is left out.
 //!
 //! Source: <https://github.com/open-mpi/ompi>, `ompi/mca/coll/tuned/coll_tuned_decision_fixed.c` (4.1 and 5.0).
 
@@ -44,7 +45,15 @@ pub fn plan(call: &Call) -> Plan {
     };
     // Reductions along chains have two of them there.
     let fan = if call.collective == Operation::Reduce { 2 } else { 4 };
-    Plan { algorithm: look_up(table, call.ranks, size), segment: None, fan }.feasible(call)
+    // What its algorithms turn to themselves where there are too few elements for them.
+    let elements = size / call.element;
+    let (ranks, members) = (u64::from(call.ranks), 1 << call.ranks.max(1).ilog2());
+    let algorithm = match (call.collective, look_up(table, call.ranks, size)) {
+        (Operation::Allreduce, Algorithm::Ring) if elements < ranks => Algorithm::RecursiveDoubling,
+        (Operation::Allreduce | Operation::Reduce, Algorithm::Rabenseifner) if elements < members => Algorithm::Linear,
+        (_, algorithm) => algorithm,
+    };
+    Plan { algorithm, segment: None, fan }.feasible(call)
 }
 
 fn look_up(table: Table, ranks: u32, size: u64) -> Algorithm {

@@ -258,6 +258,10 @@ fn open_mpi_switches_at_its_thresholds() {
     ] {
         assert_eq!(of(operation, ranks, bytes), algorithm, "{operation}, {ranks} ranks, {bytes} B");
     }
+    let doubles = |ranks, bytes| Call::equal(Operation::Allreduce, ranks, bytes).of_elements(8);
+    assert_eq!(open_mpi::plan(&doubles(16, 8)).algorithm, A::RecursiveDoubling, "a ring of one element");
+    assert_eq!(open_mpi::plan(&doubles(60, 160)).algorithm, A::Linear, "20 elements for 32 members");
+    assert_eq!(open_mpi::plan(&doubles(60, 256)).algorithm, A::Rabenseifner);
     let in_order = Call::equal(Operation::Reduce, 100, 600).in_order();
     assert_eq!(open_mpi::plan(&in_order).algorithm, A::InOrderBinary);
 }

@@ -107,7 +107,13 @@ pub fn run<'a>(
     };
     // All ranks of an all-to-all with different blocks know their own sizes only.
     let own: Vec<&[Phase]> = (0..ranks as usize).map(|r| &*expansions[r % expansions.len()].phases).collect();
-    while (0..ranks).fold(false, |moved, rank| machine.advance(rank, own[rank as usize]) || moved) {}
+    let mut moved = true;
+    while moved {
+        moved = false;
+        for rank in 0..ranks {
+            moved |= machine.advance(rank, own[rank as usize]);
+        }
+    }
     for (rank, runner) in machine.runners.iter().enumerate() {
         assert!(
             runner.current.is_none() && runner.phase == machine.phases.len(),
