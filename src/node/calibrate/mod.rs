@@ -12,7 +12,7 @@
 //! | slope above S | 2 (Osl + Orl + Gl) | 2 Osl + Orl + Gl |
 //!
 //! Oss and Ors only ever come as a sum: to tell them apart, the time of a blocking send, `o + k Oss`, is measured too.
-//! The lines are not fitted one by one: all measurements are fitted at once ([`fit`]), so that every one of them counts
+//! The lines are not fitted one by one: all measurements are fitted at once, so that every one of them counts
 //! for every parameter in it, and what the measurements cannot tell is known and said instead of guessed.
 //!
 //! Source: Ino, Fujimoto, Hagihara: LogGPS, sections 4.1 and 4.2, table 6 and figure 5.
@@ -285,24 +285,5 @@ impl Calibration {
         let short = self.s.map_or(sync, |short| short.bytes.min(sync));
         text += &format!("s = \"{short} B\"\nS = \"{sync} B\"\n");
         Some(text)
-    }
-
-    /// What a round trip of so many bytes with so much work should take \[s\]; of this calibration's own parameters.
-    pub fn round_trip_s(&self, bytes: u64, work_s: f64) -> f64 {
-        let last = u64::MAX;
-        let sync = self.sync.map_or(last, |sync| sync.bytes);
-        let setting = Setting { short: self.s.map_or(sync, |short| short.bytes), sync };
-        // What is not known by itself is known as far as it shows here: the values of the fit are not kept.
-        let nearest = self.points.iter().filter(|point| point.call == Measured::RoundTrip && point.work_s == work_s);
-        if self.parameters.iter().any(|parameter| parameter.value.is_none()) {
-            let near = nearest.min_by_key(|point| point.bytes.abs_diff(bytes));
-            return near.map_or(f64::NAN, |point| point.fitted_s);
-        }
-        let mut values = [0.0; COUNT];
-        for (value, parameter) in values.iter_mut().zip(&self.parameters) {
-            *value = parameter.value.unwrap_or(0.0) * 1e3;
-        }
-        let sample = Sample { call: Measured::RoundTrip, bytes, work: Time::from_seconds(work_s), time: Time::ZERO };
-        Time::from_ps(model::time(&setting, &sample, &values)).seconds()
     }
 }

@@ -46,7 +46,7 @@ pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
             row.mistake(1, diagnostic.label("a time above 0").help("times are in seconds unless a unit follows"));
         }
         if let (Some(bytes), Some(time), Some(work), Some(call)) = (bytes, time, work, call) {
-            if call == Measured::RoundTrip && time < work {
+            if call == Measured::RoundTrip && time.ps() < 0.9 * work.ps() {
                 let message = format!("a round trip of {time} with {work} of work in it");
                 let diagnostic = Diagnostic::new("wrong-value", message).label("longer than the work is expected");
                 row.mistake(1, diagnostic.help("the time is from the start of the send to the end of the receive"));

@@ -1,5 +1,6 @@
 //! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
 
+mod benchmark;
 mod calibration;
 mod comparison;
 mod figures;
@@ -11,6 +12,7 @@ mod tests;
 
 use crate::report::Rate;
 
+pub use benchmark::{benchmark, benchmark_markdown, loads};
 pub use calibration::calibration;
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
@@ -41,6 +43,9 @@ pub fn rates(title: &str, rates: &[Rate]) -> String {
             bandwidth(max),
             bandwidth(sum),
         ));
+    }
+    if rates.iter().any(|rate| rate.bottleneck.is_some()) {
+        text.push_str("where several links hold a message back equally, one of them is named\n");
     }
     text
 }

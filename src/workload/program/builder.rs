@@ -175,6 +175,9 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
     };
     let in_graph = ops.graph().is_some();
     match op.kind {
+        OpKind::Probe if in_graph => {
+            Some("stands in a graph, where there are only calculations and messages".to_owned())
+        }
         OpKind::Calc => {
             let time = op.duration();
             (!time.is_finite() || time < Time::ZERO).then(|| "lasts less than no time, or for ever".to_owned())

@@ -341,7 +341,7 @@ mod tests {
         }
         let large = GaussianElimination { fragment: Some(Bytes(4096)), ..spec(2048) };
         let (exact, estimate) = (large.program().unwrap().operations(), large.operations());
-        assert!((exact..2 * exact).contains(&estimate), "{estimate} instead of {exact}");
+        assert!((exact..3 * exact).contains(&estimate), "{estimate} instead of {exact}");
     }
 
     #[test]

@@ -17,8 +17,8 @@
 //! assert_eq!(ring.next(1, &mut cursor), Some(Step::Reduce { bytes: 200 }));
 //! ```
 //!
-//! Inside, a family of algorithms is a [`Phase`](phase::Phase): a function from rank and index to an action, in which
-//! messages are named by the data they hold ([`Data`](data::Data)), not by their size. Sizes follow from that, so
+//! Inside, a family of algorithms is a `Phase`: a function from rank and index to an action, in which
+//! messages are named by the data they hold (`Data`), not by their size. Sizes follow from that, so
 //! that the symbolic execution of the tests (who holds which bytes, which contributions were reduced, in what order)
 //! checks what is sent, and the sizes with it.
 //!
@@ -137,9 +137,9 @@ impl Expansion {
         Self::of(call, Plan::of(call, algorithm))
     }
 
-    /// The expansion of a call by a plan, which must be one of [`Plan::of`] or of the [`rules`] for this very call.
+    /// The expansion of a call by a plan, or by the closest that can do the call.
     pub fn of(call: &Call, plan: Plan) -> Self {
-        Self { phases: compose::phases(call, plan) }
+        Self { phases: compose::phases(call, plan.feasible(call)) }
     }
 
     /// The next step of a rank, and moves the cursor on; `None` when the rank is done.
