@@ -7,6 +7,7 @@ use super::{Scenario, ScenarioFile, guard};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::{Fabric, Shape};
 use crate::ids::{Id, NodeId, RankId};
+use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
@@ -78,6 +79,7 @@ pub(super) fn scenario(
 ) -> Result<Scenario, Invalid> {
     let sharing = sections.sharing.get().cloned().unwrap_or_default();
     check_sharing(&sharing, &mut diagnostics);
+    check_node(sections, &mut diagnostics);
     let resolution = sections.resolution.get().copied().unwrap_or_default();
     let network = network(sections, &mut sources, &mut diagnostics);
     let nodes = network.as_ref().map(|network| network.fabric.nodes());
@@ -100,6 +102,7 @@ pub(super) fn scenario(
                 routing: Some(network.routing),
                 placement: Some(placement_spec),
                 sharing: sharing.clone(),
+                node: None,
                 workload: work.workload,
             },
             fabric: network.fabric,
@@ -160,6 +163,17 @@ fn taken<T>(built: Result<T, Vec<Diagnostic>>, at: Option<Span>, diagnostics: &m
             }));
             None
         }
+    }
+}
+
+/// Patterns know no calls whose ends could cost anything.
+fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if let Section::Is(node, span) = &sections.node
+        && !matches!(node, NodeSpec::Ideal(_))
+    {
+        let message = format!("patterns run on ideal nodes, not on `{}`", node.name());
+        let help = "leave it out, or write the messages as a program and use `hayase replay`";
+        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*span).help(help));
     }
 }
 

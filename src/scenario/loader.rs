@@ -7,9 +7,10 @@ use super::library::{self, Shelf};
 use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
+use crate::node::NodeSpec;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
-pub(super) const CHOICES: [&str; 5] = ["topology", "routing", "placement", "sharing", "workload"];
+pub(super) const CHOICES: [&str; 6] = ["topology", "routing", "placement", "sharing", "node", "workload"];
 
 /// How deeply a text may name a text that names a text.
 const DEPTH: u32 = 8;
@@ -39,7 +40,7 @@ impl Part {
     fn rank(&self) -> u8 {
         match self {
             Self::File(_) | Self::Text { .. } => 0,
-            Self::Named { shelf: Shelf::Topologies, .. } => 1,
+            Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 1,
             Self::Named { shelf: Shelf::Patterns, .. } => 2,
             Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 3,
         }
@@ -82,6 +83,19 @@ impl Loader {
     pub fn pattern(self, name_or_path: &str) -> Self {
         let flag = "--pattern".to_owned();
         self.with(Part::Named { shelf: Shelf::Patterns, flag, name: name_or_path.to_owned() })
+    }
+
+    /// `-m`: a named machine, or a file with a `[node.*]` table.
+    #[must_use]
+    pub fn machine(self, name_or_path: &str) -> Self {
+        let flag = "--machine".to_owned();
+        self.with(Part::Named { shelf: Shelf::Machines, flag, name: name_or_path.to_owned() })
+    }
+
+    /// `--node`: the name of a node model.
+    #[must_use]
+    pub fn node(self, name: &str) -> Self {
+        self.choice("--node", "node", name)
     }
 
     /// `--placement`: `regular`, `random`, `block`, `round-robin` or a CSV file.
@@ -179,6 +193,23 @@ impl Loader {
         }
         let network = build::network(&sections, &mut sources, &mut diagnostics);
         build::finish(network, sources, diagnostics)
+    }
+
+    /// Reads the texts for the node model alone.
+    ///
+    /// # Errors
+    /// Every mistake of every text, but a missing topology or workload is none.
+    pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
+        let mut texts = self.gather();
+        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        texts.only_first_mistakes();
+        let Texts { sources, mut diagnostics, table, .. } = texts;
+        if !table.contains_key("node") && diagnostics.is_empty() {
+            diagnostics.push(read::nothing_chosen("node"));
+        }
+        let node = sections.node.get().cloned();
+        diagnostics.extend(node.iter().flat_map(NodeSpec::check));
+        build::finish(node, sources, diagnostics)
     }
 
     /// Reads the texts and builds the workload alone, for a fabric of so many nodes.
@@ -377,11 +408,13 @@ impl Texts {
         // Of a complete scenario only that part is taken which was asked for.
         table.retain(|other, _| match shelf {
             Shelf::Topologies => {
-                !matches!(other.as_str(), "workload" | "placement" | "sharing" | "seed" | "resolution")
+                !matches!(other.as_str(), "node" | "workload" | "placement" | "sharing" | "seed" | "resolution")
             }
-            Shelf::Patterns => {
-                !matches!(other.as_str(), "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution")
-            }
+            Shelf::Machines => matches!(other.as_str(), "node" | "topology" | "routing"),
+            Shelf::Patterns => !matches!(
+                other.as_str(),
+                "node" | "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution"
+            ),
         });
         Some(table)
     }

@@ -11,6 +11,7 @@ use toml::de::ValueDeserializer;
 use super::schema::{Node, variants};
 use super::tree::{Entry, Step, Table, Tree};
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
+use crate::node::NodeSpec;
 use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
@@ -59,6 +60,7 @@ pub(super) struct Sections {
     pub routing: Section<RoutingSpec>,
     pub placement: Section<PlacementSpec>,
     pub sharing: Section<SharingSpec>,
+    pub node: Section<NodeSpec>,
     pub workload: Section<WorkloadSpec>,
 }
 
@@ -76,6 +78,7 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
         routing: reader.choice("routing"),
         placement: reader.choice("placement"),
         sharing: reader.choice("sharing"),
+        node: reader.choice("node"),
         workload: reader.choice("workload"),
     };
     if !incomplete {

@@ -1,6 +1,7 @@
 //! What ranks do: the engine asks a [`Workload`] which messages to send next.
 
 pub mod pattern;
+pub mod program;
 pub mod task_queue;
 
 use crate::ids::{MessageId, RankId};

@@ -30,7 +30,7 @@ mod tasks;
 mod workers;
 
 pub use arrivals::{Arrivals, Keyed, Tournament};
-pub use costs::{Band, Costs, MessageCost};
+pub use costs::{Costs, Machine, MessageCost};
 pub use deal::{Chunk, Chunking, Dealer, Order};
 pub use farm::{Bounds, Masters, Policy};
 pub use generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};

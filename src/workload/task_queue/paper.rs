@@ -28,7 +28,7 @@ pub fn run<Q: Arrivals>(
     o: Time,
     log: &mut impl TurnLog,
 ) -> Outcome {
-    let (o, latency, gap) = (o.ps(), costs.latency.ps(), costs.gap());
+    let (o, latency, gap) = (o.ps(), costs.latency.ps(), costs.gap);
     let mut arrivals = Q::all_at_zero(factors.len());
     let mut workers = vec![WorkerUse::default(); factors.len()];
     let mut waiting = Waiting::default();

@@ -6,7 +6,7 @@ use super::*;
 fn brute_force(case: &Case) -> Time {
     let Case { tasks, workers, costs, policy } = case;
     let o = costs.overhead.ps() + costs.overhead_per_processor.ps() * (workers.len() + 1) as f64;
-    let gap = costs.bands[0].sender;
+    let gap = costs.gap;
     // What goes out in each message: its work and its sizes.
     let mut chunks = Vec::new();
     let (mut first, mut batch) = (0, Vec::new());
