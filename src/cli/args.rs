@@ -7,6 +7,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use super::master_slave::args::MasterSlaveArgs;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -97,6 +99,8 @@ pub enum Verb {
     /// List the named patterns, or show one.
     #[command(subcommand)]
     Pattern(PatternVerb),
+    /// Predict a master/slave program from a few executed tasks.
+    MasterSlave(Box<MasterSlaveArgs>),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
     /// Print a completion script for a shell.

@@ -119,7 +119,7 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
 }
 
 /// Does it on so many threads, or on one for each core.
-fn in_threads<T: Send>(threads: Option<NonZeroU32>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+pub(super) fn in_threads<T: Send>(threads: Option<NonZeroU32>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     let Some(threads) = threads else { return Ok(work()) };
     match rayon::ThreadPoolBuilder::new().num_threads(threads.get() as usize).build() {
         Ok(pool) => Ok(pool.install(work)),

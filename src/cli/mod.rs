@@ -12,6 +12,7 @@ mod files;
 mod init;
 mod interrupt;
 mod man;
+mod master_slave;
 mod pattern;
 mod pictures;
 mod progress;
@@ -186,6 +187,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
+        Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),
         Verb::Completions(args) => man::completions(args),
         Verb::Man(args) => man::man(args, voice),

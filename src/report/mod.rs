@@ -3,11 +3,16 @@
 //! Everything but [`Meta`] is the same on every machine.
 
 mod comparison;
+mod master_slave;
 mod meta;
 
 use serde::Serialize;
 
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
+pub use master_slave::{
+    FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Spread, Waiting,
+    saturation,
+};
 pub use meta::{peak_rss, wall_clock};
 
 /// The version of the form of [`Report`] in JSON.

@@ -8,6 +8,7 @@ mod canvas;
 mod chart;
 mod comparison;
 mod fabric;
+mod farm;
 mod layout;
 mod link_loads;
 mod rates;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use comparison::comparison;
 pub use fabric::{Drawing, FabricOptions, fabric};
+pub use farm::{gantt, master_slave};
 pub use link_loads::{LinkLoad, link_loads};
 pub use rates::rates;
 pub use small::small_member;

@@ -3,6 +3,7 @@
 mod comparison;
 mod figures;
 mod grid;
+mod master_slave;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use crate::report::Rate;
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
 pub use grid::{Grid, printable};
+pub use master_slave::{master_slave, plan};
 pub use run::run;
 
 /// The rates of the messages of a first step, in the order given, and how they spread.

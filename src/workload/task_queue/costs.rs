@@ -62,11 +62,9 @@ impl Costs {
     #[inline]
     pub fn message(&self, bytes: u64, o: Time) -> MessageCost {
         match &self.machine {
-            None => MessageCost {
-                send: Time::from_ps(o.ps() + bytes as f64 * self.gap),
-                flight: self.latency,
-                receive: o,
-            },
+            None => {
+                MessageCost { send: Time::from_ps(o.ps() + bytes as f64 * self.gap), flight: self.latency, receive: o }
+            }
             Some(Machine(cost)) => {
                 let MessageCost { send, flight, receive } = cost(bytes);
                 MessageCost { send: send + o, flight, receive: receive + o }

@@ -165,7 +165,7 @@ impl Bounds {
         let (exchange, master) = match policy.masters {
             Masters::One => (
                 Time::from_ps((tasks.work().ps() + messages as f64 * least / workers.slowest()) / speed),
-                busy + Time::from_ps(o.ps() * workers.len() as f64),
+                busy + Time::from_ps(costs.message(0, o).receive.ps() * workers.len() as f64),
             ),
             // How many messages each part is sent in depends on the cut; what holds for any cut is the work.
             _ => (work, Time::ZERO),

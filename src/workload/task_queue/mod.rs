@@ -14,6 +14,7 @@
 mod arrivals;
 mod costs;
 mod deal;
+pub mod exchange;
 pub mod farm;
 pub mod generate;
 mod grid;

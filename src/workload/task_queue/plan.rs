@@ -7,8 +7,8 @@
 //! the spread of all executed times,
 //! ```text
 //! e^2 = n^2 * (k1^2 * r^2 + k0^2 * R^2)
-//! k0^2 = sum D^2 / sum (n R)^2     over cut cells whose corners agree (r < R / 100)
-//! k1^2 = sum D^2 / sum (n r)^2     over the others
+//! k0^2 = mean (D / (n R))^2     over the cells cut last whose corners agree (r < R / 100)
+//! k1^2 = mean (D / (n r))^2     over the others cut last
 //! ```
 //! is the expected square of the error of a cell that is not cut. Errors of different cells are taken as independent, and a
 //! part that all have in common (curvature) as a third of what the last cuts changed in sum, which is what is left of an
@@ -87,17 +87,19 @@ pub fn plan(executed: &Executed, grid: &Grid, accuracy: f64) -> Result<Plan, Dia
     let last_cut = |i: &usize| cut(i) && tree.cells[*i].parts.iter().all(|&part| tree.cells[part].parts.is_empty());
     let common: f64 = (0..n).filter(last_cut).map(|i| below[i] - own[i]).sum::<f64>().abs() / 3.0;
     let (mut flat, mut rough) = ((0.0, 0.0), (0.0, 0.0));
-    for i in (0..n).filter(cut) {
+    for i in (0..n).filter(last_cut) {
         let node = &tree.cells[i];
         let (count, r) = (node.cell.tasks(grid), spread(node.corners.iter().copied()));
-        let difference = below[i] - own[i];
         let (sums, scale) = if r < all / 100.0 { (&mut flat, all) } else { (&mut rough, r) };
-        sums.0 += difference * difference;
-        sums.1 += count * scale * count * scale;
+        if scale > 0.0 {
+            let relative = (below[i] - own[i]) / (count * scale);
+            sums.0 += relative * relative;
+            sums.1 += 1.0;
+        }
     }
     // Where nothing has been learned, an error as large as the spread is expected.
-    let ratio = |(sum, scale): (f64, f64), unknown: f64| if scale > 0.0 { sum / scale } else { unknown };
-    let (k0, k1) = (ratio(flat, 0.0), ratio(rough, 1.0));
+    let mean = |(sum, count): (f64, f64), unknown: f64| if count > 0.0 { sum / count } else { unknown };
+    let (k0, k1) = (mean(flat, 0.0), mean(rough, 1.0));
     let mut cells: Vec<Uncertain<'_>> = tree
         .leaves()
         .filter(|node| node.cell.is_divisible())

@@ -38,11 +38,12 @@ fn two_workers_and_four_tasks_event_by_event() {
     assert_eq!(used, [(160.0, 2), (240.0, 2)]);
     assert_eq!(outcome.dealt, ps(280.0));
     let bounds = Bounds::of(&tasks, &workers, &costs, &Policy::default());
-    // 280 on workers of speed 1 and 1/2; 100 on the fast one with 40 + 60 around it, less the receive of its request.
+    // 280 on workers of speed 1 and 1/2; 100 on the fast one with 40 + 60 around it, less the receive of its request;
+    // so 90 around each of four messages, whoever computes it.
     assert_eq!(bounds.work.ps(), 280.0 / 1.5);
-    assert_eq!(bounds.longest, ps(190.0 + 10.0));
+    assert_eq!(bounds.longest, ps(190.0));
     assert_eq!(bounds.master, ps(180.0));
-    assert_eq!(bounds.exchange.ps(), (280.0 + 4.0 * 100.0 / 2.0) / 1.5);
+    assert_eq!(bounds.exchange.ps(), (280.0 + 4.0 * 90.0 / 2.0) / 1.5);
 }
 
 #[test]
