@@ -11,6 +11,7 @@
 //! ```
 
 mod closed_forms;
+mod farm;
 mod figures;
 mod packet;
 mod paper;
@@ -161,6 +162,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
     cases.extend(paper::cases());
+    cases.extend(farm::cases());
     cases
 }
 

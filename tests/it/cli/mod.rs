@@ -3,6 +3,7 @@
 mod check;
 mod help;
 mod lists;
+mod master_slave;
 mod mistakes;
 mod run;
 
