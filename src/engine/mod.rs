@@ -17,7 +17,7 @@ mod tests;
 use events::{Event, EventQueue};
 
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, Id, IdVec, LinkId, NodeId, RankId};
+use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
 use crate::transport::Transport;
@@ -93,9 +93,9 @@ pub struct Simulation<'a> {
 }
 
 /// A simulation under way.
-struct Run<'a, 'o> {
+struct Run<'a, 'o, O> {
     simulation: Simulation<'a>,
-    observer: &'o mut dyn Observer,
+    observer: &'o mut O,
     events: EventQueue,
     flights: Flights,
     now: Time,
@@ -103,16 +103,18 @@ struct Run<'a, 'o> {
     wires: Wires,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
+    /// The same by message, while they are sorted.
+    by_message: Vec<(MessageId, FlowId)>,
     woken: Vec<RankId>,
     delivered: Vec<Send>,
     requests: Requests,
-    /// The links of the message that is being launched.
-    route: Vec<LinkId>,
 }
 
 /// What launching a message needs to know of links, close together in memory.
 struct Wires {
     capacity: IdVec<LinkId, Bandwidth>,
+    /// Where all links have the same.
+    common_capacity: Option<Bandwidth>,
     /// `None` where no link has any.
     latency: Option<IdVec<LinkId, Time>>,
 }
@@ -120,8 +122,11 @@ struct Wires {
 impl Wires {
     fn new(fabric: &Fabric) -> Self {
         let latency: IdVec<LinkId, Time> = fabric.links().iter().map(|link| link.latency).collect();
+        let capacity: IdVec<LinkId, Bandwidth> = fabric.links().iter().map(|link| link.capacity).collect();
+        let (narrowest, widest) = (capacity.iter().min(), capacity.iter().max());
         Self {
-            capacity: fabric.links().iter().map(|link| link.capacity).collect(),
+            common_capacity: narrowest.filter(|_| narrowest == widest).copied(),
+            capacity,
             latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
         }
     }
@@ -133,10 +138,11 @@ impl Wires {
 
     /// Time that so many bytes take on the narrowest link of a route.
     fn transfer(&self, route: &[LinkId], bytes: u64) -> Time {
-        match route.iter().map(|&link| self.capacity[link]).min() {
-            Some(capacity) if bytes > 0 => capacity.time_for(bytes as f64),
-            _ => Time::ZERO,
+        if route.is_empty() || bytes == 0 {
+            return Time::ZERO;
         }
+        let narrowest = || route.iter().map(|&link| self.capacity[link]).min().unwrap_or_default();
+        self.common_capacity.unwrap_or_else(narrowest).time_for(bytes as f64)
     }
 }
 
@@ -144,44 +150,43 @@ impl Wires {
 #[derive(Default)]
 struct Flights {
     flights: Vec<Flight>,
-    /// The links of flight i start at `i * stride`.
-    routes: Vec<LinkId>,
-    stride: usize,
+    /// The links of each flight.
+    routes: Vec<Vec<LinkId>>,
     free: Vec<FlowId>,
 }
 
 impl Flights {
-    /// Notes a message, under an id that no other message under way has.
-    fn add(&mut self, flight: Flight, route: &[LinkId]) -> FlowId {
-        if route.len() > self.stride {
-            let stride = route.len().next_power_of_two();
-            let mut routes = vec![LinkId(0); self.flights.len() * stride];
-            if self.stride > 0 {
-                for (to, from) in routes.chunks_exact_mut(stride).zip(self.routes.chunks_exact(self.stride)) {
-                    to[..self.stride].copy_from_slice(from);
-                }
-            }
-            (self.routes, self.stride) = (routes, stride);
+    /// An id that no message under way has, and room for its route.
+    #[inline]
+    fn free(&mut self) -> (FlowId, &mut Vec<LinkId>) {
+        let id = self.free.pop().unwrap_or_else(|| FlowId::from_index(self.routes.len()));
+        if id.index() == self.routes.len() {
+            self.routes.push(Vec::new());
         }
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.flights.push(flight);
-            self.routes.resize(self.flights.len() * self.stride, LinkId(0));
-            FlowId::from_index(self.flights.len() - 1)
-        });
-        self.flights[id.index()] = flight;
-        self.routes[id.index() * self.stride..][..route.len()].copy_from_slice(route);
-        id
+        let route = &mut self.routes[id.index()];
+        route.clear();
+        (id, route)
     }
 
+    /// Notes a message under an id that [`Flights::free`] gave.
+    #[inline]
+    fn put(&mut self, id: FlowId, flight: Flight) {
+        if id.index() == self.flights.len() {
+            self.flights.push(flight);
+        } else {
+            self.flights[id.index()] = flight;
+        }
+    }
+
+    #[inline]
     fn get(&self, id: FlowId) -> (&Flight, &[LinkId]) {
-        let flight = &self.flights[id.index()];
-        (flight, &self.routes[id.index() * self.stride..][..usize::from(flight.hops)])
+        (&self.flights[id.index()], &self.routes[id.index()])
     }
 }
 
 impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
-    pub fn run(self, observer: &mut dyn Observer, watch: Option<&dyn Watch>) -> Outcome {
+    pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
         let outcome = Outcome { stop: Stop::Done, makespan: Time::ZERO, messages: 0, bytes: 0, events: 0 };
         let wires = Wires::new(self.fabric);
         let mut run = Run {
@@ -193,10 +198,10 @@ impl Simulation<'_> {
             outcome,
             wires,
             arrived: Vec::new(),
+            by_message: Vec::new(),
             woken: Vec::new(),
             delivered: Vec::new(),
             requests: Requests::default(),
-            route: Vec::new(),
         };
         let total = run.simulation.workload.messages();
         run.simulation.workload.begin(&mut run.requests);
@@ -227,34 +232,29 @@ impl Simulation<'_> {
     }
 }
 
-impl Run<'_, '_> {
+impl<O: Observer> Run<'_, '_, O> {
     /// Sends what the workload wants sent, and notes the wakes.
     fn serve_requests(&mut self) {
-        let requests = std::mem::take(&mut self.requests);
-        for &send in &requests.sends {
-            self.launch(send);
+        for index in 0..self.requests.sends.len() {
+            self.launch(self.requests.sends[index]);
         }
-        for &(time, rank) in &requests.wakes {
+        self.requests.sends.clear();
+        for (time, rank) in self.requests.wakes.drain(..) {
             self.events.push(time.max(self.now), Event::Wake(rank));
         }
-        self.requests = requests;
-        self.requests.sends.clear();
-        self.requests.wakes.clear();
     }
 
     /// A message leaves its sender: it spends the latencies of its route, then takes bandwidth until it is through.
     fn launch(&mut self, send: Send) {
         let Simulation { router, placement, .. } = &self.simulation;
         let (src, dst): (NodeId, NodeId) = (placement[send.id.src], placement[send.dst]);
-        self.route.clear();
+        let (id, route) = self.flights.free();
         if src != dst {
-            router.route(src, dst, &mut self.route);
+            router.route(src, dst, route);
         }
-        let latency = self.wires.latency(&self.route);
-        let transfer = self.wires.transfer(&self.route, send.bytes);
-        let hops = self.route.len().try_into().unwrap_or(u16::MAX);
-        let flight = Flight { send, start: self.now, alone: latency + transfer, hops };
-        let id = self.flights.add(flight, &self.route);
+        let latency = self.wires.latency(route);
+        let transfer = self.wires.transfer(route, send.bytes);
+        self.flights.put(id, Flight { send, start: self.now, alone: latency + transfer });
         self.outcome.events += 1;
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
@@ -297,14 +297,25 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Sorts the arrivals of this instant by message: not the order in which they were found.
+    fn sort_arrived(&mut self) {
+        let message = |id: &FlowId| self.flights.get(*id).0.send.id;
+        if self.arrived.is_sorted_by_key(message) {
+            return;
+        }
+        self.by_message.clear();
+        self.by_message.extend(self.arrived.iter().map(|id| (message(id), *id)));
+        self.by_message.sort_unstable();
+        self.arrived.clear();
+        self.arrived.extend(self.by_message.iter().map(|&(_, id)| id));
+    }
+
     /// Takes the messages that have arrived out of the flights; the first `shared` of them used bandwidth.
     fn deliver(&mut self, shared: usize) {
         for &id in &self.arrived[..shared] {
             self.observer.left(self.now, self.flights.get(id).1);
         }
-        let flights = &self.flights;
-        // The order of deliveries of one instant is that of their ids, not that in which they were found.
-        self.arrived.sort_unstable_by_key(|id| flights.flights[id.index()].send.id);
+        self.sort_arrived();
         self.delivered.clear();
         for &id in &self.arrived {
             let (flight, route) = self.flights.get(id);

@@ -13,8 +13,6 @@ pub struct Flight {
     pub start: Time,
     /// How long it would take with the network to itself: latencies plus bytes over the least capacity.
     pub alone: Time,
-    /// Number of links it crosses.
-    pub hops: u16,
 }
 
 /// Looks at what happens; every method does nothing unless it is written.

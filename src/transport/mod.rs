@@ -1,6 +1,5 @@
 //! Transport: how long a message is under way, given all others.
 
-mod finish_queue;
 mod flow;
 
 pub use flow::Flows;
