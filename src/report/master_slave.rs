@@ -28,7 +28,7 @@ pub struct MasterSlaveReport {
     /// One for each combination, workers ascending within each value of what is varied.
     pub predictions: Vec<Prediction>,
     /// The smallest number of workers from which on more of them gain less than 1 %; nothing where the largest number
-    /// still gains, or only one was tried.
+    /// still gains, or only one was tried. Of what is varied, for the first value.
     pub saturation_workers: Option<u32>,
     /// The number of equal workers that keep the master busy all the time; nothing where that is not known in closed form.
     pub master_bound_workers: Option<u32>,

@@ -224,7 +224,11 @@ impl Study {
             workers: workers.len() as u32,
             processors: workers.len() as u32 + point.policy.masters.count(),
             time_s,
-            efficiency: part(Time::from_ps(work.ps() / point.workers.speed())),
+            // Of what was not done there is no efficiency.
+            efficiency: match outcome.undone {
+                0 => part(Time::from_ps(work.ps() / point.workers.speed())),
+                _ => 0.0,
+            },
             master_utilisation: outcome.masters.iter().map(|&busy| part(busy)).fold(0.0, f64::max),
             worker_utilisation: Spread {
                 mean: busy().sum::<f64>() / count,

@@ -139,7 +139,10 @@ fn study(args: &MasterSlaveArgs, voice: Voice) -> Result<Study, Failure> {
             points.push(StudyPoint { value: value.clone(), workers, order: way.order, policy });
         }
     }
-    let setting = format!("{}, {}", farm.network, base.title(args));
+    let setting = match &varied {
+        Some(name) => format!("{}, {name} varied", farm.network),
+        None => format!("{}, {}", farm.network, base.title(args)),
+    };
     let Farm { costs, fabric, .. } = farm;
     Ok(Study { tasks, title, setting, costs, fabric, varied, points })
 }

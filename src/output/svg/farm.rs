@@ -52,13 +52,20 @@ pub fn master_slave(report: &MasterSlaveReport) -> String {
         (|row| row.bounds.longest_s, "1 5"),
     ];
     let height = |value: f64, end: f64| top + HEIGHT * (1.0 - (value / end).clamp(0.0, 1.0));
-    // Bounds of the first series: how tasks are given out changes them little.
+    // The least of all series: what none of them can beat.
     for (value, dash) in curves {
-        let points: Vec<Point> = series(&names[0])
-            .into_iter()
-            .filter(|&i| value(&rows[i]) > 0.0)
-            .map(|i| Point::new(at(i), height(value(&rows[i]), time.end)))
-            .collect();
+        let mut points: Vec<(f64, f64)> = Vec::new();
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
+        for i in order {
+            let bound = value(&rows[i]);
+            match points.last_mut() {
+                Some((x, least)) if *x == at(i) => *least = least.min(bound),
+                _ => points.push((at(i), bound)),
+            }
+        }
+        let points: Vec<Point> =
+            points.into_iter().filter(|(_, y)| *y > 0.0).map(|(x, y)| Point::new(x, height(y, time.end))).collect();
         canvas
             .polyline(&points, &format!(r#"fill="none" stroke="{GREY}" stroke-width="1.3" stroke-dasharray="{dash}""#));
     }

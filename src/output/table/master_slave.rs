@@ -89,7 +89,13 @@ fn remarks(report: &MasterSlaveReport) -> Vec<String> {
     }
     let tried = |row: &Prediction| rows.first().is_some_and(|first| first.workers != row.workers);
     match report.saturation_workers {
-        Some(workers) => lines.push(format!("saturation: from {workers} workers on more gain less than 1 %")),
+        Some(workers) => {
+            let of = match (&report.varied, rows.first().and_then(|row| row.value.as_ref())) {
+                (Some(varied), Some(value)) => format!(" ({varied} {value})"),
+                _ => String::new(),
+            };
+            lines.push(format!("saturation{of}: from {workers} workers on more gain less than 1 %"));
+        }
         None if rows.iter().any(tried) && report.complete => {
             lines.push("saturation: not reached; the largest number of workers still gains".to_owned());
         }

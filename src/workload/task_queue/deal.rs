@@ -175,10 +175,13 @@ fn gather(tasks: &Tasks, first: u32, count: u32) -> Chunk {
     }
     let work = tasks.times()[first as usize..][..count as usize].iter().copied().sum();
     let size = match tasks.sizes() {
-        Sizes::Same(size) => Size { input: size.input * u64::from(count), output: size.output * u64::from(count) },
+        Sizes::Same(size) => Size {
+            input: size.input.saturating_mul(u64::from(count)),
+            output: size.output.saturating_mul(u64::from(count)),
+        },
         Sizes::Each(each) => each[first as usize..][..count as usize].iter().fold(Size::default(), |sum, size| Size {
-            input: sum.input + size.input,
-            output: sum.output + size.output,
+            input: sum.input.saturating_add(size.input),
+            output: sum.output.saturating_add(size.output),
         }),
     };
     Chunk { first, tasks: count, work, size }

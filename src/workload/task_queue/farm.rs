@@ -5,7 +5,7 @@ use super::costs::Costs;
 use super::deal::{Chunking, Dealer};
 use super::master::{self, Manner};
 use super::outcome::{Outcome, TurnLog, WorkerUse};
-use super::tasks::Tasks;
+use super::tasks::{Size, Sizes, Tasks};
 use super::workers::Workers;
 use super::{hierarchy, paper};
 use crate::units::Time;
@@ -148,16 +148,32 @@ impl Bounds {
             // Groups differ by one worker at most: the least overhead of any.
             _ => (workers.len() as u32 / masters.max(1)) + 1,
         });
-        let mut dealer = Dealer::new(tasks, policy.chunking, if masters == 1 { workers.len() as u32 } else { group });
-        let (mut least, mut longest, mut busy, mut messages) = (f64::INFINITY, 0.0f64, Time::ZERO, 0u64);
-        while let Some(chunk) = dealer.deal() {
-            let (there, back) = (costs.message(chunk.size.input, o), costs.message(chunk.size.output, o));
+        let cycle = |size: Size| {
+            let (there, back) = (costs.message(size.input, o), costs.message(size.output, o));
             let ends = there.receive + back.send;
-            let cycle = ends + there.send + there.flight + back.flight;
-            least = least.min(if policy.manner.prefetch == 0 { cycle.ps() } else { ends.ps() });
-            longest = longest.max(chunk.work.ps() * workers.fastest() + cycle.ps());
-            busy += there.send + back.receive;
-            messages += 1;
+            (ends, ends + there.send + there.flight + back.flight, there.send + back.receive)
+        };
+        let (ahead, fastest) = (policy.manner.prefetch > 0, workers.fastest());
+        let (mut least, mut longest, mut busy, mut messages) = (f64::INFINITY, 0.0f64, Time::ZERO, 0u64);
+        let mut add = |count: u64, work: Time, size: Size| {
+            let (ends, cycle, master) = cycle(size);
+            least = least.min(if ahead { ends.ps() } else { cycle.ps() });
+            longest = longest.max(work.ps() * fastest + cycle.ps());
+            busy += Time::from_ps(master.ps() * count as f64);
+            messages += count;
+        };
+        match (policy.chunking, tasks.sizes()) {
+            // All messages cost the same: nothing to add up one by one.
+            (Chunking::Fixed(1), Sizes::Same(size)) if !tasks.is_empty() => {
+                add(tasks.len() as u64, tasks.longest(), *size);
+            }
+            _ => {
+                let group = if masters == 1 { workers.len() as u32 } else { group };
+                let mut dealer = Dealer::new(tasks, policy.chunking, group);
+                while let Some(chunk) = dealer.deal() {
+                    add(1, chunk.work, chunk.size);
+                }
+            }
         }
         if messages == 0 {
             return Self::default();

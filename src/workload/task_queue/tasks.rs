@@ -7,6 +7,8 @@ use crate::units::Time;
 pub struct Tasks {
     times: Vec<Time>,
     sizes: Sizes,
+    work: Time,
+    longest: Time,
 }
 
 /// How many bytes go to the worker with a task, and come back with its result.
@@ -49,7 +51,9 @@ impl Tasks {
             }
             sizes => sizes,
         };
-        Self { times, sizes }
+        // Asked for by every prediction.
+        let (work, longest) = (times.iter().copied().sum(), times.iter().copied().max().unwrap_or_default());
+        Self { times, sizes, work, longest }
     }
 
     /// How many there are.
@@ -83,12 +87,12 @@ impl Tasks {
 
     /// The sum of all times: `A` of the paper, the time on one machine without communication.
     pub fn work(&self) -> Time {
-        self.times.iter().copied().sum()
+        self.work
     }
 
     /// The longest time.
     pub fn longest(&self) -> Time {
-        self.times.iter().copied().max().unwrap_or_default()
+        self.longest
     }
 
     /// The same tasks with other sizes.
@@ -101,6 +105,6 @@ impl Tasks {
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let times = self.times.iter().map(|time| Time::from_ps(time.ps() * factor)).collect();
-        Self { times, sizes: self.sizes.clone() }
+        Self::new(times, self.sizes.clone())
     }
 }
