@@ -1,13 +1,15 @@
 //! Reports: what came out of a run, as plain data.
 //!
-//! Everything but [`Meta`] is the same on every machine.
+//! Everything but [`Meta`] and the figures of a [`Benchmark`] is the same on every machine.
 
+mod benchmark;
 mod comparison;
 mod master_slave;
 mod meta;
 
 use serde::Serialize;
 
+pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
 pub use master_slave::{
     FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Spread, Waiting,
@@ -184,7 +186,7 @@ pub struct Rate {
     /// Its rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
     #[serde(rename = "rate_Bps")]
     pub rate_bps: f64,
-    /// The name of the link that holds it back, if one does.
+    /// The name of the link that holds it back, if one does; of several that do so equally, one.
     pub bottleneck: Option<String>,
 }
 

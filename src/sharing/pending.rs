@@ -68,12 +68,8 @@ impl Flat {
             }
         }
         let less = |a: f64, b: f64| if a < b { a } else { b };
-        let four = [
-            less(least[0], least[4]),
-            less(least[1], least[5]),
-            less(least[2], least[6]),
-            less(least[3], least[7]),
-        ];
+        let four =
+            [less(least[0], least[4]), less(least[1], least[5]), less(least[2], least[6]), less(least[3], least[7])];
         let two = [less(four[0], four[2]), less(four[1], four[3])];
         (less(two[0], two[1]).to_bits() & PLACE) as usize
     }

@@ -8,10 +8,9 @@ mod tasks;
 
 use std::path::Path;
 
-use super::compare::in_threads;
 use super::files::{self, named, unknown};
 use super::progress::RunsMonitor;
-use super::{End, Failure, Voice, complain, extension, interrupt, print, print_with, render};
+use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print, print_with, render};
 use crate::cli::args::TableFormat;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{csv, json, svg, table};

@@ -24,6 +24,8 @@ Commands:
   pattern       List the named patterns, or show one
   master-slave  Predict a master/slave program from a few executed tasks
   validate      Hold the simulator against closed forms, other simulators and published figures
+  bench         Measure what a simulated message costs on this machine: time, memory, growth with
+                the number of nodes
   completions   Print a completion script for a shell
   man           Print the manual page, or write those of all verbs into a folder
   help          Print this message or the help of the given subcommand(s)
