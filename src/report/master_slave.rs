@@ -55,7 +55,7 @@ pub struct Prediction {
     /// How long the master (the busiest, with several) is busy, relative to the predicted time.
     pub master_utilisation: f64,
     /// How long workers compute, relative to the predicted time: all, the least and the most used.
-    pub worker_utilisation: Spread,
+    pub worker_utilisation: Utilisation,
     /// Results that wait at the master, on average over time and at most.
     pub waiting: Waiting,
     /// By how much the worker that is done last is done later than the mean, relative to the predicted time.
@@ -78,7 +78,7 @@ pub struct Prediction {
 
 /// Mean, least and most.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Spread {
+pub struct Utilisation {
     /// Of all.
     pub mean: f64,
     /// Of the one with the least.

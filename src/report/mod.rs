@@ -12,8 +12,8 @@ use serde::Serialize;
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
 pub use master_slave::{
-    FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Spread, Waiting,
-    saturation,
+    FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
+    Waiting, saturation,
 };
 pub use meta::{peak_rss, wall_clock};
 

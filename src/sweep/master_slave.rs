@@ -9,7 +9,7 @@ use super::{Control, SweepProgress};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Observer, Progress, Simulation, Stop, Watch};
 use crate::report::{
-    self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Spread, Waiting, saturation,
+    self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Utilisation, Waiting, saturation,
 };
 use crate::scenario::Loader;
 use crate::transport::Flows;
@@ -230,7 +230,7 @@ impl Study {
                 _ => 0.0,
             },
             master_utilisation: outcome.masters.iter().map(|&busy| part(busy)).fold(0.0, f64::max),
-            worker_utilisation: Spread {
+            worker_utilisation: Utilisation {
                 mean: busy().sum::<f64>() / count,
                 min: busy().fold(f64::INFINITY, f64::min),
                 max: busy().fold(0.0, f64::max),
