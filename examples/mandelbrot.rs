@@ -13,6 +13,8 @@
 //! The master is that of the predictions: every worker asks at once, gets a message of tasks, computes them and sends one
 //! number back for each; messages go through channels between threads.
 
+#![expect(clippy::disallowed_methods, reason = "it measures real programs")]
+
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::mpsc::{Receiver, Sender, channel};
