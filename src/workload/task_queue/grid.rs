@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::tasks::Size;
+use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 
@@ -130,6 +130,8 @@ pub struct Executed {
     /// The coordinates of task i start at `i * dimensions`.
     points: Vec<i64>,
     times: Vec<Time>,
+    /// What is sent for the first, and for each where that is not the same for all.
+    common: Size,
     sizes: Vec<Size>,
 }
 
@@ -143,8 +145,15 @@ impl Executed {
     pub fn push(&mut self, point: &[i64], time: Time, size: Size) {
         debug_assert_eq!(point.len(), self.dimensions);
         self.points.extend_from_slice(point);
+        if self.times.is_empty() {
+            self.common = size;
+        } else if self.sizes.is_empty() && size != self.common {
+            self.sizes = vec![self.common; self.times.len()];
+        }
+        if !self.sizes.is_empty() {
+            self.sizes.push(size);
+        }
         self.times.push(time);
-        self.sizes.push(size);
     }
 
     /// Coordinates of each.
@@ -172,20 +181,20 @@ impl Executed {
         &self.times
     }
 
-    /// What is sent for them.
-    pub fn sizes(&self) -> &[Size] {
-        &self.sizes
-    }
-
-    /// Times and sizes without the points.
-    pub fn into_list(self) -> (Vec<Time>, Vec<Size>) {
-        (self.times, self.sizes)
+    /// What is sent for one.
+    pub fn size(&self, i: usize) -> Size {
+        self.sizes.get(i).copied().unwrap_or(self.common)
     }
 
     /// What is sent for each, where that is the same for all.
     pub fn common_size(&self) -> Option<Size> {
-        let first = self.sizes.first().copied().unwrap_or_default();
-        self.sizes.iter().all(|&size| size == first).then_some(first)
+        self.sizes.is_empty().then_some(self.common)
+    }
+
+    /// All of them as tasks, without the points.
+    pub fn into_tasks(self) -> Tasks {
+        let sizes = if self.sizes.is_empty() { Sizes::Same(self.common) } else { Sizes::Each(self.sizes) };
+        Tasks::new(self.times, sizes)
     }
 
     /// Checks that all of them stand in the grid.
@@ -242,7 +251,7 @@ pub struct ProductGrid {
     pub axes: Vec<Vec<i64>>,
     /// Times \[ps\], the last dimension running fastest.
     pub times: Vec<f64>,
-    /// What is sent, in the same order.
+    /// What is sent, in the same order; none where it is the same for all.
     pub sizes: Vec<Size>,
 }
 
@@ -303,7 +312,10 @@ impl ProductGrid {
             return Err(incomplete(message));
         }
         let times = at.iter().map(|&i| executed.times[i as usize].ps()).collect();
-        let sizes = at.iter().map(|&i| executed.sizes[i as usize]).collect();
+        let sizes = match executed.common_size() {
+            Some(_) => Vec::new(),
+            None => at.iter().map(|&i| executed.size(i as usize)).collect(),
+        };
         Ok(Self { axes, times, sizes })
     }
 }

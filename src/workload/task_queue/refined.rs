@@ -230,7 +230,7 @@ pub fn interpolate(executed: &Executed, grid: &Grid) -> Result<Tasks, Diagnostic
             let mut sizes = vec![Size::default(); grid.tasks()];
             for node in tree.leaves() {
                 let corners: Vec<Size> =
-                    node.cell.corners().iter().map(|point| executed.sizes()[at[&grid.index(point)]]).collect();
+                    node.cell.corners().iter().map(|point| executed.size(at[&grid.index(point)])).collect();
                 let input: Vec<f64> = corners.iter().map(|size| size.input as f64).collect();
                 let output: Vec<f64> = corners.iter().map(|size| size.output as f64).collect();
                 fill(grid, &node.cell, &input, &mut |index, bytes| sizes[index].input = bytes.round() as u64);

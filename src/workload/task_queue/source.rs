@@ -176,10 +176,7 @@ impl TasksFile {
             Given::Executed(executed, Some(grid)) => {
                 interpolate(&executed, &grid, if self.clamp { Outside::Clamp } else { Outside::Refuse })
             }
-            Given::Executed(executed, None) => {
-                let (times, sizes) = executed.into_list();
-                Ok(Tasks::new(times, Sizes::Each(sizes)))
-            }
+            Given::Executed(executed, None) => Ok(executed.into_tasks()),
         };
         tasks.map_err(|diagnostic| Invalid::one(diagnostic, sources))
     }

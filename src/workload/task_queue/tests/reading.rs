@@ -15,7 +15,7 @@ fn a_table_has_coordinates_times_and_sizes() {
     assert_eq!((executed.dimensions(), executed.len()), (2, 2));
     assert_eq!((executed.point(0), executed.point(1)), (&[1, -2][..], &[1, 3][..]));
     assert_eq!(executed.times(), [ps(1.5e6), ps(20e6)]);
-    assert_eq!(executed.sizes(), [Size { input: 100, output: 4 }, Size { input: 5000, output: 4 }]);
+    assert_eq!([executed.size(0), executed.size(1)], [Size { input: 100, output: 4 }, Size { input: 5000, output: 4 }]);
     let list = table("time\n1\n2\n").unwrap();
     assert_eq!((list.dimensions(), list.len(), list.common_size()), (0, 2, Some(Size { input: 8, output: 4 })));
 }
