@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use super::master_slave::args::MasterSlaveArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 
@@ -112,6 +113,8 @@ pub enum Verb {
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
     Trace(TraceVerb),
+    /// Predict a master/slave program from a few executed tasks.
+    MasterSlave(Box<MasterSlaveArgs>),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
     /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.

@@ -15,6 +15,7 @@ mod init;
 mod interrupt;
 mod machine;
 mod man;
+mod master_slave;
 mod pattern;
 mod pictures;
 mod progress;
@@ -196,6 +197,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Machine(verb) => machine::machine(verb, voice),
         Verb::Replay(args) => replay::replay(args, voice),
         Verb::Trace(verb) => trace::trace(verb, voice),
+        Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),
         Verb::Bench(args) => bench::bench(args, voice),
         Verb::Completions(args) => man::completions(args),

@@ -9,7 +9,7 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use crate::player::Activity;
 use crate::report::replay::RankReport;
-use crate::report::{Benchmark, Comparison, LinkUse, MessageRecord, Rate};
+use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PlanReport, Rate};
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
 ///
@@ -288,6 +288,59 @@ fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
     } else {
         w.write_all(value.as_bytes())
     }
+}
+
+/// Writes predictions of a master/slave program, a line each; the first column names what is varied, if anything is.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn predictions(report: &MasterSlaveReport, mut writer: impl Write) -> io::Result<()> {
+    if let Some(varied) = &report.varied {
+        write!(writer, "{varied},")?;
+    }
+    writer.write_all(
+        b"workers,processors,time_s,efficiency,master_utilisation,worker_utilisation,waiting_mean,waiting_max,imbalance,\
+          tail_s,messages,repeated,undone,bound_s\n",
+    )?;
+    for row in &report.predictions {
+        if report.varied.is_some() {
+            write!(writer, "{},", row.value.as_deref().unwrap_or_default())?;
+        }
+        writeln!(
+            writer,
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            row.workers,
+            row.processors,
+            row.time_s,
+            row.efficiency,
+            row.master_utilisation,
+            row.worker_utilisation.mean,
+            row.waiting.mean,
+            row.waiting.max,
+            row.imbalance,
+            row.tail_s,
+            row.messages,
+            row.repeated,
+            row.undone,
+            row.bound_s
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes the tasks that a plan proposes, a line each: `i1,i2,...`.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn points(plan: &PlanReport, mut writer: impl Write) -> io::Result<()> {
+    let dimensions = plan.grid.split('x').count();
+    let names: Vec<String> = (1..=dimensions).map(|i| format!("i{i}")).collect();
+    writeln!(writer, "{}", names.join(","))?;
+    for point in &plan.next {
+        let cells: Vec<String> = point.iter().map(i64::to_string).collect();
+        writeln!(writer, "{}", cells.join(","))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod benchmark;
 mod comparison;
+mod master_slave;
 mod meta;
 pub mod replay;
 
@@ -11,6 +12,10 @@ use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
+pub use master_slave::{
+    FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
+    Waiting, saturation,
+};
 pub use meta::{peak_rss, wall_clock};
 
 /// The version of the form of [`Report`] in JSON.

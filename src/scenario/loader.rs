@@ -7,6 +7,7 @@ use super::library::{self, Shelf};
 use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
+use crate::node::NodeSpec;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
 pub(super) const CHOICES: [&str; 6] = ["topology", "routing", "placement", "sharing", "node", "workload"];
@@ -192,6 +193,23 @@ impl Loader {
         }
         let network = build::network(&sections, &mut sources, &mut diagnostics);
         build::finish(network, sources, diagnostics)
+    }
+
+    /// Reads the texts for the node model alone.
+    ///
+    /// # Errors
+    /// Every mistake of every text, but a missing topology or workload is none.
+    pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
+        let mut texts = self.gather();
+        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        texts.only_first_mistakes();
+        let Texts { sources, mut diagnostics, table, .. } = texts;
+        if !table.contains_key("node") && diagnostics.is_empty() {
+            diagnostics.push(read::nothing_chosen("node"));
+        }
+        let node = sections.node.get().cloned();
+        diagnostics.extend(node.iter().flat_map(NodeSpec::check));
+        build::finish(node, sources, diagnostics)
     }
 
     /// Reads the texts and builds the workload alone, for a fabric of so many nodes.

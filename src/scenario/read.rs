@@ -101,6 +101,7 @@ pub(super) fn sections_of_replay(table: &Table, diagnostics: &mut Vec<Diagnostic
 pub(super) fn nothing_chosen(table: &str) -> Diagnostic {
     let help = match table {
         "topology" => "name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all",
+        "node" => "name a machine with -m, or write a table like [node.loggps]",
         _ => "name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all",
     };
     Diagnostic::new("missing-key", format!("there is no {table}")).help(help)

@@ -4,6 +4,7 @@
 //! cores. What comes out does not depend on how many there are.
 
 mod combine;
+pub mod master_slave;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

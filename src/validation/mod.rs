@@ -11,6 +11,7 @@
 //! ```
 
 mod closed_forms;
+mod farm;
 mod figures;
 mod loggps;
 mod packet;
@@ -163,6 +164,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(packet::cases());
     cases.extend(paper::cases());
     cases.extend(loggps::cases());
+    cases.extend(farm::cases());
     cases
 }
 

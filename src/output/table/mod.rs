@@ -5,6 +5,7 @@ mod calibration;
 mod comparison;
 mod figures;
 mod grid;
+mod master_slave;
 mod replay;
 mod run;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub use calibration::calibration;
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
 pub use grid::{Grid, printable};
+pub use master_slave::{master_slave, plan};
 pub use replay::replay;
 pub use run::run;
 

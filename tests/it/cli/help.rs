@@ -33,6 +33,21 @@ Commands:
   completions  Print a completion script for a shell
   man          Print the manual page, or write those of all verbs into a folder
   help         Print this message or the help of the given subcommand(s)
+  run           Simulate one scenario and report what came out
+  compare       Simulate many combinations side by side, best first
+  rates         Show how fast each message of the first step would be, all of them under way at once
+  check         Check files without running anything: scenarios, topologies, patterns
+  init          Write a commented scenario to start from
+  schema        Print the JSON schema of scenario files, for editors
+  topology      List the named topologies, or show one
+  pattern       List the named patterns, or show one
+  master-slave  Predict a master/slave program from a few executed tasks
+  validate      Hold the simulator against closed forms, other simulators and published figures
+  bench         Measure what a simulated message costs on this machine: time, memory, growth with
+                the number of nodes
+  completions   Print a completion script for a shell
+  man           Print the manual page, or write those of all verbs into a folder
+  help          Print this message or the help of the given subcommand(s)
 
 Options:
   -h, --help

@@ -5,6 +5,7 @@ mod calibrate;
 mod check;
 mod help;
 mod lists;
+mod master_slave;
 mod mistakes;
 mod replay;
 mod run;
