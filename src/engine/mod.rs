@@ -20,7 +20,7 @@ use crate::fabric::Fabric;
 use crate::ids::{FlowId, Id, IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::transport::Transport;
+use crate::transport::{Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
@@ -59,6 +59,8 @@ pub enum Stop {
     Interrupted,
     /// Nothing is under way any more, and these ranks still wait.
     Deadlock(Vec<Blocked>),
+    /// Packets are under way and wait for each other.
+    Gridlock(Gridlock),
 }
 
 /// What happened, in sum.
@@ -103,6 +105,8 @@ struct Run<'a, 'o> {
     wires: Wires,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
+    /// Messages that have left their senders, where that is known before they arrive.
+    departed: Vec<FlowId>,
     woken: Vec<RankId>,
     delivered: Vec<Send>,
     requests: Requests,
@@ -193,6 +197,7 @@ impl Simulation<'_> {
             outcome,
             wires,
             arrived: Vec::new(),
+            departed: Vec::new(),
             woken: Vec::new(),
             delivered: Vec::new(),
             requests: Requests::default(),
@@ -204,7 +209,8 @@ impl Simulation<'_> {
         loop {
             run.serve_requests();
             run.simulation.transport.settle(run.now);
-            let next = run.simulation.transport.next_arrival().min(run.events.next_time());
+            let horizon = run.events.next_time();
+            let next = run.simulation.transport.next_arrival(horizon).min(horizon);
             if next == Time::NEVER {
                 break;
             }
@@ -220,7 +226,9 @@ impl Simulation<'_> {
             }
         }
         let blocked = run.simulation.workload.blocked();
-        if !blocked.is_empty() {
+        if let Some(gridlock) = run.simulation.transport.gridlock() {
+            run.outcome.stop = Stop::Gridlock(gridlock);
+        } else if !blocked.is_empty() {
             run.outcome.stop = Stop::Deadlock(blocked);
         }
         run.outcome
@@ -252,13 +260,15 @@ impl Run<'_, '_> {
         }
         let latency = self.wires.latency(&self.route);
         let transfer = self.wires.transfer(&self.route, send.bytes);
+        let transport = &self.simulation.transport;
+        let alone = transport.alone(&self.route, send.bytes).unwrap_or(latency + transfer);
         let hops = self.route.len().try_into().unwrap_or(u16::MAX);
-        let flight = Flight { send, start: self.now, alone: latency + transfer, hops };
+        let flight = Flight { send, start: self.now, alone, hops };
         let id = self.flights.add(flight, &self.route);
         self.outcome.events += 1;
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
-        } else if latency > Time::ZERO {
+        } else if latency > Time::ZERO && !self.simulation.transport.spends_latency() {
             self.events.push(self.now + latency, Event::Enter(id));
         } else {
             self.enter(id);
@@ -276,16 +286,22 @@ impl Run<'_, '_> {
     fn instant(&mut self) {
         let until = self.now + Time::from_ps(self.now.ps() * INSTANT);
         self.arrived.clear();
+        self.simulation.transport.departed(&mut self.departed);
         self.simulation.transport.arrived(until, &mut self.arrived);
         let shared = self.arrived.len();
         self.woken.clear();
         while let Some(event) = self.events.pop(until) {
             match event {
-                Event::Arrive(id) => self.arrived.push(id),
+                Event::Arrive(id) => {
+                    self.departed.push(id);
+                    self.arrived.push(id);
+                }
                 Event::Enter(id) => self.enter(id),
                 Event::Wake(rank) => self.woken.push(rank),
             }
         }
+        // Before the deliveries: what has arrived has a number no more.
+        self.depart();
         self.deliver(shared);
         let workload = &mut self.simulation.workload;
         if !self.delivered.is_empty() {
@@ -295,6 +311,15 @@ impl Run<'_, '_> {
             self.outcome.events += 1;
             workload.woke(self.now, rank, &mut self.requests);
         }
+    }
+
+    /// Tells the workload which messages have left their senders.
+    fn depart(&mut self) {
+        if self.departed.is_empty() {
+            return;
+        }
+        let sends: Vec<Send> = self.departed.drain(..).map(|id| self.flights.get(id).0.send).collect();
+        self.simulation.workload.departed(self.now, &sends, &mut self.requests);
     }
 
     /// Takes the messages that have arrived out of the flights; the first `shared` of them used bandwidth.

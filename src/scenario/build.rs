@@ -11,6 +11,7 @@ use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, WorkloadSpec};
 
@@ -78,6 +79,8 @@ pub(super) fn scenario(
 ) -> Result<Scenario, Invalid> {
     let sharing = sections.sharing.get().cloned().unwrap_or_default();
     check_sharing(&sharing, &mut diagnostics);
+    let transport = sections.transport.get().cloned().unwrap_or_default();
+    diagnostics.extend(transport.check());
     let resolution = sections.resolution.get().copied().unwrap_or_default();
     let network = network(sections, &mut sources, &mut diagnostics);
     let nodes = network.as_ref().map(|network| network.fabric.nodes());
@@ -100,6 +103,7 @@ pub(super) fn scenario(
                 routing: Some(network.routing),
                 placement: Some(placement_spec),
                 sharing: sharing.clone(),
+                transport: transport.clone(),
                 workload: work.workload,
             },
             fabric: network.fabric,
@@ -109,11 +113,13 @@ pub(super) fn scenario(
             injection: *traffic.injection,
             jitter: *traffic.message_jitter,
             sharing,
+            transport,
             resolution: *resolution,
             seed: seed(sections),
             sources: Sources::default(),
         };
         check_routes(&scenario, sections, &mut diagnostics);
+        check_resolution(&scenario, &mut diagnostics);
         if diagnostics.is_empty() {
             diagnostics.extend(guard::check(&scenario));
         }
@@ -175,6 +181,19 @@ fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
                     .help("the published value is 0.01"),
             );
         }
+    }
+}
+
+/// A smallest step belongs to the flow model: packets have times of their own.
+fn check_resolution(scenario: &Scenario, diagnostics: &mut Vec<Diagnostic>) {
+    if scenario.resolution > Time::ZERO && matches!(scenario.transport, TransportSpec::Packet(_)) {
+        let diagnostic = Diagnostic::new("unused-option", "packets have no use for a resolution");
+        diagnostics.push(
+            diagnostic
+                .at_value(&scenario.file.resolution)
+                .label("only for flows")
+                .help("leave `resolution` out, or choose [transport.flow]"),
+        );
     }
 }
 

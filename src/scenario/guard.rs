@@ -26,7 +26,7 @@ pub(super) fn estimate(scenario: &Scenario) -> (Bytes, u64) {
     let flows = match scenario.injection {
         Injection::All => messages,
         Injection::Window(k) => messages.min(ranks.saturating_mul(u64::from(k))),
-        Injection::Queue | Injection::SendRecv | Injection::Barrier => messages.min(ranks),
+        Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => messages.min(ranks),
     };
     let each = PER_FLOW + PER_CROSSING * crossings(scenario);
     let links = scenario.fabric.links().len() as u64;

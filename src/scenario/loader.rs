@@ -9,7 +9,7 @@ use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
-pub(super) const CHOICES: [&str; 5] = ["topology", "routing", "placement", "sharing", "workload"];
+pub(super) const CHOICES: [&str; 6] = ["topology", "routing", "placement", "sharing", "transport", "workload"];
 
 /// How deeply a text may name a text that names a text.
 const DEPTH: u32 = 8;
@@ -100,6 +100,12 @@ impl Loader {
     #[must_use]
     pub fn sharing(self, name: &str) -> Self {
         self.choice("--sharing", "sharing", name)
+    }
+
+    /// `--transport`: `flow`, `packet:oq`, `contention-free` ...; `flow:equal-share` also chooses the sharing policy.
+    #[must_use]
+    pub fn transport(self, name: &str) -> Self {
+        self.choice("--transport", "transport", name)
     }
 
     /// `--size`: the size of the workload's messages, whatever the workload is.
@@ -329,12 +335,19 @@ impl Texts {
                     }
                 }
                 None => {
-                    let value = match key {
-                        "placement" if is_path(&name) => choice("file", "path", &name, at),
-                        _ => Tree {
-                            span: at,
-                            kind: Kind::Table(one(name, at, Tree { span: at, kind: Kind::Table(Table::new()) })),
-                        },
+                    let (name, detail) = match name.split_once(':') {
+                        Some((name, detail)) if key == "transport" => (name.to_owned(), Some(detail.to_owned())),
+                        _ => (name, None),
+                    };
+                    let value = match (key, detail) {
+                        // `packet:oq`, and `flow:max-min`, which is a choice of two tables.
+                        ("transport", Some(policy)) if name == "flow" => {
+                            below.insert("sharing".to_owned(), Entry { key: at, value: empty_choice(policy, at) });
+                            empty_choice(name, at)
+                        }
+                        ("transport", Some(model)) => choice(&name, "model", &model, at),
+                        ("placement", _) if is_path(&name) => choice("file", "path", &name, at),
+                        _ => empty_choice(name, at),
                     };
                     if let Some(entry) = table.get_mut(key) {
                         entry.value = value;
@@ -377,11 +390,12 @@ impl Texts {
         // Of a complete scenario only that part is taken which was asked for.
         table.retain(|other, _| match shelf {
             Shelf::Topologies => {
-                !matches!(other.as_str(), "workload" | "placement" | "sharing" | "seed" | "resolution")
+                !matches!(other.as_str(), "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution")
             }
-            Shelf::Patterns => {
-                !matches!(other.as_str(), "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution")
-            }
+            Shelf::Patterns => !matches!(
+                other.as_str(),
+                "topology" | "routing" | "placement" | "sharing" | "transport" | "seed" | "resolution"
+            ),
         });
         Some(table)
     }
@@ -482,6 +496,11 @@ fn leaf(table: &mut Table) -> Option<&mut Tree> {
 /// A table of one key.
 fn one(key: String, at: Span, value: Tree) -> Table {
     Table::from([(key, Entry { key: at, value })])
+}
+
+/// `{ kind = {} }`.
+fn empty_choice(kind: String, at: Span) -> Tree {
+    Tree { span: at, kind: Kind::Table(one(kind, at, Tree { span: at, kind: Kind::Table(Table::new()) })) }
 }
 
 /// `{ kind = { key = "text" } }`.

@@ -28,6 +28,7 @@ use crate::report::{LinkUse, MessageRecord, Report};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::Blocked;
 use crate::workload::pattern::{Injection, Pattern, WorkloadSpec};
@@ -80,6 +81,9 @@ pub struct ScenarioFile {
     /// How flows share links (default max-min).
     #[serde(default)]
     pub sharing: SharingSpec,
+    /// How messages move (default flow).
+    #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
+    pub transport: TransportSpec,
     /// What ranks send.
     pub workload: WorkloadSpec,
 }
@@ -109,6 +113,8 @@ pub struct Scenario {
     pub jitter: Time,
     /// How flows share links.
     pub sharing: SharingSpec,
+    /// How messages move.
+    pub transport: TransportSpec,
     /// Smallest step of simulated time.
     pub resolution: Time,
     /// The seed of everything random.

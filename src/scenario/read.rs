@@ -15,6 +15,7 @@ use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::pattern::WorkloadSpec;
 
@@ -59,6 +60,7 @@ pub(super) struct Sections {
     pub routing: Section<RoutingSpec>,
     pub placement: Section<PlacementSpec>,
     pub sharing: Section<SharingSpec>,
+    pub transport: Section<TransportSpec>,
     pub workload: Section<WorkloadSpec>,
 }
 
@@ -76,6 +78,7 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
         routing: reader.choice("routing"),
         placement: reader.choice("placement"),
         sharing: reader.choice("sharing"),
+        transport: reader.choice("transport"),
         workload: reader.choice("workload"),
     };
     if !incomplete {

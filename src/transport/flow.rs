@@ -123,7 +123,7 @@ impl Transport for Flows {
         }
     }
 
-    fn next_arrival(&self) -> Time {
+    fn next_arrival(&mut self, _horizon: Time) -> Time {
         Time::from_ps(self.finish.earliest())
     }
 

@@ -143,9 +143,14 @@ fn links(links: &[LinkUse]) -> Grid {
 /// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says.
 fn choices(scenario: &Value) -> Option<String> {
     let mut words = Vec::new();
+    let transport = chosen(&scenario["transport"]);
     for key in ["placement", "routing", "sharing"] {
-        if let Some(name) = chosen(&scenario[key]) {
-            words.push(format!("{key} {name}"));
+        match (key, &transport) {
+            ("sharing", Some(name)) => words.push(match scenario["transport"][name]["model"].as_str() {
+                Some(model) => format!("transport {name}:{model}"),
+                None => format!("transport {name}"),
+            }),
+            _ => words.extend(chosen(&scenario[key]).map(|name| format!("{key} {name}"))),
         }
     }
     if let Some(workload) = scenario["workload"].as_object().and_then(|tables| tables.values().next()) {

@@ -1,0 +1,283 @@
+//! What all packet models stand on: links in ticks, routes of messages, packets, the clock and its wheel.
+
+use super::PacketSpec;
+use super::clock::{Clock, rounded};
+use super::wheel::{Event, Wheel};
+use crate::fabric::Fabric;
+use crate::ids::{Id, LinkId};
+use crate::units::Time;
+
+/// No packet, no message, no link: the end of a list or of a route.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Links, messages and time.
+#[derive(Debug)]
+pub(super) struct Net {
+    pub clock: Clock,
+    pub wheel: Wheel,
+    /// The time of the event at hand \[ticks\].
+    pub now: u64,
+    pub links: Vec<Link>,
+    /// Bytes of a full packet.
+    pub packet_bytes: u32,
+    /// The links of message m, from `m * stride` on, with [`NONE`] behind the last one.
+    pub routes: Vec<u32>,
+    pub stride: usize,
+    /// Messages that have arrived.
+    pub arrivals: Vec<u32>,
+    /// Messages that have left their senders, if somebody wants to know.
+    pub departures: Vec<u32>,
+    wants_departures: bool,
+    /// Packets that have crossed a link, each link counted.
+    pub hops: u64,
+}
+
+/// A link in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    /// Time of a full packet \[ticks\].
+    pub full: u64,
+    /// Time of a byte \[ticks\].
+    pub per_byte: f64,
+    /// \[ticks\].
+    pub latency: u64,
+}
+
+impl Net {
+    pub(super) fn new(fabric: &Fabric, spec: &PacketSpec, wants_departures: bool) -> Self {
+        let clock = Clock::new(fabric, spec.packet_size.0);
+        let links: Vec<Link> = fabric
+            .links()
+            .iter()
+            .map(|link| {
+                let per_byte = clock.per_byte(link.capacity);
+                let full = rounded(per_byte * spec.packet_size.0 as f64);
+                Link { full, per_byte, latency: clock.span(link.latency) }
+            })
+            .collect();
+        let delay = |link: &Link| link.full.saturating_add(link.latency);
+        // A few slow links must not make the slots wide for all others: what lies further ahead has its own place.
+        let fastest = links.iter().map(delay).min().unwrap_or(1);
+        let usual = links.iter().map(delay).max().unwrap_or(1).min(fastest.saturating_mul(64));
+        Self {
+            wheel: Wheel::new(links.len(), usual),
+            clock,
+            now: 0,
+            links,
+            // Checked with the options: 1 GiB at most.
+            packet_bytes: spec.packet_size.0 as u32,
+            routes: Vec::new(),
+            stride: 0,
+            arrivals: Vec::new(),
+            departures: Vec::new(),
+            wants_departures,
+            hops: 0,
+        }
+    }
+
+    /// Time goes on to where the engine is.
+    pub(super) fn set_now(&mut self, now: Time) {
+        // The time of a tick as a double may lie beside the tick: the engine brings back what it was given.
+        if now != self.clock.time(self.now) {
+            self.now = self.now.max(self.clock.at_or_after(now));
+        }
+    }
+
+    /// Notes the route of a message.
+    pub(super) fn set_route(&mut self, flow: u32, route: &[LinkId]) {
+        let needed = route.len() + 1;
+        if needed > self.stride {
+            let stride = needed.next_power_of_two();
+            let mut routes = vec![NONE; self.routes.len() / self.stride.max(1) * stride];
+            if self.stride > 0 {
+                for (to, from) in routes.chunks_exact_mut(stride).zip(self.routes.chunks_exact(self.stride)) {
+                    to[..self.stride].copy_from_slice(from);
+                }
+            }
+            (self.routes, self.stride) = (routes, stride);
+        }
+        let first = flow as usize * self.stride;
+        if self.routes.len() < first + self.stride {
+            self.routes.resize(first + self.stride, NONE);
+        }
+        let slots = &mut self.routes[first..first + self.stride];
+        for (slot, link) in slots.iter_mut().zip(route) {
+            *slot = link.0;
+        }
+        slots[route.len()] = NONE;
+    }
+
+    /// The `hop`-th link of a message, [`NONE`] behind the last one.
+    #[inline]
+    pub(super) fn link(&self, flow: u32, hop: u32) -> u32 {
+        self.routes[flow as usize * self.stride + hop as usize]
+    }
+
+    /// How long a packet keeps a link \[ticks\].
+    #[inline]
+    pub(super) fn sending(&self, link: u32, bytes: u32) -> u64 {
+        let link = &self.links[link as usize];
+        if bytes == self.packet_bytes { link.full } else { rounded(link.per_byte * f64::from(bytes)) }
+    }
+
+    /// Schedules something.
+    #[inline]
+    pub(super) fn schedule(&mut self, delay: u64, what: u32, which: u32) {
+        self.wheel.push(Event { time: self.now.saturating_add(delay), what, which });
+    }
+
+    /// The last byte of a message has left its sender.
+    #[inline]
+    pub(super) fn departed(&mut self, flow: u32) {
+        if self.wants_departures {
+            self.departures.push(flow);
+        }
+    }
+
+    /// How long a message takes with the network to itself.
+    ///
+    /// Its last packet leaves link l when it is there and the one before it has left,
+    /// ```text
+    /// leaves(l) = max(leaves(l - 1) + latency, leaves of the one before) + s / c
+    /// ```
+    /// which on links of one speed is `b / c + (hops - 1) * packet / c` plus latencies. With cut-through the first byte of
+    /// a packet is `head` behind each link after it was sent, and the packet is not faster than its last byte.
+    pub(super) fn alone(&self, route: &[LinkId], bytes: u64, head: Option<u64>) -> Time {
+        let size = u64::from(self.packet_bytes);
+        let full_packets = (bytes - 1) / size;
+        let last = (bytes - full_packets * size) as u32;
+        // When the last of the full packets, and the last packet, have left the link before, and when they can go on.
+        let (mut full_ready, mut last_ready, mut last_tail) = (0u64, 0u64, 0u64);
+        let (mut slowest, mut full_tail) = (0u64, 0u64);
+        for link in route {
+            let wire = &self.links[link.index()];
+            let (full, own) = (wire.full, self.sending(link.0, last));
+            slowest = slowest.max(full);
+            let mut before = 0;
+            if full_packets > 0 {
+                // The first packet, then all others behind the slowest link so far.
+                let first_start = full_ready;
+                let first_end = (first_start + full).max(full_tail);
+                before = first_end + slowest.saturating_mul(full_packets - 1);
+                full_ready = wire.latency + head.map_or(first_end, |head| first_start + head.min(full));
+                full_tail = first_end + wire.latency;
+            }
+            let start = last_ready.max(before);
+            let end = (start + own).max(last_tail);
+            last_ready = wire.latency + head.map_or(end, |head| start + head.min(own));
+            last_tail = end + wire.latency;
+        }
+        self.clock.time(last_tail)
+    }
+}
+
+/// Packets in the network, by number; numbers are used again.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    packets: Vec<Packet>,
+    free: Vec<u32>,
+    /// Packets there are now.
+    pub count: u64,
+}
+
+/// A packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    /// Its message.
+    pub flow: u32,
+    /// Its size \[B\].
+    pub bytes: u32,
+    /// The link of its route that it is on, or waits for.
+    pub hop: u32,
+    /// Whether it is the last one of its message.
+    pub last: bool,
+    /// The virtual channel of the buffer that it is in.
+    pub lane: u8,
+    /// The packet behind it in its queue.
+    pub next: u32,
+}
+
+impl Pool {
+    #[inline]
+    pub(super) fn add(&mut self, packet: Packet) -> u32 {
+        self.count += 1;
+        match self.free.pop() {
+            Some(id) => {
+                self.packets[id as usize] = packet;
+                id
+            }
+            None => {
+                self.packets.push(packet);
+                (self.packets.len() - 1) as u32
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, id: u32) {
+        self.count -= 1;
+        self.free.push(id);
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, id: u32) -> &mut Packet {
+        &mut self.packets[id as usize]
+    }
+
+    #[inline]
+    pub(super) fn at(&self, id: u32) -> &Packet {
+        &self.packets[id as usize]
+    }
+}
+
+/// The packets of a message that are still at its source.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Train {
+    /// Bytes left.
+    pub left: u64,
+    /// The message behind it in the same queue.
+    pub next: u32,
+    /// Its place in the order in which messages were sent.
+    pub order: u64,
+}
+
+/// The messages at their sources.
+#[derive(Debug, Default)]
+pub(super) struct Trains {
+    trains: Vec<Train>,
+    sent: u64,
+    /// Messages whose last packet has not left yet.
+    pub count: u64,
+}
+
+impl Trains {
+    pub(super) fn add(&mut self, flow: u32, bytes: u64) {
+        if self.trains.len() <= flow as usize {
+            self.trains.resize(flow as usize + 1, Train::default());
+        }
+        self.trains[flow as usize] = Train { left: bytes, next: NONE, order: self.sent };
+        self.sent += 1;
+        self.count += 1;
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, flow: u32) -> &mut Train {
+        &mut self.trains[flow as usize]
+    }
+
+    #[inline]
+    pub(super) fn at(&self, flow: u32) -> &Train {
+        &self.trains[flow as usize]
+    }
+
+    /// The next packet of a message: at most `size` bytes.
+    #[inline]
+    pub(super) fn next_packet(&mut self, flow: u32, size: u32) -> Packet {
+        let train = &mut self.trains[flow as usize];
+        let bytes = train.left.min(u64::from(size)) as u32;
+        train.left -= u64::from(bytes);
+        let last = train.left == 0;
+        self.count -= u64::from(last);
+        Packet { flow, bytes, hop: 0, last, lane: 0, next: NONE }
+    }
+}
