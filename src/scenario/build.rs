@@ -12,6 +12,7 @@ use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
+use crate::transport::packet::Model;
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, WorkloadSpec};
 
@@ -120,6 +121,7 @@ pub(super) fn scenario(
         };
         check_routes(&scenario, sections, &mut diagnostics);
         check_resolution(&scenario, &mut diagnostics);
+        check_switches(&scenario, sections, &mut diagnostics);
         if diagnostics.is_empty() {
             diagnostics.extend(guard::check(&scenario));
         }
@@ -194,6 +196,18 @@ fn check_resolution(scenario: &Scenario, diagnostics: &mut Vec<Diagnostic>) {
                 .label("only for flows")
                 .help("leave `resolution` out, or choose [transport.flow]"),
         );
+    }
+}
+
+/// Input queues are those of switches: links that are known by their routes alone meet nowhere.
+fn check_switches(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let TransportSpec::Packet(spec) = &scenario.transport else { return };
+    if spec.model == Model::Iq && scenario.fabric.links().iter().any(|link| link.ends.is_none()) {
+        let diagnostic =
+            Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
+                .label("its links are known by routes alone")
+                .help("choose `packet:oq` or `packet:fq`, whose queues belong to links");
+        diagnostics.push(with_span(diagnostic, sections.transport.span()));
     }
 }
 

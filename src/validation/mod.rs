@@ -13,6 +13,7 @@
 mod closed_forms;
 mod figures;
 mod packet;
+mod packet_models;
 mod paper;
 mod setup;
 mod simulators;
@@ -160,6 +161,7 @@ pub fn cases() -> Vec<Case> {
     let mut cases = closed_forms::cases();
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
+    cases.extend(packet_models::cases());
     cases.extend(paper::cases());
     cases
 }

@@ -4,6 +4,7 @@ mod cli;
 mod determinism;
 mod documents;
 mod layers;
+mod packet;
 mod scenario;
 mod scenario_fuzz;
 mod scenario_layers;

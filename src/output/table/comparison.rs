@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::figures::{Scale, fixed, percent, seconds};
-use super::{Grid, printable};
+use super::{Grid, models, printable};
 use crate::report::{Bounds, Comparison, ComparisonRow};
 
 /// A comparison for a terminal.
@@ -25,6 +25,11 @@ fn render(comparison: &Comparison, title: impl Fn(&str) -> String, table: impl F
         if let Some(bounds) = common_bounds(block) {
             let _ = writeln!(text, "\nbounds: {}", bounds_of(bounds));
         }
+        text.push('\n');
+    }
+    for (heading, models) in models::models(&comparison.rows) {
+        text.push_str(&title(&printable(&heading)));
+        text.push_str(&table(&models));
         text.push('\n');
     }
     if !comparison.complete {

@@ -3,6 +3,7 @@
 mod comparison;
 mod figures;
 mod grid;
+mod models;
 mod run;
 #[cfg(test)]
 mod tests;

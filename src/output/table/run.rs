@@ -125,6 +125,12 @@ fn links(links: &[LinkUse]) -> Grid {
     if flows {
         grid = grid.number(format!("busy [{}]", busy.unit)).number("peak flows").number("mean flows");
     }
+    // Of packets alone; a link that has no queue at all is nothing special.
+    let queues = links.iter().any(|link| link.peak_queue > 0);
+    let blocked = Scale::time(links.iter().map(|link| link.blocked_s));
+    if queues {
+        grid = grid.number("peak queue").number("mean queue").number(format!("blocked [{}]", blocked.unit));
+    }
     for link in links {
         let mut row = vec![
             link.name.clone(),
@@ -134,6 +140,9 @@ fn links(links: &[LinkUse]) -> Grid {
         ];
         if flows {
             row.extend([busy.show(link.busy_s), link.peak_flows.to_string(), fixed(link.mean_flows, 2)]);
+        }
+        if queues {
+            row.extend([link.peak_queue.to_string(), fixed(link.mean_queue, 2), blocked.show(link.blocked_s)]);
         }
         grid.row(row);
     }

@@ -104,11 +104,7 @@ impl FairQueues {
         let empty = Queue { waiting: 0, sent: 0, room: self.room, next: NONE, queued: false };
         if self.stride != net.stride {
             let (old, new) = (self.stride, net.stride);
-            let moved = |place: u32| match place {
-                NONE => NONE,
-                // Wraps for unused entries only.
-                _ => (place / old as u32).wrapping_mul(new as u32).wrapping_add(place % old as u32),
-            };
+            let moved = net.renaming(old);
             let mut queues = vec![empty; self.queues.len() / old * new];
             for (to, from) in queues.chunks_exact_mut(new).zip(self.queues.chunks_exact(old)) {
                 for (to, from) in to.iter_mut().zip(from) {
@@ -204,20 +200,21 @@ impl FairQueues {
         }
     }
 
-    /// A packet has crossed the link of this place.
+    /// A packet has crossed the link of this place; returns whether its message has arrived.
     #[inline]
-    fn hand_on(&mut self, net: &mut Net, place: usize) {
+    fn hand_on(&mut self, net: &mut Net, place: usize) -> bool {
         net.hops += 1;
         let link = net.routes[place + 1];
         if link == NONE {
             let flow = place / self.stride;
             let message = &mut self.messages[flow];
             message.arrived += 1;
-            if message.arrived == message.packets {
+            let all = message.arrived == message.packets;
+            if all {
                 self.under_way -= 1;
                 net.arrivals.push(flow as u32);
             }
-            return;
+            return all;
         }
         self.queues[place + 1].waiting += 1;
         let port = &mut self.ports[link as usize];
@@ -230,6 +227,7 @@ impl FairQueues {
         if !port.sending && port.stuck == u64::MAX {
             port.stuck = net.now;
         }
+        false
     }
 }
 
@@ -247,7 +245,7 @@ impl Switching for FairQueues {
     }
 
     #[inline]
-    fn handle(&mut self, net: &mut Net, event: Event) {
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: place, .. } = event;
         let place = place as usize;
         if link & ARRIVAL != 0 {
@@ -256,17 +254,14 @@ impl Switching for FairQueues {
         let hop = place & (self.stride - 1);
         let all_sent = hop == 0 && self.queues[place].sent == self.messages[place / self.stride].packets;
         self.go_on(net, link);
-        if all_sent {
-            net.departed((place / self.stride) as u32);
-        }
-        if net.links[link as usize].latency == 0 {
-            self.hand_on(net, place);
-        }
+        let departed = all_sent && net.departed(place as u32);
+        let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, place);
         if hop > 0 {
             // What has left makes room for the next one.
             self.queues[place].room += 1;
             self.push_on(net, place - 1);
         }
+        arrived | departed
     }
 
     fn port(&self, net: &Net, link: usize) -> Ticks {

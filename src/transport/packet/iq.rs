@@ -64,8 +64,12 @@ pub(super) struct InputQueues {
     /// By packet: its place in the order that the arbiter goes by, and when its last byte is here.
     stamps: Vec<Stamp>,
     trains: Trains,
-    /// Arrivals so far.
+    /// By message: its place in the order in which messages were sent.
+    ages: Vec<u64>,
+    /// Messages sent and packets arrived so far.
     arrived: u64,
+    /// Places a message: see [`Net::stride`].
+    stride: usize,
 }
 
 /// When a packet came.
@@ -176,7 +180,9 @@ impl InputQueues {
             packets: Pool::default(),
             stamps: Vec::new(),
             trains: Trains::default(),
+            ages: Vec::new(),
             arrived: 0,
+            stride: 1,
         };
         for vertex in 0..vertices {
             model.add_switch(fabric, VertexId(vertex as u32), &inputs[vertex], &outputs[vertex]);
@@ -229,10 +235,9 @@ impl InputQueues {
     #[inline]
     fn wanted(&self, net: &Net, port: u32, head: u32) -> u32 {
         if self.ports[port as usize].link == SOURCE {
-            net.link(head, 0)
+            net.link(net.place(head))
         } else {
-            let packet = self.packets.at(head);
-            net.link(packet.flow, packet.hop)
+            net.link(self.packets.at(head).place)
         }
     }
 
@@ -282,13 +287,8 @@ impl InputQueues {
     fn grant(&self, net: &Net, link: u32, port: u32, head: u32) -> Option<Grant> {
         let input = &self.ports[port as usize];
         let lane = self.lane_ahead(input, link);
-        let (flow, hop) = if input.link == SOURCE {
-            (head, 0)
-        } else {
-            let packet = self.packets.at(head);
-            (packet.flow, packet.hop)
-        };
-        if net.link(flow, hop + 1) == NONE {
+        let place = if input.link == SOURCE { net.place(head) } else { self.packets.at(head).place };
+        if net.link(place + 1) == NONE {
             return Some(Grant { port, lane });
         }
         let enters =
@@ -343,7 +343,7 @@ impl InputQueues {
     fn order(&self, port: u32, head: u32) -> u64 {
         let source = self.ports[port as usize].link == SOURCE;
         match (self.arbitration, source) {
-            (Arbitration::OldestFirst, false) => self.trains.at(self.packets.at(head).flow).order,
+            (Arbitration::OldestFirst, false) => self.ages[self.packets.at(head).place as usize / self.stride],
             (_, false) => self.stamps[head as usize].order,
             (_, true) => self.trains.at(head).order,
         }
@@ -352,13 +352,13 @@ impl InputQueues {
     /// Sends the first packet of an input over a link.
     #[inline]
     fn send(&mut self, net: &mut Net, link: u32, Grant { port, lane }: Grant) {
-        let place = self.queue_for(port, link);
-        let head = self.queues[place].head;
+        let queue = self.queue_for(port, link);
+        let head = self.queues[queue].head;
         let source = self.ports[port as usize].link == SOURCE;
         let packet = if source {
-            let packet = self.trains.next_packet(head, net.packet_bytes);
+            let packet = self.trains.next_packet(net, head);
             if packet.last {
-                self.queues[place].head = self.trains.at(head).next;
+                self.queues[queue].head = self.trains.at(head).next;
             }
             let id = self.packets.add(packet);
             if self.stamps.len() <= id as usize {
@@ -367,13 +367,13 @@ impl InputQueues {
             self.stamps[id as usize].tail = net.now;
             id
         } else {
-            self.queues[place].head = self.packets.at(head).next;
+            self.queues[queue].head = self.packets.at(head).next;
             head
         };
         self.set_request(link, port, false);
-        let &Packet { flow, bytes, hop, .. } = self.packets.at(packet);
+        let &Packet { place, bytes, .. } = self.packets.at(packet);
         self.packets.get(packet).lane = lane as u8;
-        let ends = net.link(flow, hop + 1) == NONE;
+        let ends = net.link(place + 1) == NONE;
         if !ends {
             self.room[(link * self.lanes + lane) as usize] -= 1;
         }
@@ -398,7 +398,7 @@ impl InputQueues {
             output.queued -= 1;
         }
         if self.virtual_outputs {
-            self.expose(net, port, place);
+            self.expose(net, port, queue);
         }
         net.schedule(time, link, packet);
         match self.head {
@@ -425,21 +425,21 @@ impl InputQueues {
         Some(link)
     }
 
-    /// A packet has come to the end of a link.
+    /// A packet has come to the end of a link; returns whether its message has arrived.
     #[inline]
-    fn hand_on(&mut self, net: &mut Net, link: u32, packet: u32) {
+    fn hand_on(&mut self, net: &mut Net, link: u32, packet: u32) -> bool {
         net.hops += 1;
         let crossed = self.packets.get(packet);
-        crossed.hop += 1;
+        crossed.place += 1;
         crossed.next = NONE;
-        let (flow, hop, last, lane) = (crossed.flow, crossed.hop, crossed.last, crossed.lane);
-        let next = net.link(flow, hop);
+        let (place, last, lane) = (crossed.place, crossed.last, crossed.lane);
+        let next = net.link(place);
         if next == NONE {
             self.packets.remove(packet);
             if last {
-                net.arrivals.push(flow);
+                net.arrivals.push(net.flow(place));
             }
-            return;
+            return last;
         }
         let port = self.outputs[link as usize].buffer + u32::from(lane);
         self.stamps[packet as usize].order = self.arrived;
@@ -455,6 +455,7 @@ impl InputQueues {
         let output = &mut self.outputs[next as usize];
         output.peak = output.peak.max(output.queued);
         self.note_stuck(net, next);
+        false
     }
 
     /// Whether the packet that left this buffer last is still being sent, so that the next one has to wait.
@@ -488,11 +489,31 @@ impl InputQueues {
     }
 }
 
+#[cfg(test)]
+impl InputQueues {
+    /// No packet is anywhere, and every buffer has all its room back.
+    pub(super) fn assert_empty(&self, capacity: u32) {
+        assert_eq!((self.packets.count, self.trains.count), (0, 0));
+        assert!(self.room.iter().all(|&room| room == capacity), "{:?}", self.room);
+        assert!(self.requests.iter().all(|&bits| bits == 0));
+        assert!(self.queues.iter().all(|queue| queue.head == NONE));
+        assert!(self.outputs.iter().all(|output| !output.sending && output.queued == 0));
+    }
+}
+
 impl Switching for InputQueues {
     fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
-        let link = net.link(flow, 0);
+        if self.stride != net.stride {
+            self.packets.rename(net.renaming(self.stride));
+            self.stride = net.stride;
+        }
+        if self.ages.len() <= flow as usize {
+            self.ages.resize(flow as usize + 1, 0);
+        }
+        let link = net.link(net.place(flow));
         self.trains.add(flow, bytes);
         self.trains.get(flow).order = self.arrived;
+        self.ages[flow as usize] = self.arrived;
         self.arrived += 1;
         let port = self.sources[link as usize];
         if self.append(port, link, flow) && !self.is_serving(port) {
@@ -502,7 +523,7 @@ impl Switching for InputQueues {
     }
 
     #[inline]
-    fn handle(&mut self, net: &mut Net, event: Event) {
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: packet, .. } = event;
         if link & ARRIVAL != 0 {
             return self.hand_on(net, link & !ARRIVAL, packet);
@@ -510,6 +531,7 @@ impl Switching for InputQueues {
         let output = &mut self.outputs[link as usize];
         output.sending = false;
         let port = output.serves;
+        let Port { link: filled, lane, .. } = self.ports[port as usize];
         // The next packet of that buffer may go now.
         let mut next = None;
         if !self.virtual_outputs {
@@ -522,17 +544,13 @@ impl Switching for InputQueues {
             self.arbitrate(net, next);
         }
         let sent = self.packets.at(packet);
-        if sent.last && sent.hop == 0 {
-            net.departed(sent.flow);
-        }
-        if self.head.is_none() && net.links[link as usize].latency == 0 {
-            self.hand_on(net, link, packet);
-        }
-        let Port { link: filled, lane, .. } = self.ports[port as usize];
+        let departed = sent.last && filled == SOURCE && net.departed(sent.place);
+        let arrived = self.head.is_none() && net.links[link as usize].latency == 0 && self.hand_on(net, link, packet);
         if filled != SOURCE {
             self.room[(filled * self.lanes + lane) as usize] += 1;
             self.arbitrate(net, filled);
         }
+        arrived | departed
     }
 
     fn port(&self, net: &Net, link: usize) -> Ticks {

@@ -64,8 +64,8 @@ trait Switching {
     /// A message leaves its source, now.
     fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64);
 
-    /// An event of the wheel.
-    fn handle(&mut self, net: &mut Net, event: Event);
+    /// An event of the wheel; returns whether a message has arrived or departed.
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool;
 
     /// What each port did by now \[ticks\].
     fn port(&self, net: &Net, link: usize) -> Ticks;
@@ -110,8 +110,7 @@ fn run(model: &mut impl Switching, net: &mut Net, limit: u64) -> Time {
     for _ in 0..EVENTS_PER_LOOK {
         let Some(event) = net.wheel.pop(limit) else { return Time::NEVER };
         net.now = event.time;
-        model.handle(net, event);
-        if !net.arrivals.is_empty() || !net.departures.is_empty() {
+        if model.handle(net, event) {
             break;
         }
     }

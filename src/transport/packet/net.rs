@@ -20,8 +20,9 @@ pub(super) struct Net {
     pub links: Vec<Link>,
     /// Bytes of a full packet.
     pub packet_bytes: u32,
-    /// The links of message m, from `m * stride` on, with [`NONE`] behind the last one.
+    /// The links of message m, from place `m * stride` on, with [`NONE`] behind the last one.
     pub routes: Vec<u32>,
+    /// A power of two.
     pub stride: usize,
     /// Messages that have arrived.
     pub arrivals: Vec<u32>,
@@ -107,10 +108,28 @@ impl Net {
         slots[route.len()] = NONE;
     }
 
-    /// The `hop`-th link of a message, [`NONE`] behind the last one.
+    /// The first place of a message: its routes start there.
     #[inline]
-    pub(super) fn link(&self, flow: u32, hop: u32) -> u32 {
-        self.routes[flow as usize * self.stride + hop as usize]
+    pub(super) fn place(&self, flow: u32) -> u32 {
+        (flow as usize * self.stride) as u32
+    }
+
+    /// The message that a place belongs to.
+    #[inline]
+    pub(super) fn flow(&self, place: u32) -> u32 {
+        place >> self.stride.trailing_zeros()
+    }
+
+    /// Whether this is the first link of a message.
+    #[inline]
+    pub(super) fn is_first(&self, place: u32) -> bool {
+        place as usize & (self.stride - 1) == 0
+    }
+
+    /// The link at a place, [`NONE`] behind the last one.
+    #[inline]
+    pub(super) fn link(&self, place: u32) -> u32 {
+        self.routes[place as usize]
     }
 
     /// How long a packet keeps a link \[ticks\].
@@ -120,18 +139,29 @@ impl Net {
         if bytes == self.packet_bytes { link.full } else { rounded(link.per_byte * f64::from(bytes)) }
     }
 
+    /// How places are renamed where routes have become longer than `stride`.
+    pub(super) fn renaming(&self, stride: usize) -> impl Fn(u32) -> u32 + use<> {
+        let (old, new) = (stride as u32, self.stride as u32);
+        move |place| match place {
+            NONE => NONE,
+            // Wraps for unused entries only.
+            _ => (place / old).wrapping_mul(new).wrapping_add(place % old),
+        }
+    }
+
     /// Schedules something.
     #[inline]
     pub(super) fn schedule(&mut self, delay: u64, what: u32, which: u32) {
         self.wheel.push(Event { time: self.now.saturating_add(delay), what, which });
     }
 
-    /// The last byte of a message has left its sender.
+    /// The last byte of the message at this place has left its sender; returns whether somebody wants to know.
     #[inline]
-    pub(super) fn departed(&mut self, flow: u32) {
+    pub(super) fn departed(&mut self, place: u32) -> bool {
         if self.wants_departures {
-            self.departures.push(flow);
+            self.departures.push(self.flow(place));
         }
+        self.wants_departures
     }
 
     /// How long a message takes with the network to itself.
@@ -183,18 +213,16 @@ pub(super) struct Pool {
 /// A packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
-    /// Its message.
-    pub flow: u32,
+    /// Its message, and the link of its route that it is on, or waits for.
+    pub place: u32,
+    /// The packet behind it in its queue.
+    pub next: u32,
     /// Its size \[B\].
     pub bytes: u32,
-    /// The link of its route that it is on, or waits for.
-    pub hop: u32,
     /// Whether it is the last one of its message.
     pub last: bool,
     /// The virtual channel of the buffer that it is in.
     pub lane: u8,
-    /// The packet behind it in its queue.
-    pub next: u32,
 }
 
 impl Pool {
@@ -210,6 +238,13 @@ impl Pool {
                 self.packets.push(packet);
                 (self.packets.len() - 1) as u32
             }
+        }
+    }
+
+    /// Renames places.
+    pub(super) fn rename(&mut self, name: impl Fn(u32) -> u32) {
+        for packet in &mut self.packets {
+            packet.place = name(packet.place);
         }
     }
 
@@ -270,14 +305,14 @@ impl Trains {
         &self.trains[flow as usize]
     }
 
-    /// The next packet of a message: at most `size` bytes.
+    /// The next packet of a message.
     #[inline]
-    pub(super) fn next_packet(&mut self, flow: u32, size: u32) -> Packet {
+    pub(super) fn next_packet(&mut self, net: &Net, flow: u32) -> Packet {
         let train = &mut self.trains[flow as usize];
-        let bytes = train.left.min(u64::from(size)) as u32;
+        let bytes = train.left.min(u64::from(net.packet_bytes)) as u32;
         train.left -= u64::from(bytes);
         let last = train.left == 0;
         self.count -= u64::from(last);
-        Packet { flow, bytes, hop: 0, last, lane: 0, next: NONE }
+        Packet { place: net.place(flow), next: NONE, bytes, last, lane: 0 }
     }
 }

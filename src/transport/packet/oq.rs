@@ -26,6 +26,8 @@ pub(super) struct OutputQueues {
     ports: Vec<Port>,
     packets: Pool,
     trains: Trains,
+    /// Places a message: see [`Net::stride`].
+    stride: usize,
 }
 
 /// A link with its queue: one cache line.
@@ -36,10 +38,9 @@ struct Port {
     full: u64,
     /// \[ticks\].
     latency: u64,
-    /// When the number of packets in the queue last changed.
-    since: u64,
-    /// Packets that waited, summed over time until then \[ticks\].
-    queue_time: f64,
+    /// When packets left the queue less when they came, summed over all: packets that waited, summed over time, once
+    /// those that still wait are taken as leaving now.
+    queue_time: i128,
     /// How long it has sent, with the packet that it is sending \[ticks\].
     busy: u64,
     head: u32,
@@ -57,15 +58,19 @@ impl OutputQueues {
         let port = |link: &super::net::Link| Port {
             full: link.full,
             latency: link.latency,
-            since: 0,
-            queue_time: 0.0,
+            queue_time: 0,
             busy: 0,
             head: NONE,
             tail: NONE,
             queued: 0,
             peak: 0,
         };
-        Self { ports: net.links.iter().map(port).collect(), packets: Pool::default(), trains: Trains::default() }
+        Self {
+            ports: net.links.iter().map(port).collect(),
+            packets: Pool::default(),
+            trains: Trains::default(),
+            stride: 1,
+        }
     }
 
     /// A link starts to send a packet.
@@ -95,14 +100,13 @@ impl OutputQueues {
             return;
         }
         let packet = if head & TRAIN == 0 {
-            port.queue_time += (net.now - port.since) as f64 * f64::from(port.queued);
-            port.since = net.now;
+            port.queue_time += i128::from(net.now);
             port.queued -= 1;
             port.head = self.packets.at(head).next;
             head
         } else {
             let flow = head & !TRAIN;
-            let packet = self.trains.next_packet(flow, net.packet_bytes);
+            let packet = self.trains.next_packet(net, flow);
             if packet.last {
                 port.head = self.trains.at(flow).next;
             }
@@ -118,8 +122,7 @@ impl OutputQueues {
         if port.peak & SENDING == 0 {
             return self.send(net, link, packet);
         }
-        port.queue_time += (net.now - port.since) as f64 * f64::from(port.queued);
-        port.since = net.now;
+        port.queue_time -= i128::from(net.now);
         port.queued += 1;
         port.peak = port.peak.max(port.queued | SENDING);
         self.packets.get(packet).next = NONE;
@@ -139,36 +142,33 @@ impl OutputQueues {
         }
     }
 
-    /// A packet has crossed a link.
+    /// A packet has crossed a link; returns whether its message has arrived.
     #[inline]
-    fn hand_on(&mut self, net: &mut Net, packet: u32) {
+    fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
         net.hops += 1;
         let crossed = self.packets.get(packet);
-        crossed.hop += 1;
-        let (flow, hop, last) = (crossed.flow, crossed.hop, crossed.last);
-        let link = net.link(flow, hop);
+        crossed.place += 1;
+        let (place, last) = (crossed.place, crossed.last);
+        let link = net.link(place);
         if link != NONE {
-            return self.queue(net, link, packet);
+            self.queue(net, link, packet);
+            return false;
         }
         self.packets.remove(packet);
         if last {
-            net.arrivals.push(flow);
+            net.arrivals.push(net.flow(place));
         }
-    }
-
-    /// Whether the last byte of a message has left its sender with this packet, which has crossed its first link.
-    #[inline]
-    fn note_departure(&self, net: &mut Net, packet: u32) {
-        let packet = self.packets.at(packet);
-        if packet.last && packet.hop == 0 {
-            net.departed(packet.flow);
-        }
+        last
     }
 }
 
 impl Switching for OutputQueues {
     fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
-        let link = net.link(flow, 0);
+        if self.stride != net.stride {
+            self.packets.rename(net.renaming(self.stride));
+            self.stride = net.stride;
+        }
+        let link = net.link(net.place(flow));
         self.trains.add(flow, bytes);
         self.append(link, flow | TRAIN);
         if self.ports[link as usize].peak & SENDING == 0 {
@@ -177,21 +177,20 @@ impl Switching for OutputQueues {
     }
 
     #[inline]
-    fn handle(&mut self, net: &mut Net, event: Event) {
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: packet, .. } = event;
         if link & ARRIVAL != 0 {
             return self.hand_on(net, packet);
         }
         self.go_on(net, link);
-        self.note_departure(net, packet);
-        if self.ports[link as usize].latency == 0 {
-            self.hand_on(net, packet);
-        }
+        let sent = self.packets.at(packet);
+        let departed = sent.last && net.is_first(sent.place) && net.departed(sent.place);
+        (self.ports[link as usize].latency == 0 && self.hand_on(net, packet)) | departed
     }
 
     fn port(&self, net: &Net, link: usize) -> Ticks {
         let port = &self.ports[link];
-        let queue_time = port.queue_time + (net.now - port.since.min(net.now)) as f64 * f64::from(port.queued);
+        let queue_time = (port.queue_time + i128::from(net.now) * i128::from(port.queued)) as f64;
         Ticks { busy: port.busy, peak_queue: port.peak & !SENDING, queue_time, blocked: 0 }
     }
 

@@ -137,41 +137,82 @@ impl Wheel {
     /// Takes out the next event, if it happens by `limit`.
     #[inline]
     pub(super) fn pop(&mut self, limit: u64) -> Option<Event> {
-        loop {
-            if let Some(&event) = self.current.get(self.at) {
-                if event.time > limit {
-                    return None;
-                }
+        match self.current.get(self.at) {
+            Some(&event) if event.time <= limit => {
                 self.at += 1;
-                return Some(event);
+                Some(event)
             }
-            if !self.advance(limit) {
-                return None;
-            }
+            Some(_) => None,
+            None => self.advance(limit),
         }
     }
 
-    /// Goes on to the next slot that holds anything, if it begins by `limit`.
-    fn advance(&mut self, limit: u64) -> bool {
+    /// Goes on to the next slot that holds anything, if it begins by `limit`, and takes out its first event.
+    #[inline]
+    fn advance(&mut self, limit: u64) -> Option<Event> {
         let next = match self.next_slot() {
             Some(turn) => turn,
-            None => match self.later.peek() {
-                Some(Reverse((time, ..))) => time >> self.shift,
-                None => return false,
-            },
+            None => self.later.peek()?.0.0 >> self.shift,
         };
         if next > limit >> self.shift {
-            return false;
+            return None;
         }
         self.turn = next;
+        if !self.later.is_empty() {
+            self.bring_near();
+        }
+        let slot = (next & self.mask) as usize;
+        let [first, last] = std::mem::replace(&mut self.slots[slot], [NONE; 2]);
+        self.bits[slot / 64] &= !(1 << (slot % 64));
+        if self.bits[slot / 64] == 0 {
+            self.words[slot / 4096] &= !(1 << (slot / 64 % 64));
+        }
+        self.current.clear();
+        self.at = 0;
+        let free = std::mem::replace(&mut self.free, first);
+        if first == last {
+            let node = &mut self.nodes[first as usize];
+            node.next = free;
+            if node.event.time <= limit {
+                return Some(node.event);
+            }
+            self.current.push(node.event);
+            return None;
+        }
+        self.gather(first, last, free);
+        self.pop(limit)
+    }
+
+    /// Moves what lies less than a turn ahead now from the heap to its slots.
+    #[cold]
+    fn bring_near(&mut self) {
         while let Some(&Reverse((time, _, what, which))) = self.later.peek()
-            && (time >> self.shift) - next <= self.mask
+            && (time >> self.shift) - self.turn <= self.mask
         {
             self.later.pop();
             self.append(time >> self.shift, Event { time, what, which });
         }
-        self.load();
-        true
+    }
+
+    /// Puts the events of a list in order; its nodes go in front of the free ones.
+    fn gather(&mut self, first: u32, last: u32, free: u32) {
+        let mut id = first;
+        let mut sorted = true;
+        let mut latest = 0;
+        loop {
+            let node = self.nodes[id as usize];
+            sorted &= node.event.time >= latest;
+            latest = node.event.time;
+            self.current.push(node.event);
+            if id == last {
+                break;
+            }
+            id = node.next;
+        }
+        self.nodes[last as usize].next = free;
+        if !sorted {
+            self.current.sort_by_key(|event| event.time);
+        }
     }
 
     /// The number of the next slot that holds anything.
@@ -194,35 +235,6 @@ impl Wheel {
             i * 64 + self.words[i].trailing_zeros() as usize
         };
         Some(self.turn + distance(found * 64 + self.bits[found].trailing_zeros() as usize))
-    }
-
-    /// Takes the events of the slot whose turn it is out of their list, in order.
-    #[inline]
-    fn load(&mut self) {
-        let slot = (self.turn & self.mask) as usize;
-        self.current.clear();
-        self.at = 0;
-        let [first, last] = std::mem::replace(&mut self.slots[slot], [NONE; 2]);
-        self.bits[slot / 64] &= !(1 << (slot % 64));
-        if self.bits[slot / 64] == 0 {
-            self.words[slot / 4096] &= !(1 << (slot / 64 % 64));
-        }
-        let mut id = first;
-        let mut sorted = true;
-        let mut latest = 0;
-        while id != NONE {
-            let node = self.nodes[id as usize];
-            sorted &= node.event.time >= latest;
-            latest = node.event.time;
-            self.current.push(node.event);
-            id = node.next;
-        }
-        // The whole list is free now.
-        self.nodes[last as usize].next = self.free;
-        self.free = first;
-        if !sorted {
-            self.current.sort_by_key(|event| event.time);
-        }
     }
 }
 
