@@ -10,12 +10,12 @@ const ARRIVAL: u32 = 1 << 31;
 
 /// Output queues, one for each message and hop, served round robin, with room for K packets each.
 ///
-/// A packet of a message may be sent over a link if the message has fewer than K packets at the next hop, those on
-/// their way there counted. A link that has sent a packet takes the next one from the message that has waited longest
+/// A packet of a message may be sent over a link if fewer than K packets of the message wait at the next hop, those on
+/// their way there counted, the one that is being sent on not. A link that has sent a packet takes the next one from the message that has waited longest
 /// for its turn. So messages that share a link get equal parts of it, one that is held back elsewhere leaves its part
 /// to the others, and what is held back waits at its source: with small packets this is max-min fairness, which is
-/// why this model is the packet counterpart of max-min flows. K = 2 is the least with which a message alone runs at full
-/// speed: one packet leaves while the next one comes.
+/// why this model is the packet counterpart of max-min flows. With K = 1 a message alone runs at full speed where links are
+/// equally fast: one packet comes while the one before leaves. The second one is what keeps a link busy while turns shift.
 ///
 /// Packets of a message keep their order and are all alike but the last, so none is kept as such: a queue is a count.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Queue {
     waiting: u64,
     /// Packets that have started to cross the link.
     sent: u64,
-    /// How many more may be here or on their way here.
+    /// How many more may wait here or be on their way here.
     room: u32,
     /// The queue behind it in the turn of the link.
     next: u32,
@@ -158,16 +158,26 @@ impl FairQueues {
         }
     }
 
-    /// A link that is free sends the packet whose turn it is, if there is one.
+    /// A link that is free goes on; what that makes room for may let the link before it go on, and so on.
     #[inline]
     fn go_on(&mut self, net: &mut Net, link: u32) {
+        let mut free = self.send(net, link);
+        while let Some(link) = free {
+            free = self.send(net, link);
+        }
+    }
+
+    /// A link that is free sends the packet whose turn it is, if there is one. Returns the link that now has room for
+    /// what it stood still with.
+    #[inline]
+    fn send(&mut self, net: &mut Net, link: u32) -> Option<u32> {
         let port = &mut self.ports[link as usize];
         if port.head == NONE {
             port.sending = false;
             if port.queued > 0 {
                 port.stuck = net.now;
             }
-            return;
+            return None;
         }
         if port.stuck != u64::MAX {
             port.blocked += net.now - port.stuck;
@@ -198,6 +208,14 @@ impl FairQueues {
         if latency > 0 {
             net.schedule(time.saturating_add(latency), link | ARRIVAL, place as u32);
         }
+        if hop == 0 {
+            return None;
+        }
+        self.queues[place].room += 1;
+        self.line_up(net, place - 1);
+        let before = net.routes[place - 1];
+        let port = &self.ports[before as usize];
+        (!port.sending && port.head != NONE).then_some(before)
     }
 
     /// A packet has crossed the link of this place; returns whether its message has arrived.
@@ -256,11 +274,6 @@ impl Switching for FairQueues {
         self.go_on(net, link);
         let departed = all_sent && net.departed(place as u32);
         let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, place);
-        if hop > 0 {
-            // What has left makes room for the next one.
-            self.queues[place].room += 1;
-            self.push_on(net, place - 1);
-        }
         arrived | departed
     }
 
