@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod engine;
 pub mod fabric;
 pub mod ids;
+pub mod node;
 pub mod output;
 pub mod placement;
 pub mod record;

@@ -19,22 +19,40 @@ pub(super) enum Event {
 }
 
 /// Events in order of (time, kind, id).
-#[derive(Debug, Default)]
-pub(super) struct EventQueue(PriorityQueue<Event, Reverse<(Time, Event)>>);
+#[derive(Debug)]
+pub(super) struct EventQueue {
+    queue: PriorityQueue<Event, Reverse<(Time, Event)>>,
+    /// When the first of them happens: looked at in every turn of the loop, though most runs have few such events.
+    next: Time,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self { queue: PriorityQueue::new(), next: Time::NEVER }
+    }
+}
 
 impl EventQueue {
     pub(super) fn push(&mut self, time: Time, event: Event) {
-        let previous = self.0.push(event, Reverse((time, event)));
+        let previous = self.queue.push(event, Reverse((time, event)));
         debug_assert!(previous.is_none(), "an event happens once: {event:?}");
+        self.next = self.next.min(time);
     }
 
     /// When the next event happens; [`Time::NEVER`] if there is none.
+    #[inline]
     pub(super) fn next_time(&self) -> Time {
-        self.0.peek().map_or(Time::NEVER, |(_, Reverse((time, _)))| *time)
+        self.next
     }
 
     /// The next event that happens by `until`.
+    #[inline]
     pub(super) fn pop(&mut self, until: Time) -> Option<Event> {
-        (self.next_time() <= until).then(|| self.0.pop().map(|(event, _)| event)).flatten()
+        if self.next > until {
+            return None;
+        }
+        let event = self.queue.pop().map(|(event, _)| event);
+        self.next = self.queue.peek().map_or(Time::NEVER, |(_, Reverse((time, _)))| *time);
+        event
     }
 }

@@ -17,7 +17,7 @@ mod tests;
 use events::{Event, EventQueue};
 
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, Id, IdVec, LinkId, NodeId, RankId};
+use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
 use crate::transport::{Gridlock, Transport};
@@ -95,9 +95,9 @@ pub struct Simulation<'a> {
 }
 
 /// A simulation under way.
-struct Run<'a, 'o> {
+struct Run<'a, 'o, O> {
     simulation: Simulation<'a>,
-    observer: &'o mut dyn Observer,
+    observer: &'o mut O,
     events: EventQueue,
     flights: Flights,
     now: Time,
@@ -105,6 +105,8 @@ struct Run<'a, 'o> {
     wires: Wires,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
+    /// The same by message, while they are sorted.
+    by_message: Vec<(MessageId, FlowId)>,
     /// Messages that have left their senders, where that is known before they arrive.
     departed: Vec<FlowId>,
     woken: Vec<RankId>,
@@ -117,6 +119,8 @@ struct Run<'a, 'o> {
 /// What launching a message needs to know of links, close together in memory.
 struct Wires {
     capacity: IdVec<LinkId, Bandwidth>,
+    /// Where all links have the same.
+    common_capacity: Option<Bandwidth>,
     /// `None` where no link has any.
     latency: Option<IdVec<LinkId, Time>>,
 }
@@ -124,8 +128,11 @@ struct Wires {
 impl Wires {
     fn new(fabric: &Fabric) -> Self {
         let latency: IdVec<LinkId, Time> = fabric.links().iter().map(|link| link.latency).collect();
+        let capacity: IdVec<LinkId, Bandwidth> = fabric.links().iter().map(|link| link.capacity).collect();
+        let (narrowest, widest) = (capacity.iter().min(), capacity.iter().max());
         Self {
-            capacity: fabric.links().iter().map(|link| link.capacity).collect(),
+            common_capacity: narrowest.filter(|_| narrowest == widest).copied(),
+            capacity,
             latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
         }
     }
@@ -137,10 +144,11 @@ impl Wires {
 
     /// Time that so many bytes take on the narrowest link of a route.
     fn transfer(&self, route: &[LinkId], bytes: u64) -> Time {
-        match route.iter().map(|&link| self.capacity[link]).min() {
-            Some(capacity) if bytes > 0 => capacity.time_for(bytes as f64),
-            _ => Time::ZERO,
+        if route.is_empty() || bytes == 0 {
+            return Time::ZERO;
         }
+        let narrowest = || route.iter().map(|&link| self.capacity[link]).min().unwrap_or_default();
+        self.common_capacity.unwrap_or_else(narrowest).time_for(bytes as f64)
     }
 }
 
@@ -185,7 +193,7 @@ impl Flights {
 
 impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
-    pub fn run(self, observer: &mut dyn Observer, watch: Option<&dyn Watch>) -> Outcome {
+    pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
         let outcome = Outcome { stop: Stop::Done, makespan: Time::ZERO, messages: 0, bytes: 0, events: 0 };
         let wires = Wires::new(self.fabric);
         let mut run = Run {
@@ -198,6 +206,7 @@ impl Simulation<'_> {
             wires,
             arrived: Vec::new(),
             departed: Vec::new(),
+            by_message: Vec::new(),
             woken: Vec::new(),
             delivered: Vec::new(),
             requests: Requests::default(),
@@ -235,7 +244,7 @@ impl Simulation<'_> {
     }
 }
 
-impl Run<'_, '_> {
+impl<O: Observer> Run<'_, '_, O> {
     /// Sends what the workload wants sent, and notes the wakes.
     fn serve_requests(&mut self) {
         let requests = std::mem::take(&mut self.requests);
@@ -322,14 +331,25 @@ impl Run<'_, '_> {
         self.simulation.workload.departed(self.now, &sends, &mut self.requests);
     }
 
+    /// Sorts the arrivals of this instant by message: not the order in which they were found.
+    fn sort_arrived(&mut self) {
+        let message = |id: &FlowId| self.flights.get(*id).0.send.id;
+        if self.arrived.is_sorted_by_key(message) {
+            return;
+        }
+        self.by_message.clear();
+        self.by_message.extend(self.arrived.iter().map(|id| (message(id), *id)));
+        self.by_message.sort_unstable();
+        self.arrived.clear();
+        self.arrived.extend(self.by_message.iter().map(|&(_, id)| id));
+    }
+
     /// Takes the messages that have arrived out of the flights; the first `shared` of them used bandwidth.
     fn deliver(&mut self, shared: usize) {
         for &id in &self.arrived[..shared] {
             self.observer.left(self.now, self.flights.get(id).1);
         }
-        let flights = &self.flights;
-        // The order of deliveries of one instant is that of their ids, not that in which they were found.
-        self.arrived.sort_unstable_by_key(|id| flights.flights[id.index()].send.id);
+        self.sort_arrived();
         self.delivered.clear();
         for &id in &self.arrived {
             let (flight, route) = self.flights.get(id);

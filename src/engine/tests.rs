@@ -46,7 +46,7 @@ impl Transport for Checked<'_> {
             flows: self.under_way.values().map(|route| route.iter().map(|link| link.0).collect()).collect(),
         };
         for ((flow, _), expected) in self.under_way.iter().zip((self.oracle)(&problem)) {
-            let rate = self.flows.sharing().rate(flow.0);
+            let rate = self.flows.rate(*flow);
             assert!((rate - expected).abs() <= 1e-9 * expected, "flow {flow}: {rate}, expected {expected}");
         }
     }

@@ -7,6 +7,7 @@ use super::{Scenario, ScenarioFile, guard};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::{Fabric, Shape};
 use crate::ids::{Id, NodeId, RankId};
+use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
@@ -82,6 +83,7 @@ pub(super) fn scenario(
     check_sharing(&sharing, &mut diagnostics);
     let transport = sections.transport.get().cloned().unwrap_or_default();
     diagnostics.extend(transport.check());
+    check_node(sections, &mut diagnostics);
     let resolution = sections.resolution.get().copied().unwrap_or_default();
     let network = network(sections, &mut sources, &mut diagnostics);
     let nodes = network.as_ref().map(|network| network.fabric.nodes());
@@ -105,6 +107,7 @@ pub(super) fn scenario(
                 placement: Some(placement_spec),
                 sharing: sharing.clone(),
                 transport: transport.clone(),
+                node: None,
                 workload: work.workload,
             },
             fabric: network.fabric,
@@ -168,6 +171,17 @@ fn taken<T>(built: Result<T, Vec<Diagnostic>>, at: Option<Span>, diagnostics: &m
             }));
             None
         }
+    }
+}
+
+/// Patterns know no calls whose ends could cost anything.
+fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if let Section::Is(node, span) = &sections.node
+        && !matches!(node, NodeSpec::Ideal(_))
+    {
+        let message = format!("patterns run on ideal nodes, not on `{}`", node.name());
+        let help = "leave it out, or write the messages as a program and use `hayase replay`";
+        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*span).help(help));
     }
 }
 

@@ -1,4 +1,5 @@
-//! Named topologies and patterns: every file of `topologies/` and `patterns/`, part of the program itself.
+//! Named topologies, machines and patterns: every file of `topologies/`, `machines/` and `patterns/`, part of the program
+//! itself.
 
 use crate::diagnostic::{BuiltIn, Diagnostic, closest};
 
@@ -7,6 +8,8 @@ use crate::diagnostic::{BuiltIn, Diagnostic, closest};
 pub enum Shelf {
     /// The folder `topologies/`.
     Topologies,
+    /// The folder `machines/`.
+    Machines,
     /// The folder `patterns/`.
     Patterns,
 }
@@ -86,6 +89,16 @@ const TOPOLOGIES: &[Named] = texts! { "topologies":
     "xt4"
 };
 
+const MACHINES: &[Named] = texts! { "machines":
+    "cenju-4"
+    "fast-ethernet"
+    "infiniband-hdr"
+    "loggopsim"
+    "myrinet"
+    "myrinet-loggp"
+    "shared-memory"
+};
+
 const PATTERNS: &[Named] = texts! { "patterns":
     "all-to-all-2d-spread"
     "all-to-all-bruck"
@@ -129,6 +142,7 @@ impl Shelf {
     pub fn all(self) -> &'static [Named] {
         match self {
             Self::Topologies => TOPOLOGIES,
+            Self::Machines => MACHINES,
             Self::Patterns => PATTERNS,
         }
     }
@@ -161,6 +175,7 @@ impl Shelf {
     pub fn word(self) -> &'static str {
         match self {
             Self::Topologies => "topology",
+            Self::Machines => "machine",
             Self::Patterns => "pattern",
         }
     }
@@ -169,6 +184,7 @@ impl Shelf {
     pub(super) fn table(self) -> &'static str {
         match self {
             Self::Topologies => "topology",
+            Self::Machines => "node",
             Self::Patterns => "workload",
         }
     }
@@ -191,6 +207,8 @@ mod tests {
     fn every_file_of_the_folders_is_built_in() {
         let topologies: BTreeSet<String> = Shelf::Topologies.names().map(|name| format!("{name}.toml")).collect();
         assert_eq!(topologies, folder("topologies"));
+        let machines: BTreeSet<String> = Shelf::Machines.names().map(|name| format!("{name}.toml")).collect();
+        assert_eq!(machines, folder("machines"));
         let texts = Shelf::Patterns.names().map(|name| format!("{name}.toml"));
         let files = FILES.iter().map(|(name, _)| (*name).to_owned());
         assert_eq!(texts.chain(files).collect::<BTreeSet<_>>(), folder("patterns"));
@@ -198,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_named_thing_says_what_it_is() {
-        for shelf in [Shelf::Topologies, Shelf::Patterns] {
+        for shelf in [Shelf::Topologies, Shelf::Machines, Shelf::Patterns] {
             for named in shelf.all() {
                 let description = named.description();
                 assert!(description.len() > 10, "{}: {description:?}", named.name);

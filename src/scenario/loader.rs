@@ -9,7 +9,7 @@ use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
-pub(super) const CHOICES: [&str; 6] = ["topology", "routing", "placement", "sharing", "transport", "workload"];
+pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
 
 /// How deeply a text may name a text that names a text.
 const DEPTH: u32 = 8;
@@ -39,7 +39,7 @@ impl Part {
     fn rank(&self) -> u8 {
         match self {
             Self::File(_) | Self::Text { .. } => 0,
-            Self::Named { shelf: Shelf::Topologies, .. } => 1,
+            Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 1,
             Self::Named { shelf: Shelf::Patterns, .. } => 2,
             Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 3,
         }
@@ -82,6 +82,19 @@ impl Loader {
     pub fn pattern(self, name_or_path: &str) -> Self {
         let flag = "--pattern".to_owned();
         self.with(Part::Named { shelf: Shelf::Patterns, flag, name: name_or_path.to_owned() })
+    }
+
+    /// `-m`: a named machine, or a file with a `[node.*]` table.
+    #[must_use]
+    pub fn machine(self, name_or_path: &str) -> Self {
+        let flag = "--machine".to_owned();
+        self.with(Part::Named { shelf: Shelf::Machines, flag, name: name_or_path.to_owned() })
+    }
+
+    /// `--node`: the name of a node model.
+    #[must_use]
+    pub fn node(self, name: &str) -> Self {
+        self.choice("--node", "node", name)
     }
 
     /// `--placement`: `regular`, `random`, `block`, `round-robin` or a CSV file.
@@ -389,12 +402,14 @@ impl Texts {
         }
         // Of a complete scenario only that part is taken which was asked for.
         table.retain(|other, _| match shelf {
-            Shelf::Topologies => {
-                !matches!(other.as_str(), "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution")
-            }
+            Shelf::Topologies => !matches!(
+                other.as_str(),
+                "node" | "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution"
+            ),
+            Shelf::Machines => matches!(other.as_str(), "node" | "topology" | "routing"),
             Shelf::Patterns => !matches!(
                 other.as_str(),
-                "topology" | "routing" | "placement" | "sharing" | "transport" | "seed" | "resolution"
+                "node" | "topology" | "routing" | "placement" | "sharing" | "transport" | "seed" | "resolution"
             ),
         });
         Some(table)

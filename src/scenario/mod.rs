@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Located, Sources};
 use crate::engine::Watch;
 use crate::fabric::Fabric;
+use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec};
 use crate::report::{LinkUse, MessageRecord, Report};
 use crate::routing::{Router, RoutingSpec};
@@ -84,6 +85,9 @@ pub struct ScenarioFile {
     /// How messages move (default flow).
     #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
     pub transport: TransportSpec,
+    /// What a message costs at its two ends (default ideal: nothing; programs only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeSpec>,
     /// What ranks send.
     pub workload: WorkloadSpec,
 }

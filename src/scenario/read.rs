@@ -11,6 +11,7 @@ use toml::de::ValueDeserializer;
 use super::schema::{Node, variants};
 use super::tree::{Entry, Step, Table, Tree};
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
+use crate::node::NodeSpec;
 use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
@@ -61,6 +62,7 @@ pub(super) struct Sections {
     pub placement: Section<PlacementSpec>,
     pub sharing: Section<SharingSpec>,
     pub transport: Section<TransportSpec>,
+    pub node: Section<NodeSpec>,
     pub workload: Section<WorkloadSpec>,
 }
 
@@ -79,6 +81,7 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
         placement: reader.choice("placement"),
         sharing: reader.choice("sharing"),
         transport: reader.choice("transport"),
+        node: reader.choice("node"),
         workload: reader.choice("workload"),
     };
     if !incomplete {

@@ -15,11 +15,10 @@ use super::{Change, Sharing};
 /// Cost of a solve: O(m + t·h) for m flows on the changed links, t of them touched, h links each.
 #[derive(Clone, Debug)]
 pub struct EqualShare {
-    /// The state of a link is its share c / n; infinite for a link without flows.
+    /// The state of a link is its share c / n, infinite for a link without flows; the rate of a flow that came since the
+    /// last solve is 0.
     incidence: Incidence<f64>,
     capacities: Vec<f64>,
-    /// By flow \[B/s\]; 0 for a flow that came since the last solve.
-    rates: Vec<f64>,
     /// Links whose number of flows has changed, each once.
     changed: Vec<u32>,
     is_changed: Vec<bool>,
@@ -35,7 +34,6 @@ impl EqualShare {
         Self {
             incidence: Incidence::new(std::iter::repeat_n(f64::INFINITY, links)),
             capacities,
-            rates: Vec::new(),
             changed: Vec::new(),
             is_changed: vec![false; links],
             touched: Vec::new(),
@@ -56,11 +54,10 @@ impl EqualShare {
         &self.changed
     }
 
-    fn mark_links(&mut self, flow: u32) {
-        for &link in self.incidence.links(flow) {
-            if !std::mem::replace(&mut self.is_changed[link as usize], true) {
-                self.changed.push(link);
-            }
+    #[inline(always)]
+    fn mark(changed: &mut Vec<u32>, is_changed: &mut [bool], link: u32) {
+        if !std::mem::replace(&mut is_changed[link as usize], true) {
+            changed.push(link);
         }
     }
 
@@ -73,19 +70,18 @@ impl EqualShare {
 
 impl Sharing for EqualShare {
     fn add(&mut self, flow: u32, links: &[u32]) {
-        self.incidence.add(flow, links);
-        if self.rates.len() < self.incidence.flows() {
-            self.rates.resize(self.incidence.flows(), 0.0);
+        let Self { incidence, is_changed, changed, .. } = self;
+        incidence.add(flow, links, |link, _, _| Self::mark(changed, is_changed, link));
+        if self.is_touched.len() < self.incidence.flows() {
             self.is_touched.resize(self.incidence.flows(), false);
         }
-        self.rates[flow as usize] = 0.0;
-        self.mark_links(flow);
+        self.incidence.set_rate(flow, 0.0);
         Self::touch(&mut self.touched, &mut self.is_touched, flow);
     }
 
     fn remove(&mut self, flow: u32) {
-        self.mark_links(flow);
-        self.incidence.remove(flow);
+        let Self { incidence, is_changed, changed, .. } = self;
+        incidence.remove(flow, |link, _, _| Self::mark(changed, is_changed, link));
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
@@ -99,13 +95,13 @@ impl Sharing for EqualShare {
             let flows = self.incidence.flows_on(link);
             if new < old {
                 for &flow in flows {
-                    if self.rates[flow as usize] > new {
+                    if self.incidence.known_rate(flow) > new {
                         Self::touch(&mut self.touched, &mut self.is_touched, flow);
                     }
                 }
             } else if new > old {
                 for &flow in flows {
-                    if self.rates[flow as usize] == old {
+                    if self.incidence.known_rate(flow) == old {
                         Self::touch(&mut self.touched, &mut self.is_touched, flow);
                     }
                 }
@@ -119,7 +115,7 @@ impl Sharing for EqualShare {
                 continue; // came and went since the last solve
             }
             let new = links.iter().map(|&link| *self.incidence.state(link)).fold(f64::INFINITY, f64::min);
-            let old = std::mem::replace(&mut self.rates[flow as usize], new);
+            let old = self.incidence.set_rate(flow, new);
             if new != old {
                 changes.push(Change { flow, old, new });
             }
@@ -127,11 +123,11 @@ impl Sharing for EqualShare {
     }
 
     fn rate(&self, flow: u32) -> f64 {
-        self.rates[flow as usize]
+        self.incidence.rate(flow)
     }
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        let rate = self.rates[flow as usize];
+        let rate = self.incidence.rate(flow);
         self.incidence.links(flow).iter().copied().find(|&link| *self.incidence.state(link) == rate)
     }
 }

@@ -25,68 +25,42 @@ impl<S> Link<S> {
     }
 }
 
-/// Flows on links, and a state of type `S` for each link.
+/// Flows on links, with a state of type `S` for each link and a rate for each flow.
 #[derive(Clone, Debug)]
 pub(super) struct Incidence<S> {
     links: Vec<Link<S>>,
-    flows: Flows,
+    spills: Spills,
+    /// Words for each flow: the number of its links, then the links.
+    stride: usize,
+    words: Vec<u32>,
+    /// By flow; never shorter than the number of flows there have ever been.
+    rates: Vec<f64>,
 }
 
-/// The flows' side.
-#[derive(Clone, Debug)]
-struct Flows {
-    spills: Vec<Vec<u32>>,
-    free_spills: Vec<u32>,
-    /// Places for the links of each flow: `stride` of them a flow.
-    stride: usize,
-    lengths: Vec<u32>,
-    links: Vec<u32>,
-    /// Where in a spilled list the flow of `links` at the same place stands; meaningless for inline lists.
+/// The lists that do not fit in their link's cache line.
+#[derive(Clone, Debug, Default)]
+struct Spills {
+    lists: Vec<Vec<u32>>,
+    free: Vec<u32>,
+    /// Where in a spilled list a flow stands, at the place of the link in the flow's words; meaningless for inline
+    /// lists, and empty as long as nothing has spilled.
     places: Vec<u32>,
 }
 
-impl Flows {
-    /// Makes room for a flow with this id and so many links.
-    fn reserve(&mut self, flow: u32, length: usize) {
-        if length > self.stride {
-            let stride = length.next_power_of_two();
-            let widen = |old: &[u32]| {
-                let mut wide = vec![0; self.lengths.len() * stride];
-                for (to, from) in wide.chunks_exact_mut(stride).zip(old.chunks_exact(self.stride)) {
-                    to[..self.stride].copy_from_slice(from);
-                }
-                wide
-            };
-            (self.links, self.places) = (widen(&self.links), widen(&self.places));
-            self.stride = stride;
-        }
-        let needed = flow as usize + 1;
-        if needed > self.lengths.len() {
-            self.lengths.resize(needed, 0);
-            self.links.resize(needed * self.stride, 0);
-            self.places.resize(needed * self.stride, 0);
-        }
-    }
+/// The flows of a link at one moment, to go through while links and rates change.
+#[derive(Clone, Copy)]
+pub(super) struct FlowList {
+    pub count: u32,
+    inline: [u32; INLINE],
+}
 
+impl Spills {
     /// Notes the place of a flow in the list of one of its links.
-    fn remember(&mut self, flow: u32, link: u32, place: usize) {
-        let base = flow as usize * self.stride;
-        let length = self.lengths[flow as usize] as usize;
-        let hop = self.links[base..base + length].iter().position(|&l| l == link);
-        self.places[base + hop.expect("a flow in a link's list has that link")] = place as u32;
-    }
-
-    /// Moves the full inline list of a link to a vector and returns where that is.
-    fn spill(&mut self, link: u32, inline: [u32; INLINE]) -> u32 {
-        let spill = self.free_spills.pop().unwrap_or_else(|| {
-            self.spills.push(Vec::new());
-            self.spills.len() as u32 - 1
-        });
-        for (place, &flow) in inline.iter().enumerate() {
-            self.remember(flow, link, place);
-        }
-        self.spills[spill as usize].extend_from_slice(&inline);
-        spill
+    fn remember(&mut self, words: &[u32], base: usize, link: u32, place: usize) {
+        let links = &words[base + 1..][..words[base] as usize];
+        let hop = links.iter().position(|&l| l == link);
+        self.places.resize(words.len(), 0);
+        self.places[base + 1 + hop.expect("a flow in a link's list has that link")] = place as u32;
     }
 }
 
@@ -94,106 +68,180 @@ impl<S> Incidence<S> {
     pub(super) fn new(states: impl Iterator<Item = S>) -> Self {
         Self {
             links: states.map(|state| Link { state, count: 0, inline: [0; INLINE] }).collect(),
-            flows: Flows {
-                spills: Vec::new(),
-                free_spills: Vec::new(),
-                stride: 4,
-                lengths: Vec::new(),
-                links: Vec::new(),
-                places: Vec::new(),
-            },
+            spills: Spills::default(),
+            stride: 4,
+            words: Vec::new(),
+            rates: Vec::new(),
         }
     }
 
     /// Number of flow places there have ever been: flow ids are below it.
     pub(super) fn flows(&self) -> usize {
-        self.flows.lengths.len()
+        self.rates.len()
     }
 
-    /// Puts a flow on its links (each at most once).
+    /// Makes room for a flow with this id and so many links.
+    #[inline]
+    fn reserve(&mut self, flow: u32, length: usize) {
+        if length >= self.stride || flow as usize >= self.rates.len() {
+            self.grow(flow, length);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, flow: u32, length: usize) {
+        if length >= self.stride {
+            let stride = (length + 1).next_power_of_two();
+            let flows = self.rates.len();
+            let widen = |old: &[u32]| {
+                let mut wide = vec![0; flows * stride];
+                for (to, from) in wide.chunks_exact_mut(stride).zip(old.chunks_exact(self.stride)) {
+                    to[..self.stride].copy_from_slice(from);
+                }
+                wide
+            };
+            self.words = widen(&self.words);
+            if !self.spills.places.is_empty() {
+                self.spills.places.resize(flows * self.stride, 0);
+                self.spills.places = widen(&self.spills.places);
+            }
+            self.stride = stride;
+        }
+        let needed = flow as usize + 1;
+        if needed > self.rates.len() {
+            self.rates.resize(needed, 0.0);
+            self.words.resize(needed * self.stride, 0);
+        }
+    }
+
+    /// Puts a flow on its links (each at most once); `visit` is called with each link: its id, its state and the number
+    /// of its flows with this one.
     ///
     /// # Panics
-    /// If one of them is not there: everything else relies on that.
-    pub(super) fn add(&mut self, flow: u32, links: &[u32]) {
-        let Self { links: all, flows } = self;
-        assert!(links.iter().all(|&link| (link as usize) < all.len()), "flow {flow} crosses a link that there is not");
-        flows.reserve(flow, links.len());
-        let base = flow as usize * flows.stride;
-        flows.lengths[flow as usize] = links.len() as u32;
-        flows.links[base..base + links.len()].copy_from_slice(links);
+    /// If one of the links is not there: everything else relies on that.
+    #[inline]
+    pub(super) fn add(&mut self, flow: u32, links: &[u32], mut visit: impl FnMut(u32, &mut S, u32)) {
+        self.reserve(flow, links.len());
+        let base = flow as usize * self.stride;
         for (hop, &id) in links.iter().enumerate() {
-            let link = &mut all[id as usize];
+            let link = &mut self.links[id as usize];
+            self.words[base + 1 + hop] = id;
             let count = link.count as usize;
             link.count += 1;
             if count < INLINE {
                 link.inline[count] = flow;
-                continue;
             }
-            if count == INLINE {
-                link.inline[0] = flows.spill(id, link.inline);
+            visit(id, &mut link.state, link.count);
+            if count >= INLINE {
+                self.add_spilled(flow, id, base + 1 + hop);
             }
-            let list = &mut flows.spills[link.inline[0] as usize];
-            flows.places[base + hop] = list.len() as u32;
-            list.push(flow);
         }
+        self.words[base] = links.len() as u32;
     }
 
-    /// Takes a flow off its links.
-    pub(super) fn remove(&mut self, flow: u32) {
-        let Self { links: all, flows } = self;
-        let base = flow as usize * flows.stride;
-        for hop in base..base + flows.lengths[flow as usize] as usize {
-            let id = flows.links[hop];
-            let link = &mut all[id as usize];
-            let was_spilled = link.is_spilled();
-            link.count -= 1;
-            let count = link.count as usize;
-            if !was_spilled {
-                let list = &mut link.inline[..=count];
-                let place = list.iter().position(|&f| f == flow).expect("a flow is in the list of its link");
-                list[place] = list[count];
+    /// Puts a flow in the list of a link that has more than fit inline.
+    #[cold]
+    fn add_spilled(&mut self, flow: u32, id: u32, word: usize) {
+        let Self { links, spills, stride, words, .. } = self;
+        let link = &mut links[id as usize];
+        spills.places.resize(words.len(), 0);
+        if link.count as usize == INLINE + 1 {
+            let spill = spills.free.pop().unwrap_or_else(|| {
+                spills.lists.push(Vec::new());
+                spills.lists.len() as u32 - 1
+            });
+            for (place, &flow) in link.inline.iter().enumerate() {
+                spills.remember(words, flow as usize * *stride, id, place);
+            }
+            spills.lists[spill as usize].extend_from_slice(&link.inline);
+            link.inline[0] = spill;
+        }
+        let list = &mut spills.lists[link.inline[0] as usize];
+        spills.places[word] = list.len() as u32;
+        list.push(flow);
+    }
+
+    /// Takes a flow off its links; `visit` is called with each link: its id, its state and the number of its flows that
+    /// are left.
+    #[inline]
+    pub(super) fn remove(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, u32)) {
+        let base = flow as usize * self.stride;
+        let end = base + 1 + self.words[base] as usize;
+        for word in base + 1..end {
+            let id = self.words[word];
+            let link = &mut self.links[id as usize];
+            if link.is_spilled() {
+                link.count -= 1;
+                visit(id, &mut link.state, link.count);
+                self.remove_spilled(flow, id, word);
                 continue;
             }
-            let spill = link.inline[0];
-            let list = &mut flows.spills[spill as usize];
-            let place = flows.places[hop] as usize;
-            debug_assert_eq!(list[place], flow);
-            list.swap_remove(place);
-            if count == INLINE {
-                link.inline.copy_from_slice(list);
-                list.clear();
-                flows.free_spills.push(spill);
-            } else if let Some(&moved) = list.get(place) {
-                flows.remember(moved, id, place);
-            }
+            link.count -= 1;
+            let count = link.count as usize;
+            visit(id, &mut link.state, link.count);
+            let list = &mut link.inline[..=count];
+            let place = list.iter().position(|&f| f == flow).expect("a flow is in the list of its link");
+            list[place] = list[count];
         }
-        flows.lengths[flow as usize] = 0;
+        self.words[base] = 0;
+    }
+
+    /// Takes a flow out of a list that did not fit inline.
+    #[cold]
+    fn remove_spilled(&mut self, flow: u32, id: u32, word: usize) {
+        let Self { links, spills, stride, words, .. } = self;
+        let link = &mut links[id as usize];
+        let spill = link.inline[0];
+        let list = &mut spills.lists[spill as usize];
+        let place = spills.places[word] as usize;
+        debug_assert_eq!(list[place], flow);
+        list.swap_remove(place);
+        if link.count as usize == INLINE {
+            link.inline.copy_from_slice(list);
+            list.clear();
+            spills.free.push(spill);
+        } else if let Some(&moved) = list.get(place) {
+            spills.remember(words, moved as usize * *stride, id, place);
+        }
     }
 
     /// The links of a flow.
     #[inline]
     pub(super) fn links(&self, flow: u32) -> &[u32] {
-        let base = flow as usize * self.flows.stride;
-        &self.flows.links[base..base + self.flows.lengths[flow as usize] as usize]
+        let base = flow as usize * self.stride;
+        &self.words[base + 1..][..self.words[base] as usize]
     }
 
-    /// Calls `visit` with each link of a flow: its id, its state and the number of its flows.
+    /// The links of a flow that is known to be there.
+    #[inline(always)]
+    fn known_links(words: &[u32], stride: usize, flow: u32) -> &[u32] {
+        let base = flow as usize * stride;
+        debug_assert!(base + 1 + words[base] as usize <= words.len());
+        // SAFETY: `flow` has been added, so `grow` made `stride` words for it, and `add` wrote the number of its links,
+        // below `stride`, in the first; words are never taken away. (Measured, with the other two below: the walk over
+        // the links of a flow is the inner loop of the max-min sweep, 24 links a message; checks cost it 8 %.)
+        unsafe {
+            let count = *words.get_unchecked(base) as usize;
+            words.get_unchecked(base + 1..base + 1 + count)
+        }
+    }
+
+    /// Calls `visit` with each link of a flow that a list of this structure names: its id, its state and the number of
+    /// its flows.
     #[inline(always)]
     pub(super) fn visit_links(&mut self, flow: u32, mut visit: impl FnMut(u32, &mut S, u32)) {
-        let base = flow as usize * self.flows.stride;
-        for &id in &self.flows.links[base..base + self.flows.lengths[flow as usize] as usize] {
+        for &id in Self::known_links(&self.words, self.stride, flow) {
             debug_assert!((id as usize) < self.links.len());
-            // SAFETY: the links of a flow are checked against the number of links, which never changes, before `add`
-            // notes them. (Measured: this walk is the inner loop of the max-min sweep, 24 links a message.)
+            // SAFETY: `add` indexes the links, whose number never changes, with every id that it notes.
             let link = unsafe { self.links.get_unchecked_mut(id as usize) };
             visit(id, &mut link.state, link.count);
         }
     }
 
-    /// Whether the state of one of a flow's links passes the test.
+    /// Whether the state of one of the links of a flow, which a list of this structure names, passes the test.
     #[inline(always)]
     pub(super) fn any_link(&self, flow: u32, mut test: impl FnMut(&S) -> bool) -> bool {
-        self.links(flow).iter().any(|&id| {
+        Self::known_links(&self.words, self.stride, flow).iter().any(|&id| {
             debug_assert!((id as usize) < self.links.len());
             // SAFETY: as in `visit_links`.
             test(unsafe { &self.links.get_unchecked(id as usize).state })
@@ -205,9 +253,26 @@ impl<S> Incidence<S> {
     pub(super) fn flows_on(&self, link: u32) -> &[u32] {
         let link = &self.links[link as usize];
         if link.is_spilled() {
-            &self.flows.spills[link.inline[0] as usize]
+            &self.spills.lists[link.inline[0] as usize]
         } else {
             &link.inline[..link.count as usize]
+        }
+    }
+
+    /// The flows on a link, for [`Incidence::listed`].
+    #[inline(always)]
+    pub(super) fn list(&self, link: u32) -> FlowList {
+        let link = &self.links[link as usize];
+        FlowList { count: link.count, inline: link.inline }
+    }
+
+    /// A flow of a list, as long as no flow has come or gone since.
+    #[inline(always)]
+    pub(super) fn listed(&self, list: &FlowList, index: u32) -> u32 {
+        if list.count as usize > INLINE {
+            self.spills.lists[list.inline[0] as usize][index as usize]
+        } else {
+            list.inline[index as usize]
         }
     }
 
@@ -234,6 +299,26 @@ impl<S> Incidence<S> {
     pub(super) fn states_mut(&mut self) -> impl Iterator<Item = &mut S> {
         self.links.iter_mut().map(|link| &mut link.state)
     }
+
+    /// The rate of a flow that has been added at some time, or 0.
+    #[inline]
+    pub(super) fn rate(&self, flow: u32) -> f64 {
+        self.rates[flow as usize]
+    }
+
+    /// The rate of a flow that a list of this structure names.
+    #[inline(always)]
+    pub(super) fn known_rate(&self, flow: u32) -> f64 {
+        debug_assert!((flow as usize) < self.rates.len());
+        // SAFETY: lists hold flows that have been added, and `grow` makes a rate for each of them.
+        unsafe { *self.rates.get_unchecked(flow as usize) }
+    }
+
+    /// Sets the rate of a flow and returns the one before.
+    #[inline(always)]
+    pub(super) fn set_rate(&mut self, flow: u32, rate: f64) -> f64 {
+        std::mem::replace(&mut self.rates[flow as usize], rate)
+    }
 }
 
 #[cfg(test)]
@@ -256,11 +341,11 @@ mod tests {
                         route.push(link);
                     }
                 }
-                incidence.add(flow, route);
+                incidence.add(flow, route, |_, (), _| ());
                 assert_eq!(incidence.links(flow), route);
             } else {
                 route.clear();
-                incidence.remove(flow);
+                incidence.remove(flow, |_, (), _| ());
             }
             let link = random.below(u64::from(links)) as u32;
             let mut members = incidence.flows_on(link).to_vec();

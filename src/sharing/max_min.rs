@@ -42,10 +42,9 @@ const EPS: f64 = 1e-12;
 /// under a random all-to-all d is about 15 and m about 2.
 #[derive(Clone, Debug)]
 pub struct MaxMin {
+    /// The rate of a flow \[B/s\] is infinite while it is free.
     incidence: Incidence<LinkState>,
     sweep: Sweep,
-    /// By flow \[B/s\]; infinite while the flow is free.
-    rates: Vec<f64>,
     /// Flows whose rate may have changed, with the old one; each once.
     moved: Vec<(u32, f64)>,
 }
@@ -114,61 +113,61 @@ impl LinkState {
         self.mark >> 3
     }
 
-    /// The level at which it has held its flows back until now, and does unless something happens below it.
-    #[inline]
-    fn old_level(&self) -> f64 {
-        if self.phase() == Phase::Old { self.level } else { f64::INFINITY }
-    }
-
-    /// A lower bound of the next level at which this link, with `count` flows, needs attention.
-    #[inline]
+    /// A lower bound of the next level at which this link, with `count` flows, needs attention, before it is done.
+    ///
+    /// `level` is its old level here, the level at which it holds its flows back unless something happens below it:
+    /// infinite once it is released.
+    #[inline(always)]
     fn key(&self, count: u32) -> f64 {
-        if self.phase() == Phase::Done {
-            return f64::INFINITY;
-        }
-        let old_level = self.old_level();
+        debug_assert!(self.phase() != Phase::Done, "nothing changes on a link that is done");
+        let left = self.capacity - self.load;
         if self.free == 0 {
-            if self.load < self.capacity * (1.0 - EPS) {
-                return old_level; // room to spare: at the old level its flows are released
+            let rounding = self.capacity * EPS;
+            if left > rounding {
+                return self.level; // room to spare: at the old level its flows are released
             }
-            if self.load <= self.capacity * (1.0 + EPS) {
+            if left >= -rounding {
                 return f64::INFINITY; // exactly full: nothing to do
             }
         }
         // The larger of the even share c / n and of what is left for the free flows, (c - load) / free; compared by
         // multiplication, so that a single division is left, and none where the old level comes first.
-        let (count, free, left) = (f64::from(count), f64::from(self.free), self.capacity - self.load);
+        let (count, free) = (f64::from(count), f64::from(self.free));
         let (upper, lower) = if left * count > self.capacity * free { (left, free) } else { (self.capacity, count) };
-        if old_level * lower <= upper { old_level } else { upper / lower }
+        if self.level * lower <= upper { self.level } else { upper / lower }
     }
 }
 
 impl Sweep {
-    /// Makes a link dirty, if it is not.
+    /// Makes a link dirty, if it is not; its key is worked out later.
     #[inline(always)]
     fn soil(&mut self, link: u32, state: &mut LinkState) {
         if state.epoch != self.epoch {
-            state.epoch = self.epoch;
-            self.dirty.push(link);
-            state.mark = self.pending.push(f64::INFINITY) << 3 | Phase::Old as u32;
+            self.join(link, state, f64::INFINITY);
         }
+    }
+
+    /// A link becomes dirty, with this key.
+    #[inline(always)]
+    fn join(&mut self, link: u32, state: &mut LinkState, key: f64) {
+        state.epoch = self.epoch;
+        self.dirty.push(link);
+        state.mark = self.pending.push(key) << 3 | Phase::Old as u32;
     }
 
     /// A flow's rate on this link goes by `by` (and it is free no more, or is free now): the link is dirty, and its key
     /// is worked out again.
     #[inline(always)]
     fn shift(&mut self, link: u32, state: &mut LinkState, count: u32, by: f64, free: i32) {
-        self.soil(link, state);
         state.load += by;
         state.free = state.free.wrapping_add_signed(free);
-        state.mark &= !EXACT;
-        self.pending.set(state.place(), state.key(count));
-    }
-
-    /// Whether a link holds back flows that are as fast as `limit`.
-    #[inline]
-    fn holds(&self, state: &LinkState, limit: f64) -> bool {
-        state.level <= limit && !(state.epoch == self.epoch && state.phase() == Phase::Released)
+        if state.epoch == self.epoch {
+            state.mark &= !EXACT;
+            self.pending.set(state.place(), state.key(count));
+        } else {
+            state.mark = Phase::Old as u32;
+            self.join(link, state, state.key(count));
+        }
     }
 }
 
@@ -179,7 +178,6 @@ impl MaxMin {
         Self {
             incidence: Incidence::new(capacities.into_iter().map(state)),
             sweep: Sweep { epoch: 1, dirty: Vec::new(), pending: Pending::default() },
-            rates: Vec::new(),
             moved: Vec::new(),
         }
     }
@@ -190,7 +188,7 @@ impl MaxMin {
         let flows = self.incidence.flows_on(link);
         let (mut load, mut fastest, mut free) = (0.0, 0.0, 0u32);
         for &flow in flows {
-            let rate = self.rates[flow as usize];
+            let rate = self.incidence.known_rate(flow);
             if rate == f64::INFINITY {
                 free += 1;
             } else {
@@ -213,7 +211,7 @@ impl MaxMin {
             loop {
                 let (mut below, mut others) = (0.0, 0u32);
                 for &flow in flows {
-                    let rate = self.rates[flow as usize];
+                    let rate = self.incidence.known_rate(flow);
                     if rate < level {
                         below += rate;
                     } else {
@@ -236,25 +234,26 @@ impl MaxMin {
 
     /// The link no longer holds its flows back at its old level: those that no other link holds there are free.
     fn release(&mut self, link: u32) {
-        let Self { incidence, sweep, rates, moved } = self;
-        let (state, count) = incidence.state_mut(link);
+        let Self { incidence, sweep, moved } = self;
+        let (state, _) = incidence.state_mut(link);
         let level = std::mem::replace(&mut state.level, f64::INFINITY);
         state.set_phase(Phase::Released);
         let threshold = level * (1.0 - EPS);
         // What changes on this link itself is added up: its key is worked out once.
         let (mut freed, mut freed_load) = (0, 0.0);
-        for i in 0..count as usize {
-            let flow = incidence.flows_on(link)[i];
-            let rate = rates[flow as usize];
+        let list = incidence.list(link);
+        for i in 0..list.count {
+            let flow = incidence.listed(&list, i);
+            let rate = incidence.known_rate(flow);
             if rate < threshold || rate == f64::INFINITY {
                 continue;
             }
             let limit = rate * (1.0 + EPS);
-            if incidence.any_link(flow, |state| sweep.holds(state, limit)) {
+            if incidence.any_link(flow, |state| state.level <= limit) {
                 continue;
             }
             moved.push((flow, rate));
-            rates[flow as usize] = f64::INFINITY;
+            incidence.set_rate(flow, f64::INFINITY);
             freed += 1;
             freed_load += rate;
             incidence.visit_links(flow, |other, state, count| {
@@ -269,16 +268,17 @@ impl MaxMin {
 
     /// The link is full at this level: flows that would be faster are fixed there.
     fn saturate(&mut self, link: u32, level: f64) {
-        let Self { incidence, sweep, rates, moved } = self;
-        let (state, count) = incidence.state_mut(link);
+        let Self { incidence, sweep, moved } = self;
+        let (state, _) = incidence.state_mut(link);
         state.set_phase(Phase::Done);
         state.level = level;
         sweep.pending.set(state.place(), f64::INFINITY);
         let threshold = level * (1.0 + EPS);
         let (mut fixed, mut added_load) = (0, 0.0);
-        for i in 0..count as usize {
-            let flow = incidence.flows_on(link)[i];
-            let rate = rates[flow as usize];
+        let list = incidence.list(link);
+        for i in 0..list.count {
+            let flow = incidence.listed(&list, i);
+            let rate = incidence.known_rate(flow);
             if rate <= threshold {
                 continue;
             }
@@ -288,7 +288,7 @@ impl MaxMin {
                 moved.push((flow, rate));
                 (level - rate, 0)
             };
-            rates[flow as usize] = level;
+            incidence.set_rate(flow, level);
             fixed -= free;
             added_load += by;
             incidence.visit_links(flow, |other, state, count| {
@@ -308,13 +308,13 @@ impl MaxMin {
         let link = self.sweep.dirty[place as usize];
         let state = self.incidence.state(link);
         let has_room = state.free == 0 && state.load < state.capacity * (1.0 - EPS);
-        if has_room && key == state.old_level() {
+        if has_room && key == state.level {
             self.release(link);
             return true;
         }
         let full = if state.is_exact() { key } else { self.full_level(link) };
         let (state, _) = self.incidence.state_mut(link);
-        let old_level = state.old_level();
+        let old_level = state.level;
         let next = if old_level < full { old_level } else { full };
         if next > key {
             // The key was a lower bound only. (Exact from now on, unless the old level comes first: then the link is
@@ -343,35 +343,30 @@ impl MaxMin {
 
 impl Sharing for MaxMin {
     fn add(&mut self, flow: u32, links: &[u32]) {
-        self.incidence.add(flow, links);
-        if self.rates.len() < self.incidence.flows() {
-            self.rates.resize(self.incidence.flows(), 0.0);
-        }
-        self.rates[flow as usize] = f64::INFINITY;
-        self.moved.push((flow, 0.0));
-        let Self { incidence, sweep, .. } = self;
-        incidence.visit_links(flow, |link, state, _| {
+        let Self { incidence, sweep, moved } = self;
+        incidence.add(flow, links, |link, state, _| {
             sweep.soil(link, state);
             state.free += 1;
         });
+        incidence.set_rate(flow, f64::INFINITY);
+        moved.push((flow, 0.0));
     }
 
     fn remove(&mut self, flow: u32) {
-        let rate = std::mem::replace(&mut self.rates[flow as usize], 0.0);
         let Self { incidence, sweep, .. } = self;
-        incidence.visit_links(flow, |link, state, count| {
+        let rate = incidence.set_rate(flow, 0.0);
+        incidence.remove(flow, |link, state, count| {
             sweep.soil(link, state);
             if rate == f64::INFINITY {
                 state.free -= 1;
             } else {
                 state.load -= rate;
             }
-            if count == 1 {
+            if count == 0 {
                 state.load = 0.0;
                 state.level = f64::INFINITY;
             }
         });
-        self.incidence.remove(flow);
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
@@ -381,7 +376,7 @@ impl Sharing for MaxMin {
         }
         while self.step() {}
         for (flow, old) in self.moved.drain(..) {
-            let new = self.rates[flow as usize];
+            let new = self.incidence.rate(flow);
             // (0: it came and went since the last solve.)
             if new != old && new > 0.0 {
                 changes.push(Change { flow, old, new });
@@ -393,7 +388,7 @@ impl Sharing for MaxMin {
     }
 
     fn rate(&self, flow: u32) -> f64 {
-        self.rates[flow as usize]
+        self.incidence.rate(flow)
     }
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {

@@ -2,20 +2,139 @@
 //!
 //! A solve typically has 15 of them and changes most of their keys between two looks at the smallest, so a heap would
 //! do more work than it saves: keys are kept in a flat array in the order in which links joined, and the smallest is
-//! found by a scan. When hundreds have joined (the start of a run, large tori), minima of blocks of [`BLOCK`] keys,
-//! and of blocks of those, are kept as well and repaired where a key has changed since the last look.
+//! found by a scan. When more than [`FLAT`] have joined (the start of a run, large tori), minima of blocks of [`BLOCK`]
+//! keys, and of blocks of those, are kept as well and repaired where a key has changed since the last look.
+//!
+//! The scan of the flat array finds value and place in one pass without a jump: the last six bits of a copy of each key
+//! are replaced by its place. So keys that are closer than 64 units in the last place (1.4e-14) come in order of
+//! place, which is as good, since levels that close are taken for equal anyway.
 
 /// Keys per block, and blocks per superblock.
 const BLOCK: usize = 32;
 
-/// Number of keys from which block minima pay.
+/// Number of keys up to which there are no blocks.
 const FLAT: usize = 64;
 
-#[derive(Clone, Debug, Default)]
+/// The bits of a packed key that hold its place.
+const PLACE: u64 = FLAT as u64 - 1;
+
+/// Keys that are compared in one step of the scan.
+const LANES: usize = 8;
+
+#[derive(Clone, Debug)]
 pub(super) struct Pending {
+    len: usize,
+    flat: Flat,
+    /// Beyond [`FLAT`] keys.
+    blocks: Option<Box<Blocks>>,
+    /// The blocks of an earlier solve, to be used again.
+    spare: Option<Box<Blocks>>,
+}
+
+/// Up to [`FLAT`] keys.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Flat {
+    /// The same keys with their place in the last bits; where there is no key, [`EMPTY`].
+    packed: [f64; FLAT],
+    keys: [f64; FLAT],
+}
+
+/// Larger than any packed key of a link that needs attention.
+const EMPTY: f64 = f64::MAX;
+
+impl Default for Pending {
+    fn default() -> Self {
+        Self { len: 0, flat: Flat { packed: [EMPTY; FLAT], keys: [0.0; FLAT] }, blocks: None, spare: None }
+    }
+}
+
+impl Flat {
+    #[inline(always)]
+    fn set(&mut self, place: usize, key: f64) {
+        // (Without the last bits an infinite key would not be a number with them.)
+        let finite = if key < EMPTY { key } else { EMPTY };
+        self.keys[place % FLAT] = key;
+        self.packed[place % FLAT] = f64::from_bits(finite.to_bits() & !PLACE | place as u64 & PLACE);
+    }
+
+    /// The place of the smallest of the first `len` keys.
+    #[inline(always)]
+    fn smallest(&self, len: usize) -> usize {
+        let mut least = [EMPTY; LANES];
+        for keys in self.packed[..len.next_multiple_of(LANES).min(FLAT)].chunks_exact(LANES) {
+            for (least, &key) in least.iter_mut().zip(keys) {
+                *least = if key < *least { key } else { *least };
+            }
+        }
+        let less = |a: f64, b: f64| if a < b { a } else { b };
+        let four =
+            [less(least[0], least[4]), less(least[1], least[5]), less(least[2], least[6]), less(least[3], least[7])];
+        let two = [less(four[0], four[2]), less(four[1], four[3])];
+        (less(two[0], two[1]).to_bits() & PLACE) as usize
+    }
+}
+
+impl Pending {
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.flat.packed[..self.len.next_multiple_of(LANES).min(FLAT)].fill(EMPTY);
+        self.len = 0;
+        if let Some(mut blocks) = self.blocks.take() {
+            blocks.clear();
+            self.spare = Some(blocks);
+        }
+    }
+
+    /// Adds a key and returns its place.
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: f64) -> u32 {
+        let place = self.len;
+        self.len += 1;
+        if place < FLAT {
+            self.flat.set(place, key);
+        } else {
+            self.push_to_blocks(key);
+        }
+        place as u32
+    }
+
+    #[cold]
+    fn push_to_blocks(&mut self, key: f64) {
+        let blocks = self.blocks.get_or_insert_with(|| {
+            let mut blocks = self.spare.take().unwrap_or_default();
+            self.flat.keys.iter().for_each(|&key| blocks.push(key));
+            blocks
+        });
+        blocks.push(key);
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, place: u32, key: f64) {
+        match &mut self.blocks {
+            None => self.flat.set(place as usize, key),
+            Some(blocks) => blocks.set(place as usize, key),
+        }
+    }
+
+    /// The place and key of the smallest key, or `None` when all are infinite.
+    #[inline(always)]
+    pub(super) fn smallest(&mut self) -> Option<(u32, f64)> {
+        let (place, key) = match &mut self.blocks {
+            None => {
+                let place = self.flat.smallest(self.len);
+                (place, if place < self.len { self.flat.keys[place % FLAT] } else { f64::INFINITY })
+            }
+            Some(blocks) => blocks.smallest(),
+        };
+        (key < f64::INFINITY).then_some((place as u32, key))
+    }
+}
+
+/// Any number of keys.
+#[derive(Clone, Debug, Default)]
+struct Blocks {
     keys: Vec<f64>,
-    /// Whether block minima are kept (decided once a solve).
-    blocked: bool,
     minima: Vec<f64>,
     stale: Vec<u32>,
     is_stale: Vec<bool>,
@@ -24,39 +143,20 @@ pub(super) struct Pending {
     is_super_stale: Vec<bool>,
 }
 
-impl Pending {
-    pub(super) fn clear(&mut self) {
+impl Blocks {
+    fn clear(&mut self) {
         self.keys.clear();
-        if self.blocked {
-            self.blocked = false;
-            self.minima.clear();
-            self.stale.clear();
-            self.is_stale.clear();
-            self.super_minima.clear();
-            self.super_stale.clear();
-            self.is_super_stale.clear();
-        }
+        self.minima.clear();
+        self.stale.clear();
+        self.is_stale.clear();
+        self.super_minima.clear();
+        self.super_stale.clear();
+        self.is_super_stale.clear();
     }
 
-    /// Adds a key and returns its place.
-    pub(super) fn push(&mut self, key: f64) -> u32 {
+    fn push(&mut self, key: f64) {
         let place = self.keys.len();
         self.keys.push(key);
-        if self.blocked {
-            self.cover(place);
-            self.mark(place);
-        } else if place == FLAT {
-            self.blocked = true;
-            for place in 0..=FLAT {
-                self.cover(place);
-                self.mark(place);
-            }
-        }
-        place as u32
-    }
-
-    /// Makes sure that the blocks of this place exist.
-    fn cover(&mut self, place: usize) {
         if place / BLOCK >= self.minima.len() {
             self.minima.push(f64::INFINITY);
             self.is_stale.push(false);
@@ -65,6 +165,7 @@ impl Pending {
                 self.is_super_stale.push(false);
             }
         }
+        self.mark(place);
     }
 
     #[inline]
@@ -76,26 +177,14 @@ impl Pending {
     }
 
     #[inline]
-    pub(super) fn set(&mut self, place: u32, key: f64) {
-        let place = place as usize;
-        if self.blocked {
-            if key == self.keys[place] {
-                return;
-            }
+    fn set(&mut self, place: usize, key: f64) {
+        if key != self.keys[place] {
+            self.keys[place] = key;
             self.mark(place);
         }
-        self.keys[place] = key;
     }
 
-    /// The place and key of the smallest key (the earliest of equals), or `None` when all are infinite.
-    #[inline]
-    pub(super) fn smallest(&mut self) -> Option<(u32, f64)> {
-        let place = if self.blocked { self.smallest_of_blocks() } else { smallest_of(&self.keys) };
-        let key = *self.keys.get(place)?;
-        (key < f64::INFINITY).then_some((place as u32, key))
-    }
-
-    fn smallest_of_blocks(&mut self) -> usize {
+    fn smallest(&mut self) -> (usize, f64) {
         let part = |items: &[f64], block: usize| {
             let start = block * BLOCK;
             start..items.len().min(start + BLOCK)
@@ -117,42 +206,31 @@ impl Pending {
         let range = part(&self.minima, top);
         let block = range.start + smallest_of(&self.minima[range]);
         let range = part(&self.keys, block);
-        range.start + smallest_of(&self.keys[range])
+        let place = range.start + smallest_of(&self.keys[range]);
+        (place, self.keys[place])
     }
 }
 
 /// The smallest of these keys.
 #[inline]
 fn minimum(keys: &[f64]) -> f64 {
-    // Four independent minima, so that the processor need not wait for one comparison to start the next.
-    let mut four = [f64::INFINITY; 4];
+    // Independent minima, so that the processor need not wait for one comparison to start the next.
+    let mut least = [f64::INFINITY; 4];
     let chunks = keys.chunks_exact(4);
     let rest = chunks.remainder();
     for chunk in chunks {
-        for (best, &key) in four.iter_mut().zip(chunk) {
-            *best = if key < *best { key } else { *best };
+        for (least, &key) in least.iter_mut().zip(chunk) {
+            *least = if key < *least { key } else { *least };
         }
     }
-    for (best, &key) in four.iter_mut().zip(rest) {
-        *best = if key < *best { key } else { *best };
-    }
-    let half = [four[0].min(four[1]), four[2].min(four[3])];
-    half[0].min(half[1])
+    rest.iter().chain(&least).copied().fold(f64::INFINITY, f64::min)
 }
 
 /// The place of the smallest key, the first of equals; 0 where there is none.
 #[inline]
 fn smallest_of(keys: &[f64]) -> usize {
     let smallest = minimum(keys);
-    // Four at a time: one jump that is hard to predict instead of several.
-    for (i, chunk) in keys.chunks(4).enumerate() {
-        let bit = |at: usize| u32::from(chunk.get(at).is_some_and(|&key| key == smallest)) << at;
-        let found = bit(0) | bit(1) | bit(2) | bit(3);
-        if found != 0 {
-            return i * 4 + found.trailing_zeros() as usize;
-        }
-    }
-    0
+    keys.iter().position(|&key| key == smallest).unwrap_or(0)
 }
 
 #[cfg(test)]

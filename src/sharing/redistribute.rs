@@ -300,6 +300,11 @@ impl Sharing for Redistribute {
         false
     }
 
+    /// Its rounds are counted, also those in which nothing is left to hand out.
+    fn gives_even_flows_even_shares(&self) -> bool {
+        false
+    }
+
     fn rounds(&self) -> Option<Rounds> {
         (self.rounds.solves > 0).then_some(self.rounds)
     }

@@ -1,7 +1,9 @@
 //! Contention-free transport: a message takes its time alone, whatever else moves.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::Transport;
-use super::finish_queue::FinishQueue;
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::units::{Bandwidth, Time};
@@ -19,7 +21,7 @@ use crate::units::{Bandwidth, Time};
 #[derive(Debug)]
 pub struct ContentionFree {
     capacity: IdVec<LinkId, Bandwidth>,
-    finish: FinishQueue,
+    finish: BinaryHeap<Reverse<(Time, FlowId)>>,
     started: Vec<(FlowId, Time)>,
 }
 
@@ -28,7 +30,7 @@ impl ContentionFree {
     pub fn new(fabric: &Fabric) -> Self {
         Self {
             capacity: fabric.links().iter().map(|link| link.capacity).collect(),
-            finish: FinishQueue::default(),
+            finish: BinaryHeap::new(),
             started: Vec::new(),
         }
     }
@@ -42,18 +44,20 @@ impl Transport for ContentionFree {
 
     fn settle(&mut self, now: Time) {
         for (flow, time) in self.started.drain(..) {
-            self.finish.set(flow.0, (now + time).ps());
+            self.finish.push(Reverse((now + time, flow)));
         }
     }
 
     fn next_arrival(&mut self, _horizon: Time) -> Time {
-        Time::from_ps(self.finish.earliest())
+        self.finish.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
     }
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
-        while self.finish.earliest() <= until.ps() {
-            let Some(flow) = self.finish.pop() else { break };
-            flows.push(FlowId(flow));
+        while let Some(&Reverse((time, flow))) = self.finish.peek()
+            && time <= until
+        {
+            self.finish.pop();
+            flows.push(flow);
         }
     }
 }

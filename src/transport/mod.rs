@@ -7,7 +7,6 @@
 //! | [`ContentionFree`] | alone | nothing but latencies and its narrowest link |
 
 mod contention_free;
-mod finish_queue;
 mod flow;
 pub mod packet;
 mod spec;

@@ -125,6 +125,36 @@ impl Sum for Bytes {
     }
 }
 
+/// A time for each byte \[ps/B\]: the gap `G` and the overhead `O` of the LogP family.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct PerByte(OrderedFloat<f64>);
+
+impl PerByte {
+    /// No time at all.
+    pub const ZERO: Self = Self(OrderedFloat(0.0));
+
+    /// So many picoseconds for each byte.
+    #[inline]
+    pub const fn from_ps(ps: f64) -> Self {
+        Self(OrderedFloat(ps))
+    }
+
+    /// In picoseconds per byte.
+    #[inline]
+    pub const fn ps(self) -> f64 {
+        self.0.0
+    }
+}
+
+/// A time per byte, times bytes, is a time.
+impl Mul<f64> for PerByte {
+    type Output = Time;
+    #[inline]
+    fn mul(self, bytes: f64) -> Time {
+        Time::from_ps(self.ps() * bytes)
+    }
+}
+
 /// Data per time \[B/s\].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bandwidth(OrderedFloat<f64>);

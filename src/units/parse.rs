@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 
-use super::{Bandwidth, Bytes, Time};
+use super::{Bandwidth, Bytes, PerByte, Time};
 
 /// Why a text is not a quantity; the message says what to write instead.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -80,6 +80,12 @@ const BANDWIDTH: Kind = Kind {
         ("Tbit/s", 125e9),
         ("Tb/s", 125e9),
     ],
+};
+
+const PER_BYTE: Kind = Kind {
+    name: "time per byte",
+    example: "\"0.08 ns/B\" or \"6 ns/B\"",
+    units: &[("ps/B", 1.0), ("ns/B", 1e3), ("us/B", 1e6), ("µs/B", 1e6), ("μs/B", 1e6), ("ms/B", 1e9), ("s/B", 1e12)],
 };
 
 impl Kind {
@@ -172,6 +178,13 @@ impl FromStr for Time {
     }
 }
 
+impl FromStr for PerByte {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        PER_BYTE.parse(text, None).map(Self::from_ps)
+    }
+}
+
 impl FromStr for Bandwidth {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Self, QuantityError> {
@@ -223,6 +236,12 @@ macro_rules! quantity_serde {
 quantity_serde!(Time, TIME, "Time", "A time with its unit: ps, ns, us, ms, s, min, h; \"1.5 us\"");
 quantity_serde!(Bytes, BYTES, "Size", "A size with its unit: B, KB (1000), KiB (1024), MB, MiB, ...; \"20 KB\"");
 quantity_serde!(
+    PerByte,
+    PER_BYTE,
+    "TimePerByte",
+    "A time per byte with its unit: ps/B, ns/B, us/B, s/B; \"0.08 ns/B\""
+);
+quantity_serde!(
     Bandwidth,
     BANDWIDTH,
     "Bandwidth",
@@ -263,6 +282,9 @@ mod tests {
             let bandwidth = Bandwidth::from_bytes_per_second(value);
             assert_eq!(bandwidth.exact().parse(), Ok(bandwidth));
             assert_eq!(Time::from_ps(value).exact().parse(), Ok(Time::from_ps(value)));
+        }
+        for value in [0.0, 19.61, 6000.0, 1e3 / 7.0] {
+            assert_eq!(PerByte::from_ps(value).exact().parse(), Ok(PerByte::from_ps(value)));
         }
         for bytes in [0, 1, 999, 1000, 20_000, 1 << 20, (1 << 53) - 1] {
             assert_eq!(Bytes(bytes).exact().parse(), Ok(Bytes(bytes)));

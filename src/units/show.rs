@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Bandwidth, Bytes, Time};
+use super::{Bandwidth, Bytes, PerByte, Time};
 
 /// Writes `value` in the largest unit in which it is at least 1, with four significant digits.
 fn scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
@@ -36,6 +36,21 @@ fn exact(value: f64, units: &[(&str, f64)]) -> String {
 const TIME: &[(&str, f64)] = &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)];
 const BYTES: &[(&str, f64)] = &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)];
 const BANDWIDTH: &[(&str, f64)] = &[("B/s", 1.0), ("KB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
+
+const PER_BYTE: &[(&str, f64)] = &[("ps/B", 1.0), ("ns/B", 1e3), ("us/B", 1e6), ("ms/B", 1e9), ("s/B", 1e12)];
+
+impl PerByte {
+    /// The exact value with its unit, as [`str::parse`] reads it back.
+    pub fn exact(self) -> String {
+        exact(self.ps(), PER_BYTE)
+    }
+}
+
+impl fmt::Display for PerByte {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        scaled(f, self.ps(), PER_BYTE)
+    }
+}
 
 impl Time {
     /// The exact value with its unit, as [`str::parse`] reads it back.

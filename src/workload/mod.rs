@@ -1,6 +1,7 @@
 //! What ranks do: the engine asks a [`Workload`] which messages to send next.
 
 pub mod pattern;
+pub mod program;
 
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;

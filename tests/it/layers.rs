@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LEVELS: &[&[&str]] = &[
     &["units", "ids", "rng", "diagnostic"],
     &["fabric"],
-    &["topology", "routing", "placement", "sharing", "workload"],
+    &["topology", "routing", "placement", "sharing", "node", "workload"],
     &["transport"],
     &["engine"],
     &["record"],
@@ -68,7 +68,7 @@ fn files_read_in_one_sitting() {
 
 #[test]
 fn shipped_files_say_where_they_come_from() {
-    for folder in ["topologies", "patterns"] {
+    for folder in ["topologies", "patterns", "machines"] {
         let (mut texts, mut data) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();

@@ -1,7 +1,12 @@
 //! Flow-level transport: a message is a flow whose rate is its share of the links it crosses.
 
+mod finish_queue;
+mod lock_step;
+
+use finish_queue::FinishQueue;
+use lock_step::LockStep;
+
 use super::Transport;
-use super::finish_queue::FinishQueue;
 use crate::fabric::{Fabric, Link, LinkRole, Shape};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
@@ -27,9 +32,19 @@ use crate::units::{Bandwidth, Time};
 /// ejection link dominates it; and where a node sends one message at a time, its injection link carries one flow and
 /// is dominated by that flow's ejection link. Such links are left out of the sharing, half of them on a 3,456-node
 /// fat-tree; rates stay the same.
+///
+/// # Programs in lock step
+///
+/// Messages that start together on an idle network and move evenly are not shared out one by one: see [`LockStep`].
 #[derive(Debug)]
 pub struct Flows {
     sharing: Box<dyn Sharing>,
+    /// Flows that `sharing` knows of.
+    shared: usize,
+    /// Messages in lock step, if any: then `sharing` knows of none.
+    lock_step: LockStep,
+    /// Whether messages may be in lock step.
+    allows_lock_step: bool,
     /// By link: whether it can hold a flow back.
     binding: IdVec<LinkId, bool>,
     finish: FinishQueue,
@@ -42,7 +57,8 @@ pub struct Flows {
 impl Flows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Self {
-        let capacities = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let lock_step = LockStep::new(&capacities);
         let sharing = sharing.build(capacities);
         let binding = if sharing.may_leave_out_dominated_links() {
             binding_links(fabric, router, one_at_a_time)
@@ -50,6 +66,9 @@ impl Flows {
             IdVec::filled(fabric.links().len(), true)
         };
         Self {
+            shared: 0,
+            lock_step,
+            allows_lock_step: sharing.gives_even_flows_even_shares(),
             sharing,
             binding,
             finish: FinishQueue::default(),
@@ -59,9 +78,49 @@ impl Flows {
         }
     }
 
-    /// The policy at work, for its rates and bottlenecks.
-    pub fn sharing(&self) -> &dyn Sharing {
-        &*self.sharing
+    /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
+    pub fn rate(&self, flow: FlowId) -> f64 {
+        self.lock_step.rate().unwrap_or_else(|| self.sharing.rate(flow.0))
+    }
+
+    /// Shares every flow out by itself from now on: what lock step spares must not change the result.
+    #[cfg(test)]
+    pub(crate) fn without_lock_step(mut self) -> Self {
+        self.allows_lock_step = false;
+        self
+    }
+
+    /// Adds a flow to those that are shared out one by one.
+    #[inline]
+    fn share(&mut self, flow: FlowId, bytes: u64) {
+        self.sharing.add(flow.0, &self.links);
+        self.shared += 1;
+        if self.bytes.len() <= flow.0 as usize {
+            self.bytes.resize(flow.0 as usize + 1, 0);
+        }
+        self.bytes[flow.0 as usize] = bytes;
+    }
+
+    /// Shares the messages that were in lock step out one by one from now on.
+    #[cold]
+    fn leave_lock_step(&mut self) {
+        let mut lock_step = std::mem::take(&mut self.lock_step);
+        let mut given_back = Vec::new();
+        let arrival = lock_step.give_back(|flow, links, bytes| {
+            self.links.clear();
+            self.links.extend_from_slice(links);
+            self.share(flow, bytes);
+            given_back.push(flow);
+        });
+        self.lock_step = lock_step;
+        if let Some(arrival) = arrival {
+            // They are on their way, at the rates that the policy gives them now.
+            self.changes.clear();
+            self.sharing.solve(&mut self.changes);
+            for flow in given_back {
+                self.finish.set(flow.0, arrival.ps());
+            }
+        }
     }
 }
 
@@ -95,16 +154,27 @@ fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> I
 
 impl Transport for Flows {
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        let binding = &self.binding;
+        let links = route.iter().filter(|&&link| binding[link]).map(|link| link.0);
+        if self.allows_lock_step && self.shared == 0 && !self.lock_step.is_moving() {
+            self.lock_step.start(flow, links, bytes);
+            return;
+        }
+        if self.lock_step.is_moving() {
+            self.leave_lock_step();
+        }
         self.links.clear();
         self.links.extend(route.iter().filter(|&&link| self.binding[link]).map(|link| link.0));
-        self.sharing.add(flow.0, &self.links);
-        if self.bytes.len() <= flow.0 as usize {
-            self.bytes.resize(flow.0 as usize + 1, 0);
-        }
-        self.bytes[flow.0 as usize] = bytes;
+        self.share(flow, bytes);
     }
 
     fn settle(&mut self, now: Time) {
+        if self.shared == 0 {
+            if self.lock_step.settle(now) {
+                return;
+            }
+            self.leave_lock_step();
+        }
         self.changes.clear();
         self.sharing.solve(&mut self.changes);
         let now_ps = now.ps();
@@ -124,13 +194,17 @@ impl Transport for Flows {
     }
 
     fn next_arrival(&mut self, _horizon: Time) -> Time {
-        Time::from_ps(self.finish.earliest())
+        self.lock_step.arrival().min(Time::from_ps(self.finish.earliest()))
     }
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
+        if self.lock_step.arrival() <= until {
+            self.lock_step.arrived(flows);
+        }
         while self.finish.earliest() <= until.ps() {
             let Some(flow) = self.finish.pop() else { break };
             self.sharing.remove(flow);
+            self.shared -= 1;
             flows.push(FlowId(flow));
         }
     }

@@ -1,0 +1,191 @@
+//! What messages and calls cost, in the terms in which the player thinks.
+
+use crate::units::{Bytes, Time};
+
+/// What the calls of a model cost, and how long messages take.
+///
+/// A message of k bytes, sent by a call at `ts` and received by a call at `tr`:
+/// ```text
+/// at once:     the sender is busy for send(k); the message is under way for latency + gap(k) and arrives at a;
+///              the receive is done at max(a, tr) + recv(k)
+/// rendezvous:  the sender is busy for `handshake` with a request, under way for `latency`, arriving at q; the receiver answers
+///              at max(q, tr) after 2 `handshake`, under way for `latency`; the sender takes it in after `handshake`; then as above
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Costs {
+    /// Time from one end to the other, of the first byte \[ps\].
+    pub latency: Time,
+    /// What a control message costs at either end \[ps\].
+    pub handshake: Time,
+    /// Whether requests and answers travel as messages; otherwise they are known at once.
+    pub control_travels: bool,
+    /// Least time between two sends of a rank \[ps\].
+    pub send_interval: Time,
+    /// Least cost of a wait for a send \[ps\].
+    pub wait_send: Time,
+    /// Whether messages that flow to one rank at the same time share its bandwidth.
+    pub receiver_sharing: bool,
+    /// Room at each receiver for messages that nobody has asked for; `None` for any number.
+    pub eager_buffer: Option<Bytes>,
+    pub(super) kind: Kind,
+}
+
+/// How the costs follow from the length.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Kind {
+    Linear(Linear),
+    /// Bands of lengths, ascending; the last has no end.
+    Bands {
+        bands: Vec<Band>,
+        rendezvous_above: Option<u64>,
+    },
+    Nothing,
+}
+
+/// Overheads and gaps linear in the length \[ps, ps/B\].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Linear {
+    pub o: f64,
+    pub oss: f64,
+    pub ors: f64,
+    pub gs: f64,
+    pub osl: f64,
+    pub orl: f64,
+    pub gl: f64,
+    pub short: u64,
+    pub sync: u64,
+}
+
+/// Constant overheads for lengths up to `to` \[ps, ps/B\].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Band {
+    pub to: u64,
+    pub send: f64,
+    pub recv: f64,
+    pub isend: f64,
+    pub irecv: f64,
+    pub wait: f64,
+    pub gap: f64,
+}
+
+/// What one message costs \[ps\].
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct MessageCosts {
+    /// The sender is busy before the first byte leaves.
+    pub send: Time,
+    /// From when the first byte arrives until the last has.
+    pub gap: Time,
+    /// The receiver is busy after the last byte has arrived.
+    pub recv: Time,
+    /// The call that starts a send.
+    pub isend: Time,
+    /// The call that starts a receive.
+    pub irecv: Time,
+    /// Least cost of a wait for a receive.
+    pub wait_recv: Time,
+    /// Whether the sender waits for the receiver.
+    pub rendezvous: bool,
+    /// The phase whose bytes take the network's bandwidth.
+    pub bandwidth_in: Phase,
+    /// The part of that phase that is per byte: what is shared.
+    pub shared: Time,
+}
+
+/// A part of the way of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Phase {
+    /// The sender's overhead.
+    Send,
+    /// Between the ends.
+    #[default]
+    Gap,
+    /// The receiver's overhead.
+    Recv,
+}
+
+impl Costs {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self {
+            latency: Time::ZERO,
+            handshake: Time::ZERO,
+            control_travels: false,
+            send_interval: Time::ZERO,
+            wait_send: Time::ZERO,
+            receiver_sharing: false,
+            eager_buffer: None,
+            kind,
+        }
+    }
+
+    /// What a message of so many bytes costs.
+    #[inline]
+    pub fn message(&self, bytes: u64) -> MessageCosts {
+        match &self.kind {
+            Kind::Nothing => MessageCosts::default(),
+            Kind::Linear(linear) => linear.message(bytes),
+            Kind::Bands { bands, rendezvous_above } => {
+                let band = bands.iter().find(|band| bytes <= band.to).or(bands.last()).copied();
+                let Some(band) = band else { return MessageCosts::default() };
+                let gap = Time::from_ps(band.gap * bytes.saturating_sub(1) as f64);
+                MessageCosts {
+                    send: Time::from_ps(band.send),
+                    gap,
+                    recv: Time::from_ps(band.recv),
+                    isend: Time::from_ps(band.isend),
+                    irecv: Time::from_ps(band.irecv),
+                    wait_recv: Time::from_ps(band.wait),
+                    rendezvous: rendezvous_above.is_some_and(|limit| bytes > limit),
+                    bandwidth_in: Phase::Gap,
+                    shared: gap,
+                }
+            }
+        }
+    }
+
+    /// The same between ranks that a fabric joins: its latencies and capacities stand for L and G, and messages share it.
+    #[must_use]
+    pub fn on_fabric(mut self) -> Self {
+        self.latency = Time::ZERO;
+        self.receiver_sharing = false;
+        match &mut self.kind {
+            Kind::Linear(linear) => (linear.gs, linear.gl) = (0.0, 0.0),
+            Kind::Bands { bands, .. } => bands.iter_mut().for_each(|band| band.gap = 0.0),
+            Kind::Nothing => {}
+        }
+        self
+    }
+}
+
+impl Linear {
+    fn message(&self, bytes: u64) -> MessageCosts {
+        let k = bytes as f64;
+        let gap = if bytes <= self.short {
+            k * self.gs
+        } else {
+            self.short as f64 * self.gs + (bytes - self.short) as f64 * self.gl
+        };
+        let rendezvous = bytes > self.sync;
+        let (os, or) = if rendezvous { (self.osl, self.orl) } else { (self.oss, self.ors) };
+        // The largest of the three holds the bandwidth; of equal ones the gap does.
+        let (s, g, r) = if bytes <= self.short { (self.oss, self.gs, self.ors) } else { (self.osl, self.gl, self.orl) };
+        let (bandwidth_in, shared) = if g >= s && g >= r {
+            (Phase::Gap, gap)
+        } else if s >= r {
+            (Phase::Send, k * os)
+        } else {
+            (Phase::Recv, k * or)
+        };
+        let o = Time::from_ps(self.o);
+        MessageCosts {
+            send: Time::from_ps(self.o + k * os),
+            gap: Time::from_ps(gap),
+            recv: Time::from_ps(self.o + k * or),
+            isend: o,
+            irecv: o,
+            wait_recv: o,
+            rendezvous,
+            bandwidth_in,
+            shared: Time::from_ps(shared),
+        }
+    }
+}

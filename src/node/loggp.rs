@@ -1,0 +1,115 @@
+//! LogGP: constant overheads, by bands of lengths, and if wanted by call.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::costs::{Band, Costs, Kind};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::{Bytes, PerByte, Time};
+
+/// `[node.loggp]`.
+///
+/// A message of k bytes takes `o + L + (k - 1) G + o`; o and G are those of the band that k is in. Two bands are
+/// LogGP-2; a band for each measured length, with overheads for each call, is LogGP-1. Nobody waits for the
+/// receiver, unless `S` says so: then a message above S leaves when its receive has been called, at no other cost.
+///
+/// Source: Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995; as used beside LogGPS by Ino, Fujimoto, Hagihara, section 4.5.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LogGpSpec {
+    /// Latency between two ranks.
+    #[serde(rename = "L")]
+    pub latency: Located<Time>,
+    /// Least time between two sends of a rank (default 0 s).
+    #[serde(default)]
+    pub g: Located<Time>,
+    /// Bands of lengths, ascending; only the last has no end.
+    pub bands: Located<Vec<BandSpec>>,
+    /// Longest message whose sender does not wait for the receive to be called (default: nobody waits).
+    #[serde(rename = "S", default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Located<Bytes>>,
+}
+
+/// What messages of some lengths cost.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BandSpec {
+    /// The longest of them (left out in the last band).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Located<Bytes>>,
+    /// Overhead, at either end.
+    pub o: Located<Time>,
+    /// Gap per byte.
+    #[serde(rename = "G")]
+    pub gap: Located<PerByte>,
+    /// Overhead of a send (default o).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send: Option<Located<Time>>,
+    /// Overhead of a receive (default o).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recv: Option<Located<Time>>,
+    /// Overhead of starting a send (default: that of a send).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isend: Option<Located<Time>>,
+    /// Overhead of starting a receive (default 0 s).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub irecv: Option<Located<Time>>,
+    /// Least time of a wait for a receive (default: that of a receive).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Located<Time>>,
+}
+
+impl LogGpSpec {
+    pub(super) fn check(&self) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        let Some((last, others)) = self.bands.split_last() else {
+            let message = "there are no bands of lengths";
+            return vec![
+                Diagnostic::new("wrong-value", message)
+                    .at_value(&self.bands)
+                    .help("write one for all lengths: bands = [{ o = \"3 us\", G = \"9 ns/B\" }]"),
+            ];
+        };
+        if let Some(to) = &last.to {
+            let message = "the last band ends, so there are lengths in no band";
+            mistakes.push(Diagnostic::new("wrong-value", message).at_value(to).help("leave out `to` in the last band"));
+        }
+        let mut before: Option<Bytes> = None;
+        for band in others {
+            match &band.to {
+                None => mistakes.push(
+                    Diagnostic::new("missing-key", "a band that is not the last has no end")
+                        .at_value(&band.o)
+                        .help("write its longest message: to = \"8191 B\""),
+                ),
+                Some(to) => {
+                    if before.is_some_and(|before| **to <= before) {
+                        let message = format!("bands are not in ascending order: {} comes late", **to);
+                        mistakes.push(Diagnostic::new("wrong-value", message).at_value(to));
+                    }
+                    before = Some(**to);
+                }
+            }
+        }
+        mistakes
+    }
+
+    pub(super) fn costs(&self) -> Costs {
+        let bands = self.bands.iter().map(|band| {
+            let or = |value: &Option<Located<Time>>, default: f64| value.as_ref().map_or(default, |time| time.ps());
+            let (send, recv) = (or(&band.send, band.o.ps()), or(&band.recv, band.o.ps()));
+            Band {
+                to: band.to.as_ref().map_or(u64::MAX, |to| to.0),
+                send,
+                recv,
+                isend: or(&band.isend, send),
+                irecv: or(&band.irecv, 0.0),
+                wait: or(&band.wait, recv),
+                gap: band.gap.ps(),
+            }
+        });
+        let bands = bands.collect();
+        let rendezvous_above = self.sync.as_ref().map(|sync| sync.0);
+        Costs { latency: *self.latency, send_interval: *self.g, ..Costs::new(Kind::Bands { bands, rendezvous_above }) }
+    }
+}

@@ -1,0 +1,131 @@
+//! LogGPS: overheads linear in the length, and senders of long messages that wait for the receiver.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::costs::{Costs, Kind, Linear};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::units::{Bytes, PerByte, Time};
+
+/// `[node.loggps]`.
+///
+/// A message of k bytes whose send is called at ts and whose receive is called at tr takes, from ts on,
+/// ```text
+/// k <= s (short)         T1 + T2 + T3
+/// s < k <= S (eager)     T1 + T2' + T3
+/// k > S (rendezvous)     T4 + T5 + T1' + T2' + T3'
+///
+/// T1  = o + k Oss        T2  = k Gs + L                 T3  = o + k Ors
+/// T1' = o + k Osl        T2' = s Gs + (k - s) Gl + L    T3' = o + k Orl
+/// T4  = max(o + L, tr - ts) + o                         T5  = o + L + o
+/// ```
+/// and inside the calls: Send T1, or T4 + T5 + T1' above S; Recv max(T1 + T2 - (tr - ts), 0) + T3, or above S
+/// max(o + L - (tr - ts), 0) + o + T5 + T1' + T2' + T3'; Isend and Irecv o; Wait max(Tblk - (tw - ti), o), where Tblk is the
+/// time of the blocking call made at ti.
+///
+/// Source: Ino, Fujimoto, Hagihara: LogGPS, tables 3 and 4; its o' is our `o`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LogGpsSpec {
+    /// Latency between two ranks.
+    #[serde(rename = "L")]
+    pub latency: Located<Time>,
+    /// Overhead of a message of 0 bytes, at either end.
+    pub o: Located<Time>,
+    /// Least time between two sends of a rank (default 0 s: it is taken to be inside o).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub g: Located<Time>,
+    /// Overhead per byte at the sender, up to S (default 0 ns/B).
+    #[serde(rename = "Oss", default)]
+    pub oss: Located<PerByte>,
+    /// Overhead per byte at the receiver, up to S (default 0 ns/B).
+    #[serde(rename = "Ors", default)]
+    pub ors: Located<PerByte>,
+    /// Gap per byte, for the first s bytes.
+    #[serde(rename = "Gs")]
+    pub gs: Located<PerByte>,
+    /// Overhead per byte at the sender, above S (default 0 ns/B).
+    #[serde(rename = "Osl", default)]
+    pub osl: Located<PerByte>,
+    /// Overhead per byte at the receiver, above S (default 0 ns/B).
+    #[serde(rename = "Orl", default)]
+    pub orl: Located<PerByte>,
+    /// Gap per byte beyond the first s bytes (default: Gs).
+    #[serde(rename = "Gl", default, skip_serializing_if = "Option::is_none")]
+    pub gl: Option<Located<PerByte>>,
+    /// Longest message that is sent as one packet (default: S).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub s: Option<Located<Bytes>>,
+    /// Longest message that is sent without waiting for the receiver.
+    #[serde(rename = "S")]
+    pub sync: Located<Bytes>,
+    /// Whether messages that flow to one rank at the same time share its bandwidth (default true; without a fabric).
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub receiver_sharing: bool,
+    /// Room at each receiver for messages that nobody has asked for yet: a sender that finds it full waits (default: no
+    /// limit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eager_buffer: Option<Located<Bytes>>,
+}
+
+fn is_zero(time: &Located<Time>) -> bool {
+    **time == Time::ZERO
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl LogGpsSpec {
+    pub(super) fn check(&self) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        if let Some(s) = &self.s
+            && **s > *self.sync
+        {
+            let message = format!("s ({}) is larger than S ({})", **s, *self.sync);
+            mistakes.push(
+                Diagnostic::new("wrong-value", message).at_value(s).label("a size of S or less is expected").help(
+                    "messages up to s go as one packet, those up to S without waiting; leave s out to have s = S",
+                ),
+            );
+        }
+        if let Some(buffer) = &self.eager_buffer
+            && **buffer < *self.sync
+        {
+            let message = format!("an eager message of S ({}) does not fit in the buffer ({})", *self.sync, **buffer);
+            mistakes.push(
+                Diagnostic::new("wrong-value", message).at_value(buffer).label("a size of S or more is expected"),
+            );
+        }
+        mistakes
+    }
+
+    pub(super) fn costs(&self) -> Costs {
+        let short = self.s.as_ref().map_or(*self.sync, |s| **s);
+        let linear = Linear {
+            o: self.o.ps(),
+            oss: self.oss.ps(),
+            ors: self.ors.ps(),
+            gs: self.gs.ps(),
+            osl: self.osl.ps(),
+            orl: self.orl.ps(),
+            gl: self.gl.as_ref().map_or(self.gs.ps(), |gl| gl.ps()),
+            short: short.0,
+            sync: self.sync.0,
+        };
+        Costs {
+            latency: *self.latency,
+            handshake: *self.o,
+            control_travels: true,
+            send_interval: *self.g,
+            wait_send: *self.o,
+            receiver_sharing: self.receiver_sharing,
+            eager_buffer: self.eager_buffer.as_ref().map(|buffer| **buffer),
+            ..Costs::new(Kind::Linear(linear))
+        }
+    }
+}

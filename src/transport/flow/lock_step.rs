@@ -1,0 +1,130 @@
+//! Messages that start together, move evenly and arrive together.
+
+use crate::ids::FlowId;
+use crate::units::{Bandwidth, Time};
+
+/// A step of a program in lock step: all that is under way.
+///
+/// When messages of one size start at one instant on an idle network and the least of the shares c / n along its route is
+/// the same for each of them, then that is the rate of all, under equal share and max-min alike (each is held back by a
+/// link whose n flows all get c / n, so it is full), and they all arrive at once. That is what a regular placement gives
+/// on fabrics that can carry a permutation, and then counting the flows of each link is all that there is to do: no lists
+/// of flows, no queue of finish times. If anything starts before they arrive, or they turn out not to be even, the caller
+/// takes them back ([`LockStep::give_back`]) and shares in the usual way; the result is the same to the last bit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LockStep {
+    /// By link: capacity \[B/s\] and number of flows.
+    links: Vec<(f64, u32)>,
+    flows: Vec<FlowId>,
+    /// Of each flow \[B\].
+    bytes: Vec<u64>,
+    /// Links of the flows, one after another, each flow's ended by [`END`].
+    routes: Vec<u32>,
+    /// Whether all have the same size so far.
+    is_even: bool,
+    /// When they arrive, and their rate \[B/s\], once they move.
+    under_way: Option<(Time, f64)>,
+}
+
+/// Ends the links of a flow.
+const END: u32 = u32::MAX;
+
+impl LockStep {
+    /// Nothing under way, on links of these capacities \[B/s\].
+    pub fn new(capacities: &[f64]) -> Self {
+        Self { links: capacities.iter().map(|&capacity| (capacity, 0)).collect(), is_even: true, ..Self::default() }
+    }
+
+    /// Whether there are messages here that move already.
+    #[inline]
+    pub fn is_moving(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// When the messages that move arrive; [`Time::NEVER`] if none do.
+    #[inline]
+    pub fn arrival(&self) -> Time {
+        self.under_way.map_or(Time::NEVER, |(arrival, _)| arrival)
+    }
+
+    /// The rate of the messages that move \[B/s\].
+    pub fn rate(&self) -> Option<f64> {
+        self.under_way.map(|(_, rate)| rate)
+    }
+
+    /// A message starts at the time of the next [`LockStep::settle`].
+    #[inline]
+    pub fn start(&mut self, flow: FlowId, links: impl Iterator<Item = u32>, bytes: u64) {
+        debug_assert!(self.under_way.is_none());
+        self.is_even &= self.bytes.first().is_none_or(|&first| first == bytes);
+        self.flows.push(flow);
+        self.bytes.push(bytes);
+        for link in links {
+            self.links[link as usize].1 += 1;
+            self.routes.push(link);
+        }
+        self.routes.push(END);
+    }
+
+    /// Lets the messages move from `now` on, if they are even; returns whether they are.
+    pub fn settle(&mut self, now: Time) -> bool {
+        if self.under_way.is_some() || self.flows.is_empty() {
+            return true;
+        }
+        if self.is_even
+            && let Some(rate) = self.common_rate()
+        {
+            let transfer = Bandwidth::from_bytes_per_second(rate).time_for(self.bytes[0] as f64);
+            self.under_way = Some((now + transfer, rate));
+        }
+        self.under_way.is_some()
+    }
+
+    /// The least share of each message, if it is that of all.
+    fn common_rate(&self) -> Option<f64> {
+        let (mut common, mut least) = (None, f64::INFINITY);
+        for &link in &self.routes {
+            if link != END {
+                let (capacity, count) = self.links[link as usize];
+                let share = if count == 1 { capacity } else { capacity / f64::from(count) };
+                least = if share < least { share } else { least };
+            } else if least < f64::INFINITY && *common.get_or_insert(least) == least {
+                least = f64::INFINITY;
+            } else {
+                return None;
+            }
+        }
+        common
+    }
+
+    /// All of them have arrived.
+    pub fn arrived(&mut self, flows: &mut Vec<FlowId>) {
+        flows.extend_from_slice(&self.flows);
+        self.clear();
+    }
+
+    /// Gives the messages back, in the order in which they started, with their links and bytes, and when they arrive if
+    /// nothing changes.
+    pub fn give_back(&mut self, mut each: impl FnMut(FlowId, &[u32], u64)) -> Option<Time> {
+        let routes = self.routes.split(|&link| link == END);
+        for ((&flow, &bytes), links) in self.flows.iter().zip(&self.bytes).zip(routes) {
+            each(flow, links, bytes);
+        }
+        let arrival = self.under_way.map(|(arrival, _)| arrival);
+        self.clear();
+        arrival
+    }
+
+    fn clear(&mut self) {
+        for &link in &self.routes {
+            if let Some((_, count)) = self.links.get_mut(link as usize) {
+                *count = 0;
+            }
+        }
+        self.flows.clear();
+        self.bytes.clear();
+        self.routes.clear();
+        self.is_even = true;
+        self.under_way = None;
+    }
+}

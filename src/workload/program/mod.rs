@@ -1,0 +1,245 @@
+//! Programs: what each rank computes, sends, receives and waits for.
+//!
+//! A [`Program`] is what every reader of traces gives and what the player runs. Of each rank it has a list of
+//! [operations](Op), in one of two [orders](Order):
+//!
+//! * **sequence**: one after the other, as a process calls MPI. Non-blocking operations go on in the background until a
+//!   wait names them by their position in the list.
+//! * **graph**: an operation starts when those it requires are done (`requires`) or have started (`irequires`), as in GOAL
+//!   schedules. There are no waits: to require an operation is to wait for it.
+//!
+//! Peers are ranks of the world everywhere; a communicator only keeps messages apart, and says who takes part in a
+//! collective. A program is put together by a [`ProgramBuilder`] and does not change afterwards.
+//!
+//! ```
+//! use hayase::units::Time;
+//! use hayase::workload::program::{Envelope, Op, ProgramBuilder};
+//!
+//! let mut program = ProgramBuilder::new(2);
+//! let mut rank = program.sequence(0);
+//! rank.push(Op::calc(Time::from_ps(1e6)));
+//! let request = rank.push(Op::isend(Envelope::world(1, 0), 1024));
+//! rank.push(Op::wait(request));
+//! program.finish_rank(rank);
+//! let mut rank = program.sequence(1);
+//! rank.push(Op::recv(Envelope::world(0, 0), 1024));
+//! program.finish_rank(rank);
+//! let program = program.build().expect("both ranks are there");
+//! assert_eq!(program.operations(), 4);
+//! ```
+
+mod builder;
+mod collective;
+pub mod matching;
+mod op;
+
+pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
+pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};
+pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
+
+use std::sync::Arc;
+
+use crate::ids::{Id, IdVec, RankId};
+use crate::units::Time;
+
+/// What each rank does.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    ranks: IdVec<RankId, RankProgram>,
+    /// Communicators; the first is that of all ranks.
+    pub communicators: Vec<Communicator>,
+    /// Collectives that operations name; ranks that call the same thing share one.
+    pub collectives: Vec<Collective>,
+    /// The files it was read from; [`RankProgram::file`] names one.
+    pub files: Vec<Arc<str>>,
+    /// What places count: `"line"`, `"event"`, `"byte"`.
+    pub place_unit: &'static str,
+}
+
+/// What one rank does.
+#[derive(Clone, Debug, Default)]
+pub struct RankProgram {
+    /// Its operations.
+    pub ops: Vec<Op>,
+    /// In which order they run.
+    pub order: Order,
+    /// Requests that waits for several name, list after list: positions in `ops`.
+    pub lists: Vec<u32>,
+    /// Where in the input each operation stands, from 1; empty where that is not known.
+    pub places: Vec<u32>,
+    /// The file it was read from: its number in [`Program::files`].
+    pub file: u32,
+    /// When the rank ended in the run that was recorded, from its start.
+    pub measured: Option<Time>,
+}
+
+/// In which order operations run.
+#[derive(Clone, Debug, Default)]
+pub enum Order {
+    /// One after the other.
+    #[default]
+    Sequence,
+    /// When those they require are done or have started.
+    Graph(Graph),
+}
+
+/// Who waits for whom among the operations of a rank, from those that are waited for: operation i is followed by
+/// `edges[first[i] .. first[i + 1]]`.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    first: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+/// One edge of a [`Graph`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Follower {
+    /// The operation that waits.
+    pub op: u32,
+    /// Whether it waits for the start only (`irequires`).
+    pub for_start: bool,
+}
+
+/// The bit of an edge that says that only the start is waited for.
+const FOR_START: u32 = 1 << 31;
+
+impl Graph {
+    /// Those that wait for operation `op`, in the order in which the input names them.
+    #[inline]
+    pub fn followers(&self, op: u32) -> impl ExactSizeIterator<Item = Follower> + '_ {
+        let (from, to) = (self.first[op as usize], self.first[op as usize + 1]);
+        self.edges[from as usize..to as usize]
+            .iter()
+            .map(|&edge| Follower { op: edge & !FOR_START, for_start: edge & FOR_START != 0 })
+    }
+
+    /// For how many others each operation waits.
+    pub fn required(&self) -> Vec<u32> {
+        let mut required = vec![0; self.first.len().saturating_sub(1)];
+        for &edge in &self.edges {
+            required[(edge & !FOR_START) as usize] += 1;
+        }
+        required
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> usize {
+        self.edges.len()
+    }
+}
+
+impl RankProgram {
+    /// The requests that a wait for several names.
+    #[inline]
+    pub fn list(&self, first: u32, count: u32) -> &[u32] {
+        &self.lists[first as usize..][..count as usize]
+    }
+
+    /// The graph, where that is its order.
+    pub fn graph(&self) -> Option<&Graph> {
+        match &self.order {
+            Order::Graph(graph) => Some(graph),
+            Order::Sequence => None,
+        }
+    }
+}
+
+impl Program {
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.ranks.len() as u32
+    }
+
+    /// What one rank does.
+    #[inline]
+    pub fn rank(&self, rank: RankId) -> &RankProgram {
+        &self.ranks[rank]
+    }
+
+    /// All ranks with what they do, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (RankId, &RankProgram)> {
+        self.ranks.iter_ids()
+    }
+
+    /// Number of operations.
+    pub fn operations(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.ops.len() as u64).sum()
+    }
+
+    /// Number of messages that the point-to-point operations send (those of collectives come on top).
+    pub fn messages(&self) -> u64 {
+        let sends = |rank: &RankProgram| {
+            rank.ops.iter().filter(|op| matches!(op.kind, OpKind::Send | OpKind::Isend)).count() as u64
+        };
+        self.ranks.iter().map(sends).sum()
+    }
+
+    /// Number of collective calls, counted at every rank that takes part.
+    pub fn collective_calls(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.ops.iter().filter(|op| op.kind == OpKind::Collective).count() as u64).sum()
+    }
+
+    /// Whether any rank's order is a graph.
+    pub fn has_graphs(&self) -> bool {
+        self.ranks.iter().any(|rank| rank.graph().is_some())
+    }
+
+    /// The largest number of processors and of network interfaces that a rank uses.
+    pub fn lanes(&self) -> (u32, u32) {
+        let ops = self.ranks.iter().flat_map(|rank| &rank.ops);
+        let (cpu, nic) = ops.fold((0, 0), |(cpu, nic), op| (op.cpu.max(cpu), op.nic.max(nic)));
+        (u32::from(cpu) + 1, u32::from(nic) + 1)
+    }
+
+    /// When the last rank ended in the run that was recorded, where all ranks say it.
+    pub fn measured(&self) -> Option<Time> {
+        self.ranks.iter().map(|rank| rank.measured).try_fold(Time::ZERO, |last, end| Some(last.max(end?)))
+    }
+
+    /// Where in the input an operation stands: `bt.goal, line 12`; what is known of it.
+    pub fn place(&self, rank: RankId, op: u32) -> Option<String> {
+        let program = self.ranks.get(rank)?;
+        let file = self.files.get(program.file as usize).map(|file| file.to_string());
+        let place = program.places.get(op as usize).map(|place| format!("{} {place}", self.place_unit));
+        match (file, place) {
+            (Some(file), Some(place)) if self.place_unit == "line" => Some(format!("{file}:{}", &place[5..])),
+            (Some(file), Some(place)) => Some(format!("{file}, {place}")),
+            (file, place) => place.or(file),
+        }
+    }
+
+    /// An operation in words: `recv of 100 B from rank 3, tag 5`.
+    pub fn describe(&self, rank: RankId, op: &Op) -> String {
+        let tag = |tag: u32| if tag == ANY_TAG { "any tag".to_owned() } else { format!("tag {tag}") };
+        let comm = |comm: u32| if comm == 0 { String::new() } else { format!(", communicator {comm}") };
+        let peer = |peer: u32| if peer == ANY_SOURCE { "any rank".to_owned() } else { format!("rank {peer}") };
+        let name = op.kind.name();
+        match op.action() {
+            Action::Calc(time) => format!("calc of {time}"),
+            Action::Send { to, bytes, .. } => {
+                format!("{name} of {bytes} B to {}, {}{}", peer(to.peer), tag(to.tag), comm(to.comm))
+            }
+            Action::Recv { from, bytes, .. } => {
+                format!("{name} of {bytes} B from {}, {}{}", peer(from.peer), tag(from.tag), comm(from.comm))
+            }
+            Action::Probe(from) => format!("probe for {}, {}{}", peer(from.peer), tag(from.tag), comm(from.comm)),
+            Action::Wait(started) | Action::Test(started) => {
+                let ops = &self.ranks[rank].ops;
+                match ops.get(started as usize) {
+                    Some(op) if op.kind.is_nonblocking() => format!("{name} for {}", self.describe(rank, op)),
+                    _ => name.to_owned(),
+                }
+            }
+            Action::WaitList { count, .. } => format!("{name} for {count} requests"),
+            Action::Collective(number) => match self.collectives.get(number as usize) {
+                Some(collective) => format!("{}{}", collective.call.name(), comm(collective.comm)),
+                None => name.to_owned(),
+            },
+        }
+    }
+
+    /// The rank with this number, if there is one.
+    pub fn rank_id(&self, number: u32) -> Option<RankId> {
+        ((number as usize) < self.ranks.len()).then(|| RankId::from_index(number as usize))
+    }
+}
