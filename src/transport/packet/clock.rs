@@ -74,7 +74,7 @@ impl Clock {
 
 /// The nearest whole number.
 pub(super) fn rounded(value: f64) -> u64 {
-    (value + 0.5).floor() as u64
+    (value + 0.5) as u64
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
