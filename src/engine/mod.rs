@@ -112,8 +112,6 @@ struct Run<'a, 'o, O> {
     woken: Vec<RankId>,
     delivered: Vec<Send>,
     requests: Requests,
-    /// The links of the message that is being launched.
-    route: Vec<LinkId>,
 }
 
 /// What launching a message needs to know of links, close together in memory.
@@ -156,38 +154,37 @@ impl Wires {
 #[derive(Default)]
 struct Flights {
     flights: Vec<Flight>,
-    /// The links of flight i start at `i * stride`.
-    routes: Vec<LinkId>,
-    stride: usize,
+    /// The links of each flight.
+    routes: Vec<Vec<LinkId>>,
     free: Vec<FlowId>,
 }
 
 impl Flights {
-    /// Notes a message, under an id that no other message under way has.
-    fn add(&mut self, flight: Flight, route: &[LinkId]) -> FlowId {
-        if route.len() > self.stride {
-            let stride = route.len().next_power_of_two();
-            let mut routes = vec![LinkId(0); self.flights.len() * stride];
-            if self.stride > 0 {
-                for (to, from) in routes.chunks_exact_mut(stride).zip(self.routes.chunks_exact(self.stride)) {
-                    to[..self.stride].copy_from_slice(from);
-                }
-            }
-            (self.routes, self.stride) = (routes, stride);
+    /// An id that no message under way has, and room for its route.
+    #[inline]
+    fn free(&mut self) -> (FlowId, &mut Vec<LinkId>) {
+        let id = self.free.pop().unwrap_or_else(|| FlowId::from_index(self.routes.len()));
+        if id.index() == self.routes.len() {
+            self.routes.push(Vec::new());
         }
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.flights.push(flight);
-            self.routes.resize(self.flights.len() * self.stride, LinkId(0));
-            FlowId::from_index(self.flights.len() - 1)
-        });
-        self.flights[id.index()] = flight;
-        self.routes[id.index() * self.stride..][..route.len()].copy_from_slice(route);
-        id
+        let route = &mut self.routes[id.index()];
+        route.clear();
+        (id, route)
     }
 
+    /// Notes a message under an id that [`Flights::free`] gave.
+    #[inline]
+    fn put(&mut self, id: FlowId, flight: Flight) {
+        if id.index() == self.flights.len() {
+            self.flights.push(flight);
+        } else {
+            self.flights[id.index()] = flight;
+        }
+    }
+
+    #[inline]
     fn get(&self, id: FlowId) -> (&Flight, &[LinkId]) {
-        let flight = &self.flights[id.index()];
-        (flight, &self.routes[id.index() * self.stride..][..usize::from(flight.hops)])
+        (&self.flights[id.index()], &self.routes[id.index()])
     }
 }
 
@@ -210,7 +207,6 @@ impl Simulation<'_> {
             woken: Vec::new(),
             delivered: Vec::new(),
             requests: Requests::default(),
-            route: Vec::new(),
         };
         let total = run.simulation.workload.messages();
         run.simulation.workload.begin(&mut run.requests);
@@ -247,33 +243,27 @@ impl Simulation<'_> {
 impl<O: Observer> Run<'_, '_, O> {
     /// Sends what the workload wants sent, and notes the wakes.
     fn serve_requests(&mut self) {
-        let requests = std::mem::take(&mut self.requests);
-        for &send in &requests.sends {
-            self.launch(send);
+        for index in 0..self.requests.sends.len() {
+            self.launch(self.requests.sends[index]);
         }
-        for &(time, rank) in &requests.wakes {
+        self.requests.sends.clear();
+        for (time, rank) in self.requests.wakes.drain(..) {
             self.events.push(time.max(self.now), Event::Wake(rank));
         }
-        self.requests = requests;
-        self.requests.sends.clear();
-        self.requests.wakes.clear();
     }
 
     /// A message leaves its sender: it spends the latencies of its route, then takes bandwidth until it is through.
     fn launch(&mut self, send: Send) {
         let Simulation { router, placement, .. } = &self.simulation;
         let (src, dst): (NodeId, NodeId) = (placement[send.id.src], placement[send.dst]);
-        self.route.clear();
+        let (id, route) = self.flights.free();
         if src != dst {
-            router.route(src, dst, &mut self.route);
+            router.route(src, dst, route);
         }
-        let latency = self.wires.latency(&self.route);
-        let transfer = self.wires.transfer(&self.route, send.bytes);
-        let transport = &self.simulation.transport;
-        let alone = transport.alone(&self.route, send.bytes).unwrap_or(latency + transfer);
-        let hops = self.route.len().try_into().unwrap_or(u16::MAX);
-        let flight = Flight { send, start: self.now, alone, hops };
-        let id = self.flights.add(flight, &self.route);
+        let latency = self.wires.latency(route);
+        let transfer = self.wires.transfer(route, send.bytes);
+        let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
+        self.flights.put(id, Flight { send, start: self.now, alone });
         self.outcome.events += 1;
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));

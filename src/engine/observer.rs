@@ -14,8 +14,6 @@ pub struct Flight {
     /// How long it would take with the network to itself: latencies plus bytes over the least capacity,
     /// unless the transport says otherwise.
     pub alone: Time,
-    /// Number of links it crosses.
-    pub hops: u16,
 }
 
 /// Looks at what happens; every method does nothing unless it is written.

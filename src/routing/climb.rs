@@ -28,6 +28,8 @@ pub(super) struct Level {
     copies: u32,
     /// Ports of a part of the level below.
     pub ports: u32,
+    /// Whether there is one cable to each parent: then ports are parents.
+    is_simple: bool,
     by_ports: Divisor,
     by_children: Divisor,
     by_parents: Divisor,
@@ -63,7 +65,7 @@ impl Climb {
             route.push(LinkId(cable(above_src)));
             *back = LinkId(cable(above_dst) + level.cables);
             turn += 1;
-            copy += level.copies * level.by_parents.divide(port).1;
+            copy += level.copies * level.parent(port);
             above_src = level.by_children.divide(above_src).0;
             above_dst = level.by_children.divide(above_dst).0;
         }
@@ -78,6 +80,7 @@ impl Level {
             cables: tree.cables(level),
             copies: tree.copies(level - 1),
             ports: tree.ports(level),
+            is_simple: tree.ports(level) == tree.up[level - 1],
             by_ports: Divisor::new(tree.ports(level)),
             by_children: Divisor::new(tree.down[level - 1]),
             by_parents: Divisor::new(tree.up[level - 1]),
@@ -87,6 +90,13 @@ impl Level {
     /// The port of a part that a number falls to, and what is left of the number for the level above.
     #[inline]
     pub fn digit(&self, number: u32) -> (u32, u32) {
-        (self.by_ports.divide(number).1, self.by_parents.divide(number).0)
+        let (above, digit) = self.by_parents.divide(number);
+        if self.is_simple { (digit, above) } else { (self.by_ports.divide(number).1, above) }
+    }
+
+    /// The parent that a port leads to.
+    #[inline]
+    fn parent(&self, port: u32) -> u32 {
+        if self.is_simple { port } else { self.by_parents.divide(port).1 }
     }
 }

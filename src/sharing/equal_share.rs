@@ -8,45 +8,63 @@ use super::{Change, Sharing};
 /// What a flow throttled elsewhere leaves unused on a link is lost. Source: MFS, steps 3 and 4 of its cycle ("mode
 /// F").
 ///
-/// Rates are worked out again only for flows that a changed share can touch. When the share of a link falls, that
-/// is each flow on it that was faster; when it rises, each flow whose rate *was* that share. A rate is always a copy
-/// of some share, so comparing them for equality is exact, and the rates do not depend on the order of events.
+/// Rates are worked out again only for flows that a changed share can touch. When the share of a link falls, each flow
+/// on it that was faster gets the new share; when it rises, each flow whose rate *was* that share takes the least share
+/// of its route anew. A rate is always a copy of some share, so comparing them for equality is exact, and the rates do
+/// not depend on the order of events.
 ///
-/// Cost of a solve: O(m + t·h) for m flows on the changed links, t of them touched, h links each.
+/// Cost of a solve: O(m + t·h) for m flows on the changed links, t of them held back by a share that rises, h links each.
 #[derive(Clone, Debug)]
 pub struct EqualShare {
-    /// The state of a link is its share c / n, infinite for a link without flows; the rate of a flow that came since the
-    /// last solve is 0.
-    incidence: Incidence<f64>,
-    capacities: Vec<f64>,
+    /// The rate of a flow that came since the last solve is 0.
+    incidence: Incidence<LinkState>,
     /// Links whose number of flows has changed, each once.
     changed: Vec<u32>,
-    is_changed: Vec<bool>,
-    /// Flows to work out again, each once.
-    touched: Vec<u32>,
-    is_touched: Vec<bool>,
+    /// Flows whose rate may have changed, each once, with the old one.
+    moved: Vec<(u32, f64)>,
+    /// By flow: whether it is among those.
+    is_moved: Vec<bool>,
+    /// Flows that take the least share of their route anew.
+    raised: Vec<u32>,
+}
+
+/// What is kept of a link.
+#[derive(Clone, Debug)]
+struct LinkState {
+    /// c / n \[B/s\]; infinite for a link without flows.
+    share: f64,
+    /// \[B/s\].
+    capacity: f64,
+    /// Whether its number of flows has changed since the last solve.
+    is_changed: bool,
 }
 
 impl EqualShare {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
-        let links = capacities.len();
+        let state = |capacity| LinkState { share: f64::INFINITY, capacity, is_changed: false };
         Self {
-            incidence: Incidence::new(std::iter::repeat_n(f64::INFINITY, links)),
-            capacities,
+            incidence: Incidence::new(capacities.into_iter().map(state)),
             changed: Vec::new(),
-            is_changed: vec![false; links],
-            touched: Vec::new(),
-            is_touched: Vec::new(),
+            moved: Vec::new(),
+            is_moved: Vec::new(),
+            raised: Vec::new(),
         }
     }
 
-    pub(super) fn incidence(&self) -> &Incidence<f64> {
-        &self.incidence
+    /// The flows on a link.
+    pub(super) fn flows_on(&self, link: u32) -> &[u32] {
+        self.incidence.flows_on(link)
     }
 
-    pub(super) fn capacities(&self) -> &[f64] {
-        &self.capacities
+    /// The links of a flow.
+    pub(super) fn links(&self, flow: u32) -> &[u32] {
+        self.incidence.links(flow)
+    }
+
+    /// Number of flow places there have ever been: flow ids are below it.
+    pub(super) fn flows(&self) -> usize {
+        self.incidence.flows()
     }
 
     /// Links whose number of flows has changed since the last solve.
@@ -55,68 +73,71 @@ impl EqualShare {
     }
 
     #[inline(always)]
-    fn mark(changed: &mut Vec<u32>, is_changed: &mut [bool], link: u32) {
-        if !std::mem::replace(&mut is_changed[link as usize], true) {
+    fn mark(changed: &mut Vec<u32>, link: u32, state: &mut LinkState) {
+        if !std::mem::replace(&mut state.is_changed, true) {
             changed.push(link);
         }
     }
 
-    fn touch(touched: &mut Vec<u32>, is_touched: &mut [bool], flow: u32) {
-        if !std::mem::replace(&mut is_touched[flow as usize], true) {
-            touched.push(flow);
+    #[inline(always)]
+    fn note(moved: &mut Vec<(u32, f64)>, is_moved: &mut [bool], flow: u32, old: f64) {
+        if !std::mem::replace(&mut is_moved[flow as usize], true) {
+            moved.push((flow, old));
         }
     }
 }
 
 impl Sharing for EqualShare {
     fn add(&mut self, flow: u32, links: &[u32]) {
-        let Self { incidence, is_changed, changed, .. } = self;
-        incidence.add(flow, links, |link, _, _| Self::mark(changed, is_changed, link));
-        if self.is_touched.len() < self.incidence.flows() {
-            self.is_touched.resize(self.incidence.flows(), false);
+        let Self { incidence, changed, moved, is_moved, raised } = self;
+        incidence.add(flow, links, |link, state, _| Self::mark(changed, link, state));
+        if is_moved.len() < incidence.flows() {
+            is_moved.resize(incidence.flows(), false);
         }
-        self.incidence.set_rate(flow, 0.0);
-        Self::touch(&mut self.touched, &mut self.is_touched, flow);
+        incidence.set_rate(flow, 0.0);
+        Self::note(moved, is_moved, flow, 0.0);
+        raised.push(flow);
     }
 
     fn remove(&mut self, flow: u32) {
-        let Self { incidence, is_changed, changed, .. } = self;
-        incidence.remove(flow, |link, _, _| Self::mark(changed, is_changed, link));
+        let Self { incidence, changed, .. } = self;
+        incidence.remove(flow, |link, state, _| Self::mark(changed, link, state));
+        incidence.set_rate(flow, 0.0);
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        for &link in &self.changed {
-            self.is_changed[link as usize] = false;
-            let new = match self.incidence.count(link) {
-                0 => f64::INFINITY,
-                n => self.capacities[link as usize] / f64::from(n),
-            };
-            let old = std::mem::replace(self.incidence.state_mut(link).0, new);
-            let flows = self.incidence.flows_on(link);
-            if new < old {
-                for &flow in flows {
-                    if self.incidence.known_rate(flow) > new {
-                        Self::touch(&mut self.touched, &mut self.is_touched, flow);
-                    }
-                }
-            } else if new > old {
-                for &flow in flows {
-                    if self.incidence.known_rate(flow) == old {
-                        Self::touch(&mut self.touched, &mut self.is_touched, flow);
-                    }
+        let Self { incidence, changed, moved, is_moved, raised } = self;
+        for link in changed.drain(..) {
+            let (state, count) = incidence.state_mut(link);
+            state.is_changed = false;
+            let new = if count == 0 { f64::INFINITY } else { state.capacity / f64::from(count) };
+            let old = std::mem::replace(&mut state.share, new);
+            if new == old {
+                continue;
+            }
+            let list = incidence.list(link);
+            for index in 0..list.count {
+                let flow = incidence.listed(&list, index);
+                let rate = incidence.known_rate(flow);
+                if rate > new {
+                    Self::note(moved, is_moved, flow, rate);
+                    incidence.set_rate(flow, new);
+                } else if rate == old {
+                    raised.push(flow);
+                    Self::note(moved, is_moved, flow, rate);
                 }
             }
         }
-        self.changed.clear();
-        for flow in self.touched.drain(..) {
-            self.is_touched[flow as usize] = false;
-            let links = self.incidence.links(flow);
-            if links.is_empty() {
-                continue; // came and went since the last solve
-            }
-            let new = links.iter().map(|&link| *self.incidence.state(link)).fold(f64::INFINITY, f64::min);
-            let old = self.incidence.set_rate(flow, new);
-            if new != old {
+        for flow in raised.drain(..) {
+            let mut least = f64::INFINITY;
+            incidence.visit_links(flow, |_, state, _| least = if state.share < least { state.share } else { least });
+            incidence.set_rate(flow, least);
+        }
+        for (flow, old) in moved.drain(..) {
+            is_moved[flow as usize] = false;
+            let new = incidence.rate(flow);
+            // (Infinite: it came and went since the last solve.)
+            if new != old && new < f64::INFINITY {
                 changes.push(Change { flow, old, new });
             }
         }
@@ -128,6 +149,6 @@ impl Sharing for EqualShare {
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
         let rate = self.incidence.rate(flow);
-        self.incidence.links(flow).iter().copied().find(|&link| *self.incidence.state(link) == rate)
+        self.incidence.links(flow).iter().copied().find(|&link| self.incidence.state(link).share == rate)
     }
 }

@@ -277,7 +277,7 @@ impl<S> Incidence<S> {
     }
 
     /// Number of flows on a link.
-    #[inline]
+    #[cfg(test)]
     pub(super) fn count(&self, link: u32) -> u32 {
         self.links[link as usize].count
     }

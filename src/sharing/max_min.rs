@@ -113,28 +113,35 @@ impl LinkState {
         self.mark >> 3
     }
 
-    /// A lower bound of the next level at which this link, with `count` flows, needs attention, before it is done.
+    /// A lower bound of the next level at which this link, with `count` flows, needs attention, before it is done; and
+    /// whether it is exact.
     ///
     /// `level` is its old level here, the level at which it holds its flows back unless something happens below it:
     /// infinite once it is released.
     #[inline(always)]
-    fn key(&self, count: u32) -> f64 {
+    fn key(&self, count: u32) -> (f64, bool) {
         debug_assert!(self.phase() != Phase::Done, "nothing changes on a link that is done");
         let left = self.capacity - self.load;
         if self.free == 0 {
             let rounding = self.capacity * EPS;
             if left > rounding {
-                return self.level; // room to spare: at the old level its flows are released
+                return (self.level, false); // room to spare: at the old level its flows are released
             }
             if left >= -rounding {
-                return f64::INFINITY; // exactly full: nothing to do
+                return (f64::INFINITY, false); // exactly full: nothing to do
             }
         }
         // The larger of the even share c / n and of what is left for the free flows, (c - load) / free; compared by
         // multiplication, so that a single division is left, and none where the old level comes first.
         let (count, free) = (f64::from(count), f64::from(self.free));
         let (upper, lower) = if left * count > self.capacity * free { (left, free) } else { (self.capacity, count) };
-        if self.level * lower <= upper { self.level } else { upper / lower }
+        if self.level * lower <= upper {
+            (self.level, false)
+        } else if count == free {
+            (self.capacity / count, true) // all rise together
+        } else {
+            (upper / lower, false)
+        }
     }
 }
 
@@ -155,18 +162,40 @@ impl Sweep {
         state.mark = self.pending.push(key) << 3 | Phase::Old as u32;
     }
 
-    /// A flow's rate on this link goes by `by` (and it is free no more, or is free now): the link is dirty, and its key
-    /// is worked out again.
+    /// Works out the key of a dirty link.
     #[inline(always)]
-    fn shift(&mut self, link: u32, state: &mut LinkState, count: u32, by: f64, free: i32) {
-        state.load += by;
-        state.free = state.free.wrapping_add_signed(free);
-        if state.epoch == self.epoch {
-            state.mark &= !EXACT;
-            self.pending.set(state.place(), state.key(count));
-        } else {
-            state.mark = Phase::Old as u32;
-            self.join(link, state, state.key(count));
+    fn set_key(&mut self, state: &mut LinkState, count: u32) {
+        let (key, is_exact) = state.key(count);
+        state.mark = state.mark & !EXACT | if is_exact { EXACT } else { 0 };
+        self.pending.set(state.place(), key);
+    }
+
+    /// A flow on this link is free from now on; it was this fast.
+    #[inline(always)]
+    fn freed(&mut self, link: u32, state: &mut LinkState, count: u32, rate: f64) {
+        state.load -= rate;
+        state.free += 1;
+        self.soil(link, state);
+        self.set_key(state, count);
+    }
+
+    /// A free flow on this link is fixed at a level; the link is dirty since it became free.
+    #[inline(always)]
+    fn fixed(&mut self, state: &mut LinkState, count: u32, level: f64) {
+        debug_assert_eq!(state.epoch, self.epoch);
+        state.load += level;
+        state.free -= 1;
+        self.set_key(state, count);
+    }
+
+    /// A fixed flow on this link is slower from now on.
+    #[inline(always)]
+    fn slowed(&mut self, link: u32, state: &mut LinkState, count: u32, by: f64) {
+        state.load -= by;
+        // A link that had room has more of it now: nothing will happen there.
+        if state.epoch == self.epoch || state.level < f64::INFINITY {
+            self.soil(link, state);
+            self.set_key(state, count);
         }
     }
 }
@@ -258,12 +287,14 @@ impl MaxMin {
             freed_load += rate;
             incidence.visit_links(flow, |other, state, count| {
                 if other != link {
-                    sweep.shift(other, state, count, -rate, 1);
+                    sweep.freed(other, state, count, rate);
                 }
             });
         }
         let (state, count) = incidence.state_mut(link);
-        sweep.shift(link, state, count, -freed_load, freed);
+        state.load -= freed_load;
+        state.free += freed;
+        sweep.set_key(state, count);
     }
 
     /// The link is full at this level: flows that would be faster are fixed there.
@@ -282,24 +313,28 @@ impl MaxMin {
             if rate <= threshold {
                 continue;
             }
-            let (by, free) = if rate == f64::INFINITY {
-                (level, -1)
+            incidence.set_rate(flow, level);
+            if rate == f64::INFINITY {
+                fixed += 1;
+                added_load += level;
+                incidence.visit_links(flow, |other, state, count| {
+                    if other != link {
+                        sweep.fixed(state, count, level);
+                    }
+                });
             } else {
                 moved.push((flow, rate));
-                (level - rate, 0)
-            };
-            incidence.set_rate(flow, level);
-            fixed -= free;
-            added_load += by;
-            incidence.visit_links(flow, |other, state, count| {
-                if other != link {
-                    sweep.shift(other, state, count, by, free);
-                }
-            });
+                added_load += level - rate;
+                incidence.visit_links(flow, |other, state, count| {
+                    if other != link {
+                        sweep.slowed(other, state, count, rate - level);
+                    }
+                });
+            }
         }
         let (state, _) = incidence.state_mut(link);
         state.load += added_load;
-        state.free -= fixed as u32;
+        state.free -= fixed;
     }
 
     /// Takes the link of the smallest key one step on; `false` when none needs attention any more.
@@ -356,11 +391,14 @@ impl Sharing for MaxMin {
         let Self { incidence, sweep, .. } = self;
         let rate = incidence.set_rate(flow, 0.0);
         incidence.remove(flow, |link, state, count| {
-            sweep.soil(link, state);
             if rate == f64::INFINITY {
                 state.free -= 1;
             } else {
                 state.load -= rate;
+            }
+            // (A link that had room has more of it now: nothing will happen there.)
+            if state.level < f64::INFINITY {
+                sweep.soil(link, state);
             }
             if count == 0 {
                 state.load = 0.0;
@@ -370,9 +408,9 @@ impl Sharing for MaxMin {
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        for &link in &self.sweep.dirty {
-            let (state, count) = self.incidence.state_mut(link);
-            self.sweep.pending.set(state.place(), state.key(count));
+        for index in 0..self.sweep.dirty.len() {
+            let (state, count) = self.incidence.state_mut(self.sweep.dirty[index]);
+            self.sweep.set_key(state, count);
         }
         while self.step() {}
         for (flow, old) in self.moved.drain(..) {

@@ -1,6 +1,5 @@
 //! Redistribution: equal share, then rounds that hand out what flows throttled elsewhere leave unused.
 
-use super::incidence::Incidence;
 use super::{Change, EqualShare, Sharing};
 
 /// Rounds are never more than this, whatever the threshold.
@@ -37,6 +36,8 @@ const NEW: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Redistribute {
     base: EqualShare,
+    /// By link \[B/s\].
+    capacities: Vec<f64>,
     threshold: f64,
     layers: Vec<Layer>,
     /// By flow: the round at which it stopped; its rate from there on is that of this round.
@@ -89,7 +90,8 @@ impl Redistribute {
     pub fn new(capacities: Vec<f64>, threshold: f64) -> Self {
         let links = capacities.len();
         Self {
-            base: EqualShare::new(capacities),
+            base: EqualShare::new(capacities.clone()),
+            capacities,
             threshold,
             layers: Vec::new(),
             stop: Vec::new(),
@@ -103,18 +105,14 @@ impl Redistribute {
         }
     }
 
-    fn incidence(&self) -> &Incidence<f64> {
-        self.base.incidence()
-    }
-
     /// Makes sure that round k has a layer with room for all flows.
     fn layer(&mut self, k: usize) {
         if k == self.layers.len() {
-            let room = self.base.capacities().to_vec();
+            let room = self.capacities.clone();
             self.layers.push(Layer { rates: Vec::new(), room });
             self.stopped.push(0);
         }
-        let flows = self.base.incidence().flows();
+        let flows = self.base.flows();
         if self.layers[k].rates.len() < flows {
             self.layers[k].rates.resize(flows, 0.0);
         }
@@ -136,18 +134,18 @@ impl Redistribute {
         self.flows.clear();
         let mut links = std::mem::take(&mut self.links);
         let mut flows = std::mem::take(&mut self.flows);
-        let moved_links = self.moved.iter().flat_map(|&flow| self.base.incidence().links(flow));
+        let moved_links = self.moved.iter().flat_map(|&flow| self.base.links(flow));
         for &link in changed_links.iter().chain(moved_links) {
             if std::mem::replace(&mut self.pass.links[link as usize], now) != now {
                 links.push(link);
             }
         }
         for &link in &links {
-            let on_link = self.base.incidence().flows_on(link);
+            let on_link = self.base.flows_on(link);
             let used: f64 = on_link.iter().map(|&flow| self.rate_of_round(flow, k)).sum();
-            let room = (self.base.capacities()[link as usize] - used).max(0.0);
+            let room = (self.capacities[link as usize] - used).max(0.0);
             self.layers[k].room[link as usize] = room;
-            for &flow in self.base.incidence().flows_on(link) {
+            for &flow in self.base.flows_on(link) {
                 if std::mem::replace(&mut self.pass.flows[flow as usize], now) != now {
                     flows.push(flow);
                 }
@@ -193,8 +191,8 @@ impl Redistribute {
             }
             let layer = &self.layers[k];
             let rate = layer.rates[f];
-            let offer = |&link: &u32| layer.room[link as usize] / f64::from(self.base.incidence().count(link));
-            let gain = self.base.incidence().links(flow).iter().map(offer).fold(f64::INFINITY, f64::min);
+            let offer = |&link: &u32| layer.room[link as usize] / self.base.flows_on(link).len() as f64;
+            let gain = self.base.links(flow).iter().map(offer).fold(f64::INFINITY, f64::min);
             let gains = gain >= self.threshold * rate && k + 1 < MOST_ROUNDS;
             // What the rate of round k+1 was in the last solve; a stopped flow's is its final rate.
             let known = stop != NEW && stop as usize > k;
@@ -224,7 +222,7 @@ impl Redistribute {
 impl Sharing for Redistribute {
     fn add(&mut self, flow: u32, links: &[u32]) {
         self.base.add(flow, links);
-        let flows = self.incidence().flows();
+        let flows = self.base.flows();
         if self.stop.len() < flows {
             self.stop.resize(flows, NEW);
             self.rates.resize(flows, 0.0);
@@ -289,9 +287,9 @@ impl Sharing for Redistribute {
         let stop = self.stop[flow as usize];
         let offer = |link: u32| {
             let room = self.layers.get(stop as usize).map_or(0.0, |layer| layer.room[link as usize]);
-            room / f64::from(self.incidence().count(link))
+            room / self.base.flows_on(link).len() as f64
         };
-        let links = self.incidence().links(flow).iter().copied();
+        let links = self.base.links(flow).iter().copied();
         links.min_by(|&a, &b| offer(a).total_cmp(&offer(b)))
     }
 

@@ -7,6 +7,7 @@
 mod parse;
 mod show;
 
+use std::cmp::Ordering;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
@@ -23,7 +24,7 @@ const PS_PER_S: f64 = 1e12;
 /// durations that are whole (20 KB at 1 GB/s is 20 us) add up without any rounding, and fractions
 /// keep 53 bits, so that a shared rate of a third does not shift a completion time. Why not an
 /// integer: see `docs/architecture.md`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Time(OrderedFloat<f64>);
 
 impl Time {
@@ -60,6 +61,51 @@ impl Time {
     #[inline]
     pub fn is_finite(self) -> bool {
         self.ps().is_finite()
+    }
+}
+
+impl Ord for Time {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.cmp(&other.0)
+    }
+
+    #[inline]
+    fn max(self, other: Self) -> Self {
+        if self < other { other } else { self }
+    }
+
+    #[inline]
+    fn min(self, other: Self) -> Self {
+        if other < self { other } else { self }
+    }
+}
+
+/// As numbers: a time is always one, which the general order of doubles does not know.
+impl PartialOrd for Time {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline]
+    fn lt(&self, other: &Self) -> bool {
+        self.ps() < other.ps()
+    }
+
+    #[inline]
+    fn le(&self, other: &Self) -> bool {
+        self.ps() <= other.ps()
+    }
+
+    #[inline]
+    fn gt(&self, other: &Self) -> bool {
+        self.ps() > other.ps()
+    }
+
+    #[inline]
+    fn ge(&self, other: &Self) -> bool {
+        self.ps() >= other.ps()
     }
 }
 

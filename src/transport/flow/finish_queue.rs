@@ -1,6 +1,6 @@
 //! Finish times of flows, earliest first, each of which may change at any time.
 
-/// Children of a heap node: eight entries of 16 bytes are two cache lines.
+/// Children of a heap node.
 const ARITY: usize = 8;
 
 /// Not in the queue.
@@ -9,40 +9,77 @@ const ABSENT: u32 = u32::MAX;
 /// An indexed 8-ary heap of (finish time, flow).
 ///
 /// One completion changes the finish times of about four other flows, so changing a key must be as cheap as taking
-/// the smallest. Eight children make the heap shallow (four levels for 3,456 flows) and a node's children adjacent:
-/// measured against binary and 4-ary heaps, lazy deletion and bucket wheels, this form was the fastest at every size.
+/// the smallest. Eight children make the heap shallow (four levels for 3,456 flows), and the times of a node's children
+/// are one cache line: measured against binary and 4-ary heaps, lazy deletion and bucket wheels, this form was the
+/// fastest at every size.
 ///
 /// Taking out the earliest leaves a hole at the root: the sender's next message, which mostly follows at once, goes in
 /// there and sinks, which saves moving the last entry to the root and the new one up from the end.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct FinishQueue {
-    heap: Vec<Entry>,
+    /// The children of place p, `8 p + 1` to `8 p + 8`, are those of block p + 1; the root is the last of block 0.
+    blocks: Vec<Block>,
+    len: usize,
     /// By flow: where in the heap it is.
     places: Vec<u32>,
     /// Whether the root has been taken out and not filled yet.
     hole: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    /// \[ps\].
-    time: f64,
-    flow: u32,
+/// The children of a place.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Block {
+    /// \[ps\]; infinite where there is none.
+    times: [f64; ARITY],
+    flows: [u32; ARITY],
 }
+
+impl Block {
+    const EMPTY: Self = Self { times: [f64::INFINITY; ARITY], flows: [0; ARITY] };
+
+    /// Which of them is the earliest.
+    ///
+    /// A tournament, because which of two wins is a coin toss that a processor cannot predict, and this form compiles to
+    /// selections instead of jumps.
+    #[inline(always)]
+    fn earliest(&self) -> (usize, f64) {
+        let times = &self.times;
+        let pair = |a: usize| if times[a + 1] < times[a] { (a + 1, times[a + 1]) } else { (a, times[a]) };
+        let earlier = |a: (usize, f64), b: (usize, f64)| if b.1 < a.1 { b } else { a };
+        earlier(earlier(pair(0), pair(2)), earlier(pair(4), pair(6)))
+    }
+}
+
+impl Default for FinishQueue {
+    fn default() -> Self {
+        Self { blocks: vec![Block::EMPTY], len: 0, places: Vec::new(), hole: false }
+    }
+}
+
+/// The block and the slot of a place.
+#[inline(always)]
+fn at(place: usize) -> (usize, usize) {
+    ((place + ARITY - 1) / ARITY, (place + ARITY - 1) % ARITY)
+}
+
+const ROOT: usize = ARITY - 1;
 
 impl FinishQueue {
     /// The earliest time, or infinity.
     #[inline]
     pub(super) fn earliest(&self) -> f64 {
-        let candidates = if self.hole { self.heap.get(1..).unwrap_or_default() } else { &self.heap[..] };
-        let count = if self.hole { ARITY } else { 1 };
-        candidates.iter().take(count).map(|entry| entry.time).fold(f64::INFINITY, f64::min)
+        if !self.hole {
+            return self.blocks[0].times[ROOT];
+        }
+        self.blocks.get(1).map_or(f64::INFINITY, |children| children.earliest().1)
     }
 
     /// The finish time of a flow that is in the queue.
-    #[inline]
-    pub(super) fn time(&self, flow: u32) -> f64 {
-        self.heap[self.places[flow as usize] as usize].time
+    #[cfg(test)]
+    fn time(&self, flow: u32) -> f64 {
+        let (block, slot) = at(self.places[flow as usize] as usize);
+        self.blocks[block].times[slot]
     }
 
     /// Puts a flow in, or changes its time.
@@ -51,91 +88,96 @@ impl FinishQueue {
         if self.places.len() <= flow as usize {
             self.places.resize(flow as usize + 1, ABSENT);
         }
-        let entry = Entry { time, flow };
         let place = self.places[flow as usize];
         if place != ABSENT {
-            let place = place as usize;
-            if time < self.heap[place].time {
-                self.rise(place, entry);
-            } else {
-                self.sink(place, entry);
-            }
+            self.change(flow, |_| time);
         } else if std::mem::take(&mut self.hole) {
-            self.sink(0, entry);
+            self.sink(0, flow, time);
         } else {
-            self.heap.push(entry);
-            self.rise(self.heap.len() - 1, entry);
+            let place = self.len;
+            self.len += 1;
+            if at(place).0 == self.blocks.len() {
+                self.blocks.push(Block::EMPTY);
+            }
+            self.rise(place, flow, time);
+        }
+    }
+
+    /// Changes the time of a flow that is in the queue.
+    #[inline]
+    pub(super) fn change(&mut self, flow: u32, new: impl FnOnce(f64) -> f64) {
+        let place = self.places[flow as usize] as usize;
+        let (block, slot) = at(place);
+        let old = self.blocks[block].times[slot];
+        let time = new(old);
+        if time < old {
+            self.rise(place, flow, time);
+        } else if time > old {
+            self.sink(place, flow, time);
         }
     }
 
     /// Takes out the earliest flow.
     pub(super) fn pop(&mut self) -> Option<u32> {
-        if std::mem::take(&mut self.hole)
-            && let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sink(0, last);
+        if std::mem::take(&mut self.hole) {
+            // The last entry fills the hole.
+            self.len -= 1;
+            let (block, slot) = at(self.len);
+            let last = &mut self.blocks[block];
+            let time = std::mem::replace(&mut last.times[slot], f64::INFINITY);
+            let flow = last.flows[slot];
+            if self.len > 0 {
+                self.sink(0, flow, time);
+            }
         }
-        let root = self.heap.first_mut()?;
-        let flow = root.flow;
+        if self.len == 0 {
+            return None;
+        }
+        let root = &mut self.blocks[0];
+        let flow = root.flows[ROOT];
         // Nothing rises above the hole.
-        root.time = f64::NEG_INFINITY;
+        root.times[ROOT] = f64::NEG_INFINITY;
         self.places[flow as usize] = ABSENT;
         self.hole = true;
         Some(flow)
     }
 
-    /// Writes `entry` where it belongs at or above `place`.
+    #[inline(always)]
+    fn put(&mut self, place: usize, flow: u32, time: f64) {
+        let (block, slot) = at(place);
+        self.blocks[block].times[slot] = time;
+        self.blocks[block].flows[slot] = flow;
+        self.places[flow as usize] = place as u32;
+    }
+
+    /// Writes an entry where it belongs at or above `place`.
     #[inline]
-    fn rise(&mut self, mut place: usize, entry: Entry) {
+    fn rise(&mut self, mut place: usize, flow: u32, time: f64) {
         while place > 0 {
             let parent = (place - 1) / ARITY;
-            let above = self.heap[parent];
-            if above.time <= entry.time {
+            let (block, slot) = at(parent);
+            let above = self.blocks[block].times[slot];
+            if above <= time {
                 break;
             }
-            self.heap[place] = above;
-            self.places[above.flow as usize] = place as u32;
+            self.put(place, self.blocks[block].flows[slot], above);
             place = parent;
         }
-        self.heap[place] = entry;
-        self.places[entry.flow as usize] = place as u32;
+        self.put(place, flow, time);
     }
 
-    /// Writes `entry` where it belongs at or below `place`.
-    #[inline]
-    fn sink(&mut self, mut place: usize, entry: Entry) {
-        loop {
-            let first = place * ARITY + 1;
-            let (children, best): (&[Entry], usize) = match self.heap.get(first..first + ARITY) {
-                Some(children) => (children, earliest_of(children.try_into().expect("a slice of this length"))),
-                None if first < self.heap.len() => {
-                    let children = &self.heap[first..];
-                    let earlier = |a: usize, b: usize| if children[b].time < children[a].time { b } else { a };
-                    (children, (1..children.len()).fold(0, earlier))
-                }
-                None => break,
-            };
-            let child = children[best];
-            if child.time >= entry.time {
+    /// Writes an entry where it belongs at or below `place`.
+    fn sink(&mut self, mut place: usize, flow: u32, time: f64) {
+        while let Some(children) = self.blocks.get(place + 1) {
+            let (best, earliest) = children.earliest();
+            if earliest >= time {
                 break;
             }
-            self.heap[place] = child;
-            self.places[child.flow as usize] = place as u32;
-            place = first + best;
+            self.put(place, children.flows[best], earliest);
+            place = place * ARITY + 1 + best;
         }
-        self.heap[place] = entry;
-        self.places[entry.flow as usize] = place as u32;
+        self.put(place, flow, time);
     }
-}
-
-/// Which of a full set of children is the earliest: a tournament, because which of two wins is a coin toss that a
-/// processor cannot predict, and this form compiles to selections instead of jumps.
-#[inline(always)]
-fn earliest_of(children: &[Entry; ARITY]) -> usize {
-    let earlier = |a: usize, b: usize| if children[b & 7].time < children[a & 7].time { b } else { a };
-    let quarter = [earlier(0, 1), earlier(2, 3), earlier(4, 5), earlier(6, 7)];
-    earlier(earlier(quarter[0], quarter[1]), earlier(quarter[2], quarter[3]))
 }
 
 #[cfg(test)]

@@ -179,17 +179,14 @@ impl Transport for Flows {
         self.sharing.solve(&mut self.changes);
         let now_ps = now.ps();
         for &Change { flow, old, new } in &self.changes {
-            let finish = if old == 0.0 {
+            if old == 0.0 {
                 let bytes = self.bytes[flow as usize] as f64;
-                (now + Bandwidth::from_bytes_per_second(new).time_for(bytes)).ps()
+                self.finish.set(flow, (now + Bandwidth::from_bytes_per_second(new).time_for(bytes)).ps());
             } else {
-                let finish = self.finish.time(flow);
-                if finish <= now_ps {
-                    continue; // done already, within the width of an instant
-                }
-                now_ps + (finish - now_ps) * (old / new)
-            };
-            self.finish.set(flow, finish);
+                // What should have arrived already does so now, within the width of an instant.
+                let later = |finish: f64| if finish > now_ps { now_ps + (finish - now_ps) * (old / new) } else { finish };
+                self.finish.change(flow, later);
+            }
         }
     }
 
