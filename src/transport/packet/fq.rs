@@ -67,8 +67,8 @@ struct Port {
     /// Packets that have come here over another link and wait.
     queued: u32,
     peak: u32,
-    since: u64,
-    queue_time: f64,
+    /// When they left less when they came, summed over all \[ticks\].
+    queue_time: i128,
     busy: u64,
     /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did before.
     stuck: u64,
@@ -83,8 +83,7 @@ impl FairQueues {
             sending: false,
             queued: 0,
             peak: 0,
-            since: 0,
-            queue_time: 0.0,
+            queue_time: 0,
             busy: 0,
             stuck: u64::MAX,
             blocked: 0,
@@ -184,10 +183,9 @@ impl FairQueues {
             port.stuck = u64::MAX;
         }
         let place = port.head as usize;
-        let (flow, hop) = (place / self.stride, place & (self.stride - 1));
+        let (flow, hop) = (net.flow(place as u32) as usize, place & (self.stride - 1));
         if hop > 0 {
-            port.queue_time += (net.now - port.since) as f64 * f64::from(port.queued);
-            port.since = net.now;
+            port.queue_time += i128::from(net.now);
             port.queued -= 1;
         }
         port.sending = true;
@@ -224,20 +222,19 @@ impl FairQueues {
         net.hops += 1;
         let link = net.routes[place + 1];
         if link == NONE {
-            let flow = place / self.stride;
-            let message = &mut self.messages[flow];
+            let flow = net.flow(place as u32);
+            let message = &mut self.messages[flow as usize];
             message.arrived += 1;
             let all = message.arrived == message.packets;
             if all {
                 self.under_way -= 1;
-                net.arrivals.push(flow as u32);
+                net.arrivals.push(flow);
             }
             return all;
         }
         self.queues[place + 1].waiting += 1;
         let port = &mut self.ports[link as usize];
-        port.queue_time += (net.now - port.since) as f64 * f64::from(port.queued);
-        port.since = net.now;
+        port.queue_time -= i128::from(net.now);
         port.queued += 1;
         self.push_on(net, place + 1);
         let port = &mut self.ports[link as usize];
@@ -270,7 +267,7 @@ impl Switching for FairQueues {
             return self.hand_on(net, place);
         }
         let hop = place & (self.stride - 1);
-        let all_sent = hop == 0 && self.queues[place].sent == self.messages[place / self.stride].packets;
+        let all_sent = hop == 0 && self.queues[place].sent == self.messages[net.flow(place as u32) as usize].packets;
         self.go_on(net, link);
         let departed = all_sent && net.departed(place as u32);
         let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, place);
@@ -283,7 +280,7 @@ impl Switching for FairQueues {
         Ticks {
             busy: port.busy,
             peak_queue: port.peak,
-            queue_time: port.queue_time + waited(port.since) as f64 * f64::from(port.queued),
+            queue_time: (port.queue_time + i128::from(net.now) * i128::from(port.queued)) as f64,
             blocked: port.blocked + waited(port.stuck),
         }
     }

@@ -98,8 +98,8 @@ struct Output {
     /// Packets that wait for it, over time.
     queued: u32,
     peak: u32,
-    since: u64,
-    queue_time: f64,
+    /// When they left less when they came, summed over all \[ticks\].
+    queue_time: i128,
     busy: u64,
     /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did before.
     stuck: u64,
@@ -156,8 +156,7 @@ impl InputQueues {
             buffer: 0,
             queued: 0,
             peak: 0,
-            since: 0,
-            queue_time: 0.0,
+            queue_time: 0,
             busy: 0,
             stuck: u64::MAX,
             blocked: 0,
@@ -327,7 +326,7 @@ impl InputQueues {
                     best = Some((0, grant));
                     break 'search;
                 }
-                let order = self.order(port, head);
+                let order = self.order(net, port, head);
                 if best.as_ref().is_none_or(|(least, _)| order < *least) {
                     best = Some((order, grant));
                 }
@@ -340,10 +339,10 @@ impl InputQueues {
 
     /// What the arbiter goes by, least first.
     #[inline]
-    fn order(&self, port: u32, head: u32) -> u64 {
+    fn order(&self, net: &Net, port: u32, head: u32) -> u64 {
         let source = self.ports[port as usize].link == SOURCE;
         match (self.arbitration, source) {
-            (Arbitration::OldestFirst, false) => self.ages[self.packets.at(head).place as usize / self.stride],
+            (Arbitration::OldestFirst, false) => self.ages[net.flow(self.packets.at(head).place) as usize],
             (_, false) => self.stamps[head as usize].order,
             (_, true) => self.trains.at(head).order,
         }
@@ -393,8 +392,7 @@ impl InputQueues {
             output.stuck = u64::MAX;
         }
         if !source {
-            output.queue_time += (net.now - output.since) as f64 * f64::from(output.queued);
-            output.since = net.now;
+            output.queue_time += i128::from(net.now);
             output.queued -= 1;
         }
         if self.virtual_outputs {
@@ -445,8 +443,7 @@ impl InputQueues {
         self.stamps[packet as usize].order = self.arrived;
         self.arrived += 1;
         let output = &mut self.outputs[next as usize];
-        output.queue_time += (net.now - output.since) as f64 * f64::from(output.queued);
-        output.since = net.now;
+        output.queue_time -= i128::from(net.now);
         output.queued += 1;
         if self.append(port, next, packet) && !self.is_serving(port) {
             self.set_request(next, port, true);
@@ -559,7 +556,7 @@ impl Switching for InputQueues {
         Ticks {
             busy: output.busy,
             peak_queue: output.peak,
-            queue_time: output.queue_time + waited(output.since) as f64 * f64::from(output.queued),
+            queue_time: (output.queue_time + i128::from(net.now) * i128::from(output.queued)) as f64,
             blocked: output.blocked + waited(output.stuck),
         }
     }
