@@ -197,7 +197,7 @@ impl FairQueues {
         let message = &self.messages[flow];
         let bytes = if queue.sent == message.packets { message.last_bytes } else { net.packet_bytes };
         let (time, latency) = (net.sending(link, bytes), net.links[link as usize].latency);
-        port.busy += time;
+        port.busy = port.busy.saturating_add(time);
         if net.routes[place + 1] != NONE {
             self.queues[place + 1].room -= 1;
         }

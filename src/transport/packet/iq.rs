@@ -386,7 +386,7 @@ impl InputQueues {
         output.sending = true;
         output.serves = port;
         output.turn = if turn < output.words * 64 { turn } else { 0 };
-        output.busy += time;
+        output.busy = output.busy.saturating_add(time);
         if output.stuck != u64::MAX {
             output.blocked += net.now - output.stuck;
             output.stuck = u64::MAX;

@@ -150,7 +150,8 @@ impl Transport for Packets {
     }
 
     fn next_arrival(&mut self, horizon: Time) -> Time {
-        let limit = self.net.clock.at_or_before(horizon);
+        // The last tick of all is where times end up that cannot be counted.
+        let limit = self.net.clock.at_or_before(horizon).min(u64::MAX - 1);
         match &mut self.switches {
             Switches::Oq(model) => run(model, &mut self.net, limit),
             Switches::Iq(model) => run(&mut **model, &mut self.net, limit),
@@ -167,7 +168,10 @@ impl Transport for Packets {
     }
 
     fn gridlock(&self) -> Option<Gridlock> {
-        self.switching().gridlock(&self.net)
+        let gridlock = self.switching().gridlock(&self.net)?;
+        // What would happen later than can be counted has not come to a standstill.
+        let cycle = if self.net.wheel.is_empty() { gridlock.cycle } else { Vec::new() };
+        Some(Gridlock { cycle, ..gridlock })
     }
 
     fn ports(&self) -> Option<IdVec<LinkId, PortUse>> {

@@ -79,7 +79,7 @@ impl OutputQueues {
         let bytes = self.packets.at(packet).bytes;
         let port = &mut self.ports[link as usize];
         let time = if bytes == net.packet_bytes { port.full } else { net.sending(link, bytes) };
-        port.busy += time;
+        port.busy = port.busy.saturating_add(time);
         port.peak |= SENDING;
         if port.latency == 0 {
             net.schedule(time, link, packet);

@@ -307,6 +307,18 @@ fn two_messages_that_share_a_link_take_turns_in_fair_queues_and_not_in_output_qu
     assert!((fair[0] - fair[1]).abs() <= 1.5, "both have half of the link from 16.5 us on: {fair:?}");
 }
 
+/// A link of one byte a second, and more than 64 bits of its ticks.
+#[test]
+fn times_that_cannot_be_counted_end_a_run_and_are_no_circle() {
+    let fabric = grid("crossbar = { nodes = 2, bandwidth = \"1 B/s\" }");
+    let messages = [(0, 1, 100_000_000_000, 0.0)];
+    let spec = PacketSpec { packet_size: Bytes(1 << 24).into(), ..PacketSpec::default() };
+    let played = play(&fabric, &*usual_routes(&fabric), &spec, &messages);
+    assert_eq!(played.arrivals, [None]);
+    let gridlock = played.packets.gridlock().expect("it does not arrive");
+    assert!(gridlock.packets > 0 && gridlock.cycle.is_empty(), "{gridlock:?}");
+}
+
 #[test]
 fn packets_of_a_gigabyte_and_of_a_byte_are_counted_right() {
     let fabric = grid("crossbar = { nodes = 2, bandwidth = \"1 GB/s\" }");

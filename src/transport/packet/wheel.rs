@@ -79,6 +79,11 @@ impl Wheel {
         }
     }
 
+    /// Whether nothing is scheduled.
+    pub(super) fn is_empty(&self) -> bool {
+        self.at == self.current.len() && self.later.is_empty() && self.next_slot().is_none()
+    }
+
     /// Schedules an event, not before the last one that was popped.
     #[inline]
     pub(super) fn push(&mut self, event: Event) {
