@@ -204,7 +204,7 @@ impl FairQueues {
         self.line_up(net, place);
         net.schedule(time, link, place as u32);
         if latency > 0 {
-            net.schedule(time.saturating_add(latency), link | ARRIVAL, place as u32);
+            net.schedule_later(time.saturating_add(latency), link | ARRIVAL, place as u32);
         }
         if hop == 0 {
             return None;

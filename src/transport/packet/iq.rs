@@ -402,10 +402,10 @@ impl InputQueues {
         match self.head {
             Some(head) if !ends => {
                 self.stamps[packet as usize].tail = net.now.saturating_add(time).saturating_add(latency);
-                net.schedule(head.min(own).saturating_add(latency), link | ARRIVAL, packet);
+                net.schedule_later(head.min(own).saturating_add(latency), link | ARRIVAL, packet);
             }
             _ if latency > 0 || self.head.is_some() => {
-                net.schedule(time.saturating_add(latency), link | ARRIVAL, packet);
+                net.schedule_later(time.saturating_add(latency), link | ARRIVAL, packet);
             }
             _ => {}
         }

@@ -150,9 +150,15 @@ impl Net {
     }
 
     /// Schedules something.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule(&mut self, delay: u64, what: u32, which: u32) {
         self.wheel.push(Event { time: self.now.saturating_add(delay), what, which });
+    }
+
+    /// The same, in less code.
+    #[inline(never)]
+    pub(super) fn schedule_later(&mut self, delay: u64, what: u32, which: u32) {
+        self.schedule(delay, what, which);
     }
 
     /// The last byte of the message at this place has left its sender; returns whether somebody wants to know.
@@ -226,7 +232,7 @@ pub(super) struct Packet {
 }
 
 impl Pool {
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, packet: Packet) -> u32 {
         self.count += 1;
         match self.free.pop() {
@@ -254,12 +260,12 @@ impl Pool {
         self.free.push(id);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&mut self, id: u32) -> &mut Packet {
         &mut self.packets[id as usize]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&self, id: u32) -> &Packet {
         &self.packets[id as usize]
     }

@@ -74,24 +74,22 @@ impl OutputQueues {
     }
 
     /// A link starts to send a packet.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, net: &mut Net, link: u32, packet: u32) {
         let bytes = self.packets.at(packet).bytes;
         let port = &mut self.ports[link as usize];
         let time = if bytes == net.packet_bytes { port.full } else { net.sending(link, bytes) };
         port.busy = port.busy.saturating_add(time);
         port.peak |= SENDING;
-        if port.latency == 0 {
-            net.schedule(time, link, packet);
-        } else {
-            let latency = port.latency;
-            net.schedule(time, link, packet);
-            net.schedule(time.saturating_add(latency), link | ARRIVAL, packet);
+        let latency = port.latency;
+        net.schedule(time, link, packet);
+        if latency > 0 {
+            net.schedule_later(time.saturating_add(latency), link | ARRIVAL, packet);
         }
     }
 
     /// A link that has sent its packet goes on with the next one.
-    #[inline]
+    #[inline(always)]
     fn go_on(&mut self, net: &mut Net, link: u32) {
         let port = &mut self.ports[link as usize];
         let head = port.head;
@@ -116,7 +114,7 @@ impl OutputQueues {
     }
 
     /// A packet has come to the switch, or node, in front of this link.
-    #[inline]
+    #[inline(always)]
     fn queue(&mut self, net: &mut Net, link: u32, packet: u32) {
         let port = &mut self.ports[link as usize];
         if port.peak & SENDING == 0 {
@@ -129,7 +127,7 @@ impl OutputQueues {
         self.append(link, packet);
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, link: u32, entry: u32) {
         let port = &mut self.ports[link as usize];
         let tail = std::mem::replace(&mut port.tail, entry);
@@ -143,7 +141,7 @@ impl OutputQueues {
     }
 
     /// A packet has crossed a link; returns whether its message has arrived.
-    #[inline]
+    #[inline(always)]
     fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
         net.hops += 1;
         let crossed = self.packets.get(packet);
@@ -176,7 +174,7 @@ impl Switching for OutputQueues {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, net: &mut Net, event: Event) -> bool {
         let Event { what: link, which: packet, .. } = event;
         if link & ARRIVAL != 0 {

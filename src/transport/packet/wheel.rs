@@ -85,17 +85,27 @@ impl Wheel {
     }
 
     /// Schedules an event, not before the last one that was popped.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, event: Event) {
         let turn = event.time >> self.shift;
         debug_assert!(turn >= self.turn, "an event in the past");
-        let ahead = turn - self.turn;
+        let ahead = turn.wrapping_sub(self.turn);
+        // From 1 to the mask.
+        if ahead.wrapping_sub(1) < self.mask {
+            self.append(turn, event);
+        } else {
+            self.push_elsewhere(ahead, event);
+        }
+    }
+
+    /// Schedules an event in the slot that is being emptied, or further ahead than a turn.
+    #[cold]
+    #[inline(never)]
+    fn push_elsewhere(&mut self, ahead: u64, event: Event) {
         if ahead == 0 {
             // Behind those of the same time.
             let place = self.current[self.at..].partition_point(|other| other.time <= event.time);
             self.current.insert(self.at + place, event);
-        } else if ahead <= self.mask {
-            self.append(turn, event);
         } else {
             self.later.push(Reverse((event.time, self.delayed, event.what, event.which)));
             self.delayed += 1;
@@ -115,7 +125,7 @@ impl Wheel {
             later.map(|Reverse((time, order, what, which))| Reverse((time, order, what, name(which)))).collect();
     }
 
-    #[inline]
+    #[inline(always)]
     fn append(&mut self, turn: u64, event: Event) {
         let node = Node { event, next: NONE };
         let id = if self.free == NONE {
@@ -140,7 +150,7 @@ impl Wheel {
     }
 
     /// Takes out the next event, if it happens by `limit`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop(&mut self, limit: u64) -> Option<Event> {
         match self.current.get(self.at) {
             Some(&event) if event.time <= limit => {
@@ -153,7 +163,7 @@ impl Wheel {
     }
 
     /// Goes on to the next slot that holds anything, if it begins by `limit`, and takes out its first event.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, limit: u64) -> Option<Event> {
         let next = match self.next_slot() {
             Some(turn) => turn,
@@ -172,8 +182,10 @@ impl Wheel {
         if self.bits[slot / 64] == 0 {
             self.words[slot / 4096] &= !(1 << (slot / 64 % 64));
         }
-        self.current.clear();
-        self.at = 0;
+        if self.at > 0 {
+            self.current.clear();
+            self.at = 0;
+        }
         let free = std::mem::replace(&mut self.free, first);
         if first == last {
             let node = &mut self.nodes[first as usize];
@@ -185,11 +197,14 @@ impl Wheel {
             return None;
         }
         self.gather(first, last, free);
-        self.pop(limit)
+        let event = self.current[0];
+        self.at = usize::from(event.time <= limit);
+        (self.at > 0).then_some(event)
     }
 
     /// Moves what lies less than a turn ahead now from the heap to its slots.
     #[cold]
+    #[inline(never)]
     fn bring_near(&mut self) {
         while let Some(&Reverse((time, _, what, which))) = self.later.peek()
             && (time >> self.shift) - self.turn <= self.mask
@@ -200,6 +215,7 @@ impl Wheel {
     }
 
     /// Puts the events of a list in order; its nodes go in front of the free ones.
+    #[inline(never)]
     fn gather(&mut self, first: u32, last: u32, free: u32) {
         let mut id = first;
         let mut sorted = true;
@@ -221,7 +237,7 @@ impl Wheel {
     }
 
     /// The number of the next slot that holds anything.
-    #[inline]
+    #[inline(always)]
     fn next_slot(&self) -> Option<u64> {
         let here = (self.turn & self.mask) as usize;
         let distance = |slot: usize| ((slot as u64).wrapping_sub(here as u64)) & self.mask;
