@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Router;
-use super::climb::Climb;
+use super::climb::{Climb, Ways};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Shape, Tree};
 use crate::ids::{LinkId, NodeId};
@@ -25,8 +25,8 @@ pub struct DModKSpec {}
 
 impl DModKSpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let climb = Climb::new(fabric, "d-mod-k")?;
-        Ok(Arc::new(ModK { climb, fabric: fabric.clone(), by: End::Destination }))
+        let ways = Ways::by_digits(&Climb::new(fabric, "d-mod-k")?, fabric.nodes());
+        Ok(Arc::new(ModK { ways, fabric: fabric.clone(), by: End::Destination }))
     }
 }
 
@@ -37,8 +37,8 @@ pub struct SModKSpec {}
 
 impl SModKSpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let climb = Climb::new(fabric, "s-mod-k")?;
-        Ok(Arc::new(ModK { climb, fabric: fabric.clone(), by: End::Source }))
+        let ways = Ways::by_digits(&Climb::new(fabric, "s-mod-k")?, fabric.nodes());
+        Ok(Arc::new(ModK { ways, fabric: fabric.clone(), by: End::Source }))
     }
 }
 
@@ -52,22 +52,18 @@ enum End {
 /// Up by the digits of one end's number.
 #[derive(Debug)]
 struct ModK {
-    climb: Climb,
+    ways: Ways,
     fabric: Arc<Fabric>,
     by: End,
 }
 
 impl Router for ModK {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        let mut rest = match self.by {
-            End::Source => src.0,
-            End::Destination => dst.0,
+        let decider = match self.by {
+            End::Source => src,
+            End::Destination => dst,
         };
-        self.climb.route(src, dst, route, |level| {
-            let (port, above) = level.digit(rest);
-            rest = above;
-            port
-        });
+        self.ways.route(src, dst, decider, route);
     }
 
     /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source
