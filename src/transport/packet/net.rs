@@ -180,6 +180,7 @@ impl Net {
     /// a packet is `head` behind each link after it was sent, and the packet is not faster than its last byte.
     pub(super) fn alone(&self, route: &[LinkId], bytes: u64, head: Option<u64>) -> Time {
         let size = u64::from(self.packet_bytes);
+        let sum = u64::saturating_add;
         let full_packets = (bytes - 1) / size;
         let last = (bytes - full_packets * size) as u32;
         // When the last of the full packets, and the last packet, have left the link before, and when they can go on.
@@ -192,16 +193,16 @@ impl Net {
             let mut before = 0;
             if full_packets > 0 {
                 // The first packet, then all others behind the slowest link so far.
-                let first_start = full_ready;
-                let first_end = (first_start + full).max(full_tail);
-                before = first_end + slowest.saturating_mul(full_packets - 1);
-                full_ready = wire.latency + head.map_or(first_end, |head| first_start + head.min(full));
-                full_tail = first_end + wire.latency;
+                let first_end = sum(full_ready, full).max(full_tail);
+                before = sum(first_end, slowest.saturating_mul(full_packets - 1));
+                let head = head.map_or(first_end, |head| sum(full_ready, head.min(full)));
+                full_ready = sum(head, wire.latency);
+                full_tail = sum(first_end, wire.latency);
             }
             let start = last_ready.max(before);
-            let end = (start + own).max(last_tail);
-            last_ready = wire.latency + head.map_or(end, |head| start + head.min(own));
-            last_tail = end + wire.latency;
+            let end = sum(start, own).max(last_tail);
+            last_ready = sum(head.map_or(end, |head| sum(start, head.min(own))), wire.latency);
+            last_tail = sum(end, wire.latency);
         }
         self.clock.time(last_tail)
     }
