@@ -1,6 +1,6 @@
 //! What can be typed: verbs, options and their help.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -99,6 +99,8 @@ pub enum Verb {
     Pattern(PatternVerb),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
+    /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.
+    Bench(BenchArgs),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
     /// Print the manual page, or write those of all verbs into a folder.
@@ -201,7 +203,8 @@ Examples:
   hayase rates -t fat-tree-54 -p messages.csv --sharing equal-share --format csv
   hayase rates scenario.toml -o rates.csv
 
-CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back; empty where none does).";
+CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back, one of them where several do
+so equally; empty where none does).";
 
 /// `hayase rates`.
 #[derive(Args, Debug)]
@@ -425,6 +428,61 @@ pub struct ValidateArgs {
     /// What is printed: table or json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
     pub format: RunFormat,
+}
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  hayase bench --quick                    small loads, in half a minute
+  hayase bench                            all but the largest, in minutes
+  hayase bench fat-tree-3456 torus        the loads with one of these words in their names
+  hayase bench fat-tree-16000/random/max-min --whole --repeats 1
+      one load by its full name, to its end
+  taskset -c 1 hayase bench --csv         on one core
+
+Each run is a process of its own; loads take turns. Times are processor times of one message, the median and the range
+over the repeats. Of a long load some messages are measured, after a start that is not (`--list` says how many).";
+
+/// `hayase bench`.
+#[derive(Args, Debug)]
+#[command(after_help = BENCH_EXAMPLES)]
+pub struct BenchArgs {
+    /// Measure the loads with one of these words in their names (default: all but the large ones).
+    #[arg(value_name = "LOAD")]
+    pub loads: Vec<String>,
+    /// Only loads that take about a second or less, three times each.
+    #[arg(long)]
+    pub quick: bool,
+    /// Also loads of 16,000 and 65,536 nodes.
+    #[arg(long, conflicts_with = "quick")]
+    pub large: bool,
+    /// List the loads without measuring them.
+    #[arg(long)]
+    pub list: bool,
+    /// Run each so many times (default 5).
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<NonZeroU32>,
+    /// Of long loads, measure so many messages.
+    #[arg(long, value_name = "N")]
+    pub messages: Option<NonZeroU64>,
+    /// Run long loads to their end.
+    #[arg(long, conflicts_with = "messages")]
+    pub whole: bool,
+    /// Threads a run may use; with several, look at the wall time.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub threads: NonZeroU32,
+    /// Also write this file: x.json, x.csv or x.md (may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table, json or csv.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: TableFormat,
+    /// The same as --format csv.
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub csv: bool,
+    /// Measure one load once in this process (what the parent of such a process asks for).
+    #[arg(long, hide = true)]
+    pub alone: bool,
 }
 
 /// `hayase completions`.

@@ -1,14 +1,14 @@
 //! `hayase compare`: many runs side by side, best first.
 
 use std::io::Write;
-use std::num::NonZeroU32;
 use std::path::Path;
 
 use super::args::{CompareArgs, TableFormat};
 use super::files::{self, unknown};
 use super::progress::{self, RunsMonitor};
 use super::{
-    End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with, render, scenario,
+    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, pictures, print, print_with, render,
+    scenario,
 };
 use crate::diagnostic::Diagnostic;
 use crate::output::{csv, json, table};
@@ -117,13 +117,4 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         injections: args.injection.clone(),
         seeds,
     })
-}
-
-/// Does it on so many threads, or on one for each core.
-fn in_threads<T: Send>(threads: Option<NonZeroU32>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
-    let Some(threads) = threads else { return Ok(work()) };
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.get() as usize).build() {
-        Ok(pool) => Ok(pool.install(work)),
-        Err(error) => Err(Diagnostic::new("threads", format!("cannot start {threads} threads: {error}")).into()),
-    }
 }

@@ -5,6 +5,7 @@
 //! reported (a second Ctrl-C ends the process at once).
 
 mod args;
+mod bench;
 mod check;
 mod compare;
 mod deadlock;
@@ -25,6 +26,7 @@ mod validate;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -187,6 +189,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
         Verb::Validate(args) => validate::validate(args, voice),
+        Verb::Bench(args) => bench::bench(args, voice),
         Verb::Completions(args) => man::completions(args),
         Verb::Man(args) => man::man(args, voice),
     }
@@ -209,6 +212,15 @@ fn report(failure: &Failure, voice: Voice) -> u8 {
             complain(render::failed(&format!("cannot write to standard output: {}", reason(error)), voice.colour));
             1
         }
+    }
+}
+
+/// Does it on so many threads, or on one for each core.
+fn in_threads<T: Send>(threads: Option<NonZeroU32>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+    let Some(threads) = threads else { return Ok(work()) };
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.get() as usize).build() {
+        Ok(pool) => Ok(pool.install(work)),
+        Err(error) => Err(Diagnostic::new("threads", format!("cannot start {threads} threads: {error}")).into()),
     }
 }
 

@@ -159,6 +159,21 @@ impl RunsMonitor {
     }
 }
 
+/// Looks on while one thing is done after another.
+pub struct StepsMonitor(Meter);
+
+impl StepsMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        Self(Meter::new(show, "{wide_bar} {percent}%  run {human_pos} of {human_len}: {msg}, {eta} left", "runs"))
+    }
+
+    /// So many are done; this is next.
+    pub fn tell(&self, done: u64, total: u64, next: &str) {
+        self.0.tell(done, total, || next.to_owned());
+    }
+}
+
 /// Shows how far the reading of large files is.
 pub fn reading(show: Show) -> OnRead {
     let meter: Mutex<Option<(String, Meter)>> = Mutex::new(None);

@@ -1,4 +1,4 @@
-//! CSV: messages, links, rates and comparisons, a header line first.
+//! CSV: messages, links, rates, comparisons and benchmarks, a header line first.
 //!
 //! Numbers are in base units (s, B, B/s, as the column's name says) and the shortest text that reads back to the same
 //! value; infinite ones are `inf`.
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::report::{Comparison, LinkUse, MessageRecord, Rate};
+use crate::report::{Benchmark, Comparison, LinkUse, MessageRecord, Rate};
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
 ///
@@ -149,6 +149,35 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
             integer(w, hops)?;
         }
         writeln!(w, ",{}", row.fingerprint)?;
+    }
+    Ok(())
+}
+
+/// Writes the rows of a benchmark; the machine is in every row.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn benchmark(benchmark: &Benchmark, mut writer: impl Write) -> io::Result<()> {
+    writer.write_all(
+        b"load,nodes,messages,repeats,threads,cpu_ns,cpu_min_ns,cpu_max_ns,wall_ns,wall_min_ns,wall_max_ns,\
+          messages_per_s,peak_rss_bytes,cpu,compiler,build,version\n",
+    )?;
+    let w = &mut writer;
+    let machine = &benchmark.machine;
+    for row in &benchmark.rows {
+        text(w, &row.load)?;
+        write!(w, ",{},{},{},{}", row.nodes, row.messages, row.cpu_ns.all.len(), benchmark.threads)?;
+        let (cpu, wall) = (&row.cpu_ns, &row.wall_ns);
+        for value in [cpu.median, cpu.min, cpu.max, wall.median, wall.min, wall.max, row.messages_per_s] {
+            w.write_all(b",")?;
+            number(w, value)?;
+        }
+        write!(w, ",{}", row.peak_rss_bytes.map(|bytes| bytes.to_string()).unwrap_or_default())?;
+        for name in [&machine.cpu, &machine.compiler, &machine.build, &machine.version] {
+            w.write_all(b",")?;
+            text(w, name)?;
+        }
+        w.write_all(b"\n")?;
     }
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! Reports: what came out of a run, as plain data.
 //!
-//! Everything but [`Meta`] is the same on every machine.
+//! Everything but [`Meta`] and the figures of a [`Benchmark`] is the same on every machine.
 
+mod benchmark;
 mod comparison;
 mod meta;
 
 use serde::Serialize;
 
+pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
 pub use meta::{peak_rss, wall_clock};
 
@@ -203,7 +205,7 @@ pub struct Rate {
     /// Its rate \[B/s\]; infinite (`null` in JSON) for a message that crosses no link.
     #[serde(rename = "rate_Bps")]
     pub rate_bps: f64,
-    /// The name of the link that holds it back, if one does.
+    /// The name of the link that holds it back, if one does; of several that do so equally, one.
     pub bottleneck: Option<String>,
 }
 

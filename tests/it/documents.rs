@@ -7,6 +7,8 @@ use std::path::Path;
 const DOCUMENTS: &[&str] = &[
     "README.md",
     "CONTRIBUTING.md",
+    "benches/README.md",
+    "benches/peers/simgrid/README.md",
     "docs/architecture.md",
     "docs/formats.md",
     "docs/guide.md",

@@ -5,6 +5,7 @@ mod determinism;
 mod documents;
 mod layers;
 mod packet;
+mod properties;
 mod scenario;
 mod scenario_fuzz;
 mod scenario_layers;

@@ -92,7 +92,13 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, best: f64, axis: &Axis, left: f
     let (mean, sd) = (row.makespan.mean_s, row.makespan.sd_s);
     let is_best = mean <= best * (1.0 + 1e-9);
     let fill = if is_best { "#2f6f8f" } else { "#9dbccc" };
-    canvas.open(&format!("{}: {} over {} seeds", row.pattern, Time::from_seconds(mean), row.makespan.seeds.len()));
+    canvas.open(&format!(
+        "{}: {} over {} seed{}",
+        row.pattern,
+        Time::from_seconds(mean),
+        row.makespan.seeds.len(),
+        if row.makespan.seeds.len() == 1 { "" } else { "s" }
+    ));
     let bar = format!(r##"fill="{fill}" stroke="#2b4a5a" stroke-width="0.7""##);
     canvas.rect(left, y + 5.0, x(mean) - left, ROW - 10.0, &bar);
     canvas.close();
@@ -159,8 +165,14 @@ fn subtitle(comparison: &Comparison) -> String {
     if comparison.rows.iter().all(|row| row.pattern == first.pattern) {
         parts.push(format!("pattern {}", first.pattern));
     }
-    let seeds = first.makespan.seeds.len();
-    parts.push(format!("{seeds} seed{}", if seeds == 1 { "" } else { "s" }));
+    // What is not random is run once, whatever the number of seeds: blocks may differ.
+    let seeds = || comparison.rows.iter().map(|row| row.makespan.seeds.len());
+    parts.push(match (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0)) {
+        (1, 1) => "1 seed".to_owned(),
+        (least, most) if least == most => format!("{most} seeds"),
+        (1, most) => format!("{most} seeds where something is random"),
+        (least, most) => format!("{least} to {most} seeds"),
+    });
     if !comparison.complete {
         parts.push("interrupted: rows are missing".to_owned());
     }

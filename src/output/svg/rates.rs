@@ -60,7 +60,7 @@ fn bottlenecks(canvas: &mut Canvas, rates: &[Rate], y: f64) -> f64 {
     let mut y = y + 14.0;
     let bold = r#"font-weight="bold""#;
     let (name, count, rate) = (MARGIN + 150.0, MARGIN + 600.0, MARGIN + 740.0);
-    canvas.text(MARGIN, y, 11.0, Anchor::Start, "bottlenecks", bold);
+    canvas.text(MARGIN, y, 11.0, Anchor::Start, "bottlenecks (of equal ones, one)", bold);
     canvas.text(count, y, 11.0, Anchor::End, "messages held back", bold);
     canvas.text(rate, y, 11.0, Anchor::End, "slowest of them", bold);
     canvas.line(Point::new(MARGIN, y + 5.0), Point::new(rate, y + 5.0), &format!(r#"stroke="{FAINT}""#));

@@ -255,6 +255,18 @@ fn pictures() -> BTreeMap<String, String> {
 }
 
 #[test]
+fn a_comparison_says_how_many_seeds_its_blocks_have() {
+    let (pattern, tree) = (["p", "q"], "fat-tree-54");
+    let mut mixed = comparison_of(&[(tree, "regular")], &pattern, 1, 1.0);
+    mixed.rows.extend(comparison_of(&[(tree, "random")], &pattern, 8, 1.0).rows);
+    assert!(comparison(&mixed).contains("8 seeds where something is random"));
+    mixed.rows.reverse();
+    assert!(comparison(&mixed).contains("8 seeds where something is random"));
+    assert!(comparison(&comparison_of(&[(tree, "random")], &pattern, 1, 1.0)).contains("· 1 seed<"));
+    assert!(comparison(&comparison_of(&[(tree, "random")], &pattern, 3, 1.0)).contains("· 3 seeds<"));
+}
+
+#[test]
 fn pictures_are_well_formed_and_inside_their_frame() {
     let pictures = pictures();
     if let Ok(folder) = std::env::var("HAYASE_PICTURES") {

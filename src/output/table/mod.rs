@@ -1,5 +1,6 @@
 //! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
 
+mod benchmark;
 mod comparison;
 mod figures;
 mod grid;
@@ -10,6 +11,7 @@ mod tests;
 
 use crate::report::Rate;
 
+pub use benchmark::{benchmark, benchmark_markdown, loads};
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
 pub use grid::{Grid, printable};
@@ -38,6 +40,9 @@ pub fn rates(title: &str, rates: &[Rate]) -> String {
             bandwidth(max),
             bandwidth(sum),
         ));
+    }
+    if rates.iter().any(|rate| rate.bottleneck.is_some()) {
+        text.push_str("where several links hold a message back equally, one of them is named\n");
     }
     text
 }

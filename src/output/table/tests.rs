@@ -281,5 +281,6 @@ fn rates_end_with_their_spread() {
       2    2          inf
 
     3 messages at once: slowest 333.3 MB/s, mean 500 MB/s, fastest 666.7 MB/s, together 1 GB/s
+    where several links hold a message back equally, one of them is named
     ");
 }

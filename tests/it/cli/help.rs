@@ -23,6 +23,8 @@ Commands:
   topology     List the named topologies, or show one
   pattern      List the named patterns, or show one
   validate     Hold the simulator against closed forms, other simulators and published figures
+  bench        Measure what a simulated message costs on this machine: time, memory, growth with the
+               number of nodes
   completions  Print a completion script for a shell
   man          Print the manual page, or write those of all verbs into a folder
   help         Print this message or the help of the given subcommand(s)

@@ -1,0 +1,176 @@
+//! The two queues of a run against what else there is: the benches that justify them.
+//!
+//! *Finish times* change: the end of one message moves about four others. Ours is an indexed 8-ary heap; the others are the
+//! crate `priority-queue` and a plain binary heap in which outdated entries stay until they surface.
+//!
+//! *Events* (starts after latencies, wakes) never change. Theirs is the crate `priority-queue`; the other is a plain
+//! binary heap.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion};
+use ordered_float::OrderedFloat;
+use priority_queue::PriorityQueue;
+
+use crate::{ids, rng, units};
+
+// The queues are private to the rooms that use them.
+#[path = "../../src/engine/events.rs"]
+#[allow(dead_code, reason = "not all of its events are pushed here")]
+mod events;
+#[path = "../../src/transport/flow/finish_queue.rs"]
+#[allow(dead_code, unused_imports, reason = "its tests run elsewhere")]
+mod finish_queue;
+
+/// Finish times that the end of one message moves, beside that of the sender's next message.
+const MOVED: usize = 4;
+
+type Key = OrderedFloat<f64>;
+
+/// What the flow transport does with finish times.
+trait FinishTimes {
+    fn set(&mut self, flow: u32, time: f64);
+    fn pop(&mut self) -> Option<(u32, f64)>;
+}
+
+#[derive(Default)]
+struct Ours(finish_queue::FinishQueue);
+
+impl FinishTimes for Ours {
+    fn set(&mut self, flow: u32, time: f64) {
+        self.0.set(flow, time);
+    }
+
+    fn pop(&mut self) -> Option<(u32, f64)> {
+        let time = self.0.earliest();
+        self.0.pop().map(|flow| (flow, time))
+    }
+}
+
+#[derive(Default)]
+struct Indexed(PriorityQueue<u32, Reverse<Key>>);
+
+impl FinishTimes for Indexed {
+    fn set(&mut self, flow: u32, time: f64) {
+        self.0.push(flow, Reverse(OrderedFloat(time)));
+    }
+
+    fn pop(&mut self) -> Option<(u32, f64)> {
+        self.0.pop().map(|(flow, Reverse(time))| (flow, time.0))
+    }
+}
+
+#[derive(Default)]
+struct Lazy {
+    heap: BinaryHeap<Reverse<(Key, u32)>>,
+    /// By flow: the entry that counts.
+    times: Vec<f64>,
+}
+
+impl FinishTimes for Lazy {
+    fn set(&mut self, flow: u32, time: f64) {
+        if self.times.len() <= flow as usize {
+            self.times.resize(flow as usize + 1, f64::NAN);
+        }
+        self.times[flow as usize] = time;
+        self.heap.push(Reverse((OrderedFloat(time), flow)));
+    }
+
+    fn pop(&mut self) -> Option<(u32, f64)> {
+        loop {
+            let Reverse((time, flow)) = self.heap.pop()?;
+            if self.times[flow as usize] == time.0 {
+                self.times[flow as usize] = f64::NAN;
+                return Some((flow, time.0));
+            }
+        }
+    }
+}
+
+/// One message ends, its sender's next one starts, a few others change.
+fn finish_times<Q: FinishTimes + Default>(criterion: &mut Criterion, name: &str) {
+    let mut group = criterion.benchmark_group("finish-queue");
+    group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(700));
+    for flows in [54u32, 432, 3456, 65_536] {
+        let mut random = rng::Stream::new(1, "queues");
+        let mut queue = Q::default();
+        for flow in 0..flows {
+            queue.set(flow, random.unit());
+        }
+        // Who changes, and by how much; the numbers are drawn before.
+        let changes: Vec<(u32, f64)> =
+            (0..65_536).map(|_| (random.below(u64::from(flows)) as u32, 0.2 + random.unit())).collect();
+        let mut change = changes.iter().cycle();
+        group.bench_function(BenchmarkId::new(name, flows), |bencher| {
+            bencher.iter(|| {
+                let Some((flow, now)) = queue.pop() else { return };
+                queue.set(flow, now + 1.0);
+                for &(flow, left) in change.by_ref().take(MOVED) {
+                    queue.set(flow, now + left);
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+/// The same events in a heap that cannot change any.
+#[derive(Default)]
+struct Plain(BinaryHeap<Reverse<(units::Time, events::Event)>>);
+
+impl Plain {
+    fn push(&mut self, time: units::Time, event: events::Event) {
+        self.0.push(Reverse((time, event)));
+    }
+
+    fn pop(&mut self, until: units::Time) -> Option<events::Event> {
+        let Reverse((time, _)) = self.0.peek()?;
+        (*time <= until).then(|| self.0.pop().map(|Reverse((_, event))| event)).flatten()
+    }
+}
+
+/// One event happens, and causes another one later.
+fn event_queue(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("event-queue");
+    group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(700));
+    for count in [54u32, 3456, 65_536] {
+        let mut random = rng::Stream::new(1, "queues");
+        let delays: Vec<f64> = (0..65_536).map(|_| random.unit()).collect();
+        let mut ours = events::EventQueue::default();
+        let mut plain = Plain::default();
+        for id in 0..count {
+            let time = units::Time::from_ps(random.unit());
+            ours.push(time, events::Event::Wake(ids::RankId(id)));
+            plain.push(time, events::Event::Wake(ids::RankId(id)));
+        }
+        let mut delay = delays.iter().cycle();
+        group.bench_function(BenchmarkId::new("priority-queue", count), |bencher| {
+            bencher.iter(|| {
+                let now = ours.next_time();
+                if let (Some(event), Some(delay)) = (ours.pop(now), delay.next()) {
+                    ours.push(now + units::Time::from_ps(*delay), event);
+                }
+            });
+        });
+        let mut delay = delays.iter().cycle();
+        group.bench_function(BenchmarkId::new("binary-heap", count), |bencher| {
+            bencher.iter(|| {
+                let now = plain.0.peek().map_or(units::Time::NEVER, |Reverse((time, _))| *time);
+                if let (Some(event), Some(delay)) = (plain.pop(now), delay.next()) {
+                    plain.push(now + units::Time::from_ps(*delay), black_box(event));
+                }
+            });
+        });
+    }
+    group.finish();
+}
+
+pub fn queues(criterion: &mut Criterion) {
+    finish_times::<Ours>(criterion, "ours");
+    finish_times::<Indexed>(criterion, "priority-queue");
+    finish_times::<Lazy>(criterion, "lazy-binary-heap");
+    event_queue(criterion);
+}

@@ -1,0 +1,76 @@
+//! The sharing policies alone: time of one change, the end of a flow and the start of the next.
+//!
+//! The changes are those of a run: every node of a fabric has one message under way, and in each turn one of them is
+//! replaced by the node's next. No clock, no queue, no workload.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion};
+use hayase::ids::{NodeId, RankId};
+use hayase::rng::Stream;
+use hayase::scenario::{Loader, Scenario};
+
+/// Turns that are prepared; a bench goes through them again and again.
+const TURNS: usize = 8192;
+
+/// A node whose message is replaced, and the links of the new one.
+type Turn = (u32, Vec<u32>);
+
+/// What every node sends at first, and the turns after it.
+fn turns(scenario: &Scenario) -> (Vec<Vec<u32>>, Vec<Turn>) {
+    let ranks = scenario.pattern.ranks();
+    let mut sent = vec![0u32; ranks as usize];
+    let mut next = |rank: u32| {
+        let index = sent[rank as usize];
+        sent[rank as usize] = (index + 1) % (ranks - 1);
+        let dst = scenario.pattern.message(RankId(rank), index).dst;
+        let (from, to): (NodeId, NodeId) = (scenario.placement[RankId(rank)], scenario.placement[dst]);
+        let mut route = Vec::new();
+        scenario.router.route(from, to, &mut route);
+        route.into_iter().map(|link| link.0).collect::<Vec<u32>>()
+    };
+    // Nodes are out of step, as they are after a while.
+    let mut random = Stream::new(1, "bench");
+    let first = (0..ranks).map(|rank| (0..=random.below(8)).map(|_| next(rank)).last().unwrap_or_default()).collect();
+    let turns = (0..TURNS).map(|_| {
+        let rank = random.below(u64::from(ranks)) as u32;
+        (rank, next(rank))
+    });
+    (first, turns.collect())
+}
+
+pub fn sharing(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("sharing");
+    group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
+    for topology in ["fat-tree-54", "fat-tree-432", "fat-tree-3456", "torus-16x16", "torus-32x32"] {
+        let base = Loader::new().topology(topology).pattern("all-to-all-simple-spread").placement("random");
+        let (first, turns) = turns(&base.clone().load().expect("named things load"));
+        for policy in ["equal-share", "max-min", "redistribute"] {
+            // Rounds over thousands of flows take too long for a short bench.
+            if policy == "redistribute" && first.len() > 500 {
+                continue;
+            }
+            let scenario = base.clone().sharing(policy).load().expect("named things load");
+            let capacities = scenario.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+            let mut sharing = scenario.sharing.build(capacities);
+            for (flow, links) in first.iter().enumerate() {
+                sharing.add(flow as u32, links);
+            }
+            let mut changes = Vec::new();
+            sharing.solve(&mut changes);
+            let mut turn = turns.iter().cycle();
+            group.bench_function(BenchmarkId::new(policy, topology), |bencher| {
+                bencher.iter(|| {
+                    let Some((flow, links)) = turn.next() else { return };
+                    sharing.remove(*flow);
+                    sharing.add(*flow, links);
+                    changes.clear();
+                    sharing.solve(&mut changes);
+                    black_box(&changes);
+                });
+            });
+        }
+    }
+    group.finish();
+}

@@ -1,0 +1,48 @@
+//! The loads are what their names say, and windows are where they should be.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+
+fn load(name: &str) -> Load {
+    loads().into_iter().find(|load| load.name() == name).unwrap_or_else(|| panic!("no load is called {name}"))
+}
+
+#[test]
+fn names_are_unique_and_no_load_but_the_large_ones_has_mistakes() {
+    let mut names = BTreeSet::new();
+    for load in loads() {
+        assert!(names.insert(load.name().to_owned()), "{} twice", load.name());
+        if load.tier() < Tier::Large {
+            let scenario = load.scenario().unwrap_or_else(|invalid| panic!("{}: {invalid}", load.name()));
+            let parts: Vec<&str> = load.name().split('/').collect();
+            assert_eq!(scenario.sharing.name(), parts[2], "{}", load.name());
+            assert_eq!(scenario.file.placement.as_ref().unwrap().name(), parts[1], "{}", load.name());
+            let nodes = parts[0].rsplit_once('-').unwrap().1;
+            let nodes: u32 = nodes.split('x').map(|n| n.parse::<u32>().unwrap()).product();
+            assert_eq!(scenario.fabric.nodes(), nodes, "{}", load.name());
+        }
+    }
+}
+
+#[test]
+fn a_load_without_a_window_is_run_to_its_end() {
+    let run = load("fat-tree-54/random/equal-share").measure(Length::Usual, None).unwrap().unwrap();
+    assert_eq!((run.nodes, run.messages), (54, 54 * 53));
+    assert!(run.cpu_ns > 0.0 && run.wall_ns > 0.0);
+}
+
+#[test]
+fn a_window_has_the_messages_asked_for_and_few_more() {
+    let load = load("torus-32x32/random/equal-share");
+    let run = load.measure(Length::Messages(5000), None).unwrap().unwrap();
+    // 1,024 instants, each of a few messages at most once the nodes are out of step.
+    assert!((5000..20_000).contains(&run.messages), "{}", run.messages);
+}
+
+#[test]
+fn what_is_stopped_gives_no_figure() {
+    let stop = AtomicBool::new(true);
+    assert_eq!(load("torus-32x32/random/equal-share").measure(Length::Usual, Some(&stop)).unwrap(), None);
+}

@@ -1,0 +1,53 @@
+//! What a message costs: figures differ from machine to machine, their form does not.
+
+use super::Desk;
+use snapbox::str;
+
+fn output(desk: &Desk, words: &str) -> String {
+    String::from_utf8(desk.hayase(words).assert().success().get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_load_is_measured_in_messages_of_its_own() {
+    let desk = Desk::new();
+    let words = "bench fat-tree-54/random/max-min --repeats 2 --format json -o b.csv -o b.md -o b.json";
+    let benchmark: serde_json::Value = serde_json::from_str(&output(&desk, words)).unwrap();
+    assert_eq!(benchmark["schema"], "hayase-benchmark-1");
+    assert!(benchmark["machine"]["compiler"].as_str().unwrap().starts_with("rustc "), "{benchmark}");
+    let row = &benchmark["rows"][0];
+    assert_eq!((row["nodes"].as_u64(), row["messages"].as_u64()), (Some(54), Some(54 * 53)));
+    let all: Vec<f64> = row["cpu_ns"]["all"].as_array().unwrap().iter().map(|ns| ns.as_f64().unwrap()).collect();
+    assert_eq!(all.len(), 2);
+    assert!(all.iter().all(|ns| *ns > 0.0));
+    assert_eq!(row["cpu_ns"]["median"].as_f64(), Some((all[0] + all[1]) / 2.0));
+    assert_eq!(desk.names(), ["b.csv", "b.json", "b.md"]);
+    assert!(desk.read("b.csv").lines().nth(1).unwrap().starts_with("fat-tree-54/random/max-min,54,2862,2,1,"));
+    assert!(desk.read("b.md").contains("| fat-tree-54/random/max-min | 2,862 |"));
+}
+
+#[test]
+fn three_sizes_of_a_kind_show_how_costs_grow() {
+    let words =
+        "bench fat-tree-54/regular/equal-share fat-tree-128/regular/equal-share fat-tree-250/regular/equal-share";
+    let table = output(&Desk::new(), &format!("{words} --repeats 1"));
+    assert!(table.contains("fat-tree, regular/equal-share  54 to 250"), "{table}");
+}
+
+#[test]
+fn the_list_says_what_is_measured() {
+    let list = output(&Desk::new(), "bench --list");
+    assert!(list.contains("fat-tree-1024/random/max-min"), "{list}");
+    assert!(list.lines().any(|line| line.starts_with("fat-tree-65536/") && line.contains("(with --large)")), "{list}");
+}
+
+#[test]
+fn an_unknown_load_is_a_mistake() {
+    Desk::new().hayase("bench fat-tre-54").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[unknown-load]: no load has `fat-tre-54` in its name
+ |
+ = help: `hayase bench --list` shows all
+
+"#]]);
+    let stderr = Desk::new().hayase("bench fat-tree-65536 --quick").assert().code(2).get_output().stderr.clone();
+    assert!(String::from_utf8(stderr).unwrap().contains("no load with these words is quick"));
+}

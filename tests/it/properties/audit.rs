@@ -1,0 +1,186 @@
+//! A transport that checks every step of the flows inside it, and a workload of messages at any time.
+
+use std::collections::BTreeMap;
+
+use hayase::fabric::Fabric;
+use hayase::ids::{FlowId, LinkId, MessageId, RankId};
+use hayase::sharing::SharingSpec;
+use hayase::transport::{Flows, Transport};
+use hayase::units::Time;
+use hayase::workload::{Blocked, Requests, Send, Workload};
+
+use super::oracle::Problem;
+
+/// What must hold of all rates, relative.
+const EXACT: f64 = 1e-9;
+
+/// The threshold of the redistribution; not 0.01, which a gain can meet exactly and then goes either way.
+pub const THRESHOLD: f64 = 0.010_137;
+
+/// A flow as seen from outside.
+struct Seen {
+    route: Vec<LinkId>,
+    bytes: f64,
+    /// Bytes through by the last look, at the rates told.
+    through: f64,
+    /// \[B/s\].
+    rate: f64,
+}
+
+/// Flows, audited: of each what has gone through is summed up from the rates, and all rates are checked after every
+/// change.
+pub struct Audit<'a> {
+    flows: Flows,
+    fabric: &'a Fabric,
+    sharing: &'a SharingSpec,
+    under_way: BTreeMap<FlowId, Seen>,
+    looked: Time,
+    pub arrivals: u32,
+}
+
+impl<'a> Audit<'a> {
+    pub fn new(flows: Flows, fabric: &'a Fabric, sharing: &'a SharingSpec) -> Self {
+        Self { flows, fabric, sharing, under_way: BTreeMap::new(), looked: Time::ZERO, arrivals: 0 }
+    }
+
+    /// Bytes move at the present rates until then.
+    fn pass(&mut self, until: Time) {
+        let seconds = (until - self.looked).seconds();
+        for flow in self.under_way.values_mut() {
+            flow.through += flow.rate * seconds;
+        }
+        self.looked = until;
+    }
+
+    fn check(&self) {
+        let capacities: Vec<f64> = self.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let mut loads = vec![0.0; capacities.len()];
+        let mut fastest = vec![0.0f64; capacities.len()];
+        for flow in self.under_way.values() {
+            for link in &flow.route {
+                loads[link.0 as usize] += flow.rate;
+                fastest[link.0 as usize] = fastest[link.0 as usize].max(flow.rate);
+            }
+        }
+        for (link, (load, capacity)) in loads.iter().zip(&capacities).enumerate() {
+            assert!(*load <= capacity * (1.0 + EXACT), "link {link} carries {load} of {capacity}");
+        }
+        if matches!(self.sharing, SharingSpec::MaxMin(_)) {
+            for (id, flow) in &self.under_way {
+                let holds = |link: &&LinkId| {
+                    let link = link.0 as usize;
+                    loads[link] >= capacities[link] * (1.0 - EXACT) && fastest[link] <= flow.rate * (1.0 + EXACT)
+                };
+                assert!(flow.route.iter().find(holds).is_some(), "nothing holds flow {id} back at {}", flow.rate);
+            }
+        }
+        let flows = self.under_way.values().map(|flow| flow.route.iter().map(|link| link.0).collect()).collect();
+        let problem = Problem { capacities, flows };
+        let expected = match self.sharing {
+            SharingSpec::MaxMin(_) => problem.max_min(),
+            SharingSpec::EqualShare(_) => problem.equal_share(),
+            SharingSpec::Redistribute(_) => problem.redistribute(THRESHOLD),
+        };
+        for ((id, flow), expected) in self.under_way.iter().zip(expected) {
+            assert!((flow.rate - expected).abs() <= EXACT * expected, "flow {id}: {}, not {expected}", flow.rate);
+        }
+    }
+}
+
+impl Transport for Audit<'_> {
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        // It moves from the next `settle` on.
+        let seen = Seen { route: route.to_vec(), bytes: bytes as f64, through: 0.0, rate: 0.0 };
+        assert!(self.under_way.insert(flow, seen).is_none(), "{flow} is under way already");
+        self.flows.start(flow, route, bytes);
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.pass(now.max(self.looked));
+        self.flows.settle(now);
+        for (id, flow) in &mut self.under_way {
+            flow.rate = self.flows.rate(*id);
+        }
+        self.check();
+    }
+
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        self.flows.next_arrival(horizon)
+    }
+
+    fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
+        self.pass(until.max(self.looked));
+        let before = flows.len();
+        self.flows.arrived(until, flows);
+        for id in &flows[before..] {
+            let flow = self.under_way.remove(id).expect("what arrives was under way");
+            // An instant has a width: so much may be through too much, or too little.
+            let blur = flow.rate * until.seconds() * 1e-12;
+            let error = (flow.through - flow.bytes).abs();
+            assert!(error <= EXACT * flow.bytes + blur, "{} of {} bytes of {id} arrived", flow.through, flow.bytes);
+            self.arrivals += 1;
+        }
+        // Those that are left have bytes left.
+        for (id, flow) in &self.under_way {
+            assert!(flow.through <= flow.bytes * (1.0 + EXACT), "{id} should have arrived");
+        }
+    }
+}
+
+/// A message of a script: to whom, how large, and how long after the one before it \[ps\].
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    pub dst: u32,
+    pub bytes: u64,
+    pub gap: f64,
+}
+
+/// Ranks that send at times of their own, whether or not earlier messages have arrived.
+pub struct Script {
+    lines: Vec<Vec<Line>>,
+    next: Vec<u32>,
+    pub delivered: Vec<(MessageId, Time)>,
+}
+
+impl Script {
+    pub fn new(lines: Vec<Vec<Line>>) -> Self {
+        Self { next: vec![0; lines.len()], lines, delivered: Vec::new() }
+    }
+}
+
+impl Workload for Script {
+    fn ranks(&self) -> u32 {
+        self.lines.len() as u32
+    }
+
+    fn messages(&self) -> u64 {
+        self.lines.iter().map(|lines| lines.len() as u64).sum()
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        for (rank, lines) in self.lines.iter().enumerate() {
+            if let Some(line) = lines.first() {
+                requests.wakes.push((Time::from_ps(line.gap), RankId(rank as u32)));
+            }
+        }
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[Send], _: &mut Requests) {
+        self.delivered.extend(messages.iter().map(|send| (send.id, now)));
+    }
+
+    fn woke(&mut self, now: Time, rank: RankId, requests: &mut Requests) {
+        let index = self.next[rank.0 as usize];
+        let lines = &self.lines[rank.0 as usize];
+        let Line { dst, bytes, .. } = lines[index as usize];
+        requests.sends.push(Send { id: MessageId { src: rank, index }, dst: RankId(dst), bytes });
+        self.next[rank.0 as usize] += 1;
+        if let Some(line) = lines.get(index as usize + 1) {
+            requests.wakes.push((now + Time::from_ps(line.gap), rank));
+        }
+    }
+
+    fn blocked(&self) -> Vec<Blocked> {
+        Vec::new()
+    }
+}
