@@ -2,13 +2,13 @@
 //!
 //! | model | where packets wait | who goes first | what it is close to |
 //! |---|---|---|---|
-//! | [`oq`] | at the output, without limit | who came first | ns-3's point-to-point devices |
-//! | [`iq`] | at the input, in buffers with credits | inputs in turn | BookSim, most real switches |
-//! | [`fq`] | at the output, a few packets of each message | messages in turn | max-min flows |
+//! | `oq` | at the output, without limit | who came first | ns-3's point-to-point devices |
+//! | `iq` | at the input, in buffers with credits | inputs in turn | BookSim, most real switches |
+//! | `fq` | at the output, a few packets of each message | messages in turn | max-min flows |
 //!
 //! A message of b bytes is cut into packets of `packet-size`, the last one being what is left; they follow the
 //! message's route. A packet of s bytes keeps a link of capacity c busy for `s / c`, and is at its other end a latency
-//! later. Time is integer ([`clock`]), so packets that take the same time everywhere stay in step for ever.
+//! later. Time is integer, so packets that take the same time everywhere stay in step for ever.
 //!
 //! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has sent
 //! its packet, it first starts its next one and then the finished one is handed on; and a message that arrives has its
