@@ -183,8 +183,8 @@ impl InputQueues {
             arrived: 0,
             stride: 1,
         };
-        for vertex in 0..vertices {
-            model.add_switch(fabric, VertexId(vertex as u32), &inputs[vertex], &outputs[vertex]);
+        for (vertex, (inputs, outputs)) in inputs.iter().zip(&outputs).enumerate() {
+            model.add_switch(fabric, VertexId(vertex as u32), inputs, outputs);
         }
         model.serving = vec![false; model.ports.len()];
         model
