@@ -124,6 +124,12 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         Needs { steps: true, messages: false }
     }
 
+    /// The size of all messages \[B\], where in step s every rank sends just one message, its s-th, after no delay and
+    /// for nothing that must have arrived in the same step.
+    fn uniform_steps(&self) -> Option<u64> {
+        None
+    }
+
     /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
         let _ = (rank, index);
