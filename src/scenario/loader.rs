@@ -256,6 +256,9 @@ impl Texts {
             }
             Part::Choice { flag, table, value } => {
                 let at = self.flag(flag, &value);
+                if table == "transport" {
+                    self.forget_other_model(&value);
+                }
                 let mut layer = Table::new();
                 layer.insert(table.to_owned(), Entry { key: at, value: Tree { span: at, kind: Kind::Text(value) } });
                 self.expanded(layer, 0)
@@ -413,6 +416,21 @@ impl Texts {
             ),
         });
         Some(table)
+    }
+
+    /// Where `packet:MODEL` chooses another model than the texts so far, what they say of theirs has no meaning for it;
+    /// the size of packets has.
+    fn forget_other_model(&mut self, value: &str) {
+        let packet = self.table.get_mut("transport").and_then(|entry| entry.value.table_mut()?.get_mut("packet"));
+        let (Some(model), Some(options)) =
+            (value.strip_prefix("packet:"), packet.and_then(|entry| entry.value.table_mut()))
+        else {
+            return;
+        };
+        let written = options.get("model").and_then(|entry| entry.value.text());
+        if written.unwrap_or("oq") != model {
+            options.retain(|key, _| key == "packet-size");
+        }
     }
 
     /// An option that goes into the table of whatever workload there is.

@@ -59,8 +59,8 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
         let again = load(Loader::new().text("r.json.toml", toml::to_string(&scenario.file).unwrap()));
         assert_eq!(again.file, scenario.file);
     }
-    // The options of a file stay where a flag chooses another model of packets.
-    let file = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"oq\"\npacket-size = \"4 KiB\"\n");
+    // The packet size of a file stays where a flag chooses another model, and nothing that belongs to the file's.
+    let file = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"fq\"\npacket-size = \"4 KiB\"\nbuffer = 1\n");
     let scenario = load(Loader::new().text("s.toml", file).transport("packet:iq"));
     assert_eq!(makespan_us(base().transport("packet:iq").set("--set", "transport.packet.packet-size=4 KiB")), {
         scenario.run(RunOptions::default()).report.makespan_s * 1e6
