@@ -147,8 +147,12 @@ pub struct ScenarioArgs {
     /// How messages share a link: max-min (exact, the default), equal-share, redistribute.
     #[arg(long, value_name = "POLICY")]
     pub sharing: Option<String>,
+    /// How messages move: flow (the default; flow:max-min chooses the sharing too), packet:oq (output queues),
+    /// packet:iq (input buffers with credits), packet:fq (messages in turn), contention-free.
+    #[arg(long, value_name = "MODEL")]
+    pub transport: Option<String>,
     /// When a rank sends its next message: queue (the last is delivered), sendrecv (and this step's are received),
-    /// barrier (everybody's are), all (at once), window=K (up to K under way).
+    /// barrier (everybody's are), left (the last has left the node), all (at once), window=K (up to K under way).
     #[arg(long, value_name = "RULE")]
     pub injection: Option<String>,
     /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table (default: what is
@@ -170,6 +174,7 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
   hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
+  hayase run -t torus-8x8 -p all-to-all-pairwise --transport packet:iq
   hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
 
@@ -251,6 +256,7 @@ Examples:
   hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread,all-to-all-pairwise \\
       --placement regular,random -o compare.svg
   hayase compare -t torus-8x8 -p all-to-all-mpich --sharing equal-share,redistribute,max-min --seeds 8
+  hayase compare -t torus-16x16 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
   hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
 
 Every combination of what is listed is run, once for each seed, on all cores. Patterns are ranked within each
@@ -275,10 +281,14 @@ pub struct CompareArgs {
     /// Sharing policies: max-min, equal-share, redistribute.
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',')]
     pub sharing: Vec<String>,
+    /// Transports: flow, flow:max-min, flow:equal-share, flow:redistribute, packet:oq, packet:iq, packet:fq,
+    /// contention-free. Several are also set against each other: makespans, run times.
+    #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
+    pub transport: Vec<String>,
     /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
-    /// Injection rules: queue, sendrecv, barrier, all, window=K.
+    /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub injection: Vec<String>,
     /// Run what is random with so many seeds; means and standard deviations are over them.

@@ -1,7 +1,8 @@
 //! A deadlock, for the person who wrote the program: who waits for whom.
 
 use crate::ids::RankId;
-use crate::output::table::Grid;
+use crate::output::table::{Grid, printable};
+use crate::report::Gridlock;
 use crate::workload::Blocked;
 
 /// Ranks shown at most.
@@ -10,6 +11,34 @@ const MOST: usize = 20;
 const CYCLES: usize = 5;
 /// Ranks of a cycle named at most.
 const LINKS: usize = 12;
+
+/// Why a run cannot go on: the channels that wait for each other, or the ranks.
+pub fn explain(blocked: &[Blocked], gridlock: Option<&Gridlock>) -> String {
+    gridlock.map_or_else(|| describe(blocked, "next message"), channels)
+}
+
+/// The circle of channels.
+fn channels(gridlock: &Gridlock) -> String {
+    let Gridlock { packets, cycle } = gridlock;
+    if cycle.is_empty() {
+        return format!("{packets} packets cannot go on: their times are larger than can be counted\n");
+    }
+    let mut text = format!("deadlock: {packets} packets wait; these channels wait for each other in a circle:\n");
+    for name in cycle.iter().take(MOST) {
+        text.push_str(&format!("  {}\n", printable(name)));
+    }
+    if cycle.len() > MOST {
+        text.push_str(&format!("  ... and {} more\n", cycle.len() - MOST));
+    }
+    text.push_str(
+        "the buffer behind each is full, and its first packet waits for the next; the last waits for the first\n",
+    );
+    text.push_str(
+        "help: [transport.packet] deadlock-avoidance = \"local-bubble\" or \"dateline\" prevents this on a torus; ",
+    );
+    text.push_str("on other fabrics routes without circles or larger buffers do\n");
+    text
+}
 
 /// The table of those who wait, and the cycles among them.
 ///

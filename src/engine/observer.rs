@@ -11,7 +11,8 @@ pub struct Flight {
     pub send: Send,
     /// When it was sent.
     pub start: Time,
-    /// How long it would take with the network to itself: latencies plus bytes over the least capacity.
+    /// How long it would take with the network to itself: latencies plus bytes over the least capacity,
+    /// unless the transport says otherwise.
     pub alone: Time,
 }
 

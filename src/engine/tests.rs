@@ -52,8 +52,8 @@ impl Transport for Checked<'_> {
         }
     }
 
-    fn next_arrival(&self) -> Time {
-        self.flows.next_arrival()
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        self.flows.next_arrival(horizon)
     }
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {

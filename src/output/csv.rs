@@ -153,12 +153,14 @@ pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes all links: `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows`.
+/// Writes all links: `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`.
 ///
 /// # Errors
 /// Where `writer` fails.
 pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
-    writer.write_all(b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows\n")?;
+    writer.write_all(
+        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s\n",
+    )?;
     let w = &mut writer;
     for link in links {
         write!(w, "{},", link.id)?;
@@ -171,6 +173,10 @@ pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
         number(w, link.utilisation)?;
         write!(w, ",{},", link.peak_flows)?;
         number(w, link.mean_flows)?;
+        write!(w, ",{},", link.peak_queue)?;
+        number(w, link.mean_queue)?;
+        w.write_all(b",")?;
+        number(w, link.blocked_s)?;
         w.write_all(b"\n")?;
     }
     Ok(())
@@ -199,12 +205,12 @@ pub fn rates(rates: &[Rate], mut writer: impl Write) -> io::Result<()> {
 /// Where `writer` fails.
 pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(
-        b"topology,placement,sharing,routing,injection,pattern,seeds,mean_s,sd_s,min_s,max_s,messages,bytes,\
-          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,fingerprint\n",
+        b"topology,placement,transport,sharing,routing,injection,pattern,seeds,mean_s,sd_s,min_s,max_s,messages,bytes,\
+          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,packet_hops,fingerprint\n",
     )?;
     let w = &mut writer;
     for row in &comparison.rows {
-        for name in [&row.topology, &row.placement, &row.sharing, &row.routing, &row.injection, &row.pattern] {
+        for name in row.block().into_iter().chain([row.pattern.as_str()]) {
             text(w, name)?;
             w.write_all(b",")?;
         }
@@ -221,6 +227,10 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
             if let Some(value) = value {
                 number(w, value)?;
             }
+        }
+        w.write_all(b",")?;
+        if let Some(hops) = row.packet_hops {
+            integer(w, hops)?;
         }
         writeln!(w, ",{}", row.fingerprint)?;
     }
@@ -408,9 +418,12 @@ mod tests {
             utilisation: 0.5,
             peak_flows: 2,
             mean_flows: 1.5,
+            peak_queue: 0,
+            mean_queue: 0.0,
+            blocked_s: 0.0,
         };
         let text = written(|w| links(&[link], w));
-        assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5"));
+        assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5,0,0,0"));
     }
 
     #[test]

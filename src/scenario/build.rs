@@ -12,6 +12,8 @@ use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
+use crate::transport::packet::Model;
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, WorkloadSpec};
 
@@ -79,6 +81,8 @@ pub(super) fn scenario(
 ) -> Result<Scenario, Invalid> {
     let sharing = sections.sharing.get().cloned().unwrap_or_default();
     check_sharing(&sharing, &mut diagnostics);
+    let transport = sections.transport.get().cloned().unwrap_or_default();
+    diagnostics.extend(transport.check());
     check_node(sections, &mut diagnostics);
     let resolution = sections.resolution.get().copied().unwrap_or_default();
     let network = network(sections, &mut sources, &mut diagnostics);
@@ -102,6 +106,7 @@ pub(super) fn scenario(
                 routing: Some(network.routing),
                 placement: Some(placement_spec),
                 sharing: sharing.clone(),
+                transport: transport.clone(),
                 node: None,
                 collectives: None,
                 workload: work.workload,
@@ -113,11 +118,14 @@ pub(super) fn scenario(
             injection: *traffic.injection,
             jitter: *traffic.message_jitter,
             sharing,
+            transport,
             resolution: *resolution,
             seed: seed(sections),
             sources: Sources::default(),
         };
         check_routes(&scenario, sections, &mut diagnostics);
+        check_resolution(&scenario, &mut diagnostics);
+        check_switches(&scenario, sections, &mut diagnostics);
         if diagnostics.is_empty() {
             diagnostics.extend(guard::check(&scenario));
         }
@@ -204,6 +212,31 @@ pub(super) fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnos
                     .help("the published value is 0.01"),
             );
         }
+    }
+}
+
+/// A smallest step belongs to the flow model: packets have times of their own.
+fn check_resolution(scenario: &Scenario, diagnostics: &mut Vec<Diagnostic>) {
+    if scenario.resolution > Time::ZERO && matches!(scenario.transport, TransportSpec::Packet(_)) {
+        let diagnostic = Diagnostic::new("unused-option", "packets have no use for a resolution");
+        diagnostics.push(
+            diagnostic
+                .at_value(&scenario.file.resolution)
+                .label("only for flows")
+                .help("leave `resolution` out, or choose [transport.flow]"),
+        );
+    }
+}
+
+/// Input queues are those of switches: links that are known by their routes alone meet nowhere.
+fn check_switches(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let TransportSpec::Packet(spec) = &scenario.transport else { return };
+    if spec.model == Model::Iq && scenario.fabric.links().iter().any(|link| link.ends.is_none()) {
+        let diagnostic =
+            Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
+                .label("its links are known by routes alone")
+                .help("choose `packet:oq` or `packet:fq`, whose queues belong to links");
+        diagnostics.push(with_span(diagnostic, sections.transport.span()));
     }
 }
 

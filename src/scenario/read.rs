@@ -16,6 +16,7 @@ use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::pattern::WorkloadSpec;
 use crate::workload::program::collectives::CollectivesSpec;
@@ -61,6 +62,7 @@ pub(super) struct Sections {
     pub routing: Section<RoutingSpec>,
     pub placement: Section<PlacementSpec>,
     pub sharing: Section<SharingSpec>,
+    pub transport: Section<TransportSpec>,
     pub node: Section<NodeSpec>,
     pub collectives: Section<CollectivesSpec>,
     pub workload: Section<WorkloadSpec>,
@@ -91,6 +93,7 @@ pub(super) fn sections_of_replay(table: &Table, diagnostics: &mut Vec<Diagnostic
         routing: reader.choice("routing"),
         placement: reader.choice("placement"),
         sharing: reader.choice("sharing"),
+        transport: reader.choice("transport"),
         node: reader.choice("node"),
         collectives: reader.value("collectives"),
         workload: reader.choice("workload"),

@@ -227,6 +227,7 @@ impl Replay {
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: played.events,
+            packet_hops: None,
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };

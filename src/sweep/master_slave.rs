@@ -135,6 +135,7 @@ impl Study {
             meta: Meta {
                 wall_s: start.elapsed().as_secs_f64(),
                 events: tasks * total as u64,
+                packet_hops: None,
                 peak_rss_bytes: report::peak_rss(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },

@@ -15,6 +15,7 @@ mod farm;
 mod figures;
 mod loggps;
 mod packet;
+mod packet_models;
 mod paper;
 mod setup;
 mod simulators;
@@ -162,6 +163,7 @@ pub fn cases() -> Vec<Case> {
     let mut cases = closed_forms::cases();
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
+    cases.extend(packet_models::cases());
     cases.extend(paper::cases());
     cases.extend(loggps::cases());
     cases.extend(farm::cases());

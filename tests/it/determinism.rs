@@ -23,6 +23,7 @@ fn results_are_the_same_to_the_last_bit_everywhere() {
                 "injection" => loader.injection(value),
                 "routing" => loader.routing(value),
                 "jitter" => loader.jitter(value),
+                "transport" => loader.transport(value),
                 other => panic!("unknown setting {other}"),
             };
         }

@@ -4,6 +4,7 @@ mod cli;
 mod determinism;
 mod documents;
 mod layers;
+mod packet;
 mod properties;
 mod replay;
 mod scenario;

@@ -6,6 +6,7 @@ mod comparison;
 mod figures;
 mod grid;
 mod master_slave;
+mod models;
 mod replay;
 mod run;
 #[cfg(test)]

@@ -121,9 +121,13 @@ Scenario:
                                CSV file `rank,node`
       --sharing <POLICY>       How messages share a link: max-min (exact, the default), equal-share,
                                redistribute
+      --transport <MODEL>      How messages move: flow (the default; flow:max-min chooses the
+                               sharing too), packet:oq (output queues), packet:iq (input buffers
+                               with credits), packet:fq (messages in turn), contention-free
       --injection <RULE>       When a rank sends its next message: queue (the last is delivered),
                                sendrecv (and this step's are received), barrier (everybody's are),
-                               all (at once), window=K (up to K under way)
+                               left (the last has left the node), all (at once), window=K (up to K
+                               under way)
       --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
                                shortest-path, table (default: what is usual for the fabric)
       --jitter <TIME>          Each rank starts at a random time below this: "1 us"
@@ -148,6 +152,7 @@ General options:
 Examples:
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
   hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
+  hayase run -t torus-8x8 -p all-to-all-pairwise --transport packet:iq
   hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
 
