@@ -163,7 +163,7 @@ fn the_same_allreduce_by_the_player_and_spelled_out_takes_the_same_time() {
         program.finish_rank(ops);
     }
     let program = program.build().unwrap();
-    let spelled_out = hayase::workload::trace::expanded(program.clone(), &Expander::new(CollectivesSpec::default()));
+    let spelled_out = hayase::workload::trace::expanded(&program, &Expander::new(CollectivesSpec::default())).unwrap();
     let (played, spelled_out) = (replayed(program, &[NODE]).report, replayed(spelled_out, &[NODE]).report);
     assert_eq!(played.messages, spelled_out.messages);
     assert_eq!(played.makespan_s, spelled_out.makespan_s);
