@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::master_slave::args::MasterSlaveArgs;
+use super::replay::args::{MachineVerb, ReplayArgs};
+use super::trace::TraceVerb;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -24,6 +26,8 @@ Examples:
       algorithms and placements side by side, as a table and as a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
+  hayase replay program.goal -m myrinet
+      how long a parallel program takes on a machine, and where its time goes
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 
@@ -87,6 +91,10 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
+    /// Play a program's trace on other nodes or another network: how long, and where the time goes.
+    Replay(ReplayArgs),
+    /// Find the LogGPS parameters of a machine from measured round trips.
+    Calibrate(CalibrateArgs),
     /// Check files without running anything: scenarios, topologies, patterns.
     Check(CheckArgs),
     /// Write a commented scenario to start from.
@@ -101,6 +109,12 @@ pub enum Verb {
     Pattern(PatternVerb),
     /// Predict a master/slave program from a few executed tasks.
     MasterSlave(Box<MasterSlaveArgs>),
+    /// List the named machines, or show one.
+    #[command(subcommand)]
+    Machine(MachineVerb),
+    /// Show what a recorded program or a schedule holds, or write it in another format.
+    #[command(subcommand)]
+    Trace(TraceVerb),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
     /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.
@@ -292,6 +306,41 @@ pub struct CompareArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
           help_heading = "Output")]
     pub format: TableFormat,
+}
+
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  hayase calibrate rtt.csv
+  hayase calibrate rtt.csv --short 8191 --eager 16383 -o my-cluster.toml -o fit.svg
+  hayase replay trace -m my-cluster.toml
+
+The table has the columns bytes, time and, as wanted, work (between the send and the receive of the first rank, else 0)
+and call (round-trip, or send: the time of a blocking send whose receive is posted). Measure many lengths from 0 B to some
+times the longest eager message, each without work and with work that takes longer than the message.";
+
+/// `hayase calibrate`.
+#[derive(Args, Debug)]
+#[command(after_help = CALIBRATE_EXAMPLES)]
+pub struct CalibrateArgs {
+    /// The measurements: a table (.csv) with the columns bytes, time, work, call.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The longest message that is sent as one packet, s, if it is known (default: found).
+    #[arg(long, value_name = "SIZE")]
+    pub short: Option<String>,
+    /// The longest message that does not wait for its receiver, S, if it is known (default: found).
+    #[arg(long, value_name = "SIZE")]
+    pub eager: Option<String>,
+    /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub percentile: u8,
+    /// Also write this file: x.toml (the machine, for -m), x.svg (measurements and fit), x.json (may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: RunFormat,
 }
 
 const CHECK_EXAMPLES: &str = "\

@@ -53,7 +53,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
         Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
         Err(SweepError::Deadlocked { point, seed, blocked }) => {
             complain(render::failed(&format!("{point} with seed {seed} deadlocks"), voice.colour));
-            complain(deadlock::describe(&blocked).trim_end());
+            complain(deadlock::describe(&blocked, "next message").trim_end());
             return Ok(End::Deadlocked);
         }
     };

@@ -12,11 +12,13 @@ const CYCLES: usize = 5;
 const LINKS: usize = 12;
 
 /// The table of those who wait, and the cycles among them.
-pub fn describe(blocked: &[Blocked]) -> String {
+///
+/// `next` is what the number in [`Blocked::next`] counts.
+pub fn describe(blocked: &[Blocked], next: &str) -> String {
     let count = blocked.len();
     let mut text =
         format!("deadlock: {count} {} for what never comes\n\n", if count == 1 { "rank waits" } else { "ranks wait" });
-    let mut grid = Grid::new().number("rank").number("next message").text("waits for");
+    let mut grid = Grid::new().number("rank").number(next).text("waits for");
     for one in blocked.iter().take(MOST) {
         grid.row([one.rank.to_string(), one.next.index.to_string(), one.waits_for.clone()]);
     }
@@ -98,7 +100,7 @@ mod tests {
             blocked(7, Some(99)),
         ];
         assert_eq!(cycles(&list), [vec![RankId(0), RankId(2), RankId(1)], vec![RankId(6)]]);
-        insta::assert_snapshot!(describe(&list), @"
+        insta::assert_snapshot!(describe(&list, "next message"), @"
         deadlock: 8 ranks wait for what never comes
 
         rank  next message  waits for
@@ -120,7 +122,7 @@ mod tests {
     #[test]
     fn a_large_deadlock_is_cut_short() {
         let ring: Vec<Blocked> = (0..1000).map(|rank| blocked(rank, Some((rank + 1) % 1000))).collect();
-        let text = describe(&ring);
+        let text = describe(&ring, "next message");
         assert!(text.lines().count() < 30, "{text}");
         assert!(text.contains("rank 11 waits for ... (1000 ranks in all) waits for rank 0"), "{text}");
     }

@@ -11,6 +11,7 @@
 
 mod events;
 mod observer;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
 pub use observer::{Flight, Observer};
+pub use steps::Steps;
 
 /// The width of an instant, relative to the time since the start: rounding moves a finish time by some 1e-16 of it
 /// each time a rate changes, so what is closer than 2^-44 (6e-14) of it happens at once.
@@ -330,5 +332,8 @@ impl<O: Observer> Run<'_, '_, O> {
         }
         // Last in, first out: a rank's next message mostly gets the id of its last.
         self.flights.free.extend(self.arrived.iter().rev());
+        if self.flights.free.len() == self.flights.flights.len() {
+            self.observer.idle(self.now);
+        }
     }
 }

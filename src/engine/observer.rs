@@ -27,8 +27,19 @@ pub trait Observer {
         let _ = (now, route);
     }
 
-    /// A message has been delivered, in order of (time, message).
+    /// A message has been delivered, in order of (time, message); its route is left out where what links carry is told by
+    /// [`Observer::carried`].
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
         let _ = (now, flight, route);
+    }
+
+    /// Nothing is under way any more; under a barrier, a step is over.
+    fn idle(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// A link has carried so many bytes \[B\] of messages that were delivered without their route.
+    fn carried(&mut self, link: LinkId, bytes: u64) {
+        let _ = (link, bytes);
     }
 }

@@ -7,6 +7,8 @@ use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
+use crate::player::Activity;
+use crate::report::replay::RankReport;
 use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PlanReport, Rate};
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
@@ -67,6 +69,88 @@ impl<W: Write> Messages<W> {
             None => Ok(self.writer),
         }
     }
+}
+
+/// Writes what ranks do as it ends, a line each: `rank,kind,begin_s,end_s,op,message,peer`; the last two are empty where
+/// it is about no message.
+#[derive(Debug)]
+pub struct Activities<W> {
+    writer: W,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Activities<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Where `writer` fails.
+    pub fn new(mut writer: W) -> io::Result<Self> {
+        writer.write_all(b"rank,kind,begin_s,end_s,op,message,peer\n")?;
+        Ok(Self { writer, error: None })
+    }
+
+    /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
+    pub fn write(&mut self, activity: &Activity) {
+        if self.error.is_none() {
+            self.error = self.line(activity).err();
+        }
+    }
+
+    fn line(&mut self, activity: &Activity) -> io::Result<()> {
+        let w = &mut self.writer;
+        write!(w, "{},{},", activity.rank, activity.kind.name())?;
+        number(w, activity.begin.seconds())?;
+        w.write_all(b",")?;
+        number(w, activity.end.seconds())?;
+        write!(w, ",{},", activity.op)?;
+        if let Some(message) = activity.message {
+            integer(w, message.into())?;
+        }
+        w.write_all(b",")?;
+        if let Some(peer) = activity.peer {
+            integer(w, peer.0.into())?;
+        }
+        w.write_all(b"\n")
+    }
+
+    /// The writer, all lines being written.
+    ///
+    /// # Errors
+    /// The first failure of the writer.
+    pub fn finish(self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.writer),
+        }
+    }
+}
+
+/// Writes where the time of ranks went:
+/// `rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s`.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
+    let w = &mut writer;
+    w.write_all(b"rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s\n")?;
+    for rank in ranks {
+        integer(w, rank.rank.into())?;
+        let times = [
+            rank.end_s,
+            rank.compute_s,
+            rank.send_overhead_s,
+            rank.recv_overhead_s,
+            rank.send_wait_s,
+            rank.recv_wait_s,
+            rank.sync_s,
+        ];
+        for time in times {
+            w.write_all(b",")?;
+            number(w, time)?;
+        }
+        w.write_all(b"\n")?;
+    }
+    Ok(())
 }
 
 /// Writes all links: `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows`.

@@ -6,6 +6,7 @@ mod benchmark;
 mod comparison;
 mod master_slave;
 mod meta;
+pub mod replay;
 
 use serde::Serialize;
 

@@ -103,6 +103,7 @@ pub(super) fn scenario(
                 placement: Some(placement_spec),
                 sharing: sharing.clone(),
                 node: None,
+                collectives: None,
                 workload: work.workload,
             },
             fabric: network.fabric,
@@ -148,22 +149,31 @@ pub(super) fn finish<T>(built: Option<T>, sources: Sources, mut diagnostics: Vec
     }
 }
 
-fn seed(sections: &Sections) -> u64 {
+pub(super) fn seed(sections: &Sections) -> u64 {
     sections.seed.get().copied().unwrap_or(SEED)
 }
 
 /// What was built; mistakes without a place get that of the section.
-fn taken<T>(built: Result<T, Vec<Diagnostic>>, at: Option<Span>, diagnostics: &mut Vec<Diagnostic>) -> Option<T> {
+pub(super) fn taken<T>(
+    built: Result<T, Vec<Diagnostic>>,
+    at: Option<Span>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<T> {
     match built {
         Ok(built) => Some(built),
         Err(mistakes) => {
-            diagnostics.extend(mistakes.into_iter().map(|mistake| match (&mistake.at, at) {
-                (At::Nowhere, Some(span)) => mistake.at(span),
-                _ => mistake,
-            }));
+            diagnostics.extend(at_section(mistakes, at));
             None
         }
     }
+}
+
+/// Mistakes without a place get that of the section.
+pub(super) fn at_section(mistakes: Vec<Diagnostic>, at: Option<Span>) -> impl Iterator<Item = Diagnostic> {
+    mistakes.into_iter().map(move |mistake| match (&mistake.at, at) {
+        (At::Nowhere, Some(span)) => mistake.at(span),
+        _ => mistake,
+    })
 }
 
 /// Patterns know no calls whose ends could cost anything.
@@ -175,9 +185,14 @@ fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
         let help = "leave it out, or write the messages as a program and use `hayase replay`";
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*span).help(help));
     }
+    if let Section::Is(_, span) = &sections.collectives {
+        let message = "patterns have no collectives that [collectives] could be about";
+        let help = "leave it out: the pattern itself says which algorithm it is";
+        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*span).help(help));
+    }
 }
 
-fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
     if let SharingSpec::Redistribute(spec) = sharing {
         let threshold = *spec.threshold;
         if !(threshold > 0.0 && threshold < 1.0) {

@@ -468,8 +468,18 @@ impl Texts {
         self.expanded(table, 0)
     }
 
+    /// Whether a text is missing or was not understood.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// The texts, and their mistakes.
+    pub(super) fn into_parts(self) -> (crate::diagnostic::Sources, Vec<Diagnostic>) {
+        (self.sources, self.diagnostics)
+    }
+
     /// Drops what only follows from a mistake of the syntax: anything else on the same line.
-    fn only_first_mistakes(&mut self) {
+    pub(super) fn only_first_mistakes(&mut self) {
         let line = |span: Span| self.sources.place(span).map(|place| (place.file, place.line));
         let broken: Vec<_> = self.broken.iter().map(|span| line(*span)).collect();
         let mut seen = Vec::new();

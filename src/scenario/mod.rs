@@ -11,6 +11,7 @@ pub mod library;
 mod loader;
 mod paths;
 mod read;
+pub mod replay;
 mod run;
 mod schema;
 mod tree;
@@ -32,6 +33,7 @@ use crate::topology::TopologySpec;
 use crate::units::Time;
 use crate::workload::Blocked;
 use crate::workload::pattern::{Injection, Pattern, WorkloadSpec};
+use crate::workload::program::collectives::CollectivesSpec;
 
 pub use build::{Network, Work};
 pub use init::{init, init_defaults};
@@ -84,6 +86,9 @@ pub struct ScenarioFile {
     /// What a message costs at its two ends (default ideal: nothing; programs only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeSpec>,
+    /// By which algorithms collectives are done (programs only; default: as MPICH chooses).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collectives: Option<CollectivesSpec>,
     /// What ranks send.
     pub workload: WorkloadSpec,
 }

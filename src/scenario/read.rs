@@ -18,6 +18,7 @@ use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
 use crate::units::Time;
 use crate::workload::pattern::WorkloadSpec;
+use crate::workload::program::collectives::CollectivesSpec;
 
 /// No more mistakes than this are looked for in one section.
 const MOST: usize = 50;
@@ -61,17 +62,29 @@ pub(super) struct Sections {
     pub placement: Section<PlacementSpec>,
     pub sharing: Section<SharingSpec>,
     pub node: Section<NodeSpec>,
+    pub collectives: Section<CollectivesSpec>,
     pub workload: Section<WorkloadSpec>,
 }
 
 /// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing.
 pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
+    let sections = sections_of_replay(table, diagnostics, incomplete);
+    if !incomplete {
+        for key in ["topology", "workload"].into_iter().filter(|key| !table.contains_key(*key)) {
+            diagnostics.push(nothing_chosen(key));
+        }
+    }
+    sections
+}
+
+/// The same for a program, which needs neither topology nor workload.
+pub(super) fn sections_of_replay(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
     let known = Node::root().keys();
     for (key, entry) in table.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
         diagnostics.push(unknown_key(key, entry.key, &known, ""));
     }
     let mut reader = Reader { table, diagnostics, incomplete };
-    let sections = Sections {
+    Sections {
         seed: reader.value("seed"),
         resolution: reader.value("resolution"),
         topology: reader.choice("topology"),
@@ -79,14 +92,9 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
         placement: reader.choice("placement"),
         sharing: reader.choice("sharing"),
         node: reader.choice("node"),
+        collectives: reader.value("collectives"),
         workload: reader.choice("workload"),
-    };
-    if !incomplete {
-        for key in ["topology", "workload"].into_iter().filter(|key| !table.contains_key(*key)) {
-            diagnostics.push(nothing_chosen(key));
-        }
     }
-    sections
 }
 
 /// The message for a scenario without topology or workload.

@@ -3,11 +3,12 @@
 use petgraph::graph::NodeIndex;
 
 use super::{Run, RunOptions, Scenario};
-use crate::engine::{Flight, Outcome, Simulation, Stop};
+use crate::engine::{Flight, Outcome, Simulation, Steps, Stop};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
+use crate::sharing::SharingSpec;
 use crate::transport::{Flows, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Message, PatternPlayer};
@@ -36,15 +37,24 @@ impl Scenario {
             link_use,
             if wants_messages { Some(&mut record) } else { None },
         );
-        let simulation = Simulation {
-            fabric: &self.fabric,
-            router: &*self.router,
-            placement: &self.placement,
-            workload: &mut player,
-            transport: &mut transport,
-            resolution: self.resolution,
+        let outcome = match self.steps() {
+            // Only what messages do within a step needs events.
+            Some(steps) if !link_use && !wants_messages => steps.run(&mut recorder, watch),
+            steps => {
+                if steps.is_some() {
+                    recorder = recorder.by_steps();
+                }
+                let simulation = Simulation {
+                    fabric: &self.fabric,
+                    router: &*self.router,
+                    placement: &self.placement,
+                    workload: &mut player,
+                    transport: &mut transport,
+                    resolution: self.resolution,
+                };
+                simulation.run(&mut recorder, watch)
+            }
         };
-        let outcome = simulation.run(&mut recorder, watch);
         let links = self.link_uses(&recorder, &outcome);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
@@ -58,6 +68,13 @@ impl Scenario {
             Stop::Done | Stop::Interrupted => Vec::new(),
         };
         Run { report, links, blocked }
+    }
+
+    /// The workload as steps behind a barrier, where it is nothing else.
+    fn steps(&self) -> Option<Steps<'_>> {
+        let plain = self.injection == Injection::Barrier && self.jitter == Time::ZERO && self.resolution == Time::ZERO;
+        let is_known = matches!(self.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
+        (plain && is_known).then(|| Steps::new(&self.fabric, &*self.router, &self.placement, &*self.pattern)).flatten()
     }
 
     fn report(

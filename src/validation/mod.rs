@@ -13,6 +13,7 @@
 mod closed_forms;
 mod farm;
 mod figures;
+mod loggps;
 mod packet;
 mod paper;
 mod setup;
@@ -163,6 +164,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(packet::cases());
     cases.extend(paper::cases());
     cases.extend(farm::cases());
+    cases.extend(loggps::cases());
     cases
 }
 

@@ -3,6 +3,7 @@
 pub mod pattern;
 pub mod program;
 pub mod task_queue;
+pub mod trace;
 
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;

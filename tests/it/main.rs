@@ -5,6 +5,7 @@ mod determinism;
 mod documents;
 mod layers;
 mod properties;
+mod replay;
 mod scenario;
 mod scenario_fuzz;
 mod scenario_layers;

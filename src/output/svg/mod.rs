@@ -4,6 +4,7 @@
 //! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
 //! input gives the same bytes. Drawings are written by a small writer of our own; curves with axes come from plotters.
 
+mod calibration;
 mod canvas;
 mod chart;
 mod comparison;
@@ -19,6 +20,7 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
+pub use calibration::calibration;
 pub use comparison::comparison;
 pub use fabric::{Drawing, FabricOptions, fabric};
 pub use farm::{gantt, master_slave};

@@ -184,7 +184,8 @@ impl Transport for Flows {
                 self.finish.set(flow, (now + Bandwidth::from_bytes_per_second(new).time_for(bytes)).ps());
             } else {
                 // What should have arrived already does so now, within the width of an instant.
-                let later = |finish: f64| if finish > now_ps { now_ps + (finish - now_ps) * (old / new) } else { finish };
+                let later =
+                    |finish: f64| if finish > now_ps { now_ps + (finish - now_ps) * (old / new) } else { finish };
                 self.finish.change(flow, later);
             }
         }

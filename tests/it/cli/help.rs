@@ -17,12 +17,17 @@ Commands:
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
   rates         Show how fast each message of the first step would be, all of them under way at once
+  replay        Play a program's trace on other nodes or another network: how long, and where the
+                time goes
+  calibrate     Find the LogGPS parameters of a machine from measured round trips
   check         Check files without running anything: scenarios, topologies, patterns
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
   topology      List the named topologies, or show one
   pattern       List the named patterns, or show one
   master-slave  Predict a master/slave program from a few executed tasks
+  machine       List the named machines, or show one
+  trace         Show what a recorded program or a schedule holds, or write it in another format
   validate      Hold the simulator against closed forms, other simulators and published figures
   bench         Measure what a simulated message costs on this machine: time, memory, growth with
                 the number of nodes
@@ -60,6 +65,8 @@ Examples:
       algorithms and placements side by side, as a table and as a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
+  hayase replay program.goal -m myrinet
+      how long a parallel program takes on a machine, and where its time goes
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 
