@@ -88,7 +88,9 @@ fn time(tasks: &Tasks, workers: u32, costs: &Costs, policy: &Policy) -> f64 {
 
 fn sampling(context: &Context) -> Result<Outcome, Trouble> {
     let (_, grid, all) = mandelbrot()?;
-    let costs = Costs::log_gp(Time::from_ps(2e7), Time::from_ps(5e6), Time::ZERO, 0.0);
+    // Cheap messages: with dearer ones the master is the limit wherever many short tasks follow each other, which a few
+    // executed tasks do not show, and the relation is lost (2 percentage points off with o = 5 us and 31 workers).
+    let costs = Costs::log_gp(Time::from_ps(2e6), Time::from_ps(2e5), Time::ZERO, 0.0);
     let policy = Policy::default();
     let (mut worst, mut notes) = (0.0f64, String::new());
     for k in [256, 32, 4] {
