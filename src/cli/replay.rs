@@ -101,13 +101,14 @@ fn loader(args: &ReplayArgs) -> Loader {
         loader = loader.file(path);
     }
     type Set = fn(Loader, &str) -> Loader;
-    let options: [(&Option<String>, Set); 6] = [
+    let options: [(&Option<String>, Set); 7] = [
         (&args.machine, Loader::machine),
         (&args.node, Loader::node),
         (&args.topology, Loader::topology),
         (&args.placement, Loader::placement),
         (&args.routing, Loader::routing),
         (&args.sharing, Loader::sharing),
+        (&args.transport, Loader::transport),
     ];
     for (value, add) in options {
         if let Some(value) = value {

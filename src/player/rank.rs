@@ -145,20 +145,19 @@ impl Player<'_> {
         let state = &mut self.ranks[rank];
         let Some(request) = state.requests.get_mut(&key) else { return };
         request.done = Some(done);
-        match state.state {
+        let goes_on = match state.state {
             State::Blocked(waited) if waited == key => {
                 let sends = request.sends;
                 let since = state.since;
                 state.requests.remove(&key);
                 self.divide(rank, key, since, &done, sends);
-                self.advance(rank);
+                true
             }
-            State::Waiting { .. } => {
-                if self.go_on_waiting(rank) {
-                    self.advance(rank);
-                }
-            }
-            _ => {}
+            State::Waiting { .. } => self.go_on_waiting(rank),
+            _ => false,
+        };
+        if goes_on {
+            self.advance(rank);
         }
     }
 

@@ -18,7 +18,7 @@ use crate::player::{Activity, ActivityKind, OnActivity, Play, Played, Player, Ra
 use crate::report::replay::{RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{self, Meta, Status};
 use crate::sharing::SharingSpec;
-use crate::transport::Flows;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::program::Program;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
@@ -53,6 +53,7 @@ struct Placed {
     placement_spec: PlacementSpec,
     placement: Placement,
     sharing: SharingSpec,
+    transport: TransportSpec,
     resolution: Time,
 }
 
@@ -87,6 +88,8 @@ struct File<'a> {
     placement: Option<&'a PlacementSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sharing: Option<&'a SharingSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transport: Option<&'a TransportSpec>,
     node: &'a NodeSpec,
     collectives: &'a CollectivesSpec,
 }
@@ -139,6 +142,11 @@ fn built(
         let help = "leave the topology out, or choose another model (--node loggps)";
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
     }
+    if let (Section::Absent, Section::Is(_, at)) = (&sections.topology, &sections.transport) {
+        let message = "a transport needs a fabric to move messages over";
+        let help = "name one with -t; without a fabric messages take the node model's own latency and gaps";
+        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
+    }
     let fabric = match &sections.topology {
         Section::Is(..) => Some(placed(sections, program.ranks(), sources, diagnostics)?),
         Section::Absent => None,
@@ -151,6 +159,8 @@ fn built(
 fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Placed> {
     let sharing = sections.sharing.get().cloned().unwrap_or_default();
     build::check_sharing(&sharing, diagnostics);
+    let transport = sections.transport.get().cloned().unwrap_or_default();
+    diagnostics.extend(build::at_section(transport.check(), sections.transport.span()));
     let network = build::network(sections, sources, diagnostics)?;
     let (placement_spec, at) = match &sections.placement {
         Section::Is(placement, at) => (placement.clone(), Some(*at)),
@@ -170,7 +180,7 @@ fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &
         }
     }
     let resolution = sections.resolution.get().map(|time| **time).unwrap_or_default();
-    Some(Placed { network, placement_spec, placement, sharing, resolution })
+    Some(Placed { network, placement_spec, placement, sharing, transport, resolution })
 }
 
 /// Sees nothing.
@@ -254,7 +264,10 @@ impl Replay {
             ),
             node: self.node.name().to_owned(),
             network: match &self.fabric {
-                Some(fabric) => format!("{}, {}", fabric.network.fabric, fabric.sharing.name()),
+                Some(fabric) if fabric.transport.is_flow() => {
+                    format!("{}, {}", fabric.network.fabric, fabric.sharing.name())
+                }
+                Some(fabric) => format!("{}, {}", fabric.network.fabric, fabric.transport.name()),
                 None if matches!(self.node, NodeSpec::Ideal(_)) => {
                     "none: messages arrive when they are sent".to_owned()
                 }
@@ -285,6 +298,7 @@ impl Replay {
             routing: fabric.map(|fabric| &fabric.network.routing),
             placement: fabric.map(|fabric| &fabric.placement_spec),
             sharing: fabric.map(|fabric| &fabric.sharing),
+            transport: fabric.map(|fabric| &fabric.transport).filter(|transport| !transport.is_default()),
             node: &self.node,
             collectives: &self.collectives,
         };
@@ -305,13 +319,13 @@ impl Replay {
 impl Placed {
     fn run(&self, mut player: Player<'_>, watch: Option<&dyn Watch>) -> Played {
         let Network { fabric, router, .. } = &self.network;
-        let mut transport = Flows::new(fabric, &**router, &self.sharing, false);
+        let mut transport = self.transport.build(fabric, &**router, &self.sharing, false, false);
         let simulation = Simulation {
             fabric,
             router: &**router,
             placement: &self.placement,
             workload: &mut player,
-            transport: &mut transport,
+            transport: &mut *transport,
             resolution: self.resolution,
         };
         let outcome = simulation.run(&mut Blind, watch);

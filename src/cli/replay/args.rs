@@ -11,6 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   hayase replay program.goal -m myrinet              on a machine, without contention in its network
   hayase replay program.goal -m myrinet -t torus-8x8  the same nodes on a simulated fabric
+  hayase replay program.goal -m myrinet -t torus-8x8 --transport packet:oq
   hayase replay cg.W.16.tsv.zst -m infiniband-hdr --cpu-speed 2
   hayase replay program.goal -m myrinet --set node.loggps.S=\"64 KiB\"
   hayase replay program.goal --node loggopsim --set node.loggopsim.L=\"2500 ns\"
@@ -50,6 +51,9 @@ pub struct ReplayArgs {
     /// How messages share a link: max-min, equal-share, redistribute.
     #[arg(long, value_name = "POLICY", help_heading = "Scenario")]
     pub sharing: Option<String>,
+    /// How messages move over the fabric: flow, flow:equal-share, packet:oq, packet:iq, packet:fq, contention-free.
+    #[arg(long, value_name = "MODEL", help_heading = "Scenario")]
+    pub transport: Option<String>,
     /// Which way messages go (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE", help_heading = "Scenario")]
     pub routing: Option<String>,

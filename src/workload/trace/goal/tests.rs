@@ -24,8 +24,11 @@ fn text_of(program: &Program) -> String {
     String::from_utf8(text).unwrap()
 }
 
+/// The operations of a rank, and for each of them whom it waits for and whether only for its start.
+type Content = (Vec<Op>, Vec<Vec<(u32, bool)>>);
+
 /// What there is to compare of a program: operations and followers.
-fn content(program: &Program) -> Vec<(Vec<Op>, Vec<Vec<(u32, bool)>>)> {
+fn content(program: &Program) -> Vec<Content> {
     let rank = |rank: RankId| {
         let ops = program.rank(rank);
         let graph = ops.graph().expect("GOAL is a graph");
@@ -36,7 +39,7 @@ fn content(program: &Program) -> Vec<(Vec<Op>, Vec<Vec<(u32, bool)>>)> {
 }
 
 /// As the binary form keeps it: those that wait for the end apart from those that wait for the start.
-fn sorted(program: &Program) -> Vec<(Vec<Op>, Vec<Vec<(u32, bool)>>)> {
+fn sorted(program: &Program) -> Vec<Content> {
     let mut content = content(program);
     content.iter_mut().flat_map(|rank| &mut rank.1).for_each(|followers| followers.sort_by_key(|f| f.1));
     content
