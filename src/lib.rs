@@ -11,6 +11,7 @@ pub mod ids;
 pub mod node;
 pub mod output;
 pub mod placement;
+pub mod player;
 pub mod record;
 pub mod report;
 pub mod rng;

@@ -7,6 +7,10 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use super::master_slave::args::MasterSlaveArgs;
+use super::replay::args::{MachineVerb, ReplayArgs};
+use super::trace::TraceVerb;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -22,6 +26,8 @@ Examples:
       algorithms and placements side by side, as a table and as a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
+  hayase replay program.goal -m myrinet
+      how long a parallel program takes on a machine, and where its time goes
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 
@@ -85,6 +91,10 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
+    /// Play a program's trace on other nodes or another network: how long, and where the time goes.
+    Replay(ReplayArgs),
+    /// Find the LogGPS parameters of a machine from measured round trips.
+    Calibrate(CalibrateArgs),
     /// Check files without running anything: scenarios, topologies, patterns.
     Check(CheckArgs),
     /// Write a commented scenario to start from.
@@ -97,6 +107,14 @@ pub enum Verb {
     /// List the named patterns, or show one.
     #[command(subcommand)]
     Pattern(PatternVerb),
+    /// List the named machines, or show one.
+    #[command(subcommand)]
+    Machine(MachineVerb),
+    /// Show what a recorded program or a schedule holds, or write it in another format.
+    #[command(subcommand)]
+    Trace(TraceVerb),
+    /// Predict a master/slave program from a few executed tasks.
+    MasterSlave(Box<MasterSlaveArgs>),
     /// Hold the simulator against closed forms, other simulators and published figures.
     Validate(ValidateArgs),
     /// Measure what a simulated message costs on this machine: time, memory, growth with the number of nodes.
@@ -129,8 +147,12 @@ pub struct ScenarioArgs {
     /// How messages share a link: max-min (exact, the default), equal-share, redistribute.
     #[arg(long, value_name = "POLICY")]
     pub sharing: Option<String>,
+    /// How messages move: flow (the default; flow:max-min chooses the sharing too), packet:oq (output queues),
+    /// packet:iq (input buffers with credits), packet:fq (messages in turn), contention-free.
+    #[arg(long, value_name = "MODEL")]
+    pub transport: Option<String>,
     /// When a rank sends its next message: queue (the last is delivered), sendrecv (and this step's are received),
-    /// barrier (everybody's are), all (at once), window=K (up to K under way).
+    /// barrier (everybody's are), left (the last has left the node), all (at once), window=K (up to K under way).
     #[arg(long, value_name = "RULE")]
     pub injection: Option<String>,
     /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table (default: what is
@@ -152,6 +174,7 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
   hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
+  hayase run -t torus-8x8 -p all-to-all-pairwise --transport packet:iq
   hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
 
@@ -233,6 +256,7 @@ Examples:
   hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread,all-to-all-pairwise \\
       --placement regular,random -o compare.svg
   hayase compare -t torus-8x8 -p all-to-all-mpich --sharing equal-share,redistribute,max-min --seeds 8
+  hayase compare -t torus-16x16 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
   hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
 
 Every combination of what is listed is run, once for each seed, on all cores. Patterns are ranked within each
@@ -257,10 +281,14 @@ pub struct CompareArgs {
     /// Sharing policies: max-min, equal-share, redistribute.
     #[arg(long, value_name = "POLICY,...", value_delimiter = ',')]
     pub sharing: Vec<String>,
+    /// Transports: flow, flow:max-min, flow:equal-share, flow:redistribute, packet:oq, packet:iq, packet:fq,
+    /// contention-free. Several are also set against each other: makespans, run times.
+    #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
+    pub transport: Vec<String>,
     /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
-    /// Injection rules: queue, sendrecv, barrier, all, window=K.
+    /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub injection: Vec<String>,
     /// Run what is random with so many seeds; means and standard deviations are over them.
@@ -288,6 +316,41 @@ pub struct CompareArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
           help_heading = "Output")]
     pub format: TableFormat,
+}
+
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  hayase calibrate rtt.csv
+  hayase calibrate rtt.csv --short 8191 --eager 16383 -o my-cluster.toml -o fit.svg
+  hayase replay trace -m my-cluster.toml
+
+The table has the columns bytes, time and, as wanted, work (between the send and the receive of the first rank, else 0)
+and call (round-trip, or send: the time of a blocking send whose receive is posted). Measure many lengths from 0 B to some
+times the longest eager message, each without work and with work that takes longer than the message.";
+
+/// `hayase calibrate`.
+#[derive(Args, Debug)]
+#[command(after_help = CALIBRATE_EXAMPLES)]
+pub struct CalibrateArgs {
+    /// The measurements: a table (.csv) with the columns bytes, time, work, call.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The longest message that is sent as one packet, s, if it is known (default: found).
+    #[arg(long, value_name = "SIZE")]
+    pub short: Option<String>,
+    /// The longest message that does not wait for its receiver, S, if it is known (default: found).
+    #[arg(long, value_name = "SIZE")]
+    pub eager: Option<String>,
+    /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub percentile: u8,
+    /// Also write this file: x.toml (the machine, for -m), x.svg (measurements and fit), x.json (may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: RunFormat,
 }
 
 const CHECK_EXAMPLES: &str = "\

@@ -51,9 +51,9 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let comparison = match result {
         Ok(comparison) => comparison,
         Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
-        Err(SweepError::Deadlocked { point, seed, blocked }) => {
+        Err(SweepError::Deadlocked { point, seed, blocked, gridlock }) => {
             complain(render::failed(&format!("{point} with seed {seed} deadlocks"), voice.colour));
-            complain(deadlock::describe(&blocked).trim_end());
+            complain(deadlock::explain(&blocked, gridlock.as_ref()).trim_end());
             return Ok(End::Deadlocked);
         }
     };
@@ -112,6 +112,7 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         patterns: args.pattern.clone(),
         placements: args.placement.clone(),
         sharings: args.sharing.clone(),
+        transports: args.transport.clone(),
         routings: args.routing.clone(),
         injections: args.injection.clone(),
         seeds,

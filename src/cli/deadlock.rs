@@ -1,7 +1,8 @@
 //! A deadlock, for the person who wrote the program: who waits for whom.
 
 use crate::ids::RankId;
-use crate::output::table::Grid;
+use crate::output::table::{Grid, printable};
+use crate::report::Gridlock;
 use crate::workload::Blocked;
 
 /// Ranks shown at most.
@@ -11,12 +12,42 @@ const CYCLES: usize = 5;
 /// Ranks of a cycle named at most.
 const LINKS: usize = 12;
 
+/// Why a run cannot go on: the channels that wait for each other, or the ranks.
+pub fn explain(blocked: &[Blocked], gridlock: Option<&Gridlock>) -> String {
+    gridlock.map_or_else(|| describe(blocked, "next message"), channels)
+}
+
+/// The circle of channels.
+fn channels(gridlock: &Gridlock) -> String {
+    let Gridlock { packets, cycle } = gridlock;
+    if cycle.is_empty() {
+        return format!("{packets} packets cannot go on: their times are larger than can be counted\n");
+    }
+    let mut text = format!("deadlock: {packets} packets wait; these channels wait for each other in a circle:\n");
+    for name in cycle.iter().take(MOST) {
+        text.push_str(&format!("  {}\n", printable(name)));
+    }
+    if cycle.len() > MOST {
+        text.push_str(&format!("  ... and {} more\n", cycle.len() - MOST));
+    }
+    text.push_str(
+        "the buffer behind each is full, and its first packet waits for the next; the last waits for the first\n",
+    );
+    text.push_str(
+        "help: [transport.packet] deadlock-avoidance = \"local-bubble\" or \"dateline\" prevents this on a torus; ",
+    );
+    text.push_str("on other fabrics routes without circles or larger buffers do\n");
+    text
+}
+
 /// The table of those who wait, and the cycles among them.
-pub fn describe(blocked: &[Blocked]) -> String {
+///
+/// `next` is what the number in [`Blocked::next`] counts.
+pub fn describe(blocked: &[Blocked], next: &str) -> String {
     let count = blocked.len();
     let mut text =
         format!("deadlock: {count} {} for what never comes\n\n", if count == 1 { "rank waits" } else { "ranks wait" });
-    let mut grid = Grid::new().number("rank").number("next message").text("waits for");
+    let mut grid = Grid::new().number("rank").number(next).text("waits for");
     for one in blocked.iter().take(MOST) {
         grid.row([one.rank.to_string(), one.next.index.to_string(), one.waits_for.clone()]);
     }
@@ -98,7 +129,7 @@ mod tests {
             blocked(7, Some(99)),
         ];
         assert_eq!(cycles(&list), [vec![RankId(0), RankId(2), RankId(1)], vec![RankId(6)]]);
-        insta::assert_snapshot!(describe(&list), @"
+        insta::assert_snapshot!(describe(&list, "next message"), @"
         deadlock: 8 ranks wait for what never comes
 
         rank  next message  waits for
@@ -120,7 +151,7 @@ mod tests {
     #[test]
     fn a_large_deadlock_is_cut_short() {
         let ring: Vec<Blocked> = (0..1000).map(|rank| blocked(rank, Some((rank + 1) % 1000))).collect();
-        let text = describe(&ring);
+        let text = describe(&ring, "next message");
         assert!(text.lines().count() < 30, "{text}");
         assert!(text.contains("rank 11 waits for ... (1000 ranks in all) waits for rank 0"), "{text}");
     }

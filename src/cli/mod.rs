@@ -6,21 +6,26 @@
 
 mod args;
 mod bench;
+mod calibrate;
 mod check;
 mod compare;
 mod deadlock;
 mod files;
 mod init;
 mod interrupt;
+mod machine;
 mod man;
+mod master_slave;
 mod pattern;
 mod pictures;
 mod progress;
 mod rates;
 mod render;
+mod replay;
 mod run;
 mod scenario;
 mod topology;
+mod trace;
 mod validate;
 
 use std::ffi::{OsStr, OsString};
@@ -183,11 +188,16 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Run(args) => run::run(args, voice),
         Verb::Compare(args) => compare::compare(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
+        Verb::Calibrate(args) => calibrate::calibrate(args, voice),
         Verb::Check(args) => check::check(args, voice),
         Verb::Init(args) => init::init(args, voice),
         Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
+        Verb::Machine(verb) => machine::machine(verb, voice),
+        Verb::Replay(args) => replay::replay(args, voice),
+        Verb::Trace(verb) => trace::trace(verb, voice),
+        Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),
         Verb::Bench(args) => bench::bench(args, voice),
         Verb::Completions(args) => man::completions(args),

@@ -15,12 +15,13 @@ impl ScenarioArgs {
             loader = loader.file(path);
         }
         type Set = fn(Loader, &str) -> Loader;
-        let options: [(&Option<String>, Set); 8] = [
+        let options: [(&Option<String>, Set); 9] = [
             (&self.topology, Loader::topology),
             (&self.pattern, Loader::pattern),
             (&self.size, Loader::size),
             (&self.placement, Loader::placement),
             (&self.sharing, Loader::sharing),
+            (&self.transport, Loader::transport),
             (&self.injection, Loader::injection),
             (&self.routing, Loader::routing),
             (&self.jitter, Loader::jitter),

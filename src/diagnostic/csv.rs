@@ -7,9 +7,13 @@
 //! One pass over the bytes splits a line into cells; whole numbers, which is what large files consist of, are read
 //! from the bytes directly. Nothing is kept of a line but what its reader takes.
 
+mod numbers;
+
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
+
+use numbers::{plain_decimal, whole_number, whole_time};
 
 use super::{Diagnostic, Input, Place, closest};
 use crate::units::{Bandwidth, Bytes, QuantityError, Time};
@@ -280,7 +284,10 @@ impl<'a> Row<'a> {
     /// A time: seconds, or with a unit.
     #[inline]
     pub fn time(&mut self, column: usize) -> Option<Time> {
-        whole_time(self.bytes(column)).or_else(|| self.quantity(column, Time::from_cell))
+        let bytes = self.bytes(column);
+        whole_time(bytes)
+            .or_else(|| plain_decimal(bytes).map(Time::from_seconds))
+            .or_else(|| self.quantity(column, Time::from_cell))
     }
 
     /// A bandwidth above 0: bytes per second, or with a unit.
@@ -308,6 +315,24 @@ impl<'a> Row<'a> {
         };
         self.mistake(column, diagnostic);
         None
+    }
+
+    /// A whole number, negative or not.
+    pub fn integer(&mut self, column: usize) -> Option<i64> {
+        let bytes = self.bytes(column);
+        let number = match bytes {
+            [b'-', digits @ ..] => whole_number(digits).map(|number| -(number as i64)),
+            digits => whole_number(digits).map(|number| number as i64),
+        };
+        if number.is_none() {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let diagnostic = match text.is_empty() {
+                true => self.empty(column),
+                false => Diagnostic::new("bad-number", format!("\"{text}\" is not a whole number")),
+            };
+            self.mistake(column, diagnostic.label("a whole number, like 3 or -12"));
+        }
+        number
     }
 
     /// A finite number of any kind.
@@ -539,35 +564,6 @@ fn split(bytes: &[u8], last: bool, cells: &mut Vec<Cell>) -> Option<Split> {
             _ => return Some(Split { length: at, next: (at + 1).min(bytes.len()), fault }),
         }
     }
-}
-
-/// A number of up to 18 decimal digits.
-#[inline]
-fn whole_number(bytes: &[u8]) -> Option<u64> {
-    if bytes.is_empty() || bytes.len() > 18 {
-        return None;
-    }
-    let mut number = 0;
-    for byte in bytes {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number * 10 + u64::from(digit);
-    }
-    Some(number)
-}
-
-/// A time that is a whole number of seconds or of a usual unit: what [`Time::from_cell`] gives, faster.
-#[inline]
-fn whole_time(bytes: &[u8]) -> Option<Time> {
-    let (number, factor) = match bytes {
-        [number @ .., b'n', b's'] => (number, 1e3),
-        [number @ .., b'u', b's'] => (number, 1e6),
-        [number @ .., b'p', b's'] => (number, 1.0),
-        _ => (bytes, 1e12),
-    };
-    whole_number(number).filter(|&number| number <= 1 << 53).map(|number| Time::from_ps(number as f64 * factor))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 mod events;
 mod observer;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -20,11 +21,12 @@ use crate::fabric::Fabric;
 use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::transport::Transport;
+use crate::transport::{Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
 pub use observer::{Flight, Observer};
+pub use steps::Steps;
 
 /// The width of an instant, relative to the time since the start: rounding moves a finish time by some 1e-16 of it
 /// each time a rate changes, so what is closer than 2^-44 (6e-14) of it happens at once.
@@ -59,6 +61,8 @@ pub enum Stop {
     Interrupted,
     /// Nothing is under way any more, and these ranks still wait.
     Deadlock(Vec<Blocked>),
+    /// Packets are under way and wait for each other.
+    Gridlock(Gridlock),
 }
 
 /// What happened, in sum.
@@ -105,6 +109,8 @@ struct Run<'a, 'o, O> {
     arrived: Vec<FlowId>,
     /// The same by message, while they are sorted.
     by_message: Vec<(MessageId, FlowId)>,
+    /// Messages that have left their senders, where that is known before they arrive.
+    departed: Vec<FlowId>,
     woken: Vec<RankId>,
     delivered: Vec<Send>,
     requests: Requests,
@@ -198,6 +204,7 @@ impl Simulation<'_> {
             outcome,
             wires,
             arrived: Vec::new(),
+            departed: Vec::new(),
             by_message: Vec::new(),
             woken: Vec::new(),
             delivered: Vec::new(),
@@ -209,7 +216,8 @@ impl Simulation<'_> {
         loop {
             run.serve_requests();
             run.simulation.transport.settle(run.now);
-            let next = run.simulation.transport.next_arrival().min(run.events.next_time());
+            let horizon = run.events.next_time();
+            let next = run.simulation.transport.next_arrival(horizon).min(horizon);
             if next == Time::NEVER {
                 break;
             }
@@ -225,7 +233,9 @@ impl Simulation<'_> {
             }
         }
         let blocked = run.simulation.workload.blocked();
-        if !blocked.is_empty() {
+        if let Some(gridlock) = run.simulation.transport.gridlock() {
+            run.outcome.stop = Stop::Gridlock(gridlock);
+        } else if !blocked.is_empty() {
             run.outcome.stop = Stop::Deadlock(blocked);
         }
         run.outcome
@@ -254,11 +264,12 @@ impl<O: Observer> Run<'_, '_, O> {
         }
         let latency = self.wires.latency(route);
         let transfer = self.wires.transfer(route, send.bytes);
-        self.flights.put(id, Flight { send, start: self.now, alone: latency + transfer });
+        let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
+        self.flights.put(id, Flight { send, start: self.now, alone });
         self.outcome.events += 1;
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
-        } else if latency > Time::ZERO {
+        } else if latency > Time::ZERO && !self.simulation.transport.spends_latency() {
             self.events.push(self.now + latency, Event::Enter(id));
         } else {
             self.enter(id);
@@ -276,16 +287,22 @@ impl<O: Observer> Run<'_, '_, O> {
     fn instant(&mut self) {
         let until = self.now + Time::from_ps(self.now.ps() * INSTANT);
         self.arrived.clear();
+        self.simulation.transport.departed(&mut self.departed);
         self.simulation.transport.arrived(until, &mut self.arrived);
         let shared = self.arrived.len();
         self.woken.clear();
         while let Some(event) = self.events.pop(until) {
             match event {
-                Event::Arrive(id) => self.arrived.push(id),
+                Event::Arrive(id) => {
+                    self.departed.push(id);
+                    self.arrived.push(id);
+                }
                 Event::Enter(id) => self.enter(id),
                 Event::Wake(rank) => self.woken.push(rank),
             }
         }
+        // Before the deliveries: what has arrived has a number no more.
+        self.depart();
         self.deliver(shared);
         let workload = &mut self.simulation.workload;
         if !self.delivered.is_empty() {
@@ -295,6 +312,15 @@ impl<O: Observer> Run<'_, '_, O> {
             self.outcome.events += 1;
             workload.woke(self.now, rank, &mut self.requests);
         }
+    }
+
+    /// Tells the workload which messages have left their senders.
+    fn depart(&mut self) {
+        if self.departed.is_empty() {
+            return;
+        }
+        let sends: Vec<Send> = self.departed.drain(..).map(|id| self.flights.get(id).0.send).collect();
+        self.simulation.workload.departed(self.now, &sends, &mut self.requests);
     }
 
     /// Sorts the arrivals of this instant by message: not the order in which they were found.
@@ -330,5 +356,8 @@ impl<O: Observer> Run<'_, '_, O> {
         }
         // Last in, first out: a rank's next message mostly gets the id of its last.
         self.flights.free.extend(self.arrived.iter().rev());
+        if self.flights.free.len() == self.flights.flights.len() {
+            self.observer.idle(self.now);
+        }
     }
 }

@@ -11,7 +11,8 @@ pub struct Flight {
     pub send: Send,
     /// When it was sent.
     pub start: Time,
-    /// How long it would take with the network to itself: latencies plus bytes over the least capacity.
+    /// How long it would take with the network to itself: latencies plus bytes over the least capacity,
+    /// unless the transport says otherwise.
     pub alone: Time,
 }
 
@@ -27,8 +28,19 @@ pub trait Observer {
         let _ = (now, route);
     }
 
-    /// A message has been delivered, in order of (time, message).
+    /// A message has been delivered, in order of (time, message); its route is left out where what links carry is told by
+    /// [`Observer::carried`].
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
         let _ = (now, flight, route);
+    }
+
+    /// Nothing is under way any more; under a barrier, a step is over.
+    fn idle(&mut self, now: Time) {
+        let _ = now;
+    }
+
+    /// A link has carried so many bytes \[B\] of messages that were delivered without their route.
+    fn carried(&mut self, link: LinkId, bytes: u64) {
+        let _ = (link, bytes);
     }
 }

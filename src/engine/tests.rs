@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Observer, Outcome, Simulation, Stop};
+use super::{Flight, Observer, Outcome, Simulation, Stop};
 use crate::diagnostic::Sources;
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, LinkId};
@@ -14,6 +14,7 @@ use crate::sharing::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
 use crate::topology::TopologySpec;
 use crate::transport::{Flows, Transport};
 use crate::units::Time;
+use crate::workload::Send;
 use crate::workload::pattern::{Injection, PatternPlayer, WorkloadSpec};
 
 /// Flows, with their rates held against an oracle every so many times that they are solved.
@@ -51,8 +52,8 @@ impl Transport for Checked<'_> {
         }
     }
 
-    fn next_arrival(&self) -> Time {
-        self.flows.next_arrival()
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        self.flows.next_arrival(horizon)
     }
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
@@ -61,6 +62,16 @@ impl Transport for Checked<'_> {
         for flow in &flows[before..] {
             self.under_way.remove(flow);
         }
+    }
+}
+
+/// What was delivered when.
+#[derive(Default)]
+struct Log(Vec<(f64, Send)>);
+
+impl Observer for Log {
+    fn delivered(&mut self, now: Time, flight: &Flight, _: &[LinkId]) {
+        self.0.push((now.ps(), flight.send));
     }
 }
 
@@ -124,6 +135,51 @@ fn rates_of_real_runs_are_those_of_the_oracles() {
             assert!(run(&max_min, Problem::max_min) > 10);
             assert!(run(&equal_share, Problem::equal_share) > 10);
             assert!(run(&redistribute, |problem| problem.redistribute(0.010_137)) > 10);
+        }
+    }
+}
+
+/// The deliveries of a pattern, with or without lock step.
+fn deliveries(topology: &str, workload: &str, injection: Injection, jitter: Time, lock_step: bool) -> Vec<(f64, Send)> {
+    let mut sources = Sources::default();
+    let fabric = fabric(topology);
+    let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+    let pattern = toml::from_str::<WorkloadSpec>(workload).unwrap().build(fabric.nodes(), 1, &mut sources).unwrap();
+    let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
+    let mut player = PatternPlayer::new(pattern, injection, jitter, 1);
+    let flows = Flows::new(&fabric, &*router, &SharingSpec::default(), player.one_at_a_time());
+    let mut transport = if lock_step { flows } else { flows.without_lock_step() };
+    let simulation = Simulation {
+        fabric: &fabric,
+        router: &*router,
+        placement: &placement,
+        workload: &mut player,
+        transport: &mut transport,
+        resolution: Time::ZERO,
+    };
+    let mut log = Log::default();
+    assert_eq!(simulation.run(&mut log, None).stop, Stop::Done);
+    log.0.sort_by_key(|(_, send)| send.id);
+    log.0
+}
+
+#[test]
+fn lock_step_spares_work_and_changes_nothing_but_rounding() {
+    let broadcast = "broadcast = { algorithm = \"binomial\", size = \"20 KB\" }";
+    let shift = "permutation = { kind = \"shift\", offset = 3, size = \"20 KB\" }";
+    for topology in [TREE, HALVED, TORUS] {
+        for workload in [SPREAD, broadcast, shift] {
+            for injection in [Injection::Queue, Injection::SendRecv, Injection::Barrier, Injection::Window(2)] {
+                for jitter in [Time::ZERO, Time::from_ps(5e6)] {
+                    let with = deliveries(topology, workload, injection, jitter, true);
+                    let without = deliveries(topology, workload, injection, jitter, false);
+                    assert!(!with.is_empty() && with.len() == without.len());
+                    for ((time, send), (expected, same)) in with.iter().zip(&without) {
+                        assert_eq!(send, same);
+                        assert!((time - expected).abs() <= 1e-11 * expected, "{send:?}: {time}, expected {expected}");
+                    }
+                }
+            }
         }
     }
 }

@@ -7,6 +7,7 @@
 //! Where ranks are placed on a simulated fabric, the network's share (L and the gaps G) comes from the fabric, and only
 //! what the ends cost is taken from here; without a fabric the model's own L and G are the network.
 
+pub mod calibrate;
 mod costs;
 mod ideal;
 mod loggopsim;

@@ -7,7 +7,9 @@ use std::io::{self, Write};
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::report::{Benchmark, Comparison, LinkUse, MessageRecord, Rate};
+use crate::player::Activity;
+use crate::report::replay::RankReport;
+use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PlanReport, Rate};
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
 ///
@@ -69,12 +71,96 @@ impl<W: Write> Messages<W> {
     }
 }
 
-/// Writes all links: `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows`.
+/// Writes what ranks do as it ends, a line each: `rank,kind,begin_s,end_s,op,message,peer`; the last two are empty where
+/// it is about no message.
+#[derive(Debug)]
+pub struct Activities<W> {
+    writer: W,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Activities<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Where `writer` fails.
+    pub fn new(mut writer: W) -> io::Result<Self> {
+        writer.write_all(b"rank,kind,begin_s,end_s,op,message,peer\n")?;
+        Ok(Self { writer, error: None })
+    }
+
+    /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
+    pub fn write(&mut self, activity: &Activity) {
+        if self.error.is_none() {
+            self.error = self.line(activity).err();
+        }
+    }
+
+    fn line(&mut self, activity: &Activity) -> io::Result<()> {
+        let w = &mut self.writer;
+        write!(w, "{},{},", activity.rank, activity.kind.name())?;
+        number(w, activity.begin.seconds())?;
+        w.write_all(b",")?;
+        number(w, activity.end.seconds())?;
+        write!(w, ",{},", activity.op)?;
+        if let Some(message) = activity.message {
+            integer(w, message.into())?;
+        }
+        w.write_all(b",")?;
+        if let Some(peer) = activity.peer {
+            integer(w, peer.0.into())?;
+        }
+        w.write_all(b"\n")
+    }
+
+    /// The writer, all lines being written.
+    ///
+    /// # Errors
+    /// The first failure of the writer.
+    pub fn finish(self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.writer),
+        }
+    }
+}
+
+/// Writes where the time of ranks went:
+/// `rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s`.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
+    let w = &mut writer;
+    w.write_all(b"rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s\n")?;
+    for rank in ranks {
+        integer(w, rank.rank.into())?;
+        let times = [
+            rank.end_s,
+            rank.compute_s,
+            rank.send_overhead_s,
+            rank.recv_overhead_s,
+            rank.send_wait_s,
+            rank.recv_wait_s,
+            rank.sync_s,
+        ];
+        for time in times {
+            w.write_all(b",")?;
+            number(w, time)?;
+        }
+        w.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes all links: `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`.
 ///
 /// # Errors
 /// Where `writer` fails.
 pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
-    writer.write_all(b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows\n")?;
+    writer.write_all(
+        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s\n",
+    )?;
     let w = &mut writer;
     for link in links {
         write!(w, "{},", link.id)?;
@@ -87,6 +173,10 @@ pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
         number(w, link.utilisation)?;
         write!(w, ",{},", link.peak_flows)?;
         number(w, link.mean_flows)?;
+        write!(w, ",{},", link.peak_queue)?;
+        number(w, link.mean_queue)?;
+        w.write_all(b",")?;
+        number(w, link.blocked_s)?;
         w.write_all(b"\n")?;
     }
     Ok(())
@@ -115,12 +205,12 @@ pub fn rates(rates: &[Rate], mut writer: impl Write) -> io::Result<()> {
 /// Where `writer` fails.
 pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(
-        b"topology,placement,sharing,routing,injection,pattern,seeds,mean_s,sd_s,min_s,max_s,messages,bytes,\
-          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,fingerprint\n",
+        b"topology,placement,transport,sharing,routing,injection,pattern,seeds,mean_s,sd_s,min_s,max_s,messages,bytes,\
+          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,packet_hops,fingerprint\n",
     )?;
     let w = &mut writer;
     for row in &comparison.rows {
-        for name in [&row.topology, &row.placement, &row.sharing, &row.routing, &row.injection, &row.pattern] {
+        for name in row.block().into_iter().chain([row.pattern.as_str()]) {
             text(w, name)?;
             w.write_all(b",")?;
         }
@@ -137,6 +227,10 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
             if let Some(value) = value {
                 number(w, value)?;
             }
+        }
+        w.write_all(b",")?;
+        if let Some(hops) = row.packet_hops {
+            integer(w, hops)?;
         }
         writeln!(w, ",{}", row.fingerprint)?;
     }
@@ -206,6 +300,59 @@ fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
     }
 }
 
+/// Writes predictions of a master/slave program, a line each; the first column names what is varied, if anything is.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn predictions(report: &MasterSlaveReport, mut writer: impl Write) -> io::Result<()> {
+    if let Some(varied) = &report.varied {
+        write!(writer, "{varied},")?;
+    }
+    writer.write_all(
+        b"workers,processors,time_s,efficiency,master_utilisation,worker_utilisation,waiting_mean,waiting_max,imbalance,\
+          tail_s,messages,repeated,undone,bound_s\n",
+    )?;
+    for row in &report.predictions {
+        if report.varied.is_some() {
+            write!(writer, "{},", row.value.as_deref().unwrap_or_default())?;
+        }
+        writeln!(
+            writer,
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            row.workers,
+            row.processors,
+            row.time_s,
+            row.efficiency,
+            row.master_utilisation,
+            row.worker_utilisation.mean,
+            row.waiting.mean,
+            row.waiting.max,
+            row.imbalance,
+            row.tail_s,
+            row.messages,
+            row.repeated,
+            row.undone,
+            row.bound_s
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes the tasks that a plan proposes, a line each: `i1,i2,...`.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn points(plan: &PlanReport, mut writer: impl Write) -> io::Result<()> {
+    let dimensions = plan.grid.split('x').count();
+    let names: Vec<String> = (1..=dimensions).map(|i| format!("i{i}")).collect();
+    writeln!(writer, "{}", names.join(","))?;
+    for point in &plan.next {
+        let cells: Vec<String> = point.iter().map(i64::to_string).collect();
+        writeln!(writer, "{}", cells.join(","))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,9 +418,12 @@ mod tests {
             utilisation: 0.5,
             peak_flows: 2,
             mean_flows: 1.5,
+            peak_queue: 0,
+            mean_queue: 0.0,
+            blocked_s: 0.0,
         };
         let text = written(|w| links(&[link], w));
-        assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5"));
+        assert_eq!(text.lines().nth(1), Some("3,\"a \"\"b\"\", c\",1000000000,20000,0.00002,0.5,2,1.5,0,0,0"));
     }
 
     #[test]

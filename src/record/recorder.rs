@@ -30,6 +30,8 @@ pub struct Recorder<'a> {
     placement: &'a Placement,
     bisection: Option<&'a Bisection>,
     on_message: Option<OnMessage<'a>>,
+    /// Messages of the present step, where they count as delivered when it is over.
+    step: Option<Vec<Flight>>,
 }
 
 impl<'a> Recorder<'a> {
@@ -53,6 +55,34 @@ impl<'a> Recorder<'a> {
             placement,
             bisection,
             on_message,
+            step: None,
+        }
+    }
+
+    /// Messages count as delivered when nothing is under way any more, as in [`Steps`](crate::engine::Steps): for what
+    /// is summed up over messages, not for what is told of each.
+    #[must_use]
+    pub fn by_steps(mut self) -> Self {
+        self.step = Some(Vec::new());
+        self
+    }
+
+    /// Adds a message to the sums.
+    #[inline]
+    fn count(&mut self, now: Time, flight: &Flight) {
+        let send = &flight.send;
+        self.under_way += (now - flight.start).ps();
+        self.alone += flight.alone.ps();
+        self.fingerprint.add(now, send);
+        let (src, dst) = (self.placement[send.id.src], self.placement[send.dst]);
+        if src != dst {
+            self.ranks[send.id.src].0 += send.bytes;
+            self.ranks[send.dst].1 += send.bytes;
+            match self.bisection.and_then(|cut| cut.crossing(src, dst)) {
+                Some(true) => self.crossed.0 += send.bytes,
+                Some(false) => self.crossed.1 += send.bytes,
+                None => {}
+            }
         }
     }
 }
@@ -71,26 +101,30 @@ impl Observer for Recorder<'_> {
     }
 
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
-        let send = &flight.send;
         for &link in route {
-            self.bytes[link] += send.bytes;
+            self.bytes[link] += flight.send.bytes;
         }
-        self.under_way += (now - flight.start).ps();
-        self.alone += flight.alone.ps();
-        self.fingerprint.add(now, send);
-        let (src, dst) = (self.placement[send.id.src], self.placement[send.dst]);
-        if src != dst {
-            self.ranks[send.id.src].0 += send.bytes;
-            self.ranks[send.dst].1 += send.bytes;
-            match self.bisection.and_then(|cut| cut.crossing(src, dst)) {
-                Some(true) => self.crossed.0 += send.bytes,
-                Some(false) => self.crossed.1 += send.bytes,
-                None => {}
-            }
+        match &mut self.step {
+            Some(step) => step.push(*flight),
+            None => self.count(now, flight),
         }
         if let Some(on_message) = &mut self.on_message {
             on_message(now, flight);
         }
+    }
+
+    fn idle(&mut self, now: Time) {
+        let Some(mut step) = self.step.take() else { return };
+        // In order of rank, whatever the order in which they arrived.
+        step.sort_unstable_by_key(|flight| flight.send.id);
+        for flight in step.drain(..) {
+            self.count(now, &flight);
+        }
+        self.step = Some(step);
+    }
+
+    fn carried(&mut self, link: LinkId, bytes: u64) {
+        self.bytes[link] += bytes;
     }
 }
 

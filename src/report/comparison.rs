@@ -14,7 +14,7 @@ pub struct Comparison {
     pub schema: &'static str,
     /// The command or file behind it, for the title of tables and pictures.
     pub title: String,
-    /// Best first within each block (same topology, placement, sharing, routing and injection).
+    /// Best first within each block (same topology, placement, transport, sharing, routing and injection).
     pub rows: Vec<ComparisonRow>,
     /// `complete`, or `interrupted`: then rows are missing.
     pub complete: bool,
@@ -27,8 +27,10 @@ pub struct ComparisonRow {
     pub topology: String,
     /// The placement.
     pub placement: String,
-    /// The sharing policy.
+    /// The sharing policy; empty where messages are no flows.
     pub sharing: String,
+    /// The transport: `flow`, `packet:oq` ...
+    pub transport: String,
     /// The routing rule.
     pub routing: String,
     /// The injection rule.
@@ -49,13 +51,16 @@ pub struct ComparisonRow {
     pub ratio_to_best: f64,
     /// Run time of one run, averaged over the seeds \[s\]; differs from machine to machine.
     pub wall_s: f64,
+    /// Packets that crossed a link in the first run, each link counted, where messages are packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_hops: Option<u64>,
     /// Combined fingerprint of the runs.
     pub fingerprint: String,
 }
 
 impl ComparisonRow {
     /// What all rows of a block share.
-    pub fn block(&self) -> (&str, &str, &str, &str, &str) {
-        (&self.topology, &self.placement, &self.sharing, &self.routing, &self.injection)
+    pub fn block(&self) -> [&str; 6] {
+        [&self.topology, &self.placement, &self.transport, &self.sharing, &self.routing, &self.injection]
     }
 }

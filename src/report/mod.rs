@@ -4,12 +4,18 @@
 
 mod benchmark;
 mod comparison;
+mod master_slave;
 mod meta;
+pub mod replay;
 
 use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
+pub use master_slave::{
+    FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
+    Waiting, saturation,
+};
 pub use meta::{peak_rss, wall_clock};
 
 /// The version of the form of [`Report`] in JSON.
@@ -55,6 +61,9 @@ pub struct Report {
     pub seeds: Option<SeedStatistics>,
     /// A number that differs where any message arrived at another time.
     pub fingerprint: String,
+    /// Which channels wait for each other, where packets block each other for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gridlock: Option<Gridlock>,
     /// What may differ from machine to machine.
     pub meta: Meta,
 }
@@ -111,10 +120,28 @@ pub struct LinkUse {
     /// Flows on it, averaged over its busy time.
     #[serde(skip_serializing_if = "is_zero")]
     pub mean_flows: f64,
+    /// The most packets that waited for it at once; absent, like the two below, where messages are not packets.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub peak_queue: u32,
+    /// Packets that waited for it, averaged over the run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub mean_queue: f64,
+    /// How long it stood still although packets waited for it, for want of room behind it \[s\].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub blocked_s: f64,
 }
 
 fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// Packets that wait for each other in a circle.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Gridlock {
+    /// Packets, and messages at their sources, that cannot move.
+    pub packets: u64,
+    /// The circle, by names of links: the buffer behind each is full, and its first packet waits for the next one.
+    pub cycle: Vec<String>,
 }
 
 /// Rounds of the redistribution policy, per solution of the rates.
@@ -165,6 +192,9 @@ pub struct Meta {
     pub wall_s: f64,
     /// Events: deliveries, starts and wakes.
     pub events: u64,
+    /// Packets that crossed a link, each link counted, where messages are packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packet_hops: Option<u64>,
     /// Peak memory of the process \[B\], where the system tells.
     pub peak_rss_bytes: Option<u64>,
     /// Version of this program.

@@ -12,6 +12,8 @@ use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
+use crate::transport::packet::Model;
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, WorkloadSpec};
 
@@ -79,6 +81,8 @@ pub(super) fn scenario(
 ) -> Result<Scenario, Invalid> {
     let sharing = sections.sharing.get().cloned().unwrap_or_default();
     check_sharing(&sharing, &mut diagnostics);
+    let transport = sections.transport.get().cloned().unwrap_or_default();
+    diagnostics.extend(transport.check());
     check_node(sections, &mut diagnostics);
     let resolution = sections.resolution.get().copied().unwrap_or_default();
     let network = network(sections, &mut sources, &mut diagnostics);
@@ -102,7 +106,9 @@ pub(super) fn scenario(
                 routing: Some(network.routing),
                 placement: Some(placement_spec),
                 sharing: sharing.clone(),
+                transport: transport.clone(),
                 node: None,
+                collectives: None,
                 workload: work.workload,
             },
             fabric: network.fabric,
@@ -112,11 +118,14 @@ pub(super) fn scenario(
             injection: *traffic.injection,
             jitter: *traffic.message_jitter,
             sharing,
+            transport,
             resolution: *resolution,
             seed: seed(sections),
             sources: Sources::default(),
         };
         check_routes(&scenario, sections, &mut diagnostics);
+        check_resolution(&scenario, &mut diagnostics);
+        check_switches(&scenario, sections, &mut diagnostics);
         if diagnostics.is_empty() {
             diagnostics.extend(guard::check(&scenario));
         }
@@ -148,22 +157,31 @@ pub(super) fn finish<T>(built: Option<T>, sources: Sources, mut diagnostics: Vec
     }
 }
 
-fn seed(sections: &Sections) -> u64 {
+pub(super) fn seed(sections: &Sections) -> u64 {
     sections.seed.get().copied().unwrap_or(SEED)
 }
 
 /// What was built; mistakes without a place get that of the section.
-fn taken<T>(built: Result<T, Vec<Diagnostic>>, at: Option<Span>, diagnostics: &mut Vec<Diagnostic>) -> Option<T> {
+pub(super) fn taken<T>(
+    built: Result<T, Vec<Diagnostic>>,
+    at: Option<Span>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<T> {
     match built {
         Ok(built) => Some(built),
         Err(mistakes) => {
-            diagnostics.extend(mistakes.into_iter().map(|mistake| match (&mistake.at, at) {
-                (At::Nowhere, Some(span)) => mistake.at(span),
-                _ => mistake,
-            }));
+            diagnostics.extend(at_section(mistakes, at));
             None
         }
     }
+}
+
+/// Mistakes without a place get that of the section.
+pub(super) fn at_section(mistakes: Vec<Diagnostic>, at: Option<Span>) -> impl Iterator<Item = Diagnostic> {
+    mistakes.into_iter().map(move |mistake| match (&mistake.at, at) {
+        (At::Nowhere, Some(span)) => mistake.at(span),
+        _ => mistake,
+    })
 }
 
 /// Patterns know no calls whose ends could cost anything.
@@ -175,9 +193,14 @@ fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
         let help = "leave it out, or write the messages as a program and use `hayase replay`";
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*span).help(help));
     }
+    if let Section::Is(_, span) = &sections.collectives {
+        let message = "patterns have no collectives that [collectives] could be about";
+        let help = "leave it out: the pattern itself says which algorithm it is";
+        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*span).help(help));
+    }
 }
 
-fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
     if let SharingSpec::Redistribute(spec) = sharing {
         let threshold = *spec.threshold;
         if !(threshold > 0.0 && threshold < 1.0) {
@@ -189,6 +212,31 @@ fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
                     .help("the published value is 0.01"),
             );
         }
+    }
+}
+
+/// A smallest step belongs to the flow model: packets have times of their own.
+fn check_resolution(scenario: &Scenario, diagnostics: &mut Vec<Diagnostic>) {
+    if scenario.resolution > Time::ZERO && matches!(scenario.transport, TransportSpec::Packet(_)) {
+        let diagnostic = Diagnostic::new("unused-option", "packets have no use for a resolution");
+        diagnostics.push(
+            diagnostic
+                .at_value(&scenario.file.resolution)
+                .label("only for flows")
+                .help("leave `resolution` out, or choose [transport.flow]"),
+        );
+    }
+}
+
+/// Input queues are those of switches: links that are known by their routes alone meet nowhere.
+fn check_switches(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let TransportSpec::Packet(spec) = &scenario.transport else { return };
+    if spec.model == Model::Iq && scenario.fabric.links().iter().any(|link| link.ends.is_none()) {
+        let diagnostic =
+            Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
+                .label("its links are known by routes alone")
+                .help("choose `packet:oq` or `packet:fq`, whose queues belong to links");
+        diagnostics.push(with_span(diagnostic, sections.transport.span()));
     }
 }
 

@@ -1,8 +1,12 @@
 //! Whether a run fits in memory, before it begins.
 
+use petgraph::Direction;
+
 use super::Scenario;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
+use crate::transport::TransportSpec;
+use crate::transport::packet::{Model, PacketSpec, Queues};
 use crate::units::Bytes;
 use crate::workload::pattern::Injection;
 
@@ -12,6 +16,10 @@ const PER_FLOW: u64 = 192;
 const PER_CROSSING: u64 = 24;
 /// What a link takes: its state in the sharing policy and its counters \[B\].
 const PER_LINK: u64 = 160;
+/// What a packet takes \[B\].
+const PER_PACKET: u64 = 40;
+/// What the packets of a message at a hop take \[B\].
+const PER_QUEUE: u64 = 40;
 /// What a rank takes: its state in the workload \[B\].
 const PER_RANK: u64 = 128;
 
@@ -26,11 +34,38 @@ pub(super) fn estimate(scenario: &Scenario) -> (Bytes, u64) {
     let flows = match scenario.injection {
         Injection::All => messages,
         Injection::Window(k) => messages.min(ranks.saturating_mul(u64::from(k))),
-        Injection::Queue | Injection::SendRecv | Injection::Barrier => messages.min(ranks),
+        Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => messages.min(ranks),
     };
     let each = PER_FLOW + PER_CROSSING * crossings(scenario);
     let links = scenario.fabric.links().len() as u64;
-    (Bytes(flows.saturating_mul(each).saturating_add(links * PER_LINK + ranks * PER_RANK)), flows)
+    let packets = match &scenario.transport {
+        TransportSpec::Packet(spec) => packets(scenario, spec, messages, flows),
+        TransportSpec::Flow(_) | TransportSpec::ContentionFree(_) => 0,
+    };
+    let needed = flows.saturating_mul(each).saturating_add(links * PER_LINK + ranks * PER_RANK).saturating_add(packets);
+    (Bytes(needed), flows)
+}
+
+/// What packets take more \[B\]: under `oq` all packets of the messages under way, at worst; under `fq` a queue for each
+/// message at each hop; under `iq` for each pair of an input and an output of a switch a bit, and a queue where
+/// outputs have their own.
+fn packets(scenario: &Scenario, spec: &PacketSpec, messages: u64, flows: u64) -> u64 {
+    match spec.model {
+        Model::Oq => {
+            let mean = u64::try_from(scenario.pattern.bytes()).unwrap_or(u64::MAX) / messages.max(1);
+            flows.saturating_mul(mean.div_ceil(spec.packet_size.0.max(1))).saturating_mul(PER_PACKET)
+        }
+        Model::Fq => flows.saturating_mul((crossings(scenario) + 1).next_power_of_two()).saturating_mul(PER_QUEUE),
+        Model::Iq => {
+            let graph = scenario.fabric.graph();
+            let pairs = |vertex| {
+                let degree = |direction| graph.edges_directed(vertex, direction).count() as u64;
+                (2 * degree(Direction::Incoming) + 1) * degree(Direction::Outgoing)
+            };
+            let pairs: u64 = graph.node_indices().map(pairs).sum();
+            pairs / 8 + if spec.queues() == Queues::VirtualOutput { 8 * pairs } else { 0 }
+        }
+    }
 }
 
 /// Mean length of the routes of a sample of messages, rounded up.

@@ -30,9 +30,14 @@ pub fn init(topology: &str, pattern: &str) -> Result<String, Invalid> {
     for key in ["seed", "resolution"] {
         page.key(&Node::root(), key, table.get(key).map(|entry| &entry.value));
     }
-    for (key, usual) in
-        [("topology", ""), ("routing", ""), ("placement", "regular"), ("sharing", "max-min"), ("workload", "")]
-    {
+    for (key, usual) in [
+        ("topology", ""),
+        ("routing", ""),
+        ("placement", "regular"),
+        ("transport", "flow"),
+        ("sharing", "max-min"),
+        ("workload", ""),
+    ] {
         let chosen = table.get(key).and_then(|entry| entry.value.table()?.first_key_value());
         match chosen {
             Some((variant, entry)) => page.choice(key, variant, entry.value.table()),

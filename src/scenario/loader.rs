@@ -7,9 +7,10 @@ use super::library::{self, Shelf};
 use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
+use crate::node::NodeSpec;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
-pub(super) const CHOICES: [&str; 6] = ["topology", "routing", "placement", "sharing", "node", "workload"];
+pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
 
 /// How deeply a text may name a text that names a text.
 const DEPTH: u32 = 8;
@@ -115,6 +116,12 @@ impl Loader {
         self.choice("--sharing", "sharing", name)
     }
 
+    /// `--transport`: `flow`, `packet:oq`, `contention-free` ...; `flow:equal-share` also chooses the sharing policy.
+    #[must_use]
+    pub fn transport(self, name: &str) -> Self {
+        self.choice("--transport", "transport", name)
+    }
+
     /// `--size`: the size of the workload's messages, whatever the workload is.
     #[must_use]
     pub fn size(self, size: &str) -> Self {
@@ -194,6 +201,23 @@ impl Loader {
         build::finish(network, sources, diagnostics)
     }
 
+    /// Reads the texts for the node model alone.
+    ///
+    /// # Errors
+    /// Every mistake of every text, but a missing topology or workload is none.
+    pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
+        let mut texts = self.gather();
+        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        texts.only_first_mistakes();
+        let Texts { sources, mut diagnostics, table, .. } = texts;
+        if !table.contains_key("node") && diagnostics.is_empty() {
+            diagnostics.push(read::nothing_chosen("node"));
+        }
+        let node = sections.node.get().cloned();
+        diagnostics.extend(node.iter().flat_map(NodeSpec::check));
+        build::finish(node, sources, diagnostics)
+    }
+
     /// Reads the texts and builds the workload alone, for a fabric of so many nodes.
     ///
     /// # Errors
@@ -250,6 +274,9 @@ impl Texts {
             }
             Part::Choice { flag, table, value } => {
                 let at = self.flag(flag, &value);
+                if table == "transport" {
+                    self.forget_other_model(&value);
+                }
                 let mut layer = Table::new();
                 layer.insert(table.to_owned(), Entry { key: at, value: Tree { span: at, kind: Kind::Text(value) } });
                 self.expanded(layer, 0)
@@ -342,12 +369,19 @@ impl Texts {
                     }
                 }
                 None => {
-                    let value = match key {
-                        "placement" if is_path(&name) => choice("file", "path", &name, at),
-                        _ => Tree {
-                            span: at,
-                            kind: Kind::Table(one(name, at, Tree { span: at, kind: Kind::Table(Table::new()) })),
-                        },
+                    let (name, detail) = match name.split_once(':') {
+                        Some((name, detail)) if key == "transport" => (name.to_owned(), Some(detail.to_owned())),
+                        _ => (name, None),
+                    };
+                    let value = match (key, detail) {
+                        // `packet:oq`, and `flow:max-min`, which is a choice of two tables.
+                        ("transport", Some(policy)) if name == "flow" => {
+                            below.insert("sharing".to_owned(), Entry { key: at, value: empty_choice(policy, at) });
+                            empty_choice(name, at)
+                        }
+                        ("transport", Some(model)) => choice(&name, "model", &model, at),
+                        ("placement", _) if is_path(&name) => choice("file", "path", &name, at),
+                        _ => empty_choice(name, at),
                     };
                     if let Some(entry) = table.get_mut(key) {
                         entry.value = value;
@@ -389,16 +423,32 @@ impl Texts {
         }
         // Of a complete scenario only that part is taken which was asked for.
         table.retain(|other, _| match shelf {
-            Shelf::Topologies => {
-                !matches!(other.as_str(), "node" | "workload" | "placement" | "sharing" | "seed" | "resolution")
-            }
+            Shelf::Topologies => !matches!(
+                other.as_str(),
+                "node" | "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution"
+            ),
             Shelf::Machines => matches!(other.as_str(), "node" | "topology" | "routing"),
             Shelf::Patterns => !matches!(
                 other.as_str(),
-                "node" | "topology" | "routing" | "placement" | "sharing" | "seed" | "resolution"
+                "node" | "topology" | "routing" | "placement" | "sharing" | "transport" | "seed" | "resolution"
             ),
         });
         Some(table)
+    }
+
+    /// Where `packet:MODEL` chooses another model than the texts so far, what they say of theirs has no meaning for it;
+    /// the size of packets has.
+    fn forget_other_model(&mut self, value: &str) {
+        let packet = self.table.get_mut("transport").and_then(|entry| entry.value.table_mut()?.get_mut("packet"));
+        let (Some(model), Some(options)) =
+            (value.strip_prefix("packet:"), packet.and_then(|entry| entry.value.table_mut()))
+        else {
+            return;
+        };
+        let written = options.get("model").and_then(|entry| entry.value.text());
+        if written.unwrap_or("oq") != model {
+            options.retain(|key, _| key == "packet-size");
+        }
     }
 
     /// An option that goes into the table of whatever workload there is.
@@ -450,8 +500,18 @@ impl Texts {
         self.expanded(table, 0)
     }
 
+    /// Whether a text is missing or was not understood.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// The texts, and their mistakes.
+    pub(super) fn into_parts(self) -> (crate::diagnostic::Sources, Vec<Diagnostic>) {
+        (self.sources, self.diagnostics)
+    }
+
     /// Drops what only follows from a mistake of the syntax: anything else on the same line.
-    fn only_first_mistakes(&mut self) {
+    pub(super) fn only_first_mistakes(&mut self) {
         let line = |span: Span| self.sources.place(span).map(|place| (place.file, place.line));
         let broken: Vec<_> = self.broken.iter().map(|span| line(*span)).collect();
         let mut seen = Vec::new();
@@ -497,6 +557,11 @@ fn leaf(table: &mut Table) -> Option<&mut Tree> {
 /// A table of one key.
 fn one(key: String, at: Span, value: Tree) -> Table {
     Table::from([(key, Entry { key: at, value })])
+}
+
+/// `{ kind = {} }`.
+fn empty_choice(kind: String, at: Span) -> Tree {
+    Tree { span: at, kind: Kind::Table(one(kind, at, Tree { span: at, kind: Kind::Table(Table::new()) })) }
 }
 
 /// `{ kind = { key = "text" } }`.

@@ -11,6 +11,7 @@ pub mod library;
 mod loader;
 mod paths;
 mod read;
+pub mod replay;
 mod run;
 mod schema;
 mod tree;
@@ -29,9 +30,11 @@ use crate::report::{LinkUse, MessageRecord, Report};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::Blocked;
 use crate::workload::pattern::{Injection, Pattern, WorkloadSpec};
+use crate::workload::program::collectives::CollectivesSpec;
 
 pub use build::{Network, Work};
 pub use init::{init, init_defaults};
@@ -81,9 +84,15 @@ pub struct ScenarioFile {
     /// How flows share links (default max-min).
     #[serde(default)]
     pub sharing: SharingSpec,
+    /// How messages move (default flow).
+    #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
+    pub transport: TransportSpec,
     /// What a message costs at its two ends (default ideal: nothing; programs only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<NodeSpec>,
+    /// By which algorithms collectives are done (programs only; default: as MPICH chooses).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collectives: Option<CollectivesSpec>,
     /// What ranks send.
     pub workload: WorkloadSpec,
 }
@@ -113,6 +122,8 @@ pub struct Scenario {
     pub jitter: Time,
     /// How flows share links.
     pub sharing: SharingSpec,
+    /// How messages move.
+    pub transport: TransportSpec,
     /// Smallest step of simulated time.
     pub resolution: Time,
     /// The seed of everything random.

@@ -16,8 +16,10 @@ use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::pattern::WorkloadSpec;
+use crate::workload::program::collectives::CollectivesSpec;
 
 /// No more mistakes than this are looked for in one section.
 const MOST: usize = 50;
@@ -60,27 +62,15 @@ pub(super) struct Sections {
     pub routing: Section<RoutingSpec>,
     pub placement: Section<PlacementSpec>,
     pub sharing: Section<SharingSpec>,
+    pub transport: Section<TransportSpec>,
     pub node: Section<NodeSpec>,
+    pub collectives: Section<CollectivesSpec>,
     pub workload: Section<WorkloadSpec>,
 }
 
 /// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing.
 pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
-    let known = Node::root().keys();
-    for (key, entry) in table.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
-        diagnostics.push(unknown_key(key, entry.key, &known, ""));
-    }
-    let mut reader = Reader { table, diagnostics, incomplete };
-    let sections = Sections {
-        seed: reader.value("seed"),
-        resolution: reader.value("resolution"),
-        topology: reader.choice("topology"),
-        routing: reader.choice("routing"),
-        placement: reader.choice("placement"),
-        sharing: reader.choice("sharing"),
-        node: reader.choice("node"),
-        workload: reader.choice("workload"),
-    };
+    let sections = sections_of_replay(table, diagnostics, incomplete);
     if !incomplete {
         for key in ["topology", "workload"].into_iter().filter(|key| !table.contains_key(*key)) {
             diagnostics.push(nothing_chosen(key));
@@ -89,10 +79,32 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
     sections
 }
 
+/// The same for a program, which needs neither topology nor workload.
+pub(super) fn sections_of_replay(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
+    let known = Node::root().keys();
+    for (key, entry) in table.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
+        diagnostics.push(unknown_key(key, entry.key, &known, ""));
+    }
+    let mut reader = Reader { table, diagnostics, incomplete };
+    Sections {
+        seed: reader.value("seed"),
+        resolution: reader.value("resolution"),
+        topology: reader.choice("topology"),
+        routing: reader.choice("routing"),
+        placement: reader.choice("placement"),
+        sharing: reader.choice("sharing"),
+        transport: reader.choice("transport"),
+        node: reader.choice("node"),
+        collectives: reader.value("collectives"),
+        workload: reader.choice("workload"),
+    }
+}
+
 /// The message for a scenario without topology or workload.
 pub(super) fn nothing_chosen(table: &str) -> Diagnostic {
     let help = match table {
         "topology" => "name one with -t, or write a table like [topology.fat-tree]; `hayase topology list` shows all",
+        "node" => "name a machine with -m, or write a table like [node.loggps]",
         _ => "name a pattern with -p, or write a table like [workload.all-to-all]; `hayase pattern list` shows all",
     };
     Diagnostic::new("missing-key", format!("there is no {table}")).help(help)

@@ -3,12 +3,13 @@
 use petgraph::graph::NodeIndex;
 
 use super::{Run, RunOptions, Scenario};
-use crate::engine::{Flight, Outcome, Simulation, Stop};
+use crate::engine::{Flight, Outcome, Simulation, Steps, Stop};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
-use crate::transport::{Transport, flow_transport};
+use crate::sharing::SharingSpec;
+use crate::transport::{Channel, Gridlock, PortUse, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Message, PatternPlayer};
 
@@ -20,7 +21,9 @@ impl Scenario {
     pub fn run(&self, options: RunOptions<'_>) -> Run {
         let start = report::wall_clock();
         let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
-        let mut transport = flow_transport(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time());
+        let departures = self.injection == Injection::Left;
+        let mut transport =
+            self.transport.build(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time(), departures);
         let RunOptions { link_use, mut on_message, watch } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
@@ -36,28 +39,47 @@ impl Scenario {
             link_use,
             if wants_messages { Some(&mut record) } else { None },
         );
-        let simulation = Simulation {
-            fabric: &self.fabric,
-            router: &*self.router,
-            placement: &self.placement,
-            workload: &mut player,
-            transport: &mut *transport,
-            resolution: self.resolution,
+        let outcome = match self.steps() {
+            // Only what messages do within a step needs events.
+            Some(steps) if !link_use && !wants_messages => steps.run(&mut recorder, watch),
+            steps => {
+                if steps.is_some() {
+                    recorder = recorder.by_steps();
+                }
+                let simulation = Simulation {
+                    fabric: &self.fabric,
+                    router: &*self.router,
+                    placement: &self.placement,
+                    workload: &mut player,
+                    transport: &mut *transport,
+                    resolution: self.resolution,
+                };
+                simulation.run(&mut recorder, watch)
+            }
         };
-        let outcome = simulation.run(&mut recorder, watch);
-        let links = self.link_uses(&recorder, &outcome);
+        let links = self.link_uses(&recorder, &*transport, &outcome);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
+            packet_hops: transport.packet_hops(),
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let report = self.report(&recorder, &outcome, &*transport, bisection, &links, meta);
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
-            Stop::Done | Stop::Interrupted => Vec::new(),
+            Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
         };
         Run { report, links, blocked }
+    }
+
+    /// The workload as steps behind a barrier, where it is nothing else.
+    fn steps(&self) -> Option<Steps<'_>> {
+        let plain = self.injection == Injection::Barrier && self.jitter == Time::ZERO && self.resolution == Time::ZERO;
+        let is_known = matches!(self.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
+        (plain && is_known && self.transport.is_flow())
+            .then(|| Steps::new(&self.fabric, &*self.router, &self.placement, &*self.pattern))
+            .flatten()
     }
 
     fn report(
@@ -87,7 +109,7 @@ impl Scenario {
             status: match outcome.stop {
                 Stop::Done => Status::Complete,
                 Stop::Interrupted => Status::Interrupted,
-                Stop::Deadlock(_) => Status::Deadlocked,
+                Stop::Deadlock(_) | Stop::Gridlock(_) => Status::Deadlocked,
             },
             makespan_s,
             messages: outcome.messages,
@@ -104,27 +126,46 @@ impl Scenario {
                 max: rounds.max,
             }),
             seeds: None,
+            gridlock: match &outcome.stop {
+                Stop::Gridlock(gridlock) => Some(self.named(gridlock)),
+                _ => None,
+            },
             fingerprint: recorder.fingerprint.to_string(),
             meta,
         }
     }
 
+    /// The channels that wait for each other, by name.
+    fn named(&self, gridlock: &Gridlock) -> report::Gridlock {
+        let lanes = gridlock.cycle.iter().any(|channel| channel.lane > 0);
+        let name = |channel: &Channel| {
+            let link = self.fabric.link_name(channel.link);
+            if lanes { format!("{link} (virtual channel {})", channel.lane) } else { link }
+        };
+        report::Gridlock { packets: gridlock.packets, cycle: gridlock.cycle.iter().map(name).collect() }
+    }
+
     /// What each link did.
-    fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
+    fn link_uses(&self, recorder: &Recorder<'_>, transport: &dyn Transport, outcome: &Outcome) -> Vec<LinkUse> {
         let makespan_s = outcome.makespan.seconds();
+        let ports = transport.ports();
         let link_use = |id: LinkId| {
             let capacity_bps = self.fabric.link(id).capacity.bytes_per_second();
             let bytes = recorder.bytes[id];
+            let port: Option<PortUse> = ports.as_ref().map(|ports| ports[id]);
             let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
             LinkUse {
                 id: id.0,
                 name: self.fabric.link_name(id),
                 capacity_bps,
                 bytes,
-                busy_s: time.busy.seconds(),
+                busy_s: port.map_or(time.busy, |port| port.busy).seconds(),
                 utilisation: if makespan_s > 0.0 { bytes as f64 / (capacity_bps * makespan_s) } else { 0.0 },
                 peak_flows: time.peak,
                 mean_flows: if time.busy > Time::ZERO { time.flow_time / time.busy.ps() } else { 0.0 },
+                peak_queue: port.map_or(0, |port| port.peak_queue),
+                mean_queue: port.map_or(0.0, |port| ratio_or(port.queue_time, outcome.makespan.ps(), 0.0)),
+                blocked_s: port.map_or(0.0, |port| port.blocked.seconds()),
             }
         };
         self.fabric.links().ids().map(link_use).collect()
@@ -201,7 +242,7 @@ impl Scenario {
         let (limit, every_step) = match self.injection {
             Injection::All => (count, true),
             Injection::Window(window) => (count.min(window), true),
-            Injection::Queue | Injection::SendRecv | Injection::Barrier => (count, false),
+            Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => (count, false),
         };
         (0..limit)
             .map(move |index| self.pattern.message(src, index))
@@ -222,5 +263,10 @@ fn message_record(now: Time, flight: &Flight) -> MessageRecord {
 
 /// `a / b`; 1 where both are nothing.
 fn ratio(a: f64, b: f64) -> f64 {
-    if b > 0.0 { a / b } else { 1.0 }
+    ratio_or(a, b, 1.0)
+}
+
+/// `a / b`; `other` where b is nothing.
+fn ratio_or(a: f64, b: f64, other: f64) -> f64 {
+    if b > 0.0 { a / b } else { other }
 }

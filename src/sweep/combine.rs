@@ -11,6 +11,7 @@ pub(super) struct Choice<'a> {
     pattern: Option<&'a str>,
     placement: Option<&'a str>,
     sharing: Option<&'a str>,
+    transport: Option<&'a str>,
     routing: Option<&'a str>,
     injection: Option<&'a str>,
 }
@@ -21,10 +22,20 @@ pub(super) fn choices(sweep: &Sweep) -> Vec<Choice<'_>> {
     for topology in each(&sweep.topologies) {
         for placement in each(&sweep.placements) {
             for sharing in each(&sweep.sharings) {
-                for routing in each(&sweep.routings) {
-                    for injection in each(&sweep.injections) {
-                        for pattern in each(&sweep.patterns) {
-                            all.push(Choice { topology, pattern, placement, sharing, routing, injection });
+                for transport in each(&sweep.transports) {
+                    for routing in each(&sweep.routings) {
+                        for injection in each(&sweep.injections) {
+                            for pattern in each(&sweep.patterns) {
+                                all.push(Choice {
+                                    topology,
+                                    pattern,
+                                    placement,
+                                    sharing,
+                                    transport,
+                                    routing,
+                                    injection,
+                                });
+                            }
                         }
                     }
                 }
@@ -54,8 +65,15 @@ impl Choice<'_> {
         loader = add(loader, self.pattern, Loader::pattern);
         loader = add(loader, self.placement, Loader::placement);
         loader = add(loader, self.sharing, Loader::sharing);
+        loader = add(loader, self.transport, Loader::transport);
         loader = add(loader, self.routing, Loader::routing);
         add(loader, self.injection, Loader::injection)
+    }
+
+    /// Whether this is a transport that knows no sharing policy, which another policy of the list has brought already.
+    pub fn is_repeated(&self, scenario: &Scenario, sharings: &[String]) -> bool {
+        let own = scenario.transport.is_flow() && !self.transport.is_some_and(|name| name.contains(':'));
+        !own && self.sharing.is_some() && self.sharing != sharings.first().map(String::as_str)
     }
 
     /// The point of this combination.
@@ -82,7 +100,8 @@ impl Choice<'_> {
             topology: name(self.topology, scenario.fabric.name().to_owned()),
             pattern: name(self.pattern, scenario.workload_name.clone()),
             placement: name(self.placement, choice("placement")),
-            sharing: scenario.sharing.name().to_owned(),
+            sharing: if scenario.transport.is_flow() { scenario.sharing.name().to_owned() } else { String::new() },
+            transport: scenario.transport.name(),
             routing: name(self.routing, choice("routing")),
             injection: scenario.injection.to_string(),
             scenario,
@@ -93,8 +112,10 @@ impl Choice<'_> {
     /// What it is, for messages.
     pub fn name(&self) -> String {
         let on = self.topology.map(|name| format!("on {name}")).unwrap_or_default();
-        let rest =
-            [self.placement, self.sharing, self.routing, self.injection].into_iter().flatten().map(str::to_owned);
+        let rest = [self.placement, self.sharing, self.transport, self.routing, self.injection]
+            .into_iter()
+            .flatten()
+            .map(str::to_owned);
         let all = self.pattern.map(str::to_owned).into_iter().chain((!on.is_empty()).then_some(on)).chain(rest);
         all.collect::<Vec<_>>().join(", ")
     }
@@ -164,6 +185,8 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
         topology: point.topology.clone(),
         placement: point.placement.clone(),
         sharing: point.sharing.clone(),
+        transport: point.transport.clone(),
+        packet_hops: first.meta.packet_hops,
         routing: point.routing.clone(),
         injection: point.injection.clone(),
         pattern: point.pattern.clone(),

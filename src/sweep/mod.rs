@@ -4,6 +4,7 @@
 //! cores. What comes out does not depend on how many there are.
 
 mod combine;
+pub mod master_slave;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
-use crate::report::{COMPARISON_SCHEMA, Comparison, ComparisonRow, Status};
+use crate::report::{COMPARISON_SCHEMA, Comparison, ComparisonRow, Gridlock, Status};
 use crate::scenario::{Loader, Run, RunOptions, Scenario};
 use crate::workload::Blocked;
 
@@ -32,6 +33,8 @@ pub struct Sweep {
     pub placements: Vec<String>,
     /// Sharing policies.
     pub sharings: Vec<String>,
+    /// Transports, `flow:max-min` with its sharing policy.
+    pub transports: Vec<String>,
     /// Routing rules.
     pub routings: Vec<String>,
     /// Injection rules.
@@ -49,8 +52,10 @@ pub struct Point {
     pub pattern: String,
     /// The placement as named.
     pub placement: String,
-    /// The sharing policy.
+    /// The sharing policy; empty where messages are no flows.
     pub sharing: String,
+    /// The transport.
+    pub transport: String,
     /// The routing rule.
     pub routing: String,
     /// The injection rule; `by pattern` where patterns bring their own and it is not compared.
@@ -64,7 +69,11 @@ pub struct Point {
 impl Point {
     /// What it is, for messages: `all-to-all-pairwise on fat-tree-54, random, max-min`.
     pub fn name(&self) -> String {
-        format!("{} on {}, {}, {}", self.pattern, self.topology, self.placement, self.sharing)
+        let transport = match (self.transport.as_str(), self.sharing.as_str()) {
+            ("flow", sharing) => sharing,
+            (transport, _) => transport,
+        };
+        format!("{} on {}, {}, {transport}", self.pattern, self.topology, self.placement)
     }
 }
 
@@ -97,7 +106,7 @@ pub enum SweepError {
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// The ranks of one run wait for each other.
-    #[error("{point} with seed {seed} does not end: {} ranks wait for what never comes", .blocked.len())]
+    #[error("{point} with seed {seed} does not end: {}", stuck(.blocked, .gridlock))]
     Deadlocked {
         /// The name of the point.
         point: String,
@@ -105,14 +114,24 @@ pub enum SweepError {
         seed: u64,
         /// Who waits for whom.
         blocked: Vec<Blocked>,
+        /// Which channels wait for each other, where it is the packets that do.
+        gridlock: Option<Gridlock>,
     },
+}
+
+/// What does not go on, in words.
+fn stuck(blocked: &[Blocked], gridlock: &Option<Gridlock>) -> String {
+    match gridlock {
+        Some(gridlock) => format!("{} packets wait for each other", gridlock.packets),
+        None => format!("{} ranks wait for what never comes", blocked.len()),
+    }
 }
 
 /// How one scenario is run.
 type Runner = dyn Fn(&Scenario, RunOptions<'_>) -> Run + Sync;
 
 impl Sweep {
-    /// All points, in the order of the lists: topologies, placements, sharing policies, routings, injections, and
+    /// All points, in the order of the lists: topologies, placements, sharing policies, transports, routings, injections, and
     /// patterns as the innermost.
     ///
     /// # Errors
@@ -122,6 +141,7 @@ impl Sweep {
         let mut mistakes = combine::Mistakes::default();
         for choice in combine::choices(self) {
             match choice.loader(self).load() {
+                Ok(scenario) if choice.is_repeated(&scenario, &self.sharings) => {}
                 Ok(mut scenario) => {
                     let same = |point: &&Point| {
                         point.scenario.file.topology == scenario.file.topology
@@ -239,7 +259,12 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>, runner: &Runner) -> Resu
             Ok(Some(run))
         }
         Status::Interrupted => Ok(None),
-        Status::Deadlocked => Err(SweepError::Deadlocked { point: point.name(), seed, blocked: run.blocked }),
+        Status::Deadlocked => Err(SweepError::Deadlocked {
+            point: point.name(),
+            seed,
+            blocked: run.blocked,
+            gridlock: run.report.gridlock,
+        }),
     }
 }
 

@@ -1,10 +1,23 @@
 //! Transport: how long a message is under way, given all others.
+//!
+//! | transport | a message is | what holds it back |
+//! |---|---|---|
+//! | [`Flows`] | a flow with a rate | its share of the links it crosses |
+//! | [`GroupFlows`] | the same | the same, for all at once that share a bottleneck |
+//! | [`Packets`] | packets in queues | the packets in front of each |
+//! | [`ContentionFree`] | alone | nothing but latencies and its narrowest link |
 
+mod contention_free;
 mod flow;
+pub mod packet;
+mod spec;
 
+pub use contention_free::ContentionFree;
 pub use flow::{Flows, GroupFlows, flow_transport};
+pub use packet::{PacketSpec, Packets};
+pub use spec::{ContentionFreeSpec, FlowSpec, TransportSpec};
 
-use crate::ids::{FlowId, LinkId};
+use crate::ids::{FlowId, IdVec, LinkId};
 use crate::sharing::Rounds;
 use crate::units::Time;
 
@@ -13,6 +26,19 @@ use crate::units::Time;
 /// The engine starts messages, lets the transport work out what that changes, asks when the next one arrives, and
 /// collects those that have arrived by then.
 pub trait Transport {
+    /// Whether the transport itself lets the latencies of the links pass, link by link. If not, the engine lets their
+    /// sum pass before [`Transport::start`].
+    fn spends_latency(&self) -> bool {
+        false
+    }
+
+    /// How long this message would be under way with the network to itself, where that is not latencies plus bytes
+    /// over the least capacity.
+    fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
+        let _ = (route, bytes);
+        None
+    }
+
     /// A message of `bytes > 0` bytes starts to move over these links, at least one, at the time of the next
     /// [`Transport::settle`].
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64);
@@ -20,14 +46,70 @@ pub trait Transport {
     /// Works out what the starts and arrivals since the last call change, as of `now`.
     fn settle(&mut self, now: Time);
 
-    /// When the next message arrives, if nothing starts before; [`Time::NEVER`] if none is under way.
-    fn next_arrival(&self) -> Time;
+    /// When the next message arrives, if nothing starts before; [`Time::NEVER`] if none does.
+    ///
+    /// Nothing starts before `horizon`, the next event that the engine knows of. So a transport with events of its own
+    /// may go through them up to there, and stops at the first arrival. It may also stop without one, for the engine
+    /// to look around: then it says where it is, and [`Transport::arrived`] gives nothing.
+    fn next_arrival(&mut self, horizon: Time) -> Time;
 
     /// Takes out the messages that have arrived by `until`, in no particular order.
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>);
+
+    /// Takes out the messages whose last byte has left the sending node since the last call. A transport that knows no
+    /// such moment before the arrival gives nothing: then a message has left when it has arrived.
+    fn departed(&mut self, flows: &mut Vec<FlowId>) {
+        let _ = flows;
+    }
+
+    /// Asked when nothing moves any more: the channels that wait for each other, if messages are still under way.
+    fn gridlock(&self) -> Option<Gridlock> {
+        None
+    }
+
+    /// What each link did, where the transport knows better than the number of messages on it.
+    fn ports(&self) -> Option<IdVec<LinkId, PortUse>> {
+        None
+    }
+
+    /// Events of its own so far: packets that have crossed a link.
+    fn packet_hops(&self) -> Option<u64> {
+        None
+    }
 
     /// Rounds of redistribution so far, where the sharing policy has them.
     fn rounds(&self) -> Option<Rounds> {
         None
     }
+}
+
+/// Packets that wait for each other in a circle, so that none of them ever moves again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Gridlock {
+    /// Packets in buffers and sources that cannot move.
+    pub packets: u64,
+    /// The circle: the buffer behind each channel is full of packets whose first waits for the next channel.
+    pub cycle: Vec<Channel>,
+}
+
+/// A link, or one of the virtual channels that share it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Channel {
+    /// The link.
+    pub link: LinkId,
+    /// The virtual channel; 0 where there is only one.
+    pub lane: u8,
+}
+
+/// What the port in front of a link did.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct PortUse {
+    /// How long the link was sending \[ps\].
+    pub busy: Time,
+    /// The most packets that waited at once for the link, messages not yet injected apart.
+    pub peak_queue: u32,
+    /// Packets that waited, summed over time \[ps\].
+    pub queue_time: f64,
+    /// How long the link stood still although packets waited for it, for want of room behind it \[ps\].
+    pub blocked: Time,
 }

@@ -11,8 +11,11 @@
 //! ```
 
 mod closed_forms;
+mod farm;
 mod figures;
+mod loggps;
 mod packet;
+mod packet_models;
 mod paper;
 mod setup;
 mod simulators;
@@ -160,7 +163,10 @@ pub fn cases() -> Vec<Case> {
     let mut cases = closed_forms::cases();
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
+    cases.extend(packet_models::cases());
     cases.extend(paper::cases());
+    cases.extend(loggps::cases());
+    cases.extend(farm::cases());
     cases
 }
 

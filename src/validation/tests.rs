@@ -41,3 +41,12 @@ fn the_lock_step_figures_are_the_sum_of_the_larger_displacements() {
         assert_eq!(f64::from(messages) * 20.0, us, "{n}");
     }
 }
+
+#[test]
+fn waiting_for_receivers_appears_above_s_and_goes_when_s_is_raised() {
+    for case in loggps::cases() {
+        let outcome = case.run(&Context::default());
+        println!("{}: {}\n{}", case.name, outcome.got, outcome.note);
+        assert_ne!(outcome.verdict, Verdict::Fail, "{}: {}", case.name, outcome.got);
+    }
+}

@@ -2,6 +2,8 @@
 
 pub mod pattern;
 pub mod program;
+pub mod task_queue;
+pub mod trace;
 
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
@@ -52,6 +54,11 @@ pub trait Workload {
     fn begin(&mut self, requests: &mut Requests);
     /// These messages have arrived at `now`.
     fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests);
+    /// The last bytes of these messages have left their senders, before they arrive. Not every transport tells: what
+    /// has not been heard of when a message arrives has left with its arrival.
+    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        let _ = (now, messages, requests);
+    }
     /// A wake that was asked for.
     fn woke(&mut self, now: Time, rank: RankId, requests: &mut Requests);
     /// Asked when nothing is under way any more: who is stuck (nobody: the program is done).

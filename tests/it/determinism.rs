@@ -23,6 +23,7 @@ fn results_are_the_same_to_the_last_bit_everywhere() {
                 "injection" => loader.injection(value),
                 "routing" => loader.routing(value),
                 "jitter" => loader.jitter(value),
+                "transport" => loader.transport(value),
                 other => panic!("unknown setting {other}"),
             };
         }
@@ -44,4 +45,24 @@ fn observing_a_run_does_not_change_it() {
     let observed = scenario.run(RunOptions { link_use: true, on_message: Some(&mut count), watch: None });
     assert_eq!(observed.report.fingerprint, plain.fingerprint);
     assert_eq!(messages, plain.messages);
+}
+
+#[test]
+fn a_barrier_counted_step_by_step_ends_when_its_messages_do() {
+    for topology in ["fat-tree-54", "fat-tree-128", "torus-4x4", "torus-8x8", "crossbar-64"] {
+        for pattern in ["all-to-all-simple-spread", "all-to-all-random-order"] {
+            for sharing in ["equal-share", "max-min"] {
+                let loader = Loader::new().topology(topology).pattern(pattern).placement("random");
+                let loader = loader.sharing(sharing).injection("barrier");
+                let scenario = loader.load().unwrap();
+                let counted = scenario.run(RunOptions::default()).report;
+                let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
+                assert_eq!(counted.fingerprint, played.fingerprint, "{topology} {pattern} {sharing}");
+                assert_eq!(counted.makespan_s, played.makespan_s);
+                assert_eq!((counted.messages, counted.bytes), (played.messages, played.bytes));
+                assert_eq!(counted.contention, played.contention);
+                assert_eq!(counted.bounds, played.bounds);
+            }
+        }
+    }
 }

@@ -8,7 +8,7 @@ const LEVELS: &[&[&str]] = &[
     &["units", "ids", "rng", "diagnostic"],
     &["fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
-    &["transport"],
+    &["transport", "player"],
     &["engine"],
     &["record"],
     &["report"],

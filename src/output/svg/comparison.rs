@@ -13,12 +13,7 @@ const HEADING: f64 = 24.0;
 const LARGEST_RATIO: f64 = 40.0;
 
 /// What blocks differ in, by position in [`ComparisonRow::block`].
-const FIELDS: [&str; 5] = ["topology", "placement", "sharing", "routing", "injection"];
-
-fn block(row: &ComparisonRow) -> [&str; 5] {
-    let (topology, placement, sharing, routing, injection) = row.block();
-    [topology, placement, sharing, routing, injection]
-}
+const FIELDS: [&str; 6] = ["topology", "placement", "transport", "sharing", "routing", "injection"];
 
 /// A run of rows under one heading, with what stands before each of its bars.
 struct Group<'a> {
@@ -163,8 +158,8 @@ fn subtitle(comparison: &Comparison) -> String {
     let Some(first) = comparison.rows.first() else { return "nothing to compare".to_owned() };
     let mut parts = Vec::new();
     for (i, field) in FIELDS.iter().enumerate() {
-        if !varies(comparison, i) && !block(first)[i].is_empty() {
-            parts.push(format!("{field} {}", block(first)[i]));
+        if !varies(comparison, i) && !first.block()[i].is_empty() && first.block()[i] != "flow" {
+            parts.push(format!("{field} {}", first.block()[i]));
         }
     }
     if comparison.rows.iter().all(|row| row.pattern == first.pattern) {
@@ -185,14 +180,15 @@ fn subtitle(comparison: &Comparison) -> String {
 }
 
 fn varies(comparison: &Comparison, field: usize) -> bool {
-    comparison.rows.windows(2).any(|pair| block(&pair[0])[field] != block(&pair[1])[field])
+    comparison.rows.windows(2).any(|pair| pair[0].block()[field] != pair[1].block()[field])
 }
 
 /// Rows by block, in the order in which blocks appear; blocks of one row each are no blocks.
 fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let varying: Vec<usize> = (0..FIELDS.len()).filter(|&field| varies(comparison, field)).collect();
     let name = |row: &ComparisonRow| {
-        let parts: Vec<&str> = varying.iter().map(|&field| block(row)[field]).collect();
+        let parts: Vec<&str> =
+            varying.iter().map(|&field| row.block()[field]).filter(|name| !name.is_empty()).collect();
         parts.join(", ")
     };
     let mut blocks: Vec<(&ComparisonRow, Vec<&ComparisonRow>)> = Vec::new();

@@ -4,10 +4,12 @@
 //! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
 //! input gives the same bytes. Drawings are written by a small writer of our own; curves with axes come from plotters.
 
+mod calibration;
 mod canvas;
 mod chart;
 mod comparison;
 mod fabric;
+mod farm;
 mod layout;
 mod link_loads;
 mod rates;
@@ -18,8 +20,10 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
+pub use calibration::calibration;
 pub use comparison::comparison;
 pub use fabric::{Drawing, FabricOptions, fabric};
+pub use farm::{gantt, master_slave};
 pub use link_loads::{LinkLoad, link_loads};
 pub use rates::rates;
 pub use small::small_member;

@@ -92,6 +92,8 @@ pub(super) struct Axis {
 
 /// Units of time \[s\].
 pub(super) const SECONDS: &[(&str, f64)] = &[("ps", 1e-12), ("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+/// Units of data \[B\].
+pub(super) const BYTES: &[(&str, f64)] = &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9)];
 /// Units of bandwidth \[B/s\].
 pub(super) const BYTES_PER_SECOND: &[(&str, f64)] =
     &[("B/s", 1.0), ("KB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];

@@ -171,6 +171,8 @@ fn comparison_of(blocks: &[(&str, &str)], patterns: &[&str], seeds: u64, factor:
                 topology: (*topology).into(),
                 placement: (*placement).into(),
                 sharing: "max-min".into(),
+                transport: "flow".into(),
+                packet_hops: None,
                 routing: "d-mod-k".into(),
                 injection: "queue".into(),
                 pattern: (*pattern).into(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::figures::{Scale, fixed, percent, seconds};
-use super::{Grid, printable};
+use super::{Grid, models, printable};
 use crate::report::{Bounds, Comparison, ComparisonRow};
 
 /// A comparison for a terminal.
@@ -27,6 +27,11 @@ fn render(comparison: &Comparison, title: impl Fn(&str) -> String, table: impl F
         }
         text.push('\n');
     }
+    for (heading, models) in models::models(&comparison.rows) {
+        text.push_str(&title(&printable(&heading)));
+        text.push_str(&table(&models));
+        text.push('\n');
+    }
     if !comparison.complete {
         text.push_str("INTERRUPTED: runs are missing.\n");
     }
@@ -47,10 +52,15 @@ fn heading(rows: &[ComparisonRow]) -> String {
         None | Some(0 | 1) => String::new(),
         Some(n) => format!(", {n} seeds"),
     };
-    format!(
-        "{}, placement {}, sharing {}, routing {}, injection {}{seeds}",
-        row.topology, row.placement, row.sharing, row.routing, row.injection
-    )
+    let mut heading = format!("{}, placement {}", row.topology, row.placement);
+    if row.transport != "flow" {
+        let _ = write!(heading, ", transport {}", row.transport);
+    }
+    if !row.sharing.is_empty() {
+        let _ = write!(heading, ", sharing {}", row.sharing);
+    }
+    let _ = write!(heading, ", routing {}, injection {}{seeds}", row.routing, row.injection);
+    heading
 }
 
 /// The bounds, where they are the same for all rows.
@@ -172,9 +182,10 @@ fn verdict(blocks: &[&[ComparisonRow]]) -> Option<String> {
 /// What tells this block from the others: ` with placement random`; nothing where there is only one.
 fn distinction(row: &ComparisonRow, blocks: &[&[ComparisonRow]]) -> String {
     type Field = fn(&ComparisonRow) -> &str;
-    let fields: [(&str, Field); 5] = [
+    let fields: [(&str, Field); 6] = [
         (" on ", |row| &row.topology),
         ("placement ", |row| &row.placement),
+        ("transport ", |row| &row.transport),
         ("sharing ", |row| &row.sharing),
         ("routing ", |row| &row.routing),
         ("injection ", |row| &row.injection),
@@ -182,7 +193,7 @@ fn distinction(row: &ComparisonRow, blocks: &[&[ComparisonRow]]) -> String {
     let mut text = String::new();
     let mut with = " with ";
     for (name, field) in fields {
-        if blocks.iter().all(|rows| field(&rows[0]) == field(row)) {
+        if field(row).is_empty() || blocks.iter().all(|rows| field(&rows[0]) == field(row)) {
             continue;
         }
         if name.starts_with(' ') {

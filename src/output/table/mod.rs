@@ -1,9 +1,13 @@
 //! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
 
 mod benchmark;
+mod calibration;
 mod comparison;
 mod figures;
 mod grid;
+mod master_slave;
+mod models;
+mod replay;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -11,9 +15,12 @@ mod tests;
 use crate::report::Rate;
 
 pub use benchmark::{benchmark, benchmark_markdown, loads};
+pub use calibration::calibration;
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
 pub use grid::{Grid, printable};
+pub use master_slave::{master_slave, plan};
+pub use replay::replay;
 pub use run::run;
 
 /// The rates of the messages of a first step, in the order given, and how they spread.

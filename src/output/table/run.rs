@@ -125,6 +125,12 @@ fn links(links: &[LinkUse]) -> Grid {
     if flows {
         grid = grid.number(format!("busy [{}]", busy.unit)).number("peak flows").number("mean flows");
     }
+    // Of packets alone; a link that has no queue at all is nothing special.
+    let queues = links.iter().any(|link| link.peak_queue > 0);
+    let blocked = Scale::time(links.iter().map(|link| link.blocked_s));
+    if queues {
+        grid = grid.number("peak queue").number("mean queue").number(format!("blocked [{}]", blocked.unit));
+    }
     for link in links {
         let mut row = vec![
             link.name.clone(),
@@ -135,6 +141,9 @@ fn links(links: &[LinkUse]) -> Grid {
         if flows {
             row.extend([busy.show(link.busy_s), link.peak_flows.to_string(), fixed(link.mean_flows, 2)]);
         }
+        if queues {
+            row.extend([link.peak_queue.to_string(), fixed(link.mean_queue, 2), blocked.show(link.blocked_s)]);
+        }
         grid.row(row);
     }
     grid
@@ -143,9 +152,14 @@ fn links(links: &[LinkUse]) -> Grid {
 /// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says.
 fn choices(scenario: &Value) -> Option<String> {
     let mut words = Vec::new();
+    let transport = chosen(&scenario["transport"]);
     for key in ["placement", "routing", "sharing"] {
-        if let Some(name) = chosen(&scenario[key]) {
-            words.push(format!("{key} {name}"));
+        match (key, &transport) {
+            ("sharing", Some(name)) => words.push(match scenario["transport"][name]["model"].as_str() {
+                Some(model) => format!("transport {name}:{model}"),
+                None => format!("transport {name}"),
+            }),
+            _ => words.extend(chosen(&scenario[key]).map(|name| format!("{key} {name}"))),
         }
     }
     if let Some(workload) = scenario["workload"].as_object().and_then(|tables| tables.values().next()) {

@@ -18,6 +18,9 @@ fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
         utilisation: bytes as f64 / 1e9 / 0.0691,
         peak_flows,
         mean_flows: 1.0,
+        peak_queue: 0,
+        mean_queue: 0.0,
+        blocked_s: 0.0,
     }
 }
 
@@ -47,7 +50,8 @@ fn report() -> Report {
         rounds: None,
         seeds: None,
         fingerprint: "f3a1".into(),
-        meta: Meta { wall_s: 1.5, events: 10, peak_rss_bytes: None, version: "0.1.0".into() },
+        gridlock: None,
+        meta: Meta { wall_s: 1.5, events: 10, packet_hops: None, peak_rss_bytes: None, version: "0.1.0".into() },
     }
 }
 
@@ -136,6 +140,8 @@ fn row(placement: &str, pattern: &str, makespans: &[f64], best: f64) -> Comparis
         topology: "fat-tree-54".into(),
         placement: placement.into(),
         sharing: "max-min".into(),
+        transport: "flow".into(),
+        packet_hops: None,
         routing: "d-mod-k".into(),
         injection: "queue".into(),
         pattern: pattern.into(),

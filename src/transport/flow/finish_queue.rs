@@ -60,7 +60,7 @@ impl Default for FinishQueue {
 /// The block and the slot of a place.
 #[inline(always)]
 fn at(place: usize) -> (usize, usize) {
-    ((place + ARITY - 1) / ARITY, (place + ARITY - 1) % ARITY)
+    (place.div_ceil(ARITY), (place + ARITY - 1) % ARITY)
 }
 
 const ROOT: usize = ARITY - 1;

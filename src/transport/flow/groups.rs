@@ -169,7 +169,7 @@ impl Transport for GroupFlows {
         self.share_out(now);
     }
 
-    fn next_arrival(&self) -> Time {
+    fn next_arrival(&mut self, _horizon: Time) -> Time {
         self.lock_step.arrival().min(Time::from_ps(self.arrivals.earliest()))
     }
 
@@ -214,7 +214,7 @@ mod tests {
         let (mut next, mut gone, mut route) = (0, Vec::new(), Vec::new());
         loop {
             let start = starts.get(next).map_or(Time::NEVER, |start| Time::from_ps(start.0));
-            let now = start.min(by.next_arrival());
+            let now = start.min(by.next_arrival(Time::NEVER));
             if !now.is_finite() {
                 return arrivals;
             }

@@ -10,7 +10,7 @@ use crate::units::{Bandwidth, Time};
 /// link whose n flows all get c / n, so it is full), and they all arrive at once. That is what a regular placement gives
 /// on fabrics that can carry a permutation, and then counting the flows of each link is all that there is to do: no lists
 /// of flows, no queue of finish times. If anything starts before they arrive, or they turn out not to be even, the caller
-/// takes them back ([`LockStep::give_back`]) and shares in the usual way; the result is the same to the last bit.
+/// takes them back ([`LockStep::give_back`]) and shares in the usual way; the result is the same but for rounding.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LockStep {
     /// By link: capacity \[B/s\] and number of flows.

@@ -221,7 +221,7 @@ impl Transport for Flows {
         }
     }
 
-    fn next_arrival(&self) -> Time {
+    fn next_arrival(&mut self, _horizon: Time) -> Time {
         self.lock_step.arrival().min(Time::from_ps(self.finish.earliest()))
     }
 

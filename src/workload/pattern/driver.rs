@@ -40,8 +40,10 @@ struct Rank {
     next: u32,
     /// How many there are.
     count: u32,
-    /// How many are under way.
+    /// How many are under way; under `left`, how many have not left the node.
     under_way: u32,
+    /// Under `left`: how many have left the node and not arrived.
+    departed: u32,
     wait: Wait,
 }
 
@@ -129,7 +131,7 @@ impl PatternPlayer {
     /// How many messages of one rank may be under way.
     fn window(&self) -> u32 {
         match self.injection {
-            Injection::Queue | Injection::SendRecv | Injection::Barrier => 1,
+            Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => 1,
             Injection::All => u32::MAX,
             Injection::Window(window) => window,
         }
@@ -315,7 +317,12 @@ impl Workload for PatternPlayer {
     fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
         let mut released = Vec::new();
         for message in messages {
-            self.ranks[message.id.src].under_way -= 1;
+            let sender = &mut self.ranks[message.id.src];
+            if sender.departed > 0 {
+                sender.departed -= 1;
+            } else {
+                sender.under_way -= 1;
+            }
             if self.received.tracked {
                 let step = self.pattern.message(message.id.src, message.id.index).step;
                 if self.received.note(&*self.pattern, message.dst, step) {
@@ -335,6 +342,20 @@ impl Workload for PatternPlayer {
             self.go_on(now, rank, requests);
         }
         self.advance_barrier(now, requests);
+    }
+
+    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        if self.injection != Injection::Left {
+            return;
+        }
+        for message in messages {
+            let sender = &mut self.ranks[message.id.src];
+            sender.under_way -= 1;
+            sender.departed += 1;
+        }
+        for message in messages {
+            self.go_on(now, message.id.src, requests);
+        }
     }
 
     fn woke(&mut self, now: Time, id: RankId, requests: &mut Requests) {

@@ -41,6 +41,8 @@ pub use spec::{Traffic, WorkloadSpec};
 pub use traffic::Injection;
 pub use uniform_random::UniformRandomSpec;
 
+pub(crate) use options::choice;
+
 /// One message of a pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Message {
@@ -122,6 +124,12 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Which kinds of [`After`] its messages have: what nothing needs is not kept track of.
     fn needs(&self) -> Needs {
         Needs { steps: true, messages: false }
+    }
+
+    /// The size of all messages \[B\], where in step s every rank sends just one message, its s-th, after no delay and
+    /// for nothing that must have arrived in the same step.
+    fn uniform_steps(&self) -> Option<u64> {
+        None
     }
 
     /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).

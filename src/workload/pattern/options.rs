@@ -69,7 +69,8 @@ macro_rules! choice {
     };
 }
 
-pub(super) use {choice, table};
+pub(crate) use choice;
+pub(super) use table;
 
 /// What was built, unless there were mistakes before; then these and those of the building.
 pub(super) fn together<T>(

@@ -17,6 +17,9 @@ pub enum Injection {
     SendRecv,
     /// When all messages of all ranks of the previous step have been delivered.
     Barrier,
+    /// When the last byte of its previous message has left its node; with a transport that knows no such moment (flows),
+    /// when it has been delivered.
+    Left,
     /// At once: all messages are under way together.
     All,
     /// As long as fewer than so many of its messages are under way.
@@ -29,6 +32,7 @@ impl fmt::Display for Injection {
             Self::Queue => f.write_str("queue"),
             Self::SendRecv => f.write_str("sendrecv"),
             Self::Barrier => f.write_str("barrier"),
+            Self::Left => f.write_str("left"),
             Self::All => f.write_str("all"),
             Self::Window(k) => write!(f, "window={k}"),
         }
@@ -44,12 +48,13 @@ impl FromStr for Injection {
             "queue" => Ok(Self::Queue),
             "sendrecv" => Ok(Self::SendRecv),
             "barrier" => Ok(Self::Barrier),
+            "left" => Ok(Self::Left),
             "all" => Ok(Self::All),
             other => match other.strip_prefix("window=").map(str::parse) {
                 Some(Ok(k)) if k > 0 => Ok(Self::Window(k)),
                 Some(_) => Err(format!("the window of \"{text}\" is not a number of messages, 1 or more")),
                 None => Err(format!(
-                    "unknown injection rule \"{text}\"; write \"queue\", \"sendrecv\", \"barrier\", \"all\" or \"window=4\""
+                    "unknown injection rule \"{text}\"; write \"queue\", \"sendrecv\", \"barrier\", \"left\", \"all\" or \"window=4\""
                 )),
             },
         }
@@ -76,9 +81,9 @@ impl JsonSchema for Injection {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "pattern": "^(queue|sendrecv|barrier|all|window *= *[0-9]+)$",
+            "pattern": "^(queue|sendrecv|barrier|left|all|window *= *[0-9]+)$",
             "description": "queue: the next message when this one is delivered; sendrecv: when also this step's \
-                            receives are done; barrier: when every rank's are; all: at once; window=4: up to 4 under way"
+                            receives are done; barrier: when every rank's are; left: when this one has left its node; all: at once; window=4: up to 4 under way"
         })
     }
 }

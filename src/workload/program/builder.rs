@@ -175,6 +175,9 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
     };
     let in_graph = ops.graph().is_some();
     match op.kind {
+        OpKind::Probe if in_graph => {
+            Some("stands in a graph, where there are only calculations and messages".to_owned())
+        }
         OpKind::Calc => {
             let time = op.duration();
             (!time.is_finite() || time < Time::ZERO).then(|| "lasts less than no time, or for ever".to_owned())
@@ -256,6 +259,13 @@ impl SequenceBuilder {
         let first = self.program.lists.len() as u32;
         self.program.lists.extend_from_slice(requests);
         self.push(Op::list(kind, first, requests.len() as u32))
+    }
+
+    /// Appends a wait for several requests that stands at this place of the input (from 1).
+    pub fn wait_list_at(&mut self, kind: OpKind, requests: &[u32], place: u32) -> u32 {
+        let first = self.program.lists.len() as u32;
+        self.program.lists.extend_from_slice(requests);
+        self.push_at(Op::list(kind, first, requests.len() as u32), place)
     }
 
     /// Appends a send and a receive that go on at the same time, and waits for both: three operations. The receive is

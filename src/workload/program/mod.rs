@@ -30,11 +30,15 @@
 
 mod builder;
 mod collective;
+pub mod collectives;
+mod gaussian_elimination;
+pub mod generate;
 pub mod matching;
 mod op;
 
 pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
 pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};
+pub use gaussian_elimination::GaussianElimination;
 pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
 
 use std::sync::Arc;
@@ -154,6 +158,11 @@ impl Program {
     #[inline]
     pub fn rank(&self, rank: RankId) -> &RankProgram {
         &self.ranks[rank]
+    }
+
+    /// What one rank does, to be changed: whoever does that sees to it that everything it names is there.
+    pub fn rank_mut(&mut self, rank: RankId) -> &mut RankProgram {
+        &mut self.ranks[rank]
     }
 
     /// All ranks with what they do, ascending.

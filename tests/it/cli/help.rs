@@ -17,17 +17,37 @@ Commands:
   run          Simulate one scenario and report what came out
   compare      Simulate many combinations side by side, best first
   rates        Show how fast each message of the first step would be, all of them under way at once
+  replay       Play a program's trace on other nodes or another network: how long, and where the
+               time goes
+  calibrate    Find the LogGPS parameters of a machine from measured round trips
   check        Check files without running anything: scenarios, topologies, patterns
   init         Write a commented scenario to start from
   schema       Print the JSON schema of scenario files, for editors
   topology     List the named topologies, or show one
   pattern      List the named patterns, or show one
+  machine      List the named machines, or show one
+  trace        Show what a recorded program or a schedule holds, or write it in another format
   validate     Hold the simulator against closed forms, other simulators and published figures
   bench        Measure what a simulated message costs on this machine: time, memory, growth with the
                number of nodes
   completions  Print a completion script for a shell
   man          Print the manual page, or write those of all verbs into a folder
   help         Print this message or the help of the given subcommand(s)
+  run           Simulate one scenario and report what came out
+  compare       Simulate many combinations side by side, best first
+  rates         Show how fast each message of the first step would be, all of them under way at once
+  check         Check files without running anything: scenarios, topologies, patterns
+  init          Write a commented scenario to start from
+  schema        Print the JSON schema of scenario files, for editors
+  topology      List the named topologies, or show one
+  pattern       List the named patterns, or show one
+  master-slave  Predict a master/slave program from a few executed tasks
+  validate      Hold the simulator against closed forms, other simulators and published figures
+  bench         Measure what a simulated message costs on this machine: time, memory, growth with
+                the number of nodes
+  completions   Print a completion script for a shell
+  man           Print the manual page, or write those of all verbs into a folder
+  help          Print this message or the help of the given subcommand(s)
 
 Options:
   -h, --help
@@ -59,6 +79,8 @@ Examples:
       algorithms and placements side by side, as a table and as a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
+  hayase replay program.goal -m myrinet
+      how long a parallel program takes on a machine, and where its time goes
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 
@@ -99,9 +121,13 @@ Scenario:
                                CSV file `rank,node`
       --sharing <POLICY>       How messages share a link: max-min (exact, the default), equal-share,
                                redistribute
+      --transport <MODEL>      How messages move: flow (the default; flow:max-min chooses the
+                               sharing too), packet:oq (output queues), packet:iq (input buffers
+                               with credits), packet:fq (messages in turn), contention-free
       --injection <RULE>       When a rank sends its next message: queue (the last is delivered),
                                sendrecv (and this step's are received), barrier (everybody's are),
-                               all (at once), window=K (up to K under way)
+                               left (the last has left the node), all (at once), window=K (up to K
+                               under way)
       --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
                                shortest-path, table (default: what is usual for the fabric)
       --jitter <TIME>          Each rank starts at a random time below this: "1 us"
@@ -126,6 +152,7 @@ General options:
 Examples:
   hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
   hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
+  hayase run -t torus-8x8 -p all-to-all-pairwise --transport packet:iq
   hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
 

@@ -1,11 +1,15 @@
 //! The command line, as transcripts: what was typed, what came out where, and the exit code.
 
 mod bench;
+mod calibrate;
 mod check;
 mod help;
 mod lists;
+mod master_slave;
 mod mistakes;
+mod replay;
 mod run;
+mod trace;
 
 use std::fs;
 use std::path::Path;

@@ -104,8 +104,8 @@ impl Transport for Audit<'_> {
         self.check();
     }
 
-    fn next_arrival(&self) -> Time {
-        self.flows.next_arrival()
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        self.flows.next_arrival(horizon)
     }
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {

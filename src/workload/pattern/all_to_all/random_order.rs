@@ -62,6 +62,10 @@ impl Pattern for RandomOrder {
         self.ranks - 1
     }
 
+    fn uniform_steps(&self) -> Option<u64> {
+        Some(self.size)
+    }
+
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
         vec![Block { origin: rank, part: self.destination(rank.0, index) }]
     }

@@ -1,0 +1,183 @@
+//! One call of one rank, and the tables it refers to.
+
+use crate::Call;
+
+/// A call of a rank.
+///
+/// Fields that a call does not have keep the value that [`Event::new`] gives them and cost nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Which call.
+    pub call: Call,
+    /// When it was entered \[ns since the start of the stream\]. Times are rounded down to the header's ticks.
+    pub begin: u64,
+    /// When it returned \[ns since the start of the stream\].
+    pub end: u64,
+    /// Processor time since the call before returned \[ns\], as measured: the clock's own cost is still in it.
+    pub cpu: Option<u64>,
+    /// What was special.
+    pub flags: Flags,
+    /// Where it was called from: an index of the table of sites, plus one; 0: not known.
+    pub site: u32,
+    /// Communicator: an index of the rank's table; 0 is `MPI_COMM_WORLD`.
+    pub comm: u32,
+    /// Reduction operator.
+    pub op: Op,
+    /// Size of an element of the datatype \[B\]; 0: not known.
+    pub element: u32,
+    /// Partner or root, a rank of `comm`; [`Event::NOBODY`] where there is none, [`Event::PROC_NULL`].
+    pub peer: i32,
+    /// Tag.
+    pub tag: i32,
+    /// Payload \[B\]: of the message; of a rank's own contribution to a collective operation, where all blocks are of
+    /// one size of one block (the table in `docs/formats.md`).
+    pub bytes: u64,
+    /// Of `Sendrecv`: from whom.
+    pub peer2: i32,
+    /// Of `Sendrecv`: the tag of the message received.
+    pub tag2: i32,
+    /// Of `Sendrecv`: the size of the message received \[B\]; of collective operations: a block received.
+    pub bytes2: u64,
+    /// Address of the buffer (the one sent, where there are two); 0: not known.
+    pub buffer: u64,
+    /// Address of the buffer received into, where there are two.
+    pub buffer2: u64,
+    /// The request made, those started, or those completed: numbers from 1 in the order in which they were made.
+    pub requests: Vec<u64>,
+    /// Of `Waitany`, `Waitsome`, `Testany`, `Testsome`: all requests that were offered.
+    pub offered: Vec<u64>,
+    /// Bytes sent to each rank of the communicator, where they differ.
+    pub counts: Vec<u64>,
+    /// Bytes received from each rank of the communicator, where they differ.
+    pub counts2: Vec<u64>,
+}
+
+impl Event {
+    /// The `peer` of a call that has none.
+    pub const NOBODY: i32 = -1;
+    /// The `peer` of a message that goes nowhere (`MPI_PROC_NULL`).
+    pub const PROC_NULL: i32 = -2;
+
+    /// A call without anything but its times.
+    pub fn new(call: Call, begin: u64, end: u64) -> Self {
+        Self {
+            call,
+            begin,
+            end,
+            cpu: None,
+            flags: Flags::default(),
+            site: 0,
+            comm: 0,
+            op: Op::NONE,
+            element: 0,
+            peer: Self::NOBODY,
+            tag: 0,
+            bytes: 0,
+            peer2: Self::NOBODY,
+            tag2: 0,
+            bytes2: 0,
+            buffer: 0,
+            buffer2: 0,
+            requests: Vec::new(),
+            offered: Vec::new(),
+            counts: Vec::new(),
+            counts2: Vec::new(),
+        }
+    }
+}
+
+/// What was special about a call: a set of bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// The program received from any source; `peer` is who it was.
+    pub const ANY_SOURCE: Self = Self(1);
+    /// The program received with any tag; `tag` is what it was.
+    pub const ANY_TAG: Self = Self(2);
+    /// A collective operation worked in place.
+    pub const IN_PLACE: Self = Self(4);
+    /// `bytes` is how much there was room for; how much came is not known.
+    pub const CAPACITY: Self = Self(8);
+    /// An operation of an inter-communicator: `peer` is of the remote group.
+    pub const INTER: Self = Self(16);
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all bits of `other` are set.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// A reduction operator, by its number in the format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Op(pub u8);
+
+impl Op {
+    /// None, or not known.
+    pub const NONE: Self = Self(0);
+    /// One that the program defines, commutative.
+    pub const USER: Self = Self(20);
+    /// One that the program defines, not commutative.
+    pub const USER_ORDERED: Self = Self(21);
+
+    const NAMES: [&str; 22] = [
+        "-",
+        "max",
+        "min",
+        "sum",
+        "prod",
+        "land",
+        "band",
+        "lor",
+        "bor",
+        "lxor",
+        "bxor",
+        "maxloc",
+        "minloc",
+        "replace",
+        "no_op",
+        "?",
+        "?",
+        "?",
+        "?",
+        "?",
+        "user",
+        "user-ordered",
+    ];
+
+    /// The operator with this name (`sum`).
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().position(|&known| known == name && name != "?").map(|code| Self(code as u8))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.get(usize::from(self.0)).copied().unwrap_or("?")
+    }
+}
+
+/// A place in the program from which calls are made.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Site {
+    /// Return address minus one, as the process saw it; 0: not known.
+    pub address: u64,
+    /// `file:line`, or what else is known; empty: nothing yet.
+    pub name: String,
+}
+
+/// A communicator of a rank.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Communicator {
+    /// The same for all members and for no other communicator of the run; 0: not known.
+    pub id: u64,
+    /// Its members as ranks of `MPI_COMM_WORLD`, by their rank in it; empty: not known.
+    pub members: Vec<u32>,
+    /// Of an inter-communicator: the remote group.
+    pub remote: Vec<u32>,
+}

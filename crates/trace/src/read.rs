@@ -1,0 +1,467 @@
+//! Reading streams.
+
+use std::io::{self, Read};
+
+use crate::code::{Crc, Cursor, unfold};
+use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
+use crate::{Communicator, Event, Header, SIGNATURE, Site, chunk};
+
+/// Most ranks of a group: what a damaged length may not exceed.
+const MOST_MEMBERS: u64 = 1 << 24;
+
+/// What a trace says next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Item<'a> {
+    /// The stream of a rank begins.
+    Header(&'a Header),
+    /// A call site and its index.
+    Site(u32, &'a Site),
+    /// A communicator and its index in the rank's table.
+    Communicator(u32, &'a Communicator),
+    /// Something else, by name.
+    Note(&'a str, &'a [u8]),
+    /// A call.
+    Event(&'a Event),
+    /// The stream ends as it should.
+    End {
+        /// Number of calls of the stream.
+        events: u64,
+        /// Number of calls that could not be recorded.
+        lost: u64,
+    },
+}
+
+/// Why a trace cannot be read on. All items before it were right and can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The system failed.
+    #[error("{error}")]
+    Io {
+        /// How.
+        #[from]
+        error: io::Error,
+    },
+    /// The trace ends in the middle of something.
+    #[error("the trace ends in the middle of {what}")]
+    Truncated {
+        /// Of what.
+        what: &'static str,
+        /// Where that began \[B from the start\].
+        offset: u64,
+    },
+    /// The trace is damaged, or no trace.
+    #[error("{what}")]
+    Damaged {
+        /// What is wrong.
+        what: String,
+        /// Where the damaged part begins \[B from the start\].
+        offset: u64,
+    },
+}
+
+impl ReadError {
+    /// Where in the trace the damaged part begins \[B\].
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            Self::Io { .. } => None,
+            Self::Truncated { offset, .. } | Self::Damaged { offset, .. } => Some(*offset),
+        }
+    }
+}
+
+/// Reads the streams of a trace, one item at a time.
+///
+/// Memory: a chunk (at most 32 MiB) and the last event of every shape, whatever the trace says.
+#[derive(Debug)]
+pub struct Reader<R> {
+    input: R,
+    /// Bytes read.
+    offset: u64,
+    /// Where the present chunk begins.
+    chunk_at: u64,
+    stream: Option<Header>,
+    /// Content of the present chunk.
+    content: Vec<u8>,
+    stored: Vec<u8>,
+    /// What is left of a chunk of sites.
+    sites: Cursor,
+    site: Site,
+    communicator: Communicator,
+    note: String,
+    columns: [Cursor; column::COUNT],
+    /// Events left in the chunk.
+    pending: u64,
+    events: u64,
+    last_end: u64,
+    newest: u64,
+    shapes: Vec<Known>,
+    /// After a mistake nothing more is read.
+    failed: bool,
+}
+
+/// A shape and its last event.
+#[derive(Debug)]
+struct Known {
+    shape: Shape,
+    event: Event,
+    fields: [i64; FIELDS],
+    /// Distances of the requests of the last event.
+    relative: [Vec<u64>; REQUEST_LISTS],
+}
+
+impl<R: Read> Reader<R> {
+    /// Starts at the beginning of a stream.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            offset: 0,
+            chunk_at: 0,
+            stream: None,
+            content: Vec::new(),
+            stored: Vec::new(),
+            sites: Cursor::default(),
+            site: Site::default(),
+            communicator: Communicator::default(),
+            note: String::new(),
+            columns: [Cursor::default(); column::COUNT],
+            pending: 0,
+            events: 0,
+            last_end: 0,
+            newest: 0,
+            shapes: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Bytes read so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next item; `None` at the end of the last stream, and after an error.
+    ///
+    /// # Errors
+    /// The trace is truncated or damaged; everything before is right.
+    #[allow(clippy::should_implement_trait, reason = "the item borrows from the reader")]
+    pub fn next(&mut self) -> Result<Option<Item<'_>>, ReadError> {
+        if self.failed {
+            return Ok(None);
+        }
+        self.failed = true;
+        let step = self.step()?;
+        self.failed = false;
+        Ok(match step {
+            Step::Over => None,
+            Step::Header => self.stream.as_ref().map(Item::Header),
+            Step::Site(index) => Some(Item::Site(index, &self.site)),
+            Step::Communicator(index) => Some(Item::Communicator(index, &self.communicator)),
+            Step::Note(at) => Some(Item::Note(&self.note, &self.content[at..])),
+            Step::Event(shape) => Some(Item::Event(&self.shapes[shape].event)),
+            Step::End(events, lost) => Some(Item::End { events, lost }),
+        })
+    }
+}
+
+/// What [`Item`] the reader holds.
+enum Step {
+    Over,
+    Header,
+    Site(u32),
+    Communicator(u32),
+    /// Where its content begins.
+    Note(usize),
+    Event(usize),
+    End(u64, u64),
+}
+
+/// What is wrong with the content of a chunk.
+type Wrong = String;
+
+impl<R: Read> Reader<R> {
+    fn step(&mut self) -> Result<Step, ReadError> {
+        if self.pending > 0 {
+            self.pending -= 1;
+            return self.event().map(Step::Event).map_err(|what| self.damaged(what));
+        }
+        if self.sites.left() > 0 {
+            return self.next_site().map(Step::Site).map_err(|what| self.damaged(what));
+        }
+        loop {
+            self.chunk_at = self.offset;
+            if self.stream.is_none() {
+                return if self.signature()? { self.header() } else { Ok(Step::Over) };
+            }
+            let kind = self.chunk()?;
+            let whole = Cursor { at: 0, end: self.content.len() };
+            let step = match kind {
+                chunk::EVENTS => self.begin_events(whole).map(|()| None),
+                chunk::SITES => {
+                    self.sites = whole;
+                    Ok(None)
+                }
+                chunk::COMMUNICATORS => self.one_communicator(whole).map(|index| Some(Step::Communicator(index))),
+                chunk::NOTE => self.one_note(whole).map(|at| Some(Step::Note(at))),
+                chunk::END => self.end(whole).map(Some),
+                chunk::HEADER => Err("a stream has a second header".into()),
+                kind if kind.is_ascii_lowercase() => Ok(None),
+                kind => Err(format!("there is no kind of chunk 0x{kind:02x}")),
+            };
+            match step.map_err(|what| self.damaged(what))? {
+                Some(step) => return Ok(step),
+                None if self.pending > 0 || self.sites.left() > 0 => return self.step(),
+                None => {}
+            }
+        }
+    }
+
+    /// Reads the signature of a stream; `false` at the end of the input.
+    fn signature(&mut self) -> Result<bool, ReadError> {
+        let mut bytes = [0; SIGNATURE.len()];
+        let count = self.fill(&mut bytes)?;
+        let truncated = ReadError::Truncated { what: "a signature", offset: self.chunk_at };
+        match bytes {
+            _ if count == 0 => Ok(false),
+            SIGNATURE => Ok(true),
+            _ if SIGNATURE.starts_with(&bytes[..count]) => Err(truncated),
+            _ if bytes[..3] == SIGNATURE[..3] && bytes[3] != SIGNATURE[3] => {
+                Err(self.damaged(format!("version {:?} of the format is not known", char::from(bytes[3]))))
+            }
+            _ if bytes[..4] == SIGNATURE[..4] => {
+                Err(self.damaged("the signature is damaged: was the file copied as text?".into()))
+            }
+            _ => Err(self.damaged("no stream of a trace begins here".into())),
+        }
+    }
+
+    fn header(&mut self) -> Result<Step, ReadError> {
+        self.chunk_at = self.offset;
+        let kind = self.chunk()?;
+        if kind != chunk::HEADER {
+            return Err(self.damaged("a stream does not begin with a header".into()));
+        }
+        let header = std::str::from_utf8(&self.content)
+            .map_err(|_| "the header is no text".to_owned())
+            .and_then(Header::from_text)
+            .map_err(|what| self.damaged(what))?;
+        self.stream = Some(header);
+        (self.events, self.last_end, self.newest) = (0, 0, 0);
+        self.shapes.clear();
+        Ok(Step::Header)
+    }
+
+    /// Reads a chunk into `content` and returns its kind.
+    fn chunk(&mut self) -> Result<u8, ReadError> {
+        let offset = self.chunk_at;
+        let truncated = |what| ReadError::Truncated { what, offset };
+        let mut head = [0; chunk::HEAD];
+        match self.fill(&mut head)? {
+            0 => return Err(truncated("a stream (its end is missing)")),
+            chunk::HEAD => {}
+            _ => return Err(truncated("the head of a chunk")),
+        }
+        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (raw, stored, expected) = (number(2) as usize, number(6) as usize, number(10));
+        if raw > chunk::LONGEST || stored > chunk::LONGEST {
+            let length = raw.max(stored);
+            return Err(
+                self.damaged(format!("a chunk claims to have {length} bytes, at most {} are possible", chunk::LONGEST))
+            );
+        }
+        // Room grows with what is there, not with what is claimed.
+        self.stored.clear();
+        let count = (&mut self.input).take(stored as u64).read_to_end(&mut self.stored)?;
+        self.offset += count as u64;
+        if count < stored {
+            return Err(truncated("a chunk"));
+        }
+        let mut crc = Crc::new();
+        crc.add(&self.stored);
+        if crc.value() != expected {
+            return Err(self.damaged(format!("the checksum of a chunk is {:08x}, not {expected:08x}", crc.value())));
+        }
+        match head[1] {
+            chunk::STORED => std::mem::swap(&mut self.content, &mut self.stored),
+            chunk::ZSTD => {
+                self.content.resize(raw, 0);
+                let length = zstd::bulk::decompress_to_buffer(&self.stored, &mut self.content[..])
+                    .map_err(|error| self.damaged(format!("a chunk cannot be decompressed: {error}")))?;
+                self.content.truncate(length);
+            }
+            coding => return Err(self.damaged(format!("a chunk has coding {coding}, which is not known"))),
+        }
+        if self.content.len() != raw {
+            return Err(self.damaged(format!("a chunk has {} bytes, not {raw}", self.content.len())));
+        }
+        Ok(head[0])
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut count = 0;
+        while count < bytes.len() {
+            match self.input.read(&mut bytes[count..]) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.offset += count as u64;
+        Ok(count)
+    }
+
+    fn damaged(&self, what: String) -> ReadError {
+        ReadError::Damaged { what, offset: self.chunk_at }
+    }
+
+    fn next_site(&mut self) -> Result<u32, Wrong> {
+        let cut_off = || "a call site is cut off".to_owned();
+        let index = self.sites.take(&self.content).ok_or_else(cut_off)?;
+        let index = u32::try_from(index).map_err(|_| format!("there is no call site {index}"))?;
+        self.site.address = self.sites.take(&self.content).ok_or_else(cut_off)?;
+        let length = self.sites.take(&self.content).ok_or_else(cut_off)?;
+        let name = self.sites.slice(&self.content, length).ok_or_else(cut_off)?;
+        self.site.name.clear();
+        self.site.name.push_str(&String::from_utf8_lossy(name));
+        Ok(index)
+    }
+
+    fn one_communicator(&mut self, mut cursor: Cursor) -> Result<u32, Wrong> {
+        let bytes = &self.content;
+        let cut_off = || "a communicator is cut off".to_owned();
+        let index = cursor.take(bytes).ok_or_else(cut_off)?;
+        let index = u32::try_from(index).map_err(|_| format!("there is no communicator {index}"))?;
+        self.communicator.id = cursor.take(bytes).ok_or_else(cut_off)?;
+        for group in [&mut self.communicator.members, &mut self.communicator.remote] {
+            group.clear();
+            let count = cursor.take(bytes).ok_or_else(cut_off)?;
+            // Every member takes a byte at least.
+            if count > MOST_MEMBERS.min(cursor.left() as u64) {
+                return Err(format!("a communicator claims to have {count} members"));
+            }
+            let mut before = -1_i64;
+            for _ in 0..count {
+                let rank = before.wrapping_add(1).wrapping_add(unfold(cursor.take(bytes).ok_or_else(cut_off)?));
+                group.push(u32::try_from(rank).map_err(|_| format!("there is no rank {rank}"))?);
+                before = rank;
+            }
+        }
+        Ok(index)
+    }
+
+    fn one_note(&mut self, mut cursor: Cursor) -> Result<usize, Wrong> {
+        let length = cursor.take(&self.content);
+        let name = length.and_then(|length| cursor.slice(&self.content, length)).ok_or("a note is cut off")?;
+        self.note.clear();
+        self.note.push_str(&String::from_utf8_lossy(name));
+        Ok(cursor.at)
+    }
+
+    fn end(&mut self, mut cursor: Cursor) -> Result<Step, Wrong> {
+        let events = cursor.take(&self.content).ok_or("the end is cut off")?;
+        let lost = cursor.take(&self.content).ok_or("the end is cut off")?;
+        if events != self.events {
+            return Err(format!("the stream says that it has {events} events, and has {}", self.events));
+        }
+        self.stream = None;
+        Ok(Step::End(events, lost))
+    }
+
+    fn begin_events(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
+        let bytes = &self.content;
+        let cut_off = || "a block of events is cut off".to_owned();
+        let events = cursor.take(bytes).ok_or_else(cut_off)?;
+        let columns = cursor.take(bytes).ok_or_else(cut_off)?;
+        self.columns = [Cursor::default(); column::COUNT];
+        for i in 0..columns {
+            let length = cursor.take(bytes).ok_or_else(cut_off)?;
+            let at = cursor.at;
+            cursor.slice(bytes, length).ok_or_else(cut_off)?;
+            // Columns of later versions are passed over.
+            if let Some(column) = self.columns.get_mut(i as usize) {
+                *column = Cursor { at, end: cursor.at };
+            }
+        }
+        // Every event takes a byte at least in the column of shapes.
+        if events > self.columns[column::SHAPE].left() as u64 {
+            return Err(format!("a block claims to have {events} events"));
+        }
+        self.pending = events;
+        Ok(())
+    }
+
+    /// Reads the next event into the last event of its shape and returns that shape's number.
+    fn event(&mut self) -> Result<usize, Wrong> {
+        let Self { content: bytes, columns, shapes, .. } = self;
+        let cut_off = || "a block of events ends in the middle of one".to_owned();
+        let number = columns[column::SHAPE].take(bytes).ok_or_else(cut_off)?;
+        if number == shapes.len() as u64 {
+            let shape = Shape::read(&mut columns[column::DEFINITION], bytes)?;
+            let mut event = Event::new(shape.call, 0, 0);
+            let Shape { op, flags, site, comm, element, .. } = shape;
+            (event.op, event.flags, event.site, event.comm, event.element) = (op, flags, site, comm, element);
+            shapes.push(Known { shape, event, fields: shape::NO_FIELDS, relative: Default::default() });
+        }
+        let index = usize::try_from(number).map_err(|_| cut_off())?;
+        let known = shapes.get_mut(index).ok_or_else(|| format!("there is no shape {number}"))?;
+        let (shape, event) = (&known.shape, &mut known.event);
+
+        let tick = self.stream.as_ref().map_or(1, |header| u64::from(header.tick));
+        let gap = columns[column::GAP].take(bytes).ok_or_else(cut_off)?;
+        let length = columns[column::LENGTH].take(bytes).ok_or_else(cut_off)?;
+        let begin = self.last_end.wrapping_add(gap);
+        self.last_end = begin.wrapping_add(length);
+        event.begin = begin.wrapping_mul(tick);
+        event.end = self.last_end.wrapping_mul(tick);
+        if shape.has_cpu() {
+            let less = unfold(columns[column::CPU].take(bytes).ok_or_else(cut_off)?) as u64;
+            event.cpu = Some(gap.wrapping_sub(less).wrapping_mul(tick));
+        }
+        if !shape.is_bare() {
+            for i in 0..FIELDS {
+                if shape.has_field(i) {
+                    let change = unfold(columns[column::FIELDS + i].take(bytes).ok_or_else(cut_off)?);
+                    known.fields[i] = known.fields[i].wrapping_add(change);
+                }
+            }
+            shape::set_fields(event, &known.fields);
+            for i in 0..LISTS {
+                if shape.has_list(i) {
+                    let cursor = &mut columns[column::LISTS];
+                    let list = if i < REQUEST_LISTS { &mut known.relative[i] } else { shape::list_mut(event, i) };
+                    read_list(list, cursor, bytes).ok_or_else(cut_off)?;
+                    if i < REQUEST_LISTS {
+                        let requests = shape::list_mut(event, i);
+                        requests.clear();
+                        requests.extend(known.relative[i].iter().map(|&back| self.newest.wrapping_sub(back)));
+                    }
+                }
+            }
+            if event.call.makes_request() {
+                for &request in &event.requests {
+                    self.newest = self.newest.max(request);
+                }
+            }
+        }
+        self.events += 1;
+        Ok(index)
+    }
+}
+
+/// Reads a list over the last one, which stays where nothing has changed.
+fn read_list(list: &mut Vec<u64>, cursor: &mut Cursor, bytes: &[u8]) -> Option<()> {
+    let count = cursor.take(bytes)?;
+    if count == 0 {
+        return Some(());
+    }
+    // Every entry takes a byte at least.
+    if count > cursor.left() as u64 {
+        return None;
+    }
+    list.clear();
+    let mut before = 0_u64;
+    for _ in 0..count {
+        before = before.wrapping_add(unfold(cursor.take(bytes)?) as u64);
+        list.push(before);
+    }
+    Some(())
+}

@@ -1,0 +1,362 @@
+//! Writing a stream.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use rustc_hash::FxHashMap;
+
+use crate::code::{Crc, fold, put};
+use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
+use crate::{Communicator, Event, Header, SIGNATURE, Site, chunk};
+
+/// A chunk is written when its columns have so many bytes together \[B\].
+const FULL: usize = 256 << 10;
+/// Level of compression: the default of zstd.
+const LEVEL: i32 = 3;
+
+/// Writes the stream of one rank.
+///
+/// What is not yet written stays in memory until a chunk is full (256 KiB before compression, some ten thousand
+/// calls), [`flush`](Self::flush) or [`finish`](Self::finish) is called. A writer that is dropped writes what it has, as well as it can.
+///
+/// Cost: an event takes some 60 ns, compression included, and two to three bytes (measured with noisy times; AMD EPYC).
+pub struct Writer<W: Write> {
+    /// `None` once finished.
+    out: Option<W>,
+    columns: [Vec<u8>; column::COUNT],
+    /// Events in `columns`.
+    pending: u64,
+    events: u64,
+    tick: u64,
+    /// End of the last event \[ticks\].
+    last_end: u64,
+    /// Largest number of a request so far.
+    newest: u64,
+    shapes: Shapes,
+    raw: Vec<u8>,
+    stored: Vec<u8>,
+    compressor: zstd::bulk::Compressor<'static>,
+}
+
+#[derive(Default)]
+struct Shapes {
+    numbers: FxHashMap<Shape, u32>,
+    last: Vec<Last>,
+}
+
+/// The last event of a shape.
+struct Last {
+    fields: [i64; FIELDS],
+    lists: [Vec<u64>; LISTS],
+}
+
+impl<W: Write> Writer<W> {
+    /// Starts a stream.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(mut out: W, header: &Header) -> io::Result<Self> {
+        out.write_all(&SIGNATURE)?;
+        let mut writer = Self {
+            out: Some(out),
+            columns: std::array::from_fn(|_| Vec::new()),
+            pending: 0,
+            events: 0,
+            tick: u64::from(header.tick.max(1)),
+            last_end: 0,
+            newest: 0,
+            shapes: Shapes::default(),
+            raw: Vec::new(),
+            stored: Vec::new(),
+            compressor: zstd::bulk::Compressor::new(LEVEL)?,
+        };
+        writer.raw.extend_from_slice(header.to_text().as_bytes());
+        // As it is: so that a trace can be recognised by eye.
+        writer.chunk(chunk::HEADER, false)?;
+        Ok(writer)
+    }
+
+    /// Makes a call site known; its index is `index`. Said again, it replaces what was said.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn site(&mut self, index: u32, site: &Site) -> io::Result<()> {
+        self.sites([(index, site)])
+    }
+
+    /// Makes several call sites known at once.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn sites<'a>(&mut self, sites: impl IntoIterator<Item = (u32, &'a Site)>) -> io::Result<()> {
+        self.flush()?;
+        self.raw.clear();
+        for (index, site) in sites {
+            put(&mut self.raw, index.into());
+            put(&mut self.raw, site.address);
+            put(&mut self.raw, site.name.len() as u64);
+            self.raw.extend_from_slice(site.name.as_bytes());
+            if self.raw.len() > FULL {
+                self.chunk(chunk::SITES, true)?;
+                self.raw.clear();
+            }
+        }
+        if self.raw.is_empty() { Ok(()) } else { self.chunk(chunk::SITES, true) }
+    }
+
+    /// Makes a communicator known, by its index in this rank's table. Said again, it is another one from here on.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn communicator(&mut self, index: u32, communicator: &Communicator) -> io::Result<()> {
+        self.flush()?;
+        self.raw.clear();
+        put(&mut self.raw, index.into());
+        put(&mut self.raw, communicator.id);
+        for group in [&communicator.members, &communicator.remote] {
+            put(&mut self.raw, group.len() as u64);
+            let mut before = -1;
+            for &rank in group {
+                put(&mut self.raw, fold(i64::from(rank) - before - 1));
+                before = i64::from(rank);
+            }
+        }
+        self.chunk(chunk::COMMUNICATORS, true)
+    }
+
+    /// Adds something else by name, like the memory map of the process.
+    ///
+    /// # Errors
+    /// Those of what is written to; more than 16 MiB.
+    pub fn note(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+        self.flush()?;
+        self.raw.clear();
+        put(&mut self.raw, name.len() as u64);
+        self.raw.extend_from_slice(name.as_bytes());
+        self.raw.extend_from_slice(content);
+        self.chunk(chunk::NOTE, true)
+    }
+
+    /// Adds a call.
+    ///
+    /// # Errors
+    /// Those of what is written to, when a chunk is full.
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        let fields = shape::fields(event);
+        let shape = Shape::of(event, &fields);
+        let columns = &mut self.columns;
+        let known = self.shapes.last.len() as u32;
+        let number = *self.shapes.numbers.entry(shape).or_insert(known);
+        put(&mut columns[column::SHAPE], number.into());
+        if number == known {
+            shape.write(&mut columns[column::DEFINITION]);
+            self.shapes.last.push(Last { fields: shape::NO_FIELDS, lists: Default::default() });
+        }
+
+        let (begin, end) = (event.begin / self.tick, event.end / self.tick);
+        let gap = begin.wrapping_sub(self.last_end);
+        put(&mut columns[column::GAP], gap);
+        put(&mut columns[column::LENGTH], end.wrapping_sub(begin));
+        self.last_end = end;
+        if let Some(cpu) = event.cpu {
+            put(&mut columns[column::CPU], fold(gap.wrapping_sub(cpu / self.tick) as i64));
+        }
+
+        if !shape.is_bare() {
+            let last = &mut self.shapes.last[number as usize];
+            for i in 0..FIELDS {
+                if shape.has_field(i) {
+                    put(&mut columns[column::FIELDS + i], fold(fields[i].wrapping_sub(last.fields[i])));
+                }
+            }
+            last.fields = fields;
+            let newest = self.newest;
+            for (i, list) in shape::lists(event).into_iter().enumerate() {
+                if shape.has_list(i) {
+                    let relative = |value: u64| if i < REQUEST_LISTS { newest.wrapping_sub(value) } else { value };
+                    let (out, last) = (&mut columns[column::LISTS], &mut last.lists[i]);
+                    let same = last.len() == list.len()
+                        && last.iter().zip(list).all(|(&last, &value)| last == relative(value));
+                    if same {
+                        out.push(0);
+                        continue;
+                    }
+                    put(out, list.len() as u64);
+                    last.clear();
+                    let mut before = 0_u64;
+                    for &value in list {
+                        let value = relative(value);
+                        put(out, fold(value.wrapping_sub(before) as i64));
+                        before = value;
+                        last.push(value);
+                    }
+                }
+            }
+            if event.call.makes_request() {
+                for &request in &event.requests {
+                    self.newest = self.newest.max(request);
+                }
+            }
+        }
+
+        self.pending += 1;
+        self.events += 1;
+        // Whether it is full is worth a look now and then only, and after events of any length.
+        if self.pending.is_multiple_of(64) || event.requests.len() + event.counts.len() > 64 {
+            let bytes: usize = self.columns.iter().map(Vec::len).sum();
+            if bytes >= FULL {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many calls there are so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Writes what has been added so far.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.pending == 0 {
+            return Ok(());
+        }
+        self.raw.clear();
+        self.head_of_events();
+        for column in &mut self.columns {
+            put(&mut self.raw, column.len() as u64);
+            self.raw.append(column);
+        }
+        self.chunk(chunk::EVENTS, true)
+    }
+
+    /// Writes what has been added so far, uncompressed and without asking for memory: for the handler of a signal that
+    /// ends the process, provided it did not interrupt a call of this writer.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn flush_stored(&mut self) -> io::Result<()> {
+        let Some(out) = self.out.as_mut().filter(|_| self.pending > 0) else {
+            return Ok(());
+        };
+        // Numbers of at most ten bytes; what does not fit in an array does not exist here.
+        let mut heads = [[0_u8; 10]; column::COUNT + 2];
+        let mut lengths = [0; column::COUNT + 2];
+        let numbers =
+            [self.pending, column::COUNT as u64].into_iter().chain(self.columns.iter().map(|c| c.len() as u64));
+        for ((head, length), mut number) in heads.iter_mut().zip(&mut lengths).zip(numbers) {
+            loop {
+                let more = number >= 0x80;
+                head[*length] = (number & 0x7f) as u8 | u8::from(more) << 7;
+                *length += 1;
+                number >>= 7;
+                if !more {
+                    break;
+                }
+            }
+        }
+        let head = |i: usize| &heads[i][..lengths[i]];
+        let mut crc = Crc::new();
+        let mut total = 0;
+        let mut piece = |bytes: &[u8]| {
+            crc.add(bytes);
+            total += bytes.len();
+        };
+        piece(head(0));
+        piece(head(1));
+        for (i, column) in self.columns.iter().enumerate() {
+            piece(head(i + 2));
+            piece(column);
+        }
+        out.write_all(&chunk_head(chunk::EVENTS, chunk::STORED, total, total, crc))?;
+        out.write_all(head(0))?;
+        out.write_all(head(1))?;
+        for (i, column) in self.columns.iter_mut().enumerate() {
+            out.write_all(head(i + 2))?;
+            out.write_all(column)?;
+            column.clear();
+        }
+        self.pending = 0;
+        out.flush()
+    }
+
+    /// Ends the stream and says how many calls could not be recorded; returns what was written to.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn finish_with_lost(mut self, lost: u64) -> io::Result<W> {
+        self.flush()?;
+        self.raw.clear();
+        put(&mut self.raw, self.events);
+        put(&mut self.raw, lost);
+        self.chunk(chunk::END, false)?;
+        let mut out = self.out.take().ok_or_else(|| io::Error::other("the stream has ended"))?;
+        out.flush()?;
+        Ok(out)
+    }
+
+    /// Ends the stream; returns what was written to.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn finish(self) -> io::Result<W> {
+        self.finish_with_lost(0)
+    }
+
+    fn head_of_events(&mut self) {
+        put(&mut self.raw, self.pending);
+        put(&mut self.raw, column::COUNT as u64);
+        self.pending = 0;
+    }
+
+    /// Writes `raw` as a chunk.
+    fn chunk(&mut self, kind: u8, compress: bool) -> io::Result<()> {
+        let out = self.out.as_mut().ok_or_else(|| io::Error::other("the stream has ended"))?;
+        if self.raw.len() > chunk::LONGEST {
+            return Err(io::Error::other(format!(
+                "{} bytes are more than a chunk of a trace holds ({})",
+                self.raw.len(),
+                chunk::LONGEST
+            )));
+        }
+        let (mut coding, mut bytes) = (chunk::STORED, &self.raw);
+        if compress {
+            self.stored.resize(zstd::zstd_safe::compress_bound(self.raw.len()), 0);
+            let length = self.compressor.compress_to_buffer(&self.raw, &mut self.stored[..])?;
+            self.stored.truncate(length);
+            if length < self.raw.len() {
+                (coding, bytes) = (chunk::ZSTD, &self.stored);
+            }
+        }
+        let mut crc = Crc::new();
+        crc.add(bytes);
+        out.write_all(&chunk_head(kind, coding, self.raw.len(), bytes.len(), crc))?;
+        out.write_all(bytes)
+    }
+}
+
+impl<W: Write> fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("events", &self.events).field("pending", &self.pending).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> Drop for Writer<W> {
+    fn drop(&mut self) {
+        // Nobody is there any more to hear of a failure.
+        let _ = self.flush();
+    }
+}
+
+fn chunk_head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; chunk::HEAD] {
+    let mut head = [0; chunk::HEAD];
+    head[0] = kind;
+    head[1] = coding;
+    head[2..6].copy_from_slice(&(raw as u32).to_le_bytes());
+    head[6..10].copy_from_slice(&(stored as u32).to_le_bytes());
+    head[10..14].copy_from_slice(&crc.value().to_le_bytes());
+    head
+}

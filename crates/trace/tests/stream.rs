@@ -1,0 +1,286 @@
+//! What is written is read again, and what is damaged is said to be.
+
+use hayase_trace::{Call, Clock, Communicator, Event, Flags, Header, Item, Op, ReadError, Reader, Site, Writer};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// An item that owns what it says.
+#[derive(Clone, PartialEq, Debug)]
+enum Said {
+    Header(Header),
+    Site(u32, Site),
+    Communicator(u32, Communicator),
+    Note(String, Vec<u8>),
+    Event(Event),
+    End(u64, u64),
+}
+
+impl From<Item<'_>> for Said {
+    fn from(item: Item<'_>) -> Self {
+        match item {
+            Item::Header(header) => Self::Header(header.clone()),
+            Item::Site(index, site) => Self::Site(index, site.clone()),
+            Item::Communicator(index, communicator) => Self::Communicator(index, communicator.clone()),
+            Item::Note(name, content) => Self::Note(name.into(), content.into()),
+            Item::Event(event) => Self::Event(event.clone()),
+            Item::End { events, lost } => Self::End(events, lost),
+        }
+    }
+}
+
+fn read(bytes: &[u8]) -> (Vec<Said>, Option<ReadError>) {
+    let mut reader = Reader::new(bytes);
+    let mut said = Vec::new();
+    loop {
+        match reader.next() {
+            Ok(Some(item)) => said.push(item.into()),
+            Ok(None) => return (said, None),
+            Err(error) => {
+                assert!(reader.next().unwrap().is_none(), "nothing comes after an error");
+                return (said, Some(error));
+            }
+        }
+    }
+}
+
+fn write(said: &[Said]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut said = said.iter().peekable();
+    while let Some(first) = said.next() {
+        let Said::Header(header) = first else { panic!("a stream starts with its header") };
+        let mut writer = Writer::new(&mut out, header).unwrap();
+        let mut lost = 0;
+        while let Some(next) = said.next_if(|said| !matches!(said, Said::Header(_))) {
+            match next {
+                Said::Header(_) => unreachable!(),
+                Said::Site(index, site) => writer.site(*index, site).unwrap(),
+                Said::Communicator(index, communicator) => writer.communicator(*index, communicator).unwrap(),
+                Said::Note(name, content) => writer.note(name, content).unwrap(),
+                Said::Event(event) => writer.event(event).unwrap(),
+                Said::End(_, count) => lost = *count,
+            }
+        }
+        writer.finish_with_lost(lost).unwrap();
+    }
+    out
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let small = || prop_oneof![3 => 0..4_u64, 1 => any::<u64>()];
+    let number = || prop_oneof![3 => -2..4_i32, 1 => any::<i32>()];
+    let list = || prop_oneof![3 => Just(Vec::new()), 2 => vec(1..6_u64, 1..4), 1 => vec(any::<u64>(), 1..5)];
+    (
+        (0..Call::ALL.len(), any::<u64>(), any::<u64>(), proptest::option::of(any::<u64>()), 0..32_u16, 0..3_u32),
+        (0..3_u32, 0..22_u8, 0..9_u32, number(), number(), small(), number(), number(), small()),
+        (small(), small(), list(), list(), list(), list()),
+    )
+        .prop_map(|(a, b, c)| Event {
+            cpu: a.3,
+            flags: Flags(a.4),
+            site: a.5,
+            comm: b.0,
+            op: Op(b.1),
+            element: b.2,
+            peer: b.3,
+            tag: b.4,
+            bytes: b.5,
+            peer2: b.6,
+            tag2: b.7,
+            bytes2: b.8,
+            buffer: c.0,
+            buffer2: c.1,
+            requests: c.2,
+            offered: c.3,
+            counts: c.4,
+            counts2: c.5,
+            ..Event::new(Call::ALL[a.0], a.1, a.2)
+        })
+}
+
+fn any_stream() -> impl Strategy<Value = Vec<Said>> {
+    let communicator = (any::<u64>(), vec(0..1_u32 << 24, 0..5), vec(any::<u32>(), 0..3))
+        .prop_map(|(id, members, remote)| Communicator { id, members, remote });
+    let said = prop_oneof![
+        8 => any_event().prop_map(Said::Event),
+        1 => (any::<u32>(), any::<u64>(), "[a-z.:0-9]{0,9}").prop_map(|(i, address, name)| Said::Site(i, Site { address, name })),
+        1 => (any::<u32>(), communicator).prop_map(|(i, c)| Said::Communicator(i, c)),
+        1 => ("[a-z]{1,5}", vec(any::<u8>(), 0..20)).prop_map(|(name, content)| Said::Note(name, content)),
+    ];
+    let clock = prop_oneof![Just(Clock::Wall), Just(Clock::Cpu), Just(Clock::None)];
+    (0..8_u32, 8..20_u32, any::<u64>(), clock, "[ -~]{0,20}", vec(said, 0..40), any::<u64>()).prop_map(
+        |(rank, ranks, start, clock, title, mut said, lost)| {
+            let header = Header { start, clock, ..Header::new(rank, ranks) }.note("title", &title);
+            let events = said.iter().filter(|said| matches!(said, Said::Event(_))).count() as u64;
+            said.insert(0, Said::Header(header));
+            said.push(Said::End(events, lost));
+            said
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_is_read_again(streams in vec(any_stream(), 0..4)) {
+        let said = streams.concat();
+        let (read, error) = read(&write(&said));
+        prop_assert!(error.is_none(), "{error:?}");
+        prop_assert_eq!(read, said);
+    }
+
+    #[test]
+    fn a_stream_that_ends_early_gives_what_came_before(stream in any_stream(), part in 0.0..1.0) {
+        let bytes = write(&stream);
+        let cut = (bytes.len() as f64 * part) as usize;
+        let (read, error) = read(&bytes[..cut]);
+        prop_assert!(stream.starts_with(&read));
+        if cut > 0 {
+            prop_assert!(matches!(error, Some(ReadError::Truncated { .. })), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_is_found_out(stream in any_stream(), at in any::<prop::sample::Index>(), change in 1..=255_u8) {
+        let mut bytes = write(&stream);
+        let at = at.index(bytes.len());
+        bytes[at] ^= change;
+        let (read, error) = read(&bytes);
+        // Kind and coding are outside the checksum: a chunk may then be taken for one that can be skipped.
+        if error.is_none() {
+            prop_assert!(read.len() < stream.len() || read == stream);
+        } else {
+            prop_assert!(stream.starts_with(&read) || read.len() <= stream.len());
+        }
+    }
+
+    #[test]
+    fn garbage_with_a_right_checksum_does_no_harm(
+        kind in prop::sample::select(b"HSCEnZq".as_slice()),
+        content in vec(prop_oneof![0..4_u8, any::<u8>()], 0..200),
+        more in vec(any::<u8>(), 0..200),
+    ) {
+        let mut bytes = write(&[Said::Header(Header::new(0, 1))]);
+        bytes.truncate(bytes.len() - 14 - 2);
+        chunk(&mut bytes, kind, 0, content.len() as u32, &content);
+        bytes.extend(more);
+        let (_, error) = read(&bytes);
+        prop_assert!(error.is_some() || kind == b'Z');
+    }
+}
+
+/// Appends a chunk with a checksum that is right.
+fn chunk(out: &mut Vec<u8>, kind: u8, coding: u8, raw: u32, stored: &[u8]) {
+    let mut crc = !0_u32;
+    for &byte in stored {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { 0xedb8_8320 ^ (crc >> 1) } else { crc >> 1 };
+        }
+    }
+    out.extend([kind, coding]);
+    out.extend(raw.to_le_bytes());
+    out.extend((stored.len() as u32).to_le_bytes());
+    out.extend((!crc).to_le_bytes());
+    out.extend(stored);
+}
+
+fn header_only() -> Vec<u8> {
+    let mut bytes = write(&[Said::Header(Header::new(0, 1))]);
+    bytes.truncate(bytes.len() - 14 - 2);
+    bytes
+}
+
+fn message_of(bytes: &[u8]) -> String {
+    read(bytes).1.expect("an error").to_string()
+}
+
+#[test]
+fn a_length_of_four_gigabytes_is_refused_before_anything_is_allocated() {
+    for (raw, stored) in [(u32::MAX, 0), (0, u32::MAX), (u32::MAX, u32::MAX)] {
+        let mut bytes = header_only();
+        bytes.extend([b'E', 0]);
+        bytes.extend(raw.to_le_bytes());
+        bytes.extend(stored.to_le_bytes());
+        bytes.extend([0; 4]);
+        assert!(message_of(&bytes).contains("claims to have 4294967295 bytes"), "{}", message_of(&bytes));
+    }
+}
+
+#[test]
+fn numbers_of_things_that_are_not_there_are_refused() {
+    let mut many_events = vec![];
+    many_events.extend([0xff, 0xff, 0xff, 0xff, 0x7f, 1, 0]);
+    let members = [1, 1, 0xff, 0xff, 0xff, 0xff, 0x7f];
+    let name = [0, 0, 0xff, 0xff, 0xff, 0xff, 0x7f];
+    for (kind, content, what) in [
+        (b'E', many_events.as_slice(), "claims to have"),
+        (b'C', &members, "claims to have"),
+        (b'S', &name, "cut off"),
+        (b'n', &name[2..], "cut off"),
+        (b'Q', &[], "no kind of chunk"),
+        (b'H', &[], "second header"),
+        (b'Z', &[5, 0], "says that it has 5 events"),
+    ] {
+        let mut bytes = header_only();
+        chunk(&mut bytes, kind, 0, content.len() as u32, content);
+        assert!(message_of(&bytes).contains(what), "{}: {}", char::from(kind), message_of(&bytes));
+    }
+    // A frame that unpacks to more than is said, and to less.
+    let frame = zstd::bulk::compress(&[7; 1000], 1).unwrap();
+    for (raw, what) in [(999, "cannot be decompressed"), (1001, "has 1000 bytes, not 1001")] {
+        let mut bytes = header_only();
+        chunk(&mut bytes, b'n', 1, raw, &frame);
+        assert!(message_of(&bytes).contains(what), "{}", message_of(&bytes));
+    }
+}
+
+#[test]
+fn what_a_reader_does_not_know_and_may_skip_is_skipped() {
+    let mut bytes = header_only();
+    chunk(&mut bytes, b'x', 0, 3, b"abc");
+    chunk(&mut bytes, b'Z', 0, 2, &[0, 0]);
+    let (said, error) = read(&bytes);
+    assert!(error.is_none());
+    assert_eq!(said.last(), Some(&Said::End(0, 0)));
+}
+
+#[test]
+fn a_trace_that_was_copied_as_text_is_recognised() {
+    let bytes = header_only();
+    let text: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b'\r').collect();
+    assert!(message_of(&text).contains("copied as text"), "{}", message_of(&text));
+    assert!(message_of(b"num_ranks 2\n").contains("no stream"));
+    let mut later = bytes;
+    later[3] = b'9';
+    assert!(message_of(&later).contains("version") || message_of(&later).contains("no stream"));
+}
+
+#[test]
+fn times_are_rounded_to_ticks_and_do_not_drift() {
+    let header = Header { tick: 10, ..Header::new(0, 1) };
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out, &header).unwrap();
+    for i in 0..1000 {
+        writer.event(&Event { cpu: Some(9), ..Event::new(Call::Barrier, i * 17, i * 17 + 9) }).unwrap();
+    }
+    writer.finish().unwrap();
+    let (said, _) = read(&out);
+    let Said::Event(last) = &said[1000] else { panic!() };
+    assert_eq!((last.begin, last.end, last.cpu), (16_980, 16_990, Some(0)));
+}
+
+#[test]
+fn the_last_words_of_a_process_that_dies_are_kept() {
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out, &Header::new(0, 1)).unwrap();
+    for i in 0..100 {
+        writer.event(&Event { peer: 3, ..Event::new(Call::Send, i, i) }).unwrap();
+    }
+    writer.flush_stored().unwrap();
+    writer.flush_stored().unwrap();
+    std::mem::forget(writer);
+    let (said, error) = read(&out);
+    assert_eq!(said.len(), 101);
+    assert!(matches!(error, Some(ReadError::Truncated { .. })));
+}

@@ -1,0 +1,100 @@
+//! What can be typed after `hayase replay` and `hayase machine`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use crate::cli::args::RunFormat;
+use crate::cli::trace::TraceArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase replay program.goal -m myrinet              on a machine, without contention in its network
+  hayase replay program.goal -m myrinet -t torus-8x8  the same nodes on a simulated fabric
+  hayase replay program.goal -m myrinet -t torus-8x8 --transport packet:oq
+  hayase replay cg.W.16.tsv.zst -m infiniband-hdr --cpu-speed 2
+  hayase replay program.goal -m myrinet --set node.loggps.S=\"64 KiB\"
+  hayase replay program.goal --node loggopsim --set node.loggopsim.L=\"2500 ns\"
+  hayase replay linear:ranks=1024,size=20480B --node loggopsim
+
+Programs by rule: pairwise, linear, dissemination, broadcast (ranks, size), stencil (x, y, iterations, size, calc).
+
+Files (-o), by name:
+  x.json           the report
+  ranks.csv        where the time of each rank went
+  activities.csv   what each rank did when: rank,kind,begin_s,end_s,op,message,peer";
+
+/// `hayase replay`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct ReplayArgs {
+    /// The program: a trace or schedule (see `hayase trace info --help` for formats), or one by rule (linear:ranks=64).
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// A scenario file with tables like [node.*], [topology.*], [collectives].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Scenario")]
+    pub scenario: Option<PathBuf>,
+    /// What messages cost at their ends, and without a fabric in between: a name (`hayase machine list`) or a TOML file
+    /// with a [node.*] table.
+    #[arg(short, long, value_name = "NAME|FILE", help_heading = "Scenario")]
+    pub machine: Option<String>,
+    /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.
+    #[arg(long, value_name = "MODEL", help_heading = "Scenario")]
+    pub node: Option<String>,
+    /// The fabric that carries the messages: a name (`hayase topology list`), a TOML file, a SimGrid platform. Without, the
+    /// node model's own latency and gaps.
+    #[arg(short, long, value_name = "NAME|FILE", help_heading = "Scenario")]
+    pub topology: Option<String>,
+    /// Which node each rank is on: regular, random, block, round-robin, or a CSV file `rank,node`.
+    #[arg(long, value_name = "RULE|FILE", help_heading = "Scenario")]
+    pub placement: Option<String>,
+    /// How messages share a link: max-min, equal-share, redistribute.
+    #[arg(long, value_name = "POLICY", help_heading = "Scenario")]
+    pub sharing: Option<String>,
+    /// How messages move over the fabric: flow, flow:equal-share, packet:oq, packet:iq, packet:fq, contention-free.
+    #[arg(long, value_name = "MODEL", help_heading = "Scenario")]
+    pub transport: Option<String>,
+    /// Which way messages go (default: what is usual for the fabric).
+    #[arg(long, value_name = "RULE", help_heading = "Scenario")]
+    pub routing: Option<String>,
+    /// How fast processors are, relative to those on which the trace was recorded.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor, help_heading = "Scenario")]
+    pub cpu_speed: f64,
+    /// The seed of everything random.
+    #[arg(long, value_name = "N", help_heading = "Scenario")]
+    pub seed: Option<u64>,
+    /// Any key of a scenario file: --set node.loggps.S="64 KiB" (may be repeated; the last one holds).
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Scenario")]
+    pub set: Vec<String>,
+    /// Also write this file; its name says what (see below; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: RunFormat,
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor > 0.0 => Ok(factor),
+        _ => Err("a number above 0 is expected".to_owned()),
+    }
+}
+
+/// `hayase machine`.
+#[derive(Subcommand, Debug)]
+pub enum MachineVerb {
+    /// List the named machines.
+    List,
+    /// Show one: its parameters, and where they are from.
+    Show(MachineShowArgs),
+}
+
+/// `hayase machine show`.
+#[derive(Args, Debug)]
+pub struct MachineShowArgs {
+    /// A name (`hayase machine list`).
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}

@@ -1,0 +1,316 @@
+//! `hayase trace`: what a recorded program holds, and the same in another format.
+
+mod args;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::args::RunFormat;
+use super::files::{Opened, unknown};
+use super::{End, Failure, Voice, complain, extension, print, print_with, progress, render};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
+use crate::output::json;
+use crate::output::table::{Grid, grouped, printable};
+use crate::units::Time;
+use crate::workload::program::collectives::{CollectivesSpec, Expander};
+use crate::workload::program::{OpKind, Program};
+use crate::workload::trace::calls::Call;
+use crate::workload::trace::{CallTally, Options, Tally, ToTrace, Trace, expanded, goal, unmatched};
+pub use args::TraceArgs;
+pub use args::TraceVerb;
+use args::{TraceConvertArgs, TraceInfoArgs};
+
+/// Shows what a trace holds, or writes it in another format.
+pub fn trace(verb: &TraceVerb, voice: Voice) -> Result<End, Failure> {
+    match verb {
+        TraceVerb::Info(args) => info(args, voice),
+        TraceVerb::Convert(args) => convert(args, voice),
+    }
+}
+
+/// What a trace holds, as data.
+#[derive(Serialize)]
+struct Info {
+    schema: &'static str,
+    name: String,
+    format: &'static str,
+    ranks: u32,
+    /// Of ranks whose calls are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    present: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<Vec<CallInfo>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_sites: Option<u32>,
+    /// What is replayed; nothing where the trace makes no sense.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<ProgramInfo>,
+    notes: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+struct CallInfo {
+    call: &'static str,
+    count: u64,
+    bytes: u64,
+    time_s: f64,
+}
+
+#[derive(Serialize)]
+struct ProgramInfo {
+    operations: u64,
+    messages: u64,
+    message_bytes: u64,
+    collective_calls: u64,
+    communicators: u64,
+    /// Of all ranks together.
+    computed_s: f64,
+    /// How long the recorded run took, where the trace has it.
+    measured_s: Option<f64>,
+}
+
+impl ProgramInfo {
+    fn of(program: &Program) -> Self {
+        let ops = || program.iter().flat_map(|(_, rank)| &rank.ops);
+        let sent = ops().filter(|op| matches!(op.kind, OpKind::Send | OpKind::Isend));
+        let calc = ops().filter(|op| op.kind == OpKind::Calc);
+        Self {
+            operations: program.operations(),
+            messages: program.messages(),
+            message_bytes: sent.map(|op| op.size).fold(0, u64::saturating_add),
+            collective_calls: program.collective_calls(),
+            communicators: program.communicators.len() as u64,
+            computed_s: calc.map(|op| op.duration()).fold(Time::ZERO, |sum, time| sum + time).seconds(),
+            measured_s: program.measured().map(Time::seconds),
+        }
+    }
+}
+
+fn options(args: &TraceArgs) -> Options {
+    Options { flop_rate: args.flop_rate, truncated: args.truncated }
+}
+
+fn open<'a>(args: &TraceArgs, sources: &'a mut Sources, voice: Voice) -> Result<Trace<'a>, Failure> {
+    sources.on_read(progress::reading(voice.show));
+    let path: Located<String> = args.trace.to_string_lossy().into_owned().into();
+    Trace::open(sources, &path).map_err(Failure::from)
+}
+
+fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
+    let mut sources = Sources::default();
+    let trace = open(&args.input, &mut sources, voice)?;
+    let options = options(&args.input);
+    let mut tally = Tally::default();
+    // A trace that ends early is shown as far as it goes, and then said to.
+    let calls = trace.calls(options, &mut tally);
+    let (program, mistakes) = match &calls {
+        Err(mistakes) => (None, mistakes.clone()),
+        Ok(_) => match trace.program(options) {
+            Ok(program) => {
+                let mistakes = unmatched(&program);
+                (Some(program), mistakes)
+            }
+            Err(mistakes) => (None, mistakes),
+        },
+    };
+    let has_calls = tally.present > 0;
+    let info = Info {
+        schema: "hayase-trace-info-1",
+        name: trace.name().to_owned(),
+        format: trace.format().name(),
+        ranks: program.as_ref().map_or(tally.ranks, Program::ranks),
+        present: has_calls.then_some(tally.present),
+        clock: has_calls.then_some(tally.clock.name()),
+        calls: has_calls.then(|| {
+            let call = |(call, tally): (&Call, &CallTally)| CallInfo {
+                call: call.name(),
+                count: tally.count,
+                bytes: tally.bytes,
+                time_s: tally.time.seconds(),
+            };
+            tally.calls.iter().map(call).collect()
+        }),
+        lost: has_calls.then_some(tally.lost),
+        call_sites: has_calls.then_some(tally.sites),
+        program: program.as_ref().map(ProgramInfo::of),
+        notes: tally.notes.clone(),
+    };
+    // Where there is nothing to show, the mistakes say enough.
+    if has_calls || program.is_some() {
+        match args.format {
+            RunFormat::Table => print(&page(&info, &tally))?,
+            RunFormat::Json => print_with(|w| json::write(&info, w))?,
+        }
+    }
+    if mistakes.is_empty() {
+        return Ok(End::Done);
+    }
+    complain(render::invalid(&Invalid { diagnostics: mistakes, sources: Sources::default() }, voice.colour));
+    Ok(End::Invalid)
+}
+
+/// For a terminal.
+fn page(info: &Info, tally: &Tally) -> String {
+    let mut text = format!("{} ({})\n", printable(&info.name), info.format);
+    for (name, value) in info.notes.iter().filter(|(_, value)| !value.is_empty()) {
+        text += &format!("{}: {}\n", printable(name), printable(value));
+    }
+    text.push('\n');
+    let mut fact = |name: &str, value: String| text += &format!("{name:<14}{value}\n");
+    match info.present {
+        Some(present) if present < info.ranks => {
+            fact("ranks", format!("{}, of which {} are there", grouped(info.ranks.into()), grouped(present.into())));
+        }
+        _ => fact("ranks", grouped(info.ranks.into())),
+    }
+    if let Some(clock) = info.clock {
+        fact("calls", grouped(tally.events));
+        fact("call sites", grouped(tally.sites.into()));
+        fact(
+            "times",
+            match clock {
+                "wall" => "real time in calls and between them".to_owned(),
+                "cpu" => "processor time between calls; none in calls".to_owned(),
+                _ => "none".to_owned(),
+            },
+        );
+    }
+    if tally.lost > 0 {
+        fact("lost", format!("{} calls could not be recorded", grouped(tally.lost)));
+    }
+    if let Some(program) = &info.program {
+        fact("operations", grouped(program.operations));
+        fact("messages", format!("{}, {} bytes", grouped(program.messages), grouped(program.message_bytes)));
+        fact(
+            "collectives",
+            format!("{} calls, {} communicators", grouped(program.collective_calls), program.communicators),
+        );
+        let each = program.computed_s / f64::from(info.ranks.max(1));
+        fact(
+            "computation",
+            format!("{} in all, {} a rank", Time::from_seconds(program.computed_s), Time::from_seconds(each)),
+        );
+        if let Some(measured) = program.measured_s {
+            fact("measured", format!("{} from Init to Finalize", Time::from_seconds(measured)));
+        }
+    }
+    if let Some(calls) = &info.calls {
+        let timed = info.clock == Some("wall");
+        let mut grid = Grid::new().text("call").number("count").number("bytes");
+        if timed {
+            grid = grid.number("time inside");
+        }
+        let mut calls: Vec<&CallInfo> = calls.iter().collect();
+        calls.sort_by_key(|call| std::cmp::Reverse(call.count));
+        for call in calls {
+            let mut row = vec![call.call.to_owned(), grouped(call.count), grouped(call.bytes)];
+            if timed {
+                row.push(Time::from_seconds(call.time_s).to_string());
+            }
+            grid.row(row);
+        }
+        text += &format!("\n{}", grid.to_text());
+    }
+    text
+}
+
+/// What is written, by the name of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Target {
+    /// All ranks in a file.
+    Trace,
+    /// A file a rank.
+    Folder,
+    Goal,
+    GoalBinary,
+}
+
+/// The format, and whether it is compressed.
+fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
+    let (name, compressed) = match extension(path).as_str() {
+        "zst" => (path.with_extension(""), true),
+        _ => (path.to_owned(), false),
+    };
+    let target = match extension(&name).as_str() {
+        "goal" => Target::Goal,
+        "bin" => Target::GoalBinary,
+        hayase_trace::EXTENSION => return Ok((Target::Trace, false)),
+        "" if path.to_string_lossy().ends_with('/') || path.is_dir() => Target::Folder,
+        _ => return Err(unknown(path, "x.hyt, folder/, x.goal or x.bin (these two also with .zst)")),
+    };
+    Ok((target, compressed))
+}
+
+fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
+    let (target, compressed) = target(&args.output)?;
+    let mut sources = Sources::default();
+    let trace = open(&args.input, &mut sources, voice)?;
+    let options = options(&args.input);
+    let invalid = |diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() });
+    if matches!(target, Target::Trace | Target::Folder) {
+        let mut calls = ToTrace::new();
+        if !trace.calls(options, &mut calls).map_err(invalid)? {
+            let message = format!("`{}` is a schedule: it holds no calls to write as a trace", trace.name());
+            return Err(Diagnostic::new("no-calls", message).help("write it as x.goal or x.bin").into());
+        }
+        return write_trace(calls, target, &args.output, voice);
+    }
+    let mut program = trace.program(options).map_err(invalid)?;
+    if program.collective_calls() > 0 {
+        let expander = Expander::new(CollectivesSpec::default());
+        program = expanded(&program, &expander).map_err(invalid)?;
+    }
+    let file = Opened::new(&args.output)?;
+    let mut not_goal = None;
+    let result = file.write(|file| {
+        let write = |out: &mut dyn Write| match target {
+            Target::GoalBinary => goal::write_binary(&program, out),
+            _ => goal::write_text(&program, out),
+        };
+        let result = if compressed {
+            let mut out = zstd::Encoder::new(&mut *file, 0)?;
+            write(&mut out).and_then(|()| Ok(out.finish().map(drop)?))
+        } else {
+            write(file)
+        };
+        result.map_err(|error| match error {
+            goal::NotGoal::Io { error } => error,
+            error => {
+                not_goal = Some(error.to_string());
+                io::Error::other("")
+            }
+        })
+    });
+    if let Some(message) = not_goal {
+        return Err(Diagnostic::new("not-goal", message).into());
+    }
+    result?;
+    voice.say(format_args!("{} operations written to `{}`", grouped(program.operations()), args.output.display()));
+    Ok(End::Done)
+}
+
+fn write_trace(calls: ToTrace, target: Target, output: &Path, voice: Voice) -> Result<End, Failure> {
+    let failed = |error| Failure::Write(output.to_owned(), error);
+    let streams = calls.streams().map_err(failed)?;
+    let total: usize = streams.iter().map(|(_, stream)| stream.len()).sum();
+    let written: Vec<(PathBuf, Vec<&[u8]>)> = match target {
+        Target::Folder => {
+            std::fs::create_dir_all(output).map_err(failed)?;
+            let name = |rank| output.join(format!("rank-{rank:05}.{}", hayase_trace::EXTENSION));
+            streams.iter().map(|(rank, stream)| (name(rank), vec![stream.as_slice()])).collect()
+        }
+        _ => vec![(output.to_owned(), streams.iter().map(|(_, stream)| stream.as_slice()).collect())],
+    };
+    for (path, parts) in written {
+        Opened::new(&path)?.write(|file| parts.iter().try_for_each(|part| file.write_all(part)))?;
+    }
+    let (ranks, bytes) = (grouped(streams.len() as u64), grouped(total as u64));
+    voice.say(format_args!("{ranks} ranks, {bytes} bytes written to `{}`", output.display()));
+    Ok(End::Done)
+}

@@ -1,0 +1,222 @@
+//! The fit: weighted least squares, robust and without negative parameters, that knows what it cannot know.
+//!
+//! Every measurement is an equation, weighted so that relative residuals count. Outliers are held down by Huber's
+//! weights, renewed until nothing changes. The normal matrix, with its columns scaled to one, is taken apart into its
+//! eigenvectors: a combination of parameters with a part in a direction whose eigenvalue is next to nothing is not
+//! identifiable. Parameters that come out negative are held at 0, the most negative first.
+
+use super::model::{self, COUNT, Setting};
+use super::samples::Sample;
+
+/// Eigenvalues below this part of the largest count as none.
+const NOTHING: f64 = 1e-10;
+/// Where Huber's weights begin to fall, in standard deviations: 95 % efficient where errors are normal.
+const HUBER: f64 = 1.345;
+/// Standard deviations on each side of an interval that holds in 19 of 20 cases.
+const WIDTH: f64 = 1.96;
+
+type Matrix = [[f64; COUNT]; COUNT];
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    /// Parameters \[ps, ps/B\]; of what is not identifiable, the smallest that fit.
+    pub values: [f64; COUNT],
+    /// Sum of the squares of relative residuals, outliers counting less.
+    pub cost: f64,
+    /// Variance of the relative residuals.
+    variance: f64,
+    solved: Solved,
+    /// Held at 0.
+    held: [bool; COUNT],
+}
+
+/// Eigenvectors of the scaled normal matrix.
+#[derive(Clone, Debug)]
+struct Solved {
+    scale: [f64; COUNT],
+    eigenvalues: [f64; COUNT],
+    /// By column.
+    vectors: Matrix,
+}
+
+impl Solved {
+    fn largest(&self) -> f64 {
+        self.eigenvalues.iter().fold(0.0, |largest, &value| f64::max(largest, value))
+    }
+
+    fn is_nothing(&self, direction: usize) -> bool {
+        self.eigenvalues[direction] <= NOTHING * self.largest()
+    }
+}
+
+impl Fit {
+    /// The sum of some parameters and how far it may be off; none where the measurements do not tell it.
+    pub fn sum(&self, which: &[usize]) -> Option<(f64, f64)> {
+        let solved = &self.solved;
+        // A parameter that no equation has is unknown.
+        if which.iter().any(|&i| solved.scale[i] == 0.0) {
+            return None;
+        }
+        let mut variance = 0.0;
+        for direction in 0..COUNT {
+            let part: f64 = which.iter().map(|&i| solved.vectors[i][direction] / solved.scale[i]).sum();
+            let size: f64 = which.iter().map(|&i| (1.0 / solved.scale[i]).abs()).fold(0.0, f64::max);
+            if solved.is_nothing(direction) {
+                if part.abs() > 1e-6 * size {
+                    return None;
+                }
+            } else {
+                variance += part * part / solved.eigenvalues[direction];
+            }
+        }
+        let value = which.iter().map(|&i| self.values[i]).sum();
+        Some((value, WIDTH * (self.variance * variance).sqrt()))
+    }
+}
+
+/// Fits the measurements with these thresholds.
+pub(super) fn fit(setting: &Setting, samples: &[Sample], rounds: usize) -> Fit {
+    let mut exposed: Vec<bool> = samples.iter().map(|sample| guess(samples, sample)).collect();
+    let mut result = robust(setting, samples, &exposed, rounds);
+    for _ in 0..8 {
+        let now: Vec<bool> = samples.iter().map(|sample| model::is_exposed(setting, sample, &result.values)).collect();
+        if now == exposed {
+            break;
+        }
+        exposed = now;
+        result = robust(setting, samples, &exposed, rounds);
+    }
+    result
+}
+
+/// Whether a round trip waits for its message, before any parameter is known: work hides between half and all of a
+/// round trip without work.
+fn guess(samples: &[Sample], sample: &Sample) -> bool {
+    let idle = samples.iter().filter(|other| other.work.ps() == 0.0 && other.call == sample.call);
+    let near = idle.min_by_key(|other| other.bytes.abs_diff(sample.bytes));
+    near.is_none_or(|near| sample.work.ps() < 0.75 * near.time.ps())
+}
+
+fn robust(setting: &Setting, samples: &[Sample], exposed: &[bool], rounds: usize) -> Fit {
+    // Equations that are divided by the measured time: residuals are relative.
+    let equations: Vec<([f64; COUNT], f64)> = samples
+        .iter()
+        .zip(exposed)
+        .map(|(sample, &exposed)| {
+            let (row, time) = (model::row(setting, sample, exposed), sample.time.ps());
+            (row.factors.map(|factor| factor / time), (time - row.rest) / time)
+        })
+        .collect();
+    let mut weights = vec![1.0; equations.len()];
+    let mut fit = without_negatives(&equations, &weights);
+    for _ in 0..rounds {
+        let residuals = residuals(&equations, &fit.values);
+        let limit = HUBER * spread(&residuals);
+        for (weight, residual) in weights.iter_mut().zip(&residuals) {
+            *weight = if residual.abs() <= limit || limit == 0.0 { 1.0 } else { limit / residual.abs() };
+        }
+        let next = without_negatives(&equations, &weights);
+        let moved = next.values.iter().zip(&fit.values).any(|(a, b)| (a - b).abs() > 1e-9 * b.abs());
+        fit = next;
+        if !moved {
+            break;
+        }
+    }
+    let residuals = residuals(&equations, &fit.values);
+    let squares = residuals.iter().zip(&weights).map(|(residual, weight)| weight * residual * residual);
+    fit.cost = squares.sum();
+    let free = equations.len().saturating_sub(COUNT - fit.held.iter().filter(|&&held| held).count()).max(1);
+    fit.variance = fit.cost / free as f64;
+    fit
+}
+
+fn residuals(equations: &[([f64; COUNT], f64)], values: &[f64; COUNT]) -> Vec<f64> {
+    let fitted = |factors: &[f64; COUNT]| factors.iter().zip(values).map(|(factor, value)| factor * value).sum::<f64>();
+    equations.iter().map(|(factors, wanted)| fitted(factors) - wanted).collect()
+}
+
+/// The standard deviation that the median size of the residuals stands for, where errors are normal.
+fn spread(residuals: &[f64]) -> f64 {
+    let mut sizes: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    1.4826 * sizes.get(sizes.len() / 2).copied().unwrap_or(0.0)
+}
+
+fn without_negatives(equations: &[([f64; COUNT], f64)], weights: &[f64]) -> Fit {
+    let mut held = [false; COUNT];
+    let all = least_squares(equations, weights, held);
+    let mut fit = all.clone();
+    loop {
+        // Where something is not identifiable, negative values may be the share of another parameter.
+        let known = |i: usize| fit.sum(&[i]).is_some();
+        let worst = (0..COUNT)
+            .filter(|&i| !held[i] && fit.values[i] < 0.0 && known(i))
+            .min_by(|&a, &b| (fit.values[a] * fit.solved.scale[a]).total_cmp(&(fit.values[b] * fit.solved.scale[b])));
+        let Some(worst) = worst else {
+            // That a parameter is held does not make it, or the others, any surer.
+            return Fit { solved: all.solved, ..fit };
+        };
+        held[worst] = true;
+        fit = least_squares(equations, weights, held);
+    }
+}
+
+fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], held: [bool; COUNT]) -> Fit {
+    let mut normal: Matrix = [[0.0; COUNT]; COUNT];
+    let mut right = [0.0; COUNT];
+    for ((factors, wanted), weight) in equations.iter().zip(weights) {
+        for i in 0..COUNT {
+            for j in 0..COUNT {
+                normal[i][j] += weight * factors[i] * factors[j];
+            }
+            right[i] += weight * factors[i] * wanted;
+        }
+    }
+    let scale: [f64; COUNT] = std::array::from_fn(|i| normal[i][i].sqrt());
+    let unit = |i: usize| if scale[i] == 0.0 || held[i] { 0.0 } else { 1.0 / scale[i] };
+    let scaled: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| normal[i][j] * unit(i) * unit(j)));
+    let (eigenvalues, vectors) = eigen(scaled);
+    let solved = Solved { scale, eigenvalues, vectors };
+    let mut values = [0.0; COUNT];
+    for direction in (0..COUNT).filter(|&direction| !solved.is_nothing(direction)) {
+        let along: f64 = (0..COUNT).map(|i| vectors[i][direction] * right[i] * unit(i)).sum();
+        for (i, value) in values.iter_mut().enumerate() {
+            *value += vectors[i][direction] * along / eigenvalues[direction] * unit(i);
+        }
+    }
+    Fit { values, cost: 0.0, variance: 0.0, solved, held }
+}
+
+/// Eigenvalues and eigenvectors (by column) of a symmetric matrix, by Jacobi's rotations.
+fn eigen(mut a: Matrix) -> ([f64; COUNT], Matrix) {
+    let mut vectors: Matrix = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
+    for _ in 0..60 {
+        let off: f64 = (0..COUNT).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
+        if off < 1e-30 {
+            break;
+        }
+        for p in 0..COUNT {
+            for q in p + 1..COUNT {
+                if a[p][q] == 0.0 {
+                    continue;
+                }
+                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let c = 1.0 / (t * t + 1.0).sqrt();
+                let s = t * c;
+                for row in &mut a {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+                let (above, below) = a.split_at_mut(q);
+                for (x, y) in above[p].iter_mut().zip(&mut below[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
+                }
+                for row in &mut vectors {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+            }
+        }
+    }
+    (std::array::from_fn(|i| a[i][i]), vectors)
+}

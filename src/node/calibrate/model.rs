@@ -1,0 +1,116 @@
+//! What a measurement should take, as a sum of parameters: one row of the system of equations.
+
+use serde::Serialize;
+
+use super::samples::Sample;
+
+/// Number of parameters: L, o, Oss, Ors, Gs, Osl, Orl, Gl in this order \[ps, ps/B\].
+pub(super) const COUNT: usize = 8;
+
+const L: usize = 0;
+const O: usize = 1;
+const OSS: usize = 2;
+const ORS: usize = 3;
+const GS: usize = 4;
+const OSL: usize = 5;
+const ORL: usize = 6;
+const GL: usize = 7;
+
+/// What was measured.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// A message there and back, with work between send and receive at the first rank.
+    RoundTrip,
+    /// A blocking send whose receive has been posted.
+    Send,
+}
+
+/// The thresholds \[B\].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Setting {
+    pub short: u64,
+    pub sync: u64,
+}
+
+/// How often each parameter is in a measured time, and how much of that time is none of theirs \[ps\].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub factors: [f64; COUNT],
+    pub rest: f64,
+}
+
+/// A sum of parameters.
+type Sum = [f64; COUNT];
+
+fn plus(a: Sum, b: Sum, times: f64) -> Sum {
+    std::array::from_fn(|i| a[i] + times * b[i])
+}
+
+fn of(terms: &[(usize, f64)]) -> Sum {
+    let mut sum = [0.0; COUNT];
+    for &(which, factor) in terms {
+        sum[which] += factor;
+    }
+    sum
+}
+
+/// T1 or T1', T2 or T2', T3 or T3' of a message: at the sender, on the network, at the receiver.
+fn pieces(setting: &Setting, bytes: u64) -> (Sum, Sum, Sum) {
+    let (k, first) = (bytes as f64, bytes.min(setting.short) as f64);
+    let (send, receive) = if bytes > setting.sync { (OSL, ORL) } else { (OSS, ORS) };
+    (of(&[(O, 1.0), (send, k)]), of(&[(L, 1.0), (GS, first), (GL, k - first)]), of(&[(O, 1.0), (receive, k)]))
+}
+
+/// How much of a round trip's work the message's own way takes: the time that work can hide.
+fn hidden(setting: &Setting, bytes: u64) -> Sum {
+    let (send, network, receive) = pieces(setting, bytes);
+    if bytes > setting.sync {
+        // T2' + T3' + o + L
+        plus(plus(network, receive, 1.0), of(&[(O, 1.0), (L, 1.0)]), 1.0)
+    } else {
+        // T1 + 2 T2 + T3
+        plus(plus(send, network, 2.0), receive, 1.0)
+    }
+}
+
+/// The equation of a measurement. `exposed` says whether a round trip waits for the message after its work.
+pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
+    let (send, network, receive) = pieces(setting, sample.bytes);
+    // T4 with the receive posted, and T5, are both 2 o + L.
+    let handshake = of(&[(O, 2.0), (L, 1.0)]);
+    let waits = sample.bytes > setting.sync;
+    match sample.call {
+        Measured::Send if waits => Row { factors: plus(send, handshake, 2.0), rest: 0.0 },
+        Measured::Send => Row { factors: send, rest: 0.0 },
+        Measured::RoundTrip => {
+            let seen = if waits {
+                // 2 T1' + T2' + T3' + 2 T4 + 2 T5 - (o + L)
+                let there = plus(plus(plus(network, receive, 1.0), send, 2.0), handshake, 4.0);
+                plus(there, of(&[(O, 1.0), (L, 1.0)]), -1.0)
+            } else {
+                plus(send, receive, 1.0)
+            };
+            if exposed {
+                Row { factors: plus(seen, hidden(setting, sample.bytes), 1.0), rest: 0.0 }
+            } else {
+                Row { factors: seen, rest: sample.work.ps() }
+            }
+        }
+    }
+}
+
+fn value(sum: &Sum, values: &[f64; COUNT]) -> f64 {
+    sum.iter().zip(values).map(|(factor, value)| factor * value).sum()
+}
+
+/// Whether a round trip waits for the message after its work, with these parameters.
+pub(super) fn is_exposed(setting: &Setting, sample: &Sample, values: &[f64; COUNT]) -> bool {
+    value(&hidden(setting, sample.bytes), values) > sample.work.ps()
+}
+
+/// What a measurement takes with these parameters \[ps\].
+pub(super) fn time(setting: &Setting, sample: &Sample, values: &[f64; COUNT]) -> f64 {
+    let row = row(setting, sample, is_exposed(setting, sample, values));
+    value(&row.factors, values) + row.rest
+}

@@ -1,0 +1,52 @@
+//! The table of a calibration: the parameters, how sure they are, and how well they fit.
+
+use std::fmt::Write;
+
+use super::figures::{grouped, percent};
+use super::{Grid, printable};
+use crate::node::calibrate::{Calibration, Estimate, Threshold};
+
+/// What measurements say of a machine.
+pub fn calibration(title: &str, found: &Calibration) -> String {
+    let mut grid = Grid::new().text("parameter").number("value").number("+-").text("unit").text("");
+    for estimate in found.parameters.iter().chain(&found.sums) {
+        grid.row(row(estimate));
+    }
+    for (name, threshold) in [("s", found.s), ("S", found.sync)] {
+        grid.row(threshold_row(name, threshold));
+    }
+    let mut text = format!("{}\n\n{}", printable(title), grid.to_text());
+    let _ = writeln!(
+        text,
+        "\n{} measurements, {} of them different; off by {} (median), {} at most",
+        grouped(found.samples as u64),
+        grouped(found.points.len() as u64),
+        percent(found.median_residual),
+        percent(found.largest_residual),
+    );
+    text
+}
+
+fn row(estimate: &Estimate) -> [String; 5] {
+    let digits = if estimate.unit == "ns" { 1 } else { 3 };
+    let name = printable(&estimate.name);
+    match (estimate.value, estimate.error) {
+        (Some(value), Some(error)) => {
+            let remark = if value.abs() <= error { "cannot be told from 0" } else { "" };
+            let show = |value: f64| format!("{value:.digits$}");
+            [name, show(value), show(error), estimate.unit.into(), remark.into()]
+        }
+        _ => [name, "-".into(), "-".into(), estimate.unit.into(), "not identifiable".into()],
+    }
+}
+
+fn threshold_row(name: &str, threshold: Option<Threshold>) -> [String; 5] {
+    let (value, remark) = match threshold {
+        Some(Threshold { bytes, below: Some(below) }) => {
+            (bytes.to_string(), format!("or up to {}, the next length measured", below - 1))
+        }
+        Some(Threshold { bytes, below: None }) => (bytes.to_string(), "as given".into()),
+        None => ("-".into(), "no length measured is above it".into()),
+    };
+    [name.into(), value, String::new(), "B".into(), remark]
+}

@@ -1,0 +1,70 @@
+//! The table of a replayed program.
+
+use std::fmt::Write;
+
+use super::figures::{Scale, grouped, percent, seconds};
+use super::{Grid, printable};
+use crate::report::Status;
+use crate::report::replay::ReplayReport;
+use crate::units::Bytes;
+
+/// Waits that are shown.
+const WAITS: usize = 10;
+
+/// What a report says, for a terminal: how long, where the time went, who waited for whom.
+pub fn replay(report: &ReplayReport) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", printable(&report.program));
+    let _ = writeln!(text, "nodes {}; network: {}", report.node, printable(&report.network));
+    let early = match report.status {
+        Status::Complete => None,
+        Status::Interrupted => Some("INTERRUPTED"),
+        Status::Deadlocked => Some("DEADLOCKED"),
+    };
+    if let Some(early) = early {
+        let _ = writeln!(text, "{early} at {}: this is what had happened by then", seconds(report.makespan_s));
+    }
+    text.push('\n');
+    let mut lines = vec![("predicted", seconds(report.makespan_s))];
+    if let (Some(measured), Some(error)) = (report.measured_s, report.error) {
+        lines.push(("measured", format!("{} (predicted {:+.1} %)", seconds(measured), error * 100.0)));
+    }
+    lines.push(("messages", format!("{}, {}", grouped(report.messages), Bytes(report.bytes))));
+    if report.unreceived > 0 {
+        lines.push(("unreceived", format!("{}: messages that nobody asked for", grouped(report.unreceived))));
+    }
+    for (name, value) in lines {
+        let _ = writeln!(text, "{name:<14}{value}");
+    }
+    let times = report.breakdown.iter().flat_map(|spread| [spread.least_s, spread.mean_s, spread.most_s]);
+    let scale = Scale::time(times);
+    let mut grid = Grid::new().text("time").number("part").number("least").number("mean").number("most").number("rank");
+    for spread in &report.breakdown {
+        let rank = if spread.most_s > spread.least_s { spread.most_rank.to_string() } else { String::new() };
+        grid.row([
+            spread.kind.to_owned(),
+            percent(spread.part),
+            scale.show(spread.least_s),
+            scale.show(spread.mean_s),
+            scale.show(spread.most_s),
+            rank,
+        ]);
+    }
+    let _ = write!(text, "\nWhere the time of ranks went (rank: the one with the most)\n{}", grid.to_text());
+    if !report.waits.is_empty() {
+        let shown = &report.waits[..report.waits.len().min(WAITS)];
+        let scale = Scale::time(shown.iter().map(|wait| wait.time_s));
+        let mut grid = Grid::new().number("rank").text("what").number("for rank").number("time").number("times");
+        for wait in shown {
+            grid.row([
+                wait.rank.to_string(),
+                wait.kind.to_owned(),
+                wait.peer.to_string(),
+                scale.show(wait.time_s),
+                grouped(wait.count),
+            ]);
+        }
+        let _ = write!(text, "\nThe longest waits between two ranks\n{}", grid.to_text());
+    }
+    text
+}

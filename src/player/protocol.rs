@@ -1,0 +1,329 @@
+//! The way of a message: from the call that sends it to the end of the call that receives it.
+//!
+//! ```text
+//! at once      send overhead -> leaves -> arrives -> is matched -> receive overhead -> received
+//! rendezvous   request -> leaves -> arrives -> is matched -> answer -> arrives -> agreed, then as above
+//! ```
+//! Each arrow is an event. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's overhead, gap or
+//! receiver's overhead) ends when [`Shared`](super::sharing::Shared) says so.
+
+use super::ActivityKind;
+use super::state::{Cargo, Done, Event, Message, NIL, Player, Receive, State};
+use crate::ids::{MessageId, RankId};
+use crate::node::{MessageCosts, Phase};
+use crate::units::Time;
+use crate::workload::Send;
+use crate::workload::program::Envelope;
+
+impl Player<'_> {
+    /// A rank calls a send.
+    pub(super) fn start_send(&mut self, src: RankId, op: u32, to: Envelope, bytes: u64) {
+        let dst = RankId(to.peer);
+        let begin = self.now.max(self.ranks[src].next_send);
+        self.ranks[src].next_send = begin + self.costs.send_interval;
+        let channel = self.channels.entry((src, dst)).or_default();
+        let order = channel.sent;
+        channel.sent += 1;
+        let number = self.sent;
+        self.sent = self.sent.wrapping_add(1);
+        let envelope = Envelope { peer: src.0, ..to };
+        let message = self.messages.add(Message {
+            number,
+            src,
+            dst,
+            op,
+            envelope,
+            bytes,
+            order,
+            receive: NIL,
+            marks: [self.now, begin, begin],
+
+            arrived: false,
+            sent: false,
+        });
+        if self.costs.message(bytes).rendezvous {
+            let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
+            let end = self.spend(src, op, begin, self.costs.handshake, kinds, (number, dst));
+            self.timers.set(end, Event::RequestLeaves(message));
+        } else if self.has_room(dst, bytes, message) {
+            self.send_data(message, begin);
+        }
+    }
+
+    /// Whether an eager message may be sent now; if not, it waits for room.
+    fn has_room(&mut self, dst: RankId, bytes: u64, message: u32) -> bool {
+        let Some(limit) = self.costs.eager_buffer else { return true };
+        let buffer = &mut self.buffers[dst.0 as usize];
+        if buffer.waiting.is_empty() && buffer.used + bytes <= limit.0 {
+            buffer.used += bytes;
+            return true;
+        }
+        buffer.waiting.push_back(message);
+        false
+    }
+
+    /// An eager message has left the buffer of its receiver.
+    fn make_room(&mut self, dst: RankId, bytes: u64) {
+        let Some(limit) = self.costs.eager_buffer else { return };
+        self.buffers[dst.0 as usize].used -= bytes;
+        while let Some(&message) = self.buffers[dst.0 as usize].waiting.front() {
+            let bytes = self.messages.get(message).bytes;
+            let buffer = &mut self.buffers[dst.0 as usize];
+            if buffer.used + bytes > limit.0 {
+                break;
+            }
+            buffer.waiting.pop_front();
+            buffer.used += bytes;
+            let begin = self.now.max(self.messages.get(message).marks[1]);
+            self.messages.get_mut(message).marks[1..].fill(begin);
+            self.send_data(message, begin);
+        }
+    }
+
+    /// The sender's overhead starts.
+    fn send_data(&mut self, message: u32, begin: Time) {
+        let &Message { src, dst, op, bytes, number, .. } = self.messages.get(message);
+        let costs = self.costs.message(bytes);
+        if self.shares(dst, src, Phase::Send, &costs) {
+            self.timers.set(begin + (costs.send - costs.shared), Event::Flow(message));
+        } else {
+            let kinds = (ActivityKind::SendOverhead, ActivityKind::SendWait);
+            let end = self.spend(src, op, begin, costs.send, kinds, (number, dst));
+            self.timers.set(end, Event::Leave(message));
+        }
+    }
+
+    /// Whether this part of the way of a message shares the receiver's bandwidth. Processors of graphs are one
+    /// operation's at a time: there only the gap is shared.
+    fn shares(&self, dst: RankId, busy: RankId, phase: Phase, costs: &MessageCosts) -> bool {
+        !self.shared.is_empty()
+            && costs.bandwidth_in == phase
+            && costs.shared > Time::ZERO
+            && (phase == Phase::Gap || self.ranks[busy].graph.is_none())
+            && dst.0 < self.shared.len() as u32
+    }
+
+    /// What happens to messages.
+    pub(super) fn message_event(&mut self, event: Event) {
+        match event {
+            Event::Leave(message) => self.leave(message),
+            Event::Flow(message) => {
+                let &Message { dst, bytes, .. } = self.messages.get(message);
+                let work = self.costs.message(bytes).shared;
+                self.shared[dst.0 as usize].start(self.now, message, work);
+                self.watch_sharing(dst);
+            }
+            Event::Through(dst, generation) => {
+                if self.shared[dst.0 as usize].generation == generation
+                    && let Some(message) = self.shared[dst.0 as usize].finish(self.now)
+                {
+                    self.watch_sharing(dst);
+                    let costs = self.costs.message(self.messages.get(message).bytes);
+                    match costs.bandwidth_in {
+                        Phase::Send => self.leave(message),
+                        Phase::Gap => self.arrive(message),
+                        Phase::Recv => self.received(message),
+                    }
+                }
+            }
+            Event::Arrive(message) => self.arrive(message),
+            Event::Received(message) => self.received(message),
+            Event::RequestLeaves(message) => {
+                let &Message { src, dst, .. } = self.messages.get(message);
+                self.carry(message, src, dst, Cargo::Request, Event::RequestArrives(message));
+            }
+            Event::RequestArrives(message) => {
+                self.messages.get_mut(message).marks[..2].fill(self.now);
+                self.envelope_arrives(message);
+            }
+            Event::AnswerLeaves(message) => {
+                let &Message { src, dst, .. } = self.messages.get(message);
+                self.carry(message, dst, src, Cargo::Answer, Event::AnswerArrives(message));
+            }
+            Event::AnswerArrives(message) => {
+                let &Message { src, dst, op, number, .. } = self.messages.get(message);
+                let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
+                let end = self.spend(src, op, self.now, self.costs.handshake, kinds, (number, dst));
+                self.timers.set(end, Event::Agreed(message));
+            }
+            Event::Agreed(message) => {
+                let found = self.messages.get_mut(message);
+                found.marks[2] = self.now;
+                let receive = found.receive;
+                self.receives.get_mut(receive).marks[1] = self.now;
+                self.send_data(message, self.now);
+            }
+            Event::Resume(_) | Event::Started(..) | Event::Finish(..) => {}
+        }
+    }
+
+    /// Sets the timer for the next message that is through at this receiver.
+    fn watch_sharing(&mut self, dst: RankId) {
+        let shared = &self.shared[dst.0 as usize];
+        if let Some(next) = shared.next() {
+            self.timers.set(next.max(self.now), Event::Through(dst, shared.generation));
+        }
+    }
+
+    /// Sends a control message.
+    fn carry(&mut self, message: u32, src: RankId, dst: RankId, cargo: Cargo, arrival: Event) {
+        if !self.costs.control_travels {
+            self.timers.set(self.now, arrival);
+        } else if self.on_fabric {
+            self.hand_over(message, src, dst, 0, cargo);
+        } else {
+            self.timers.set(self.now + self.costs.latency, arrival);
+        }
+    }
+
+    /// Gives a message to the engine.
+    fn hand_over(&mut self, message: u32, src: RankId, dst: RankId, bytes: u64, cargo: Cargo) {
+        let index = &mut self.handed[src.0 as usize];
+        let id = MessageId { src, index: *index };
+        *index = index.wrapping_add(1);
+        self.carried.insert(id, (message, cargo));
+        self.outbox.push(Send { id, dst, bytes });
+    }
+
+    /// The sender is done, and the message leaves.
+    fn leave(&mut self, message: u32) {
+        let found = self.messages.get_mut(message);
+        found.sent = true;
+        let Message { src, dst, op, bytes, marks, number, .. } = *found;
+        let costs = self.costs.message(bytes);
+        if self.on_fabric {
+            self.hand_over(message, src, dst, bytes, Cargo::Data);
+        } else if self.shares(dst, dst, Phase::Gap, &costs) {
+            self.timers.set(self.now + self.costs.latency, Event::Flow(message));
+        } else {
+            self.timers.set(self.now + (self.costs.latency + costs.gap), Event::Arrive(message));
+        }
+        self.done(src, op, Done { marks, end: self.now, message: number, peer: dst });
+    }
+
+    /// The last byte is there.
+    fn arrive(&mut self, message: u32) {
+        let found = self.messages.get_mut(message);
+        found.arrived = true;
+        match found.receive {
+            NIL => self.envelope_arrives(message),
+            receive => {
+                self.receives.get_mut(receive).marks[2] = self.now;
+                self.receive_data(message);
+            }
+        }
+    }
+
+    /// What says who sent what is there: messages between two ranks are matched in the order in which they were sent.
+    fn envelope_arrives(&mut self, message: u32) {
+        let &Message { src, dst, order, .. } = self.messages.get(message);
+        let channel = self.channels.entry((src, dst)).or_default();
+        if order != channel.arrived {
+            channel.early.push((order, message));
+            return;
+        }
+        let mut next = Some(message);
+        while let Some(message) = next {
+            self.matching(message);
+            let channel = self.channels.entry((src, dst)).or_default();
+            channel.arrived += 1;
+            let due = channel.arrived;
+            let early = channel.early.iter().position(|(order, _)| *order == due);
+            next = early.map(|at| channel.early.swap_remove(at).1);
+            if channel.arrived == channel.sent {
+                self.channels.remove(&(src, dst));
+            }
+        }
+    }
+
+    fn matching(&mut self, message: u32) {
+        let &Message { dst, envelope, .. } = self.messages.get(message);
+        match self.mailboxes[dst].arrive(envelope, message) {
+            Some(receive) => self.joined(message, receive),
+            None => {
+                if let State::Probing(op) = self.ranks[dst].state {
+                    self.probe(dst, op);
+                }
+            }
+        }
+    }
+
+    /// A rank calls a receive.
+    pub(super) fn start_recv(&mut self, rank: RankId, op: u32, from: Envelope) {
+        let receive = self.receives.add(Receive { rank, op, marks: [self.now; 3] });
+        if let Some(message) = self.mailboxes[rank].post(from, receive) {
+            self.joined(message, receive);
+        }
+    }
+
+    /// A message and a receive have found each other.
+    fn joined(&mut self, message: u32, receive: u32) {
+        let found = self.messages.get_mut(message);
+        found.receive = receive;
+        let Message { src, dst, bytes, arrived, number, .. } = *found;
+        self.receives.get_mut(receive).marks = [self.now; 3];
+        if arrived {
+            self.make_room(dst, bytes);
+            self.receive_data(message);
+        } else {
+            found.marks[1] = self.now;
+            let op = self.receives.get(receive).op;
+            let answer = self.costs.handshake + self.costs.handshake;
+            let kinds = (ActivityKind::Sync, ActivityKind::RecvWait);
+            let end = self.spend(dst, op, self.now, answer, kinds, (number, src));
+            self.timers.set(end, Event::AnswerLeaves(message));
+        }
+    }
+
+    /// The receiver's overhead starts.
+    fn receive_data(&mut self, message: u32) {
+        let &Message { src, dst, bytes, receive, number, .. } = self.messages.get(message);
+        let costs = self.costs.message(bytes);
+        if self.shares(dst, dst, Phase::Recv, &costs) {
+            self.timers.set(self.now + (costs.recv - costs.shared), Event::Flow(message));
+        } else {
+            let op = self.receives.get(receive).op;
+            let kinds = (ActivityKind::RecvOverhead, ActivityKind::RecvWait);
+            let end = self.spend(dst, op, self.now, costs.recv, kinds, (number, src));
+            self.timers.set(end, Event::Received(message));
+        }
+    }
+
+    /// The receiver is done.
+    fn received(&mut self, message: u32) {
+        let Message { src, receive, bytes, number, .. } = *self.messages.get(message);
+        let Receive { rank, op, marks, .. } = *self.receives.get(receive);
+        self.messages.remove(message);
+        self.receives.remove(receive);
+        self.delivered += 1;
+        self.bytes += bytes;
+        self.done(rank, op, Done { marks, end: self.now, message: number, peer: src });
+    }
+
+    /// What a rank has started is done.
+    fn done(&mut self, rank: RankId, op: u32, done: Done) {
+        if self.ranks[rank].graph.is_some() {
+            self.finish(rank, op);
+        } else {
+            self.request_done(rank, op, done);
+        }
+    }
+
+    /// Takes a processor's time, and returns when that ends. In a sequence what a call has started takes no time from
+    /// what the rank does meanwhile, so it ends right after it has begun. `kinds`: what the time is, and what the processor
+    /// was idle for before; `other`: the message, and its other end.
+    fn spend(
+        &mut self,
+        rank: RankId,
+        op: u32,
+        begin: Time,
+        time: Time,
+        kinds: (ActivityKind, ActivityKind),
+        other: (u32, RankId),
+    ) -> Time {
+        match self.ranks[rank].graph {
+            None => begin + time,
+            Some(_) => self.occupy(rank, op, begin, time, kinds, Some(other)),
+        }
+    }
+}

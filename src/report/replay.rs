@@ -1,0 +1,106 @@
+//! What came out of a program that was replayed, as plain data.
+
+use serde::Serialize;
+
+use super::{Meta, Status};
+
+/// The version of the form of [`ReplayReport`] in JSON.
+pub const SCHEMA: &str = "hayase-replay-1";
+
+/// What came out of one replay.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ReplayReport {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// What the program was played on: node, topology and the rest, so that it can be played again.
+    pub scenario: serde_json::Value,
+    /// The program: the name of its trace.
+    pub program: String,
+    /// The nodes, for people: `loggps`.
+    pub node: String,
+    /// The network, for people.
+    pub network: String,
+    /// `complete`, or why the run ended early.
+    pub status: Status,
+    /// When the last rank ended \[s\].
+    pub makespan_s: f64,
+    /// The same in the run that was recorded, where the trace has it \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measured_s: Option<f64>,
+    /// `makespan_s / measured_s - 1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
+    /// Operations of the program.
+    pub operations: u64,
+    /// Messages received, those of collectives among them.
+    pub messages: u64,
+    /// Their bytes \[B\].
+    pub bytes: u64,
+    /// Messages that arrived and that nobody asked for.
+    pub unreceived: u64,
+    /// Where the time went, over all ranks.
+    pub breakdown: Vec<Spread>,
+    /// The longest waits between two ranks, longest first.
+    pub waits: Vec<Wait>,
+    /// Where the time of each rank went.
+    pub ranks: Vec<RankReport>,
+    /// A number that differs where any rank ended at another time or spent it otherwise.
+    pub fingerprint: String,
+    /// What may differ from machine to machine.
+    pub meta: Meta,
+}
+
+/// Where the time of one rank went \[s\].
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct RankReport {
+    /// Which one.
+    pub rank: u32,
+    /// When its last operation ended.
+    pub end_s: f64,
+    /// It computed.
+    pub compute_s: f64,
+    /// It sent: its processor was busy.
+    pub send_overhead_s: f64,
+    /// It received: its processor was busy.
+    pub recv_overhead_s: f64,
+    /// It waited for receivers.
+    pub send_wait_s: f64,
+    /// It waited for messages.
+    pub recv_wait_s: f64,
+    /// It exchanged requests and answers of rendezvous.
+    pub sync_s: f64,
+}
+
+/// One kind of time, over all ranks \[s\].
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Spread {
+    /// What it was spent on.
+    pub kind: &'static str,
+    /// The least, and the first rank that has it.
+    pub least_s: f64,
+    /// Which.
+    pub least_rank: u32,
+    /// The mean.
+    pub mean_s: f64,
+    /// The most, and the first rank that has it.
+    pub most_s: f64,
+    /// Which.
+    pub most_rank: u32,
+    /// Its part of the time of all ranks until each ended.
+    pub part: f64,
+}
+
+/// How long one rank waited for another, in all.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Wait {
+    /// Who waited.
+    pub rank: u32,
+    /// For whom.
+    pub peer: u32,
+    /// For what: `send wait` or `receive wait`.
+    pub kind: &'static str,
+    /// How long \[s\].
+    pub time_s: f64,
+    /// How often.
+    pub count: u64,
+}

@@ -1,0 +1,583 @@
+//! Input queues: finite buffers at the inputs, credits, whole-packet grants.
+
+use super::net::{NONE, Net, Packet, Pool, Trains};
+use super::rings::Rings;
+use super::wheel::Event;
+use super::{Arbitration, DeadlockAvoidance, PacketSpec, Queues, Switching, Ticks};
+use crate::fabric::Fabric;
+use crate::ids::{Id, LinkId, VertexId};
+use crate::transport::{Channel, Gridlock};
+
+/// Marks an event as the arrival of a packet alone.
+const ARRIVAL: u32 = 1 << 31;
+/// The port is a source, not the buffer of a link.
+const SOURCE: u32 = u32::MAX;
+
+/// Switches with a buffer of B packets at each input port and virtual channel.
+///
+/// A link may send a packet only if the buffer at its other end has room for it (credits, which come back at once when
+/// the last byte has left the buffer). With one queue a buffer, only the first packet of each may go, so one that waits
+/// holds back those behind it although their links may be free: head-of-line blocking. With virtual output queues each
+/// output has a queue of its own in every buffer, and a buffer may serve several outputs at once.
+///
+/// A link that is free is granted to one of the packets that want it and have room ahead: inputs in turn, or by arrival
+/// at this switch, or by age of the message. A grant is for a whole packet. What has arrived at its node leaves the
+/// network at once.
+///
+/// With *cut-through* (`head-latency` h) a packet takes part in the next arbitration when its first byte is there, h after
+/// it was sent; its buffer has room for all of it before it starts (virtual cut-through).
+///
+/// On rings packets could wait for each other in a circle. *Local bubble*: a packet that enters a ring, from its source or
+/// from another dimension, must leave room for one more behind it. *Dateline*: two virtual channels; a packet starts a
+/// ring in the first and goes on in the second from the link on that closes the ring.
+///
+/// With unlimited virtual output queues and arrival order this is the same as output queues, to the last tick: the events
+/// are the same and come in the same order.
+///
+/// Source: W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapters 13, 14, 17;
+/// local bubble: V. Puente et al., "The adaptive bubble router", JPDC 61 (2001).
+#[derive(Debug)]
+pub(super) struct InputQueues {
+    lanes: u32,
+    /// Whether each output has a queue of its own at every input.
+    virtual_outputs: bool,
+    arbitration: Arbitration,
+    /// Whether packets that enter a ring leave a bubble.
+    bubble: bool,
+    /// Cut-through: how far the first byte is ahead of the packet \[ticks\].
+    head: Option<u64>,
+    rings: Rings,
+    outputs: Vec<Output>,
+    /// By port, which is a buffer or a source: what it belongs to.
+    ports: Vec<Port>,
+    /// By port, or by port and output of its switch: the packets that wait.
+    queues: Vec<Queue>,
+    /// By output, as bits: the inputs of its switch whose first packet wants it.
+    requests: Vec<u64>,
+    /// By link and lane: room in the buffer at its end.
+    room: Vec<u32>,
+    /// By link: the port of the source in front of it.
+    sources: Vec<u32>,
+    /// By port: whether a packet of it is being sent; the next one waits for that, unless outputs have their own queues.
+    serving: Vec<bool>,
+    packets: Pool,
+    /// By packet: its place in the order that the arbiter goes by, and when its last byte is here.
+    stamps: Vec<Stamp>,
+    trains: Trains,
+    /// By message: its place in the order in which messages were sent.
+    ages: Vec<u64>,
+    /// Messages sent and packets arrived so far.
+    arrived: u64,
+    /// Places a message: see [`Net::stride`].
+    stride: usize,
+}
+
+/// When a packet came.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stamp {
+    order: u64,
+    tail: u64,
+}
+
+/// The output port of a link.
+#[derive(Clone, Copy, Debug)]
+struct Output {
+    sending: bool,
+    /// The port whose packet it sends.
+    serves: u32,
+    /// Its requests: where they start, and how many words they are.
+    requests: u32,
+    words: u32,
+    /// The input that is first in turn.
+    turn: u32,
+    /// The first port of its switch, and the number of this output among those of the switch.
+    switch: u32,
+    index: u32,
+    /// The first port of the buffer at its end.
+    buffer: u32,
+    /// Packets that wait for it, over time.
+    queued: u32,
+    peak: u32,
+    /// When they left less when they came, summed over all \[ticks\].
+    queue_time: i128,
+    busy: u64,
+    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did before.
+    stuck: u64,
+    blocked: u64,
+}
+
+/// A buffer, or a source.
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    /// The link that fills it, or [`SOURCE`].
+    link: u32,
+    lane: u32,
+    /// Its number among the inputs of its switch.
+    index: u32,
+    /// Its first queue.
+    queue: u32,
+}
+
+/// Packets in order of arrival; at a source, messages.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    head: u32,
+    tail: u32,
+}
+
+/// What an arbiter has found.
+struct Grant {
+    port: u32,
+    lane: u32,
+}
+
+impl InputQueues {
+    /// Empty buffers on this fabric, all of whose links have ends.
+    pub(super) fn new(fabric: &Fabric, spec: &PacketSpec, net: &Net) -> Self {
+        let dateline = spec.avoidance() == DeadlockAvoidance::Dateline;
+        let lanes = if dateline { 2 } else { 1 };
+        let virtual_outputs = spec.queues() == Queues::VirtualOutput;
+        let vertices = (fabric.nodes() + fabric.switches()) as usize;
+        let ends = |link: &crate::fabric::Link| link.ends.unwrap_or((VertexId(0), VertexId(0)));
+        let (mut inputs, mut outputs) = (vec![Vec::new(); vertices], vec![Vec::new(); vertices]);
+        for (id, link) in fabric.links().iter_ids() {
+            let (from, to) = ends(link);
+            outputs[from.index()].push(id);
+            inputs[to.index()].push(id);
+        }
+        let output = Output {
+            sending: false,
+            serves: NONE,
+            requests: 0,
+            words: 0,
+            turn: 0,
+            switch: 0,
+            index: 0,
+            buffer: 0,
+            queued: 0,
+            peak: 0,
+            queue_time: 0,
+            busy: 0,
+            stuck: u64::MAX,
+            blocked: 0,
+        };
+        let capacity = spec.buffer().room();
+        let mut model = Self {
+            lanes,
+            virtual_outputs,
+            arbitration: spec.arbitration(),
+            bubble: spec.avoidance() == DeadlockAvoidance::LocalBubble,
+            head: spec.head_latency.map(|head| net.clock.span(*head)),
+            rings: Rings::new(fabric),
+            outputs: vec![output; fabric.links().len()],
+            ports: Vec::new(),
+            queues: Vec::new(),
+            requests: Vec::new(),
+            room: vec![capacity; fabric.links().len() * lanes as usize],
+            sources: vec![NONE; fabric.links().len()],
+            serving: Vec::new(),
+            packets: Pool::default(),
+            stamps: Vec::new(),
+            trains: Trains::default(),
+            ages: Vec::new(),
+            arrived: 0,
+            stride: 1,
+        };
+        for (vertex, (inputs, outputs)) in inputs.iter().zip(&outputs).enumerate() {
+            model.add_switch(fabric, VertexId(vertex as u32), inputs, outputs);
+        }
+        model.serving = vec![false; model.ports.len()];
+        model
+    }
+
+    /// Lays out the ports of a node or switch.
+    fn add_switch(&mut self, fabric: &Fabric, vertex: VertexId, inputs: &[LinkId], outputs: &[LinkId]) {
+        let first = self.ports.len() as u32;
+        let queues_each = if self.virtual_outputs { outputs.len().max(1) } else { 1 };
+        let mut add = |link: u32, lane: u32| {
+            let (index, queue) = (self.ports.len() as u32 - first, self.queues.len() as u32);
+            self.ports.push(Port { link, lane, index, queue });
+            self.queues.resize(self.queues.len() + queues_each, Queue { head: NONE, tail: NONE });
+            first + index
+        };
+        for &link in inputs {
+            let buffer = add(link.0, 0);
+            for lane in 1..self.lanes {
+                add(link.0, lane);
+            }
+            self.outputs[link.index()].buffer = buffer;
+        }
+        let source = if vertex.0 < fabric.nodes() { add(SOURCE, 0) } else { NONE };
+        let words = (self.ports.len() - first as usize).div_ceil(64).max(1) as u32;
+        for (index, &link) in outputs.iter().enumerate() {
+            self.sources[link.index()] = source;
+            let output = &mut self.outputs[link.index()];
+            (output.requests, output.words) = (self.requests.len() as u32, words);
+            (output.switch, output.index) = (first, index as u32);
+            self.requests.resize(self.requests.len() + words as usize, 0);
+        }
+    }
+
+    /// Cut-through: how far the first byte is ahead \[ticks\].
+    pub(super) fn head(&self) -> Option<u64> {
+        self.head
+    }
+
+    /// The queue of a port in which what wants this link waits.
+    #[inline]
+    fn queue_for(&self, port: u32, link: u32) -> usize {
+        let first = self.ports[port as usize].queue;
+        (if self.virtual_outputs { first + self.outputs[link as usize].index } else { first }) as usize
+    }
+
+    /// The link that the first of a queue wants; a port of a source holds messages.
+    #[inline]
+    fn wanted(&self, net: &Net, port: u32, head: u32) -> u32 {
+        if self.ports[port as usize].link == SOURCE {
+            net.link(net.place(head))
+        } else {
+            net.link(self.packets.at(head).place)
+        }
+    }
+
+    #[inline]
+    fn set_request(&mut self, link: u32, port: u32, wants: bool) {
+        let output = &self.outputs[link as usize];
+        let index = self.ports[port as usize].index;
+        let (word, bit) = ((output.requests + index / 64) as usize, 1 << (index % 64));
+        if wants {
+            self.requests[word] |= bit;
+        } else {
+            self.requests[word] &= !bit;
+        }
+    }
+
+    /// Puts a packet, or a message at its source, into its queue; returns whether it is the first there.
+    #[inline]
+    fn append(&mut self, port: u32, link: u32, entry: u32) -> bool {
+        let place = self.queue_for(port, link);
+        let source = self.ports[port as usize].link == SOURCE;
+        let queue = &mut self.queues[place];
+        let tail = std::mem::replace(&mut queue.tail, entry);
+        if queue.head == NONE {
+            queue.head = entry;
+            return true;
+        }
+        if source {
+            self.trains.get(tail).next = entry;
+        } else {
+            self.packets.get(tail).next = entry;
+        }
+        false
+    }
+
+    /// The lane of the buffer that a packet from this port goes to over this link.
+    #[inline]
+    fn lane_ahead(&self, port: &Port, link: u32) -> u32 {
+        if self.lanes == 1 {
+            return 0;
+        }
+        let stays = port.link != SOURCE && self.rings.stays(port.link, link);
+        u32::from(self.rings.closes(link) || (stays && port.lane == 1))
+    }
+
+    /// Whether the first packet of this input may go over this link, and where it would go.
+    #[inline]
+    fn grant(&self, net: &Net, link: u32, port: u32, head: u32) -> Option<Grant> {
+        let input = &self.ports[port as usize];
+        let lane = self.lane_ahead(input, link);
+        let place = if input.link == SOURCE { net.place(head) } else { self.packets.at(head).place };
+        if net.link(place + 1) == NONE {
+            return Some(Grant { port, lane });
+        }
+        let enters =
+            self.bubble && self.rings.holds(link) && (input.link == SOURCE || !self.rings.stays(input.link, link));
+        let room = self.room[(link * self.lanes + lane) as usize];
+        (room > u32::from(enters)).then_some(Grant { port, lane })
+    }
+
+    /// Grants a link that is free to one of those that want it.
+    #[inline]
+    fn arbitrate(&mut self, net: &mut Net, link: u32) {
+        let output = &self.outputs[link as usize];
+        if output.sending {
+            return;
+        }
+        let words = &self.requests[output.requests as usize..(output.requests + output.words) as usize];
+        let (first, bit) = ((output.turn / 64) as usize, output.turn % 64);
+        let mut best: Option<(u64, Grant)> = None;
+        // From the turn on, and round to it again.
+        'search: for step in 0..=words.len() {
+            let word = if first + step < words.len() { first + step } else { first + step - words.len() };
+            let mut bits = words[word];
+            if step == 0 {
+                bits &= !0 << bit;
+            }
+            if step == words.len() {
+                bits &= !(!0 << bit);
+            }
+            while bits != 0 {
+                let index = word as u32 * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                let port = output.switch + index;
+                let head = self.queues[self.queue_for(port, link)].head;
+                let Some(grant) = self.grant(net, link, port, head) else { continue };
+                if self.arbitration == Arbitration::RoundRobin {
+                    best = Some((0, grant));
+                    break 'search;
+                }
+                let order = self.order(net, port, head);
+                if best.as_ref().is_none_or(|(least, _)| order < *least) {
+                    best = Some((order, grant));
+                }
+            }
+        }
+        if let Some((_, grant)) = best {
+            self.send(net, link, grant);
+        }
+    }
+
+    /// What the arbiter goes by, least first.
+    #[inline]
+    fn order(&self, net: &Net, port: u32, head: u32) -> u64 {
+        let source = self.ports[port as usize].link == SOURCE;
+        match (self.arbitration, source) {
+            (Arbitration::OldestFirst, false) => self.ages[net.flow(self.packets.at(head).place) as usize],
+            (_, false) => self.stamps[head as usize].order,
+            (_, true) => self.trains.at(head).order,
+        }
+    }
+
+    /// Sends the first packet of an input over a link.
+    #[inline]
+    fn send(&mut self, net: &mut Net, link: u32, Grant { port, lane }: Grant) {
+        let queue = self.queue_for(port, link);
+        let head = self.queues[queue].head;
+        let source = self.ports[port as usize].link == SOURCE;
+        let packet = if source {
+            let packet = self.trains.next_packet(net, head);
+            if packet.last {
+                self.queues[queue].head = self.trains.at(head).next;
+            }
+            let id = self.packets.add(packet);
+            if self.stamps.len() <= id as usize {
+                self.stamps.resize(id as usize + 1, Stamp::default());
+            }
+            self.stamps[id as usize].tail = net.now;
+            id
+        } else {
+            self.queues[queue].head = self.packets.at(head).next;
+            head
+        };
+        self.set_request(link, port, false);
+        let &Packet { place, bytes, .. } = self.packets.at(packet);
+        self.packets.get(packet).lane = lane as u8;
+        let ends = net.link(place + 1) == NONE;
+        if !ends {
+            self.room[(link * self.lanes + lane) as usize] -= 1;
+        }
+        let own = net.sending(link, bytes);
+        // With cut-through its last byte may still be on its way here.
+        let time = own.max(self.stamps[packet as usize].tail.saturating_sub(net.now));
+        let latency = net.links[link as usize].latency;
+        let turn = self.ports[port as usize].index + 1;
+        let output = &mut self.outputs[link as usize];
+        self.serving[port as usize] = true;
+        output.sending = true;
+        output.serves = port;
+        output.turn = if turn < output.words * 64 { turn } else { 0 };
+        output.busy = output.busy.saturating_add(time);
+        if output.stuck != u64::MAX {
+            output.blocked += net.now - output.stuck;
+            output.stuck = u64::MAX;
+        }
+        if !source {
+            output.queue_time += i128::from(net.now);
+            output.queued -= 1;
+        }
+        if self.virtual_outputs {
+            self.expose(net, port, queue);
+        }
+        net.schedule(time, link, packet);
+        match self.head {
+            Some(head) if !ends => {
+                self.stamps[packet as usize].tail = net.now.saturating_add(time).saturating_add(latency);
+                net.schedule_later(head.min(own).saturating_add(latency), link | ARRIVAL, packet);
+            }
+            _ if latency > 0 || self.head.is_some() => {
+                net.schedule_later(time.saturating_add(latency), link | ARRIVAL, packet);
+            }
+            _ => {}
+        }
+    }
+
+    /// Has the first of a queue ask for its link; returns which one.
+    #[inline]
+    fn expose(&mut self, net: &Net, port: u32, place: usize) -> Option<u32> {
+        let head = self.queues[place].head;
+        if head == NONE {
+            return None;
+        }
+        let link = self.wanted(net, port, head);
+        self.set_request(link, port, true);
+        Some(link)
+    }
+
+    /// A packet has come to the end of a link; returns whether its message has arrived.
+    #[inline]
+    fn hand_on(&mut self, net: &mut Net, link: u32, packet: u32) -> bool {
+        net.hops += 1;
+        let crossed = self.packets.get(packet);
+        crossed.place += 1;
+        crossed.next = NONE;
+        let (place, last, lane) = (crossed.place, crossed.last, crossed.lane);
+        let next = net.link(place);
+        if next == NONE {
+            self.packets.remove(packet);
+            if last {
+                net.arrivals.push(net.flow(place));
+            }
+            return last;
+        }
+        let port = self.outputs[link as usize].buffer + u32::from(lane);
+        self.stamps[packet as usize].order = self.arrived;
+        self.arrived += 1;
+        let output = &mut self.outputs[next as usize];
+        output.queue_time -= i128::from(net.now);
+        output.queued += 1;
+        if self.append(port, next, packet) && !self.is_serving(port) {
+            self.set_request(next, port, true);
+            self.arbitrate(net, next);
+        }
+        let output = &mut self.outputs[next as usize];
+        output.peak = output.peak.max(output.queued);
+        self.note_stuck(net, next);
+        false
+    }
+
+    /// Whether the packet that left this buffer last is still being sent, so that the next one has to wait.
+    #[inline]
+    fn is_serving(&self, port: u32) -> bool {
+        !self.virtual_outputs && self.serving[port as usize]
+    }
+
+    #[inline]
+    fn note_stuck(&mut self, net: &Net, link: u32) {
+        let output = &mut self.outputs[link as usize];
+        if !output.sending && output.queued > 0 && output.stuck == u64::MAX {
+            output.stuck = net.now;
+        }
+    }
+
+    /// The buffer or queue that the first packet of a port waits for, if it does.
+    fn waits_for(&self, net: &Net, port: u32) -> Option<(Channel, u32)> {
+        let queues = if self.virtual_outputs { self.queues_of(port) } else { 1 };
+        let first = self.ports[port as usize].queue as usize;
+        let head = (first..first + queues).map(|place| self.queues[place].head).find(|&head| head != NONE)?;
+        let link = self.wanted(net, port, head);
+        let lane = self.lane_ahead(&self.ports[port as usize], link);
+        Some((Channel { link: LinkId(link), lane: lane as u8 }, self.outputs[link as usize].buffer + lane))
+    }
+
+    /// How many queues a port has.
+    fn queues_of(&self, port: u32) -> usize {
+        let next = self.ports.get(port as usize + 1).map_or(self.queues.len(), |next| next.queue as usize);
+        next - self.ports[port as usize].queue as usize
+    }
+}
+
+#[cfg(test)]
+impl InputQueues {
+    /// No packet is anywhere, and every buffer has all its room back.
+    pub(super) fn assert_empty(&self, capacity: u32) {
+        assert_eq!((self.packets.count, self.trains.count), (0, 0));
+        assert!(self.room.iter().all(|&room| room == capacity), "{:?}", self.room);
+        assert!(self.requests.iter().all(|&bits| bits == 0));
+        assert!(self.queues.iter().all(|queue| queue.head == NONE));
+        assert!(self.outputs.iter().all(|output| !output.sending && output.queued == 0));
+    }
+}
+
+impl Switching for InputQueues {
+    fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
+        if self.stride != net.stride {
+            self.packets.rename(net.renaming(self.stride));
+            self.stride = net.stride;
+        }
+        if self.ages.len() <= flow as usize {
+            self.ages.resize(flow as usize + 1, 0);
+        }
+        let link = net.link(net.place(flow));
+        self.trains.add(flow, bytes);
+        self.trains.get(flow).order = self.arrived;
+        self.ages[flow as usize] = self.arrived;
+        self.arrived += 1;
+        let port = self.sources[link as usize];
+        if self.append(port, link, flow) && !self.is_serving(port) {
+            self.set_request(link, port, true);
+            self.arbitrate(net, link);
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool {
+        let Event { what: link, which: packet, .. } = event;
+        if link & ARRIVAL != 0 {
+            return self.hand_on(net, link & !ARRIVAL, packet);
+        }
+        let output = &mut self.outputs[link as usize];
+        output.sending = false;
+        let port = output.serves;
+        let Port { link: filled, lane, .. } = self.ports[port as usize];
+        // The next packet of that buffer may go now.
+        let mut next = None;
+        if !self.virtual_outputs {
+            self.serving[port as usize] = false;
+            next = self.expose(net, port, self.ports[port as usize].queue as usize);
+        }
+        self.arbitrate(net, link);
+        self.note_stuck(net, link);
+        if let Some(next) = next.filter(|&next| next != link) {
+            self.arbitrate(net, next);
+        }
+        let sent = self.packets.at(packet);
+        let departed = sent.last && filled == SOURCE && net.departed(sent.place);
+        let arrived = self.head.is_none() && net.links[link as usize].latency == 0 && self.hand_on(net, link, packet);
+        if filled != SOURCE {
+            self.room[(filled * self.lanes + lane) as usize] += 1;
+            self.arbitrate(net, filled);
+        }
+        arrived | departed
+    }
+
+    fn port(&self, net: &Net, link: usize) -> Ticks {
+        let output = &self.outputs[link];
+        let waited = |since: u64| net.now.saturating_sub(since);
+        Ticks {
+            busy: output.busy,
+            peak_queue: output.peak,
+            queue_time: (output.queue_time + i128::from(net.now) * i128::from(output.queued)) as f64,
+            blocked: output.blocked + waited(output.stuck),
+        }
+    }
+
+    fn gridlock(&self, net: &Net) -> Option<Gridlock> {
+        let packets = self.packets.count + self.trains.count;
+        if packets == 0 {
+            return None;
+        }
+        // From any buffer that holds a packet on to the one it waits for, until one comes again.
+        let start = (0..self.ports.len() as u32).find(|&port| self.waits_for(net, port).is_some());
+        let mut seen: Vec<(u32, Channel)> = Vec::new();
+        let mut at = start;
+        while let Some((port, (channel, next))) = at.and_then(|port| Some((port, self.waits_for(net, port)?))) {
+            if let Some(first) = seen.iter().position(|(known, _)| *known == port) {
+                let cycle = seen[first..].iter().map(|(_, channel)| *channel).collect();
+                return Some(Gridlock { packets, cycle });
+            }
+            seen.push((port, channel));
+            at = Some(next);
+        }
+        Some(Gridlock { packets, cycle: Vec::new() })
+    }
+}

@@ -1,0 +1,195 @@
+//! Packet-level transport: messages as trains of packets that queue for links.
+//!
+//! | model | where packets wait | who goes first | what it is close to |
+//! |---|---|---|---|
+//! | `oq` | at the output, without limit | who came first | ns-3's point-to-point devices |
+//! | `iq` | at the input, in buffers with credits | inputs in turn | BookSim, most real switches |
+//! | `fq` | at the output, a few packets of each message | messages in turn | max-min flows |
+//!
+//! A message of b bytes is cut into packets of `packet-size`, the last one being what is left; they follow the
+//! message's route. A packet of s bytes keeps a link of capacity c busy for `s / c`, and is at its other end a latency
+//! later. Time is integer, so packets that take the same time everywhere stay in step for ever.
+//!
+//! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has sent
+//! its packet, it first starts its next one and then the finished one is handed on; and a message that arrives has its
+//! sender's next message started before anything else happens. So the transport stops at every arrival: what the
+//! workload answers takes its place in that order.
+
+mod clock;
+mod fq;
+mod iq;
+mod net;
+mod oq;
+mod rings;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod wheel;
+
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, IdVec, LinkId};
+use crate::units::Time;
+
+use super::{Gridlock, PortUse, Transport};
+use fq::FairQueues;
+use iq::InputQueues;
+use net::Net;
+use oq::OutputQueues;
+use wheel::Event;
+
+pub use spec::{Arbitration, Buffer, DeadlockAvoidance, Model, PacketSpec, Queues};
+
+/// Events between two looks of the engine, where no message arrives for so long.
+const EVENTS_PER_LOOK: u32 = 1 << 16;
+
+/// Messages as packets.
+#[derive(Debug)]
+pub struct Packets {
+    net: Net,
+    switches: Switches,
+    /// Messages that start with the next `settle`.
+    started: Vec<(FlowId, u64)>,
+}
+
+/// The model.
+#[derive(Debug)]
+enum Switches {
+    Oq(OutputQueues),
+    Iq(Box<InputQueues>),
+    Fq(FairQueues),
+}
+
+/// What the models have in common.
+trait Switching {
+    /// A message leaves its source, now.
+    fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64);
+
+    /// An event of the wheel; returns whether a message has arrived or departed.
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool;
+
+    /// What each port did by now \[ticks\].
+    fn port(&self, net: &Net, link: usize) -> Ticks;
+
+    /// The channels that wait for each other, when nothing moves any more.
+    fn gridlock(&self, net: &Net) -> Option<Gridlock>;
+}
+
+/// A [`PortUse`] in ticks.
+#[derive(Clone, Copy, Default, Debug)]
+struct Ticks {
+    busy: u64,
+    peak_queue: u32,
+    queue_time: f64,
+    blocked: u64,
+}
+
+impl Packets {
+    /// Nothing under way on this fabric. `departures`: somebody wants to know when messages have left their senders.
+    pub fn new(fabric: &Fabric, spec: &PacketSpec, departures: bool) -> Self {
+        let net = Net::new(fabric, spec, departures);
+        let switches = match spec.model {
+            Model::Oq => Switches::Oq(OutputQueues::new(&net)),
+            Model::Iq => Switches::Iq(Box::new(InputQueues::new(fabric, spec, &net))),
+            Model::Fq => Switches::Fq(FairQueues::new(spec, &net)),
+        };
+        Self { net, switches, started: Vec::new() }
+    }
+
+    /// The model, for what happens rarely.
+    fn switching(&self) -> &dyn Switching {
+        match &self.switches {
+            Switches::Oq(model) => model,
+            Switches::Iq(model) => &**model,
+            Switches::Fq(model) => model,
+        }
+    }
+}
+
+/// Goes through the events up to `limit`, the first arrival or departure, or [`EVENTS_PER_LOOK`].
+fn run(model: &mut impl Switching, net: &mut Net, limit: u64) -> Time {
+    for _ in 0..EVENTS_PER_LOOK {
+        let Some(event) = net.wheel.pop(limit) else { return Time::NEVER };
+        net.now = event.time;
+        if model.handle(net, event) {
+            break;
+        }
+    }
+    net.clock.time(net.now)
+}
+
+impl Transport for Packets {
+    fn spends_latency(&self) -> bool {
+        true
+    }
+
+    fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
+        let head = match &self.switches {
+            Switches::Iq(model) => model.head(),
+            Switches::Oq(_) | Switches::Fq(_) => None,
+        };
+        Some(self.net.alone(route, bytes, head))
+    }
+
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        self.net.set_route(flow.0, route);
+        self.started.push((flow, bytes));
+    }
+
+    fn settle(&mut self, now: Time) {
+        if self.started.is_empty() {
+            return;
+        }
+        self.net.set_now(now);
+        for (flow, bytes) in self.started.drain(..) {
+            match &mut self.switches {
+                Switches::Oq(model) => model.launch(&mut self.net, flow.0, bytes),
+                Switches::Iq(model) => model.launch(&mut self.net, flow.0, bytes),
+                Switches::Fq(model) => model.launch(&mut self.net, flow.0, bytes),
+            }
+        }
+    }
+
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        // The last tick of all is where times end up that cannot be counted.
+        let limit = self.net.clock.at_or_before(horizon).min(u64::MAX - 1);
+        match &mut self.switches {
+            Switches::Oq(model) => run(model, &mut self.net, limit),
+            Switches::Iq(model) => run(&mut **model, &mut self.net, limit),
+            Switches::Fq(model) => run(model, &mut self.net, limit),
+        }
+    }
+
+    fn arrived(&mut self, _until: Time, flows: &mut Vec<FlowId>) {
+        flows.extend(self.net.arrivals.drain(..).map(FlowId));
+    }
+
+    fn departed(&mut self, flows: &mut Vec<FlowId>) {
+        flows.extend(self.net.departures.drain(..).map(FlowId));
+    }
+
+    fn gridlock(&self) -> Option<Gridlock> {
+        let gridlock = self.switching().gridlock(&self.net)?;
+        // What would happen later than can be counted has not come to a standstill.
+        let cycle = if self.net.wheel.is_empty() { gridlock.cycle } else { Vec::new() };
+        Some(Gridlock { cycle, ..gridlock })
+    }
+
+    fn ports(&self) -> Option<IdVec<LinkId, PortUse>> {
+        let net = &self.net;
+        let port = |link: usize| {
+            let ticks = self.switching().port(net, link);
+            let time = |ticks| net.clock.time(ticks);
+            PortUse {
+                busy: time(ticks.busy),
+                peak_queue: ticks.peak_queue,
+                queue_time: ticks.queue_time * time(1).ps(),
+                blocked: time(ticks.blocked),
+            }
+        };
+        Some((0..net.links.len()).map(port).collect())
+    }
+
+    fn packet_hops(&self) -> Option<u64> {
+        Some(self.net.hops)
+    }
+}

@@ -1,0 +1,85 @@
+//! The transport of a scenario: `[transport.flow]` and so on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::packet::PacketSpec;
+use super::{ContentionFree, Packets, Transport, flow_transport};
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::routing::Router;
+use crate::sharing::SharingSpec;
+
+/// How messages move.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransportSpec {
+    /// Each message is a flow that shares links with the others (the default).
+    Flow(FlowSpec),
+    /// Each message is a train of packets that queue for links.
+    Packet(PacketSpec),
+    /// Messages do not see each other: latencies plus bytes over the narrowest link.
+    ContentionFree(ContentionFreeSpec),
+}
+
+/// `[transport.flow]`: no options; how flows share a link is in `[sharing.*]`.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FlowSpec {}
+
+/// `[transport.contention-free]`: no options.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ContentionFreeSpec {}
+
+impl Default for TransportSpec {
+    fn default() -> Self {
+        Self::Flow(FlowSpec {})
+    }
+}
+
+impl TransportSpec {
+    /// Whether it is the default.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether messages are flows, so that the sharing policy matters.
+    pub fn is_flow(&self) -> bool {
+        matches!(self, Self::Flow(_))
+    }
+
+    /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Flow(_) => "flow".to_owned(),
+            Self::Packet(spec) => format!("packet:{}", spec.model),
+            Self::ContentionFree(_) => "contention-free".to_owned(),
+        }
+    }
+
+    /// What is wrong with its options.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Packet(spec) => spec.check(),
+            Self::Flow(_) | Self::ContentionFree(_) => Vec::new(),
+        }
+    }
+
+    /// The transport on this fabric. `one_at_a_time`: no node ever sends two messages at once; `departures`: somebody
+    /// wants to know when messages have left their senders.
+    pub fn build(
+        &self,
+        fabric: &Fabric,
+        router: &dyn Router,
+        sharing: &SharingSpec,
+        one_at_a_time: bool,
+        departures: bool,
+    ) -> Box<dyn Transport> {
+        match self {
+            Self::Flow(_) => flow_transport(fabric, router, sharing, one_at_a_time),
+            Self::Packet(spec) => Box::new(Packets::new(fabric, spec, departures)),
+            Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
+        }
+    }
+}

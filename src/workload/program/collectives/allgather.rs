@@ -1,0 +1,91 @@
+//! Allgathers: every rank's block to all.
+
+use super::data::{Data, Then};
+use super::layout::Layout;
+use super::phase::Action;
+
+/// How blocks get to all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Manner {
+    /// A rank passes on to the next what it got last: P - 1 rounds of a block.
+    Ring,
+    /// In round k partners 2^k apart swap all they have; P is a power of two. log2 P rounds.
+    RecursiveDoubling,
+    /// In round k a rank sends all it has, or what is missing, to the one 2^k before: ceil(log2 P) rounds for every P.
+    ///
+    /// Source: Bruck et al., IEEE TPDS 8(11), 1997, section 4.
+    Bruck,
+    /// Neighbours swap their blocks, then pairs of blocks with the other neighbour and so on in turn; P is even.
+    /// P/2 rounds.
+    ///
+    /// Source: Chen, Zhang, Zhang, Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster
+    /// with fast Ethernet", HPC Asia 2005.
+    NeighborExchange,
+}
+
+/// An allgather. Of a broadcast vector that has been scattered, blocks are numbered from the root on.
+#[derive(Clone, Debug)]
+pub(super) struct Allgather {
+    pub manner: Manner,
+    pub ranks: u32,
+    /// The rank that has block 0.
+    pub root: u32,
+    pub layout: Layout,
+}
+
+impl Allgather {
+    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        let ranks = self.ranks;
+        let step = u32::try_from(index).ok()?;
+        // All arithmetic is on places, counted from the rank that has block 0.
+        let me = if rank >= self.root { rank - self.root } else { rank + (ranks - self.root) };
+        let plus = |place: u32, by: u32| ((u64::from(place) + u64::from(by)) % u64::from(ranks)) as u32;
+        let minus = |place: u32, by: u32| plus(place, ranks - by % ranks);
+        let exchange = |to: u32, sent: (u32, u32), from: u32, received: (u32, u32)| Action::Exchange {
+            to: plus(to, self.root),
+            sent: Data::Blocks { first: sent.0, count: sent.1 },
+            from: plus(from, self.root),
+            received: Data::Blocks { first: received.0, count: received.1 },
+            then: Then::Keep,
+        };
+        match self.manner {
+            Manner::Ring => (step + 1 < ranks)
+                .then(|| exchange(plus(me, 1), (minus(me, step), 1), minus(me, 1), (minus(me, step + 1), 1))),
+            Manner::RecursiveDoubling => {
+                let count = 1u32.checked_shl(step).filter(|&count| count < ranks)?;
+                let other = me ^ count;
+                Some(exchange(other, (me & !(count - 1), count), other, (other & !(count - 1), count)))
+            }
+            Manner::Bruck => {
+                let distance = 1u32.checked_shl(step).filter(|&distance| distance < ranks)?;
+                let count = distance.min(ranks - distance);
+                let (to, from) = (minus(me, distance), plus(me, distance));
+                Some(exchange(to, (me, count), from, (from, count)))
+            }
+            Manner::NeighborExchange => {
+                if step >= ranks / 2 {
+                    return None;
+                }
+                let is_even = me.is_multiple_of(2);
+                let pair = me & !1;
+                // Partners are on alternating sides; pairs of blocks come from ever farther on that side.
+                let partner = if is_even == step.is_multiple_of(2) { plus(me, 1) } else { minus(me, 1) };
+                if step == 0 {
+                    return Some(exchange(partner, (me, 1), partner, (partner, 1)));
+                }
+                // The pair that is received in this step.
+                let got = |step: u32| {
+                    let by = 2 * step.div_ceil(2);
+                    if step == 0 {
+                        pair
+                    } else if step.is_multiple_of(2) == is_even {
+                        plus(pair, by)
+                    } else {
+                        minus(pair, by)
+                    }
+                };
+                Some(exchange(partner, (got(step - 1), 2), partner, (got(step), 2)))
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! All-to-alls: a block of each rank for each.
+
+use super::call::Sizes;
+use super::data::{Data, Then};
+use super::phase::Action;
+
+/// In what order blocks go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Manner {
+    /// All receives and all sends are started, so many peers at a time: those 1, 2, 3 ... further on.
+    Started { at_once: u32 },
+    /// In step p a rank sends to the one p further on and receives from the one p before.
+    Shift,
+    /// In step p partners are `r` and `r xor p`; P is a power of two.
+    Pairwise,
+    /// In round k a rank sends all blocks that still have to move 2^k places on, in one message: ceil(log2 P) messages
+    /// of about half of all blocks.
+    ///
+    /// Source: Bruck et al., IEEE TPDS 8(11), 1997, section 3.
+    Bruck,
+}
+
+/// An all-to-all.
+#[derive(Clone, Debug)]
+pub(super) struct Alltoall {
+    pub manner: Manner,
+    pub ranks: u32,
+    pub sizes: Sizes,
+}
+
+impl Alltoall {
+    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        let ranks = self.ranks;
+        let plus = |by: u32| ((u64::from(rank) + u64::from(by)) % u64::from(ranks)) as u32;
+        let minus = |by: u32| plus(ranks - by);
+        match self.manner {
+            Manner::Started { at_once } => self.started(rank, index, at_once),
+            Manner::Shift | Manner::Pairwise => {
+                let step = u32::try_from(index + 1).ok().filter(|&step| step < ranks)?;
+                let (to, from) = match self.manner {
+                    Manner::Pairwise => (rank ^ step, rank ^ step),
+                    _ => (plus(step), minus(step)),
+                };
+                let (sent, received) = (Data::Pair { src: rank, dst: to }, Data::Pair { src: from, dst: rank });
+                Some(Action::Exchange { to, sent, from, received, then: Then::Keep })
+            }
+            Manner::Bruck => {
+                let bit = u32::try_from(index).ok()?;
+                let distance = 1u32.checked_shl(bit).filter(|&distance| distance < ranks)?;
+                let (to, from) = (plus(distance), minus(distance));
+                let (sent, received) = (Data::Places { sender: rank, bit }, Data::Places { sender: from, bit });
+                Some(Action::Exchange { to, sent, from, received, then: Then::Keep })
+            }
+        }
+    }
+
+    /// Batches of so many receives, then as many sends, then a wait; with empty blocks left out.
+    fn started(&self, rank: u32, index: u64, at_once: u32) -> Option<Action> {
+        let (others, at_once) = (u64::from(self.ranks) - 1, u64::from(at_once.max(1)));
+        let batch = index / (2 * at_once + 1);
+        let first = batch * at_once;
+        if first >= others {
+            return None;
+        }
+        let (count, within) = (at_once.min(others - first), index % (2 * at_once + 1));
+        let distance = first + within % at_once + 1;
+        let receives = within < at_once;
+        if within == 2 * at_once {
+            return Some(Action::WaitAll);
+        }
+        if within % at_once >= count {
+            return Some(Action::Nothing);
+        }
+        let ranks = u64::from(self.ranks);
+        let plus = ((u64::from(rank) + distance) % ranks) as u32;
+        let minus = ((u64::from(rank) + ranks - distance) % ranks) as u32;
+        let data = if receives { Data::Pair { src: minus, dst: rank } } else { Data::Pair { src: rank, dst: plus } };
+        Some(match receives {
+            _ if self.skips(rank, data) => Action::Nothing,
+            true => Action::StartReceive { from: minus, data },
+            false => Action::StartSend { to: plus, data },
+        })
+    }
+
+    /// Blocks of one size are sent even if that is 0, others only if there is something in them (where both sides know).
+    fn skips(&self, rank: u32, data: Data) -> bool {
+        matches!(self.sizes, Sizes::Own { receive: Some(_), .. }) && self.bytes(rank, data) == 0
+    }
+
+    /// Size of a message of `rank` or to it \[B\].
+    pub fn bytes(&self, rank: u32, data: Data) -> u64 {
+        match (data, &self.sizes) {
+            (Data::Pair { .. }, Sizes::Equal(bytes)) => *bytes,
+            (Data::Pair { src, dst }, Sizes::Own { send, receive }) => {
+                let (counts, peer) = if src == rank { (Some(send), dst) } else { (receive.as_ref(), src) };
+                counts.and_then(|counts| counts.get(peer as usize)).copied().unwrap_or(0)
+            }
+            (Data::Places { bit, .. }, Sizes::Equal(bytes)) => {
+                bytes.saturating_mul(u64::from(places_with(self.ranks, bit)))
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// How many numbers below `ranks` have this bit set.
+fn places_with(ranks: u32, bit: u32) -> u32 {
+    let (ranks, unit) = (u64::from(ranks), 1u64 << bit);
+    let whole = ranks / (2 * unit) * unit;
+    (whole + (ranks % (2 * unit)).saturating_sub(unit)) as u32
+}
+
+/// The blocks, as source and destination, that a message of [`Data::Places`] holds.
+#[cfg(test)]
+pub(super) fn at_places(ranks: u32, sender: u32, bit: u32) -> Vec<(u32, u32)> {
+    (0..ranks)
+        .filter(|place| place >> bit & 1 == 1)
+        .map(|place| {
+            let src = (sender + ranks - (place & ((1 << bit) - 1))) % ranks;
+            (src, (src + place) % ranks)
+        })
+        .collect()
+}

@@ -1,0 +1,61 @@
+//! Barriers without a root.
+
+use super::butterfly::{Fold, Place};
+use super::data::{Data, Then};
+use super::phase::Action;
+
+/// A barrier in which every rank does the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Barrier {
+    /// In round k a rank tells the one 2^k further on and hears from the one 2^k before: ceil(log2 P) rounds.
+    ///
+    /// Source: Hensgen, Finkel, Manber, "Two algorithms for barrier synchronization", IJPP 17(1), 1988.
+    Dissemination { ranks: u32 },
+    /// In round k partners are 2^k apart; ranks beyond the largest power of two report to one below it first and hear
+    /// from it in the end.
+    RecursiveDoubling { ranks: u32 },
+    /// A token goes round twice.
+    Ring { ranks: u32 },
+}
+
+impl Barrier {
+    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        match *self {
+            Self::Dissemination { ranks } => {
+                let distance = 1u64.checked_shl(u32::try_from(index).ok()?)?;
+                let distance = u32::try_from(distance).ok().filter(|&distance| distance < ranks)?;
+                let to = ((u64::from(rank) + u64::from(distance)) % u64::from(ranks)) as u32;
+                let from = if rank >= distance { rank - distance } else { rank + (ranks - distance) };
+                Some(exchange(to, from))
+            }
+            Self::RecursiveDoubling { ranks } => {
+                let fold = Fold::beyond(ranks);
+                let (data, then) = (Data::Token, Then::Keep);
+                match fold.place(rank, index, u64::from(fold.log))? {
+                    Place::GiveUp { to } => Some(Action::Send { to, data }),
+                    Place::TakeOver { from } => Some(Action::Receive { from, data, then }),
+                    Place::Round { member, round } => {
+                        let partner = fold.rank(member ^ (1 << round));
+                        Some(exchange(partner, partner))
+                    }
+                    Place::GiveBack { to } => Some(Action::Send { to, data }),
+                    Place::GetBack { from } => Some(Action::Receive { from, data, then }),
+                }
+            }
+            Self::Ring { ranks } => {
+                if ranks < 2 || index >= 4 {
+                    return None;
+                }
+                let (to, from) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+                // Rank 0 starts each round; the others pass it on.
+                let sends = index.is_multiple_of(2) == (rank == 0);
+                let (data, then) = (Data::Token, Then::Keep);
+                Some(if sends { Action::Send { to, data } } else { Action::Receive { from, data, then } })
+            }
+        }
+    }
+}
+
+fn exchange(to: u32, from: u32) -> Action {
+    Action::Exchange { to, sent: Data::Token, from, received: Data::Token, then: Then::Keep }
+}

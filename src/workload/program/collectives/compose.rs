@@ -1,0 +1,219 @@
+//! Which phases make up a collective by an algorithm.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::algorithm::{Algorithm as A, Plan};
+use super::allgather::{self, Allgather};
+use super::alltoall::{self, Alltoall};
+use super::barrier::Barrier;
+use super::butterfly::{Fold, FoldedGather, Halves, Halving, RecursiveDoubling};
+use super::call::{Call, Operation, Sizes};
+use super::gather::{Linear, Manner, Subtrees, Way};
+use super::layout::Layout;
+use super::phase::Phase;
+use super::reduce_scatter::{self, Deliver, ReduceScatter};
+use super::scan::{self, Scan};
+use super::tree::{Shape, Tree};
+use super::tree_phase::{Move, TreeDown, TreeUp};
+
+type Phases = SmallVec<[Phase; 2]>;
+
+/// The phases of a call; `plan` can do it.
+pub(super) fn phases(call: &Call, plan: Plan) -> Phases {
+    if call.ranks <= 1 {
+        return Phases::new();
+    }
+    match call.collective {
+        Operation::Barrier => barrier(call, plan),
+        Operation::Bcast => bcast(call, plan),
+        Operation::Reduce => reduce(call, plan),
+        Operation::Allreduce => allreduce(call, plan),
+        Operation::Gather | Operation::Gatherv => blocks_at_root(call, plan, Way::Gather),
+        Operation::Scatter | Operation::Scatterv => blocks_at_root(call, plan, Way::Scatter),
+        Operation::Allgather | Operation::Allgatherv => allgather(call, plan),
+        Operation::Alltoall | Operation::Alltoallv => alltoall(call, plan),
+        Operation::ReduceScatter | Operation::ReduceScatterBlock => reduce_scatter(call, plan),
+        Operation::Scan | Operation::Exscan => scan(call, plan),
+    }
+}
+
+/// The vector of a call, in as many bytes.
+fn vector(call: &Call) -> u64 {
+    call.total()
+}
+
+/// A block for each rank.
+fn blocks(call: &Call) -> Layout {
+    match &call.sizes {
+        Sizes::Equal(bytes) => Layout::Equal { bytes: *bytes, blocks: call.ranks },
+        Sizes::Counts(counts) => Layout::Ranks(counts.clone()),
+        Sizes::Own { .. } => Layout::Equal { bytes: 0, blocks: call.ranks },
+    }
+}
+
+fn shape(plan: Plan) -> Shape {
+    match plan.algorithm {
+        A::Linear => Shape::Flat,
+        A::Knomial => Shape::Knomial(plan.fan),
+        A::Binary => Shape::Binary,
+        A::InOrderBinary => Shape::InOrder,
+        A::Chain => Shape::Chains(plan.fan),
+        A::Pipeline => Shape::Chains(1),
+        _ => Shape::Binomial,
+    }
+}
+
+fn up(shape: Shape, call: &Call, root: u32, layout: Layout) -> Phase {
+    Phase::TreeUp(TreeUp { tree: Tree::new(shape, call.ranks, root), layout })
+}
+
+fn down(shape: Shape, call: &Call, root: u32, layout: Layout) -> Phase {
+    Phase::TreeDown(TreeDown { tree: Tree::new(shape, call.ranks, root), layout })
+}
+
+fn barrier(call: &Call, plan: Plan) -> Phases {
+    let ranks = call.ranks;
+    let nothing = || Layout::whole(0);
+    match plan.algorithm {
+        A::RecursiveDoubling => smallvec![Phase::Barrier(Barrier::RecursiveDoubling { ranks })],
+        A::Ring => smallvec![Phase::Barrier(Barrier::Ring { ranks })],
+        A::Binomial | A::Linear => {
+            smallvec![up(shape(plan), call, 0, nothing()), down(shape(plan), call, 0, nothing())]
+        }
+        _ => smallvec![Phase::Barrier(Barrier::Dissemination { ranks })],
+    }
+}
+
+fn bcast(call: &Call, plan: Plan) -> Phases {
+    let (ranks, root) = (call.ranks, call.root);
+    let manner = match plan.algorithm {
+        A::ScatterAllgather => allgather::Manner::RecursiveDoubling,
+        A::ScatterRing => allgather::Manner::Ring,
+        _ => {
+            let layout = Layout::segments(vector(call), plan.segment, call.element);
+            return smallvec![down(shape(plan), call, root, layout)];
+        }
+    };
+    let layout = Layout::spread(vector(call), ranks, call.element);
+    let scatter = Subtrees { from_root: true, ..Subtrees::new(Way::Scatter, ranks, root, layout.clone()) };
+    smallvec![Phase::Subtrees(scatter), Phase::Allgather(Allgather { manner, ranks, root, layout })]
+}
+
+fn reduce(call: &Call, plan: Plan) -> Phases {
+    let (ranks, root) = (call.ranks, call.root);
+    if plan.algorithm == A::Rabenseifner {
+        let fold = Fold::keeping(ranks, root);
+        let layout = Layout::Even { total: vector(call), blocks: fold.members(), element: call.element };
+        let halving = Halving { layout: layout.clone(), fold, halves: Halves::Reduce };
+        return smallvec![Phase::Halving(halving), Phase::FoldedGather(FoldedGather { layout, fold, root })];
+    }
+    let shape = shape(plan);
+    let layout = Layout::segments(vector(call), plan.segment, call.element);
+    // A tree that keeps the order of ranks may have another root: then the result moves in the end.
+    let start = match shape {
+        Shape::InOrder => Tree::new(shape, ranks, root).root,
+        Shape::Flat => root,
+        _ if !call.commutative => 0,
+        _ => root,
+    };
+    let mut phases: Phases = smallvec![up(shape, call, start, layout.clone())];
+    if start != root {
+        phases.push(Phase::Move(Move { layout, from: start, to: root }));
+    }
+    phases
+}
+
+fn allreduce(call: &Call, plan: Plan) -> Phases {
+    let ranks = call.ranks;
+    let total = vector(call);
+    match plan.algorithm {
+        A::Rabenseifner => {
+            let fold = Fold::pairs(ranks);
+            let layout = Layout::Even { total, blocks: fold.members(), element: call.element };
+            smallvec![Phase::Halving(Halving { layout, fold, halves: Halves::Allreduce })]
+        }
+        A::Ring => {
+            let layout = Layout::Even { total, blocks: ranks, element: call.element };
+            let manner = reduce_scatter::Manner::Ring;
+            smallvec![
+                Phase::ReduceScatter(ReduceScatter { manner, ranks, layout: layout.clone() }),
+                Phase::Allgather(Allgather { manner: allgather::Manner::Ring, ranks, root: 0, layout })
+            ]
+        }
+        A::ReduceBcast | A::Linear => {
+            let shape = shape(plan);
+            smallvec![up(shape, call, 0, Layout::whole(total)), down(shape, call, 0, Layout::whole(total))]
+        }
+        _ => {
+            let fold = Fold::pairs(ranks);
+            smallvec![Phase::RecursiveDoubling(RecursiveDoubling { layout: Layout::whole(total), fold })]
+        }
+    }
+}
+
+fn blocks_at_root(call: &Call, plan: Plan, way: Way) -> Phases {
+    let (ranks, root, layout) = (call.ranks, call.root, blocks(call));
+    let manner = match plan.algorithm {
+        A::Binomial => return smallvec![Phase::Subtrees(Subtrees::new(way, ranks, root, layout))],
+        A::LinearNonblocking => Manner::Started,
+        A::LinearSync => Manner::Synchronised,
+        _ => Manner::Blocking,
+    };
+    smallvec![Phase::Linear(Linear { way, manner, ranks, root, layout })]
+}
+
+fn allgather(call: &Call, plan: Plan) -> Phases {
+    let (ranks, layout) = (call.ranks, blocks(call));
+    let manner = match plan.algorithm {
+        A::RecursiveDoubling => allgather::Manner::RecursiveDoubling,
+        A::Bruck => allgather::Manner::Bruck,
+        A::NeighborExchange => allgather::Manner::NeighborExchange,
+        A::Linear => {
+            let gather = Linear { way: Way::Gather, manner: Manner::Blocking, ranks, root: 0, layout };
+            return smallvec![Phase::Linear(gather), down(Shape::Flat, call, 0, Layout::whole(call.total()))];
+        }
+        _ => allgather::Manner::Ring,
+    };
+    smallvec![Phase::Allgather(Allgather { manner, ranks, root: 0, layout })]
+}
+
+fn alltoall(call: &Call, plan: Plan) -> Phases {
+    let manner = match plan.algorithm {
+        A::Bruck => alltoall::Manner::Bruck,
+        A::Pairwise => alltoall::Manner::Pairwise,
+        A::SimpleSpread => alltoall::Manner::Shift,
+        A::Scattered => alltoall::Manner::Started { at_once: 32 },
+        _ => alltoall::Manner::Started { at_once: call.ranks - 1 },
+    };
+    smallvec![Phase::Alltoall(Alltoall { manner, ranks: call.ranks, sizes: call.sizes.clone() })]
+}
+
+fn reduce_scatter(call: &Call, plan: Plan) -> Phases {
+    let (ranks, layout) = (call.ranks, blocks(call));
+    let manner = match plan.algorithm {
+        A::ReduceThenScatter => {
+            let scatter = Linear { way: Way::Scatter, manner: Manner::Blocking, ranks, root: 0, layout };
+            return smallvec![up(Shape::Binomial, call, 0, Layout::whole(call.total())), Phase::Linear(scatter)];
+        }
+        A::RecursiveHalving => reduce_scatter::Manner::RecursiveHalving,
+        A::RecursiveDoubling => reduce_scatter::Manner::RecursiveDoubling,
+        A::Interleaved => reduce_scatter::Manner::Interleaved,
+        A::Pairwise => reduce_scatter::Manner::Pairwise,
+        _ => reduce_scatter::Manner::Ring,
+    };
+    let folds = !matches!(manner, reduce_scatter::Manner::Pairwise | reduce_scatter::Manner::Ring);
+    let mut phases: Phases = smallvec![Phase::ReduceScatter(ReduceScatter { manner, ranks, layout: layout.clone() })];
+    if folds && !ranks.is_power_of_two() {
+        phases.push(Phase::Deliver(Deliver { layout, fold: Fold::pairs(ranks) }));
+    }
+    phases
+}
+
+fn scan(call: &Call, plan: Plan) -> Phases {
+    let manner = match plan.algorithm {
+        A::Linear => scan::Manner::Linear,
+        _ => scan::Manner::RecursiveDoubling,
+    };
+    let exclusive = call.collective == Operation::Exscan;
+    smallvec![Phase::Scan(Scan { manner, exclusive, ranks: call.ranks, layout: Layout::whole(vector(call)) })]
+}

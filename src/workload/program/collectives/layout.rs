@@ -1,0 +1,116 @@
+//! Layouts: how a range of bytes is divided into the blocks that algorithms move.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Sizes of the ranks' blocks, as sums: so that the size of any range of blocks is one subtraction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Blocks {
+    /// Where each block begins, and where the last ends \[B\].
+    starts: Vec<u64>,
+}
+
+impl Blocks {
+    /// From the size of each block \[B\].
+    pub fn new(counts: &[u64]) -> Self {
+        let mut starts = Vec::with_capacity(counts.len() + 1);
+        let mut sum = 0u64;
+        starts.push(0);
+        for &count in counts {
+            sum = sum.saturating_add(count);
+            starts.push(sum);
+        }
+        Self { starts }
+    }
+
+    /// All blocks together \[B\].
+    pub fn total(&self) -> u64 {
+        self.starts[self.starts.len() - 1]
+    }
+
+    /// Whether these are the sizes.
+    pub(super) fn are(&self, counts: &[u64]) -> bool {
+        self.starts.len() == counts.len() + 1
+            && self.starts.windows(2).zip(counts).all(|(pair, &count)| pair[1] - pair[0] == count)
+    }
+
+    /// Whether all blocks have one size.
+    pub fn are_equal(&self) -> bool {
+        let mut sizes = self.starts.windows(2).map(|pair| pair[1] - pair[0]);
+        let first = sizes.next();
+        sizes.all(|size| Some(size) == first)
+    }
+}
+
+/// Blocks that follow each other.
+#[derive(Clone, Debug)]
+pub(super) enum Layout {
+    /// `blocks` blocks of `bytes` each.
+    Equal { bytes: u64, blocks: u32 },
+    /// `blocks` blocks of `piece` bytes each of a vector of `total` bytes: the last ones are shorter, or empty.
+    Pieces { total: u64, piece: u64, blocks: u32 },
+    /// `blocks` blocks of a vector of `total` bytes, the first ones longer by an element where it does not come out even.
+    Even { total: u64, blocks: u32, element: u64 },
+    /// A block for each rank.
+    Ranks(Arc<Blocks>),
+}
+
+impl Layout {
+    /// A vector as one block.
+    pub fn whole(total: u64) -> Self {
+        Self::Equal { bytes: total, blocks: 1 }
+    }
+
+    /// A vector in segments of so many bytes, rounded down to elements; at least one segment, perhaps empty.
+    pub fn segments(total: u64, segment: Option<u64>, element: u64) -> Self {
+        let piece = segment.map_or(total, |bytes| (bytes / element * element).max(element)).max(1);
+        // A pipeline of more segments than can be counted is none.
+        let blocks = u32::try_from(total.div_ceil(piece)).unwrap_or(u32::MAX).max(1);
+        Self::Pieces { total, piece: piece.max(total.div_ceil(u64::from(blocks))), blocks }
+    }
+
+    /// A vector in as many blocks as there are ranks, each but the last ones of the same size rounded up.
+    pub fn spread(total: u64, blocks: u32, element: u64) -> Self {
+        let elements = total.div_ceil(element).div_ceil(u64::from(blocks));
+        Self::Pieces { total, piece: elements * element, blocks }
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> u32 {
+        match self {
+            Self::Equal { blocks, .. } | Self::Pieces { blocks, .. } | Self::Even { blocks, .. } => *blocks,
+            Self::Ranks(counts) => (counts.starts.len() - 1) as u32,
+        }
+    }
+
+    /// Where block `index` begins \[B\]; of the number of blocks: where the last ends.
+    pub fn start(&self, index: u32) -> u64 {
+        match self {
+            Self::Equal { bytes, .. } => bytes.saturating_mul(u64::from(index)),
+            Self::Pieces { total, piece, .. } => piece.saturating_mul(u64::from(index)).min(*total),
+            Self::Even { total, blocks, element } => {
+                let (elements, index) = (total / element, u64::from(index));
+                let (each, more) = (elements / u64::from(*blocks), elements % u64::from(*blocks));
+                // What is left of a vector that is no whole number of elements belongs to the last block.
+                if index == u64::from(*blocks) { *total } else { (each * index + more.min(index)) * element }
+            }
+            Self::Ranks(counts) => counts.starts[index as usize],
+        }
+    }
+
+    /// The bytes of `count` blocks from `first` on, going round from the last block to the first.
+    pub fn ranges(&self, first: u32, count: u32) -> [Range<u64>; 2] {
+        let blocks = self.blocks();
+        let end = first + count;
+        if end <= blocks {
+            [self.start(first)..self.start(end), 0..0]
+        } else {
+            [self.start(first)..self.start(blocks), 0..self.start(end - blocks)]
+        }
+    }
+
+    /// Size of `count` blocks from `first` on \[B\].
+    pub fn bytes(&self, first: u32, count: u32) -> u64 {
+        self.ranges(first, count).iter().map(|range| range.end - range.start).sum()
+    }
+}

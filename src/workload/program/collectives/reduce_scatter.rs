@@ -1,0 +1,124 @@
+//! Reduce-scatters: the combination of what all have, a block of it for each rank.
+
+use super::butterfly::{Fold, Place, side};
+use super::data::{Data, Then};
+use super::layout::Layout;
+use super::phase::Action;
+
+/// How blocks are combined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Manner {
+    /// A block goes round the ranks and is combined at each: P - 1 rounds of a block. Not in order of ranks.
+    Ring,
+    /// In step p a rank sends the block of the one p further on to it, and combines what comes from the one p before.
+    /// Not in order of ranks.
+    Pairwise,
+    /// Members P/2, P/4 ... 1 apart swap the halves that the other side is for. Not in order of ranks.
+    RecursiveHalving,
+    /// Members 1, 2, 4 ... apart swap all but the blocks of their own group. In order of ranks.
+    RecursiveDoubling,
+    /// Members 1, 2, 4 ... apart swap every second block of what they have left: blocks of one size, P a power of two.
+    /// In order of ranks.
+    Interleaved,
+}
+
+/// A reduce-scatter; where ranks are folded, members end with the blocks of both, which [`Deliver`] hands over.
+#[derive(Clone, Debug)]
+pub(super) struct ReduceScatter {
+    pub manner: Manner,
+    pub ranks: u32,
+    pub layout: Layout,
+}
+
+impl ReduceScatter {
+    fn blocks(fold: Fold, first: u32, count: u32) -> Data {
+        let (first, count) = fold.ranks_of(first, count);
+        Data::Blocks { first, count }
+    }
+
+    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        let ranks = self.ranks;
+        let plus = |by: u32| ((u64::from(rank) + u64::from(by)) % u64::from(ranks)) as u32;
+        let minus = |by: u32| plus(ranks - by % ranks);
+        match self.manner {
+            Manner::Ring => {
+                let step = u32::try_from(index + 1).ok().filter(|&step| step < ranks)?;
+                Some(Action::Exchange {
+                    to: plus(1),
+                    sent: Data::block(minus(step)),
+                    from: minus(1),
+                    received: Data::block(minus(step + 1)),
+                    then: Then::Left,
+                })
+            }
+            Manner::Pairwise => {
+                let step = u32::try_from(index + 1).ok().filter(|&step| step < ranks)?;
+                let (to, from) = (plus(step), minus(step));
+                let (sent, received) = (Data::block(to), Data::block(rank));
+                Some(Action::Exchange { to, sent, from, received, then: side(from, rank) })
+            }
+            Manner::RecursiveHalving | Manner::RecursiveDoubling | Manner::Interleaved => {
+                let fold = Fold::pairs(ranks);
+                match fold.place_of_members(rank, index, u64::from(fold.log))? {
+                    Place::GiveUp { to } => {
+                        Some(Action::Send { to, data: Data::Blocks { first: 0, count: self.layout.blocks() } })
+                    }
+                    Place::TakeOver { from } => {
+                        let data = Data::Blocks { first: 0, count: self.layout.blocks() };
+                        Some(Action::Receive { from, data, then: side(from, rank) })
+                    }
+                    Place::Round { member, round } => Some(self.round(fold, rank, member, round)),
+                    Place::GiveBack { .. } | Place::GetBack { .. } => None,
+                }
+            }
+        }
+    }
+
+    fn round(&self, fold: Fold, rank: u32, member: u32, round: u32) -> Action {
+        let bit = if self.manner == Manner::RecursiveHalving { fold.log - 1 - round } else { round };
+        let other = member ^ (1 << bit);
+        let partner = fold.rank(other);
+        // What a member gets in this round, of another that differs from it in this bit.
+        let wanted = |member: u32| match self.manner {
+            // The blocks that it is left with.
+            Manner::RecursiveHalving => Self::blocks(fold, member >> bit << bit, 1 << bit),
+            // All but those of the group that it gets them from: going round from the end of that to its start.
+            Manner::RecursiveDoubling => {
+                let group = (member ^ (1 << bit)) >> bit << bit;
+                let (start, own) = fold.ranks_of(group, 1 << bit);
+                Data::Blocks { first: (start + own) % self.ranks, count: self.ranks - own }
+            }
+            _ => Data::Strided { first: member & ((2 << bit) - 1), stride: 2 << bit },
+        };
+        Action::Exchange {
+            to: partner,
+            sent: wanted(other),
+            from: partner,
+            received: wanted(member),
+            then: side(partner, rank),
+        }
+    }
+}
+
+/// Members hand folded ranks their block of what was reduced and scattered.
+#[derive(Clone, Debug)]
+pub(super) struct Deliver {
+    pub layout: Layout,
+    /// As in the reduce-scatter.
+    pub fold: Fold,
+}
+
+impl Deliver {
+    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        if index > 0 {
+            return None;
+        }
+        let (member, is_member) = self.fold.member(rank);
+        if !is_member {
+            let data = Data::block(rank);
+            return Some(Action::Receive { from: self.fold.rank(member), data, then: Then::Keep });
+        }
+        let to = self.fold.folded_into(member)?;
+        Some(Action::Send { to, data: Data::block(to) })
+    }
+}

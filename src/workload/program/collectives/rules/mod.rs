@@ -1,0 +1,5 @@
+//! Which algorithm MPI libraries choose, by collective, number of ranks and size.
+
+pub mod mpich;
+pub mod open_mpi;
+mod open_mpi_tables;

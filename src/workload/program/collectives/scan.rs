@@ -1,0 +1,67 @@
+//! Scans: the combination of what the ranks up to this one have, in their order.
+
+use super::data::{Data, Then};
+use super::layout::Layout;
+use super::phase::Action;
+
+/// A scan.
+#[derive(Clone, Debug)]
+pub(super) struct Scan {
+    pub manner: Manner,
+    /// Whether a rank's own contribution is left out of its result.
+    pub exclusive: bool,
+    pub ranks: u32,
+    pub layout: Layout,
+}
+
+/// How.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Manner {
+    /// Each rank combines what comes from the one before and passes it on: P - 1 messages one after the other.
+    Linear,
+    /// In round k partners `r` and `r xor 2^k` swap the combinations of their groups of 2^k: ceil(log2 P) rounds. The
+    /// higher one combines what it gets with its result too.
+    RecursiveDoubling,
+}
+
+impl Scan {
+    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        let data = Data::block(0);
+        match self.manner {
+            Manner::Linear => {
+                let receives = rank > 0;
+                match index {
+                    0 if receives => Some(Action::Receive { from: rank - 1, data, then: self.what_came_before(rank) }),
+                    _ if index == u64::from(receives) && rank + 1 < self.ranks => {
+                        Some(Action::Send { to: rank + 1, data })
+                    }
+                    _ => None,
+                }
+            }
+            Manner::RecursiveDoubling => {
+                let distance =
+                    1u32.checked_shl(u32::try_from(index).ok()?).filter(|&distance| distance < self.ranks)?;
+                let partner = rank ^ distance;
+                if partner >= self.ranks {
+                    return Some(Action::Nothing);
+                }
+                let then = match () {
+                    () if partner > rank => Then::Right,
+                    // In its first round with a lower partner there is no result yet.
+                    () if self.exclusive && rank & (distance - 1) == 0 => Then::First,
+                    () => Then::Both,
+                };
+                Some(Action::Exchange { to: partner, sent: data, from: partner, received: data, then })
+            }
+        }
+    }
+
+    /// What becomes of the combination of all ranks before, in a linear scan.
+    fn what_came_before(&self, rank: u32) -> Then {
+        match self.exclusive {
+            false => Then::Both,
+            true if rank + 1 < self.ranks => Then::First,
+            true => Then::Result,
+        }
+    }
+}

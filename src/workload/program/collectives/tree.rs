@@ -1,0 +1,221 @@
+//! Trees of ranks: whose message a rank gets first, and to whom it passes it on.
+//!
+//! Ranks are numbered from the root ([`Tree::turn`]): place 0 is the root, place v is the rank v further on.
+
+/// A shape of tree.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Shape {
+    /// The root has all others.
+    Flat,
+    /// So many chains hang on the root, their lengths as equal as can be.
+    Chains(u32),
+    /// A heap: place v has places 2v + 1 and 2v + 2.
+    Binary,
+    /// Place v has v + 2^k for all 2^k below its lowest set bit: log2 P levels.
+    Binomial,
+    /// The same in base k: place v has v + d k^i below its lowest digit that is not 0.
+    Knomial(u32),
+    /// A search tree: what is left of a place is before it, what is right after it, so that contributions can be
+    /// combined in order. Its root is the middle one.
+    InOrder,
+}
+
+/// A tree on the ranks of a communicator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tree {
+    pub shape: Shape,
+    pub ranks: u32,
+    pub root: u32,
+}
+
+impl Tree {
+    /// A tree; one in order is rooted at the middle rank, whatever the root.
+    pub fn new(shape: Shape, ranks: u32, root: u32) -> Self {
+        let shape = match shape {
+            Shape::Chains(chains) => Shape::Chains(chains.max(1)),
+            Shape::Knomial(radix) => Shape::Knomial(radix.max(2)),
+            other => other,
+        };
+        let root = if shape == Shape::InOrder { ranks / 2 } else { root };
+        Self { shape, ranks, root }
+    }
+
+    /// The place of a rank.
+    fn place(&self, rank: u32) -> u32 {
+        match self.shape {
+            Shape::InOrder => rank,
+            _ if rank >= self.root => rank - self.root,
+            _ => rank + (self.ranks - self.root),
+        }
+    }
+
+    /// The rank at a place.
+    pub fn turn(&self, place: u32) -> u32 {
+        match self.shape {
+            Shape::InOrder => place,
+            _ => ((u64::from(place) + u64::from(self.root)) % u64::from(self.ranks)) as u32,
+        }
+    }
+
+    /// From whom a rank gets; `None` for the root.
+    pub fn parent(&self, rank: u32) -> Option<u32> {
+        let place = self.place(rank);
+        if rank == self.root {
+            return None;
+        }
+        Some(self.turn(match self.shape {
+            Shape::Flat => 0,
+            Shape::Chains(chains) => match Chain::of(place, self.ranks, chains) {
+                Chain { position: 0, .. } => 0,
+                _ => place - 1,
+            },
+            Shape::Binary => (place - 1) / 2,
+            Shape::Binomial => place & (place - 1),
+            Shape::Knomial(radix) => {
+                let unit = lowest_unit(place, radix);
+                place - place / unit % radix * unit
+            }
+            Shape::InOrder => self.search(place).parent?,
+        }))
+    }
+
+    /// To how many a rank passes on.
+    pub fn children(&self, rank: u32) -> u32 {
+        let (place, ranks) = (self.place(rank), self.ranks);
+        match self.shape {
+            Shape::Flat => {
+                if place == 0 {
+                    ranks - 1
+                } else {
+                    0
+                }
+            }
+            Shape::Chains(chains) => match place {
+                0 => chains.min(ranks - 1),
+                _ => u32::from(!Chain::of(place, ranks, chains).last),
+            },
+            Shape::Binary => {
+                let first = 2 * u64::from(place) + 1;
+                u64::from(ranks).saturating_sub(first).min(2) as u32
+            }
+            Shape::Binomial => {
+                // Distances 2^k below the lowest set bit of the place that stay among the ranks.
+                let most = if place == 0 { 32 } else { place.trailing_zeros() };
+                let room = ranks - 1 - place;
+                most.min(if room == 0 { 0 } else { room.ilog2() + 1 })
+            }
+            Shape::Knomial(radix) => {
+                let mut count = 0;
+                self.knomial(place, radix, |_| count += 1);
+                count
+            }
+            Shape::InOrder => {
+                let found = self.search(place);
+                u32::from(found.low < place) + u32::from(place + 1 < found.high)
+            }
+        }
+    }
+
+    /// The child at this position: from the nearest place to the farthest, which has the largest part of the tree.
+    pub fn child(&self, rank: u32, position: u32) -> u32 {
+        let (place, ranks) = (self.place(rank), self.ranks);
+        self.turn(match self.shape {
+            Shape::Flat => 1 + position,
+            Shape::Chains(chains) => match place {
+                0 => Chain::head(position, ranks, chains),
+                _ => place + 1,
+            },
+            Shape::Binary => 2 * place + 1 + position,
+            Shape::Binomial => place + (1 << position),
+            Shape::Knomial(radix) => {
+                let (mut count, mut found) = (0, place);
+                self.knomial(place, radix, |child| {
+                    if count == position {
+                        found = child;
+                    }
+                    count += 1;
+                });
+                found
+            }
+            Shape::InOrder => {
+                let Found { low, high, .. } = self.search(place);
+                if position == 0 && low < place { middle(low, place) } else { middle(place + 1, high) }
+            }
+        })
+    }
+
+    /// Calls for each child of a place, nearest first.
+    fn knomial(&self, place: u32, radix: u32, mut each: impl FnMut(u32)) {
+        let end = if place == 0 { u64::from(self.ranks) } else { u64::from(lowest_unit(place, radix)) };
+        let mut unit = 1u64;
+        while unit < end {
+            for digit in 1..u64::from(radix) {
+                let child = u64::from(place) + digit * unit;
+                if child >= u64::from(self.ranks) {
+                    return;
+                }
+                each(child as u32);
+            }
+            unit *= u64::from(radix);
+        }
+    }
+
+    /// Where a place is in the search tree.
+    fn search(&self, place: u32) -> Found {
+        let (mut low, mut high, mut parent) = (0, self.ranks, None);
+        loop {
+            let here = middle(low, high);
+            match place.cmp(&here) {
+                std::cmp::Ordering::Equal => return Found { low, high, parent },
+                std::cmp::Ordering::Less => high = here,
+                std::cmp::Ordering::Greater => low = here + 1,
+            }
+            parent = Some(here);
+        }
+    }
+}
+
+/// A part of a search tree: its places, and the place above it.
+struct Found {
+    low: u32,
+    high: u32,
+    parent: Option<u32>,
+}
+
+/// The root of a search tree on these places.
+fn middle(low: u32, high: u32) -> u32 {
+    low + (high - low) / 2
+}
+
+/// The place value of the lowest digit that is not 0; `place` is not 0.
+fn lowest_unit(place: u32, radix: u32) -> u32 {
+    let mut unit = 1;
+    while (place / unit).is_multiple_of(radix) {
+        unit *= radix;
+    }
+    unit
+}
+
+/// Where a place is in its chain.
+struct Chain {
+    position: u32,
+    last: bool,
+}
+
+impl Chain {
+    /// Places 1 to P - 1 in chains, of which the first ones are longer by one where it does not come out even.
+    fn of(place: u32, ranks: u32, chains: u32) -> Self {
+        let (short, longer) = ((ranks - 1) / chains, (ranks - 1) % chains);
+        let index = place - 1;
+        let in_longer = longer * (short + 1);
+        let (position, length) =
+            if index < in_longer { (index % (short + 1), short + 1) } else { ((index - in_longer) % short, short) };
+        Self { position, last: position + 1 == length }
+    }
+
+    /// The first place of a chain.
+    fn head(chain: u32, ranks: u32, chains: u32) -> u32 {
+        let (short, longer) = ((ranks - 1) / chains, (ranks - 1) % chains);
+        1 + chain * short + chain.min(longer)
+    }
+}

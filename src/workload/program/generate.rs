@@ -1,0 +1,312 @@
+//! Programs by rule: schedules on which simulators of this kind are compared.
+//!
+//! Each is a text that says what it is, like `pairwise:ranks=64,size=20480B`; keys that are left out have their default.
+
+use super::{Envelope, GaussianElimination, GraphBuilder, Op, Program, ProgramBuilder};
+use crate::diagnostic::{Diagnostic, closest};
+use crate::units::{Bytes, Time};
+
+/// A program by rule.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Generator {
+    /// All-to-all in steps: in step s a rank sends to `r + s` and receives from `r - s`, both after those of the step before.
+    Pairwise {
+        /// Number of ranks.
+        ranks: u32,
+        /// Of each message.
+        size: Bytes,
+    },
+    /// All-to-all with everything at once: a send to and a receive from each, in no order.
+    Linear {
+        /// Number of ranks.
+        ranks: u32,
+        /// Of each message.
+        size: Bytes,
+    },
+    /// A dissemination barrier: in step k a rank sends to `r + 2^k` and receives from `r - 2^k`; a send requires the receive of
+    /// the step before.
+    Dissemination {
+        /// Number of ranks.
+        ranks: u32,
+        /// Of each message.
+        size: Bytes,
+    },
+    /// A broadcast by a binomial tree from rank 0; a rank sends to its farthest child first.
+    Broadcast {
+        /// Number of ranks.
+        ranks: u32,
+        /// Of each message.
+        size: Bytes,
+    },
+    /// A stencil on a torus of `x` times `y` ranks: in each iteration a calculation, then a message to each of four neighbours.
+    Stencil {
+        /// Ranks along the first dimension.
+        x: u32,
+        /// Ranks along the second.
+        y: u32,
+        /// How often.
+        iterations: u32,
+        /// Of each message.
+        size: Bytes,
+        /// How long a calculation takes.
+        calc: Time,
+    },
+    /// Gaussian elimination with partial pivoting on a grid of ranks.
+    GaussianElimination(GaussianElimination),
+}
+
+/// Names and their keys with defaults.
+const KNOWN: [(&str, &[(&str, &str)]); 6] = [
+    ("pairwise", &[("ranks", "64"), ("size", "20480 B")]),
+    ("linear", &[("ranks", "64"), ("size", "20480 B")]),
+    ("dissemination", &[("ranks", "64"), ("size", "8 B")]),
+    ("broadcast", &[("ranks", "64"), ("size", "1024 B")]),
+    ("stencil", &[("x", "8"), ("y", "8"), ("iterations", "10"), ("size", "8192 B"), ("calc", "100 us")]),
+    (
+        "gaussian-elimination",
+        &[
+            ("n", "1024"),
+            ("ranks", "16"),
+            ("block", "8"),
+            ("flops", "90e6"),
+            ("fragment", "none"),
+            ("look-ahead", "true"),
+            ("seed", "1"),
+        ],
+    ),
+];
+
+/// Most ranks of a generated program.
+const MOST_RANKS: u32 = 1 << 24;
+
+/// Most operations of a generated program.
+const MOST_OPERATIONS: u64 = 1 << 31;
+
+impl Generator {
+    /// The names there are.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        KNOWN.iter().map(|(name, _)| *name)
+    }
+
+    /// Whether a text names a generator rather than a file.
+    pub fn is_meant(text: &str) -> bool {
+        let name = text.split(':').next().unwrap_or(text);
+        Self::names().any(|known| known == name)
+    }
+
+    /// The generator that a text describes.
+    ///
+    /// # Errors
+    /// An unknown name or key, or a value that is none.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let wrong = |message: String| Diagnostic::new("wrong-program", message);
+        let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+        let Some((name, keys)) = KNOWN.iter().find(|(known, _)| *known == name) else {
+            let near = closest(name, Self::names()).map_or_else(
+                || format!("there are: {}", Self::names().collect::<Vec<_>>().join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(wrong(format!("unknown program `{name}`")).help(near));
+        };
+        let mut values: Vec<&str> = keys.iter().map(|(_, value)| *value).collect();
+        for setting in settings.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
+            let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+            let Some(at) = keys.iter().position(|(known, _)| *known == key.trim()) else {
+                let known: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
+                return Err(wrong(format!("{name} has no `{key}`")).help(format!("there are: {}", known.join(", "))));
+            };
+            values[at] = value.trim();
+        }
+        let number = |at: usize| match values[at].parse::<u32>() {
+            Ok(number) if (1..=MOST_RANKS).contains(&number) => Ok(number),
+            _ => Err(wrong(format!(
+                "`{}` of {name} is a number from 1 to {MOST_RANKS}, not `{}`",
+                keys[at].0, values[at]
+            ))),
+        };
+        let size = |at: usize| values[at].parse::<Bytes>().map_err(|error| wrong(error.to_string()));
+        let time = |at: usize| values[at].parse::<Time>().map_err(|error| wrong(error.to_string()));
+        let generator = match *name {
+            "pairwise" => Self::Pairwise { ranks: number(0)?, size: size(1)? },
+            "linear" => Self::Linear { ranks: number(0)?, size: size(1)? },
+            "dissemination" => Self::Dissemination { ranks: number(0)?, size: size(1)? },
+            "broadcast" => Self::Broadcast { ranks: number(0)?, size: size(1)? },
+            "gaussian-elimination" => {
+                let other = |at: usize, what: &str| {
+                    wrong(format!("`{}` of {name} is {what}, not `{}`", keys[at].0, values[at]))
+                };
+                Self::GaussianElimination(GaussianElimination {
+                    n: number(0)?,
+                    ranks: number(1)?,
+                    block: number(2)?,
+                    flops: values[3].parse().map_err(|_| other(3, "a number of operations a second, like 90e6"))?,
+                    fragment: if values[4] == "none" { None } else { Some(size(4)?) },
+                    look_ahead: values[5].parse().map_err(|_| other(5, "true or false"))?,
+                    seed: values[6].parse().map_err(|_| other(6, "a whole number"))?,
+                })
+            }
+            _ => Self::Stencil { x: number(0)?, y: number(1)?, iterations: number(2)?, size: size(3)?, calc: time(4)? },
+        };
+        if let Self::GaussianElimination(spec) = &generator
+            && let Some(mistake) = spec.mistake()
+        {
+            return Err(wrong(mistake));
+        }
+        match generator.operations() {
+            count if count > MOST_OPERATIONS => {
+                Err(wrong(format!("{text} would have {count} operations; {MOST_OPERATIONS} are the most")))
+            }
+            _ => Ok(generator),
+        }
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        match *self {
+            Self::Pairwise { ranks, .. }
+            | Self::Linear { ranks, .. }
+            | Self::Dissemination { ranks, .. }
+            | Self::Broadcast { ranks, .. } => ranks,
+            Self::Stencil { x, y, .. } => x.saturating_mul(y),
+            Self::GaussianElimination(ref spec) => spec.ranks,
+        }
+    }
+
+    /// Number of operations, about.
+    fn operations(&self) -> u64 {
+        let ranks = u64::from(self.ranks());
+        ranks
+            * match self {
+                Self::GaussianElimination(spec) => return spec.operations(),
+                Self::Pairwise { .. } | Self::Linear { .. } => 2 * ranks,
+                Self::Dissemination { .. } => 2 * u64::from(ranks.ilog2() + 1),
+                Self::Broadcast { .. } => 2,
+                Self::Stencil { iterations, .. } => 9 * u64::from(*iterations),
+            }
+    }
+
+    /// The program. Cost: proportional to its operations.
+    ///
+    /// # Errors
+    /// None that [`Generator::parse`] lets through.
+    pub fn program(&self) -> Result<Program, Vec<Diagnostic>> {
+        if let Self::GaussianElimination(spec) = self {
+            return spec.program();
+        }
+        let mut program = ProgramBuilder::new(self.ranks());
+        for rank in 0..self.ranks() {
+            let mut graph = program.graph(rank);
+            self.rank(rank, &mut graph);
+            program.finish_rank(graph);
+        }
+        program.build()
+    }
+
+    fn rank(&self, r: u32, graph: &mut GraphBuilder) {
+        match *self {
+            // Its ranks are sequences, written together.
+            Self::GaussianElimination(_) => {}
+            Self::Pairwise { ranks, size } => {
+                let mut before: Option<(u32, u32)> = None;
+                for step in 1..ranks {
+                    let send = graph.push(Op::send(Envelope::world((r + step) % ranks, step), size.0));
+                    let recv = graph.push(Op::recv(Envelope::world((r + ranks - step) % ranks, step), size.0));
+                    if let Some((sent, received)) = before {
+                        for op in [send, recv] {
+                            graph.requires(op, received);
+                            graph.requires(op, sent);
+                        }
+                    }
+                    before = Some((send, recv));
+                }
+            }
+            Self::Linear { ranks, size } => {
+                for step in 1..ranks {
+                    graph.push(Op::send(Envelope::world((r + step) % ranks, 0), size.0));
+                    graph.push(Op::recv(Envelope::world((r + ranks - step) % ranks, 0), size.0));
+                }
+            }
+            Self::Dissemination { ranks, size } => {
+                let mut before = None;
+                let mut tag = 1;
+                let mut distance = 1;
+                while distance < ranks {
+                    let send = graph.push(Op::send(Envelope::world((r + distance) % ranks, tag), size.0));
+                    let recv = graph.push(Op::recv(Envelope::world((r + ranks - distance) % ranks, tag), size.0));
+                    if let Some(before) = before {
+                        graph.requires(send, before);
+                    }
+                    before = Some(recv);
+                    (distance, tag) = (distance * 2, tag + 1);
+                }
+            }
+            Self::Broadcast { ranks, size } => {
+                let mut lowest = 1;
+                while lowest < ranks && r & lowest == 0 {
+                    lowest <<= 1;
+                }
+                let received = (r > 0).then(|| graph.push(Op::recv(Envelope::world(r ^ lowest, 0), size.0)));
+                let mut distance = lowest >> 1;
+                while distance > 0 {
+                    if r + distance < ranks {
+                        let send = graph.push(Op::send(Envelope::world(r + distance, 0), size.0));
+                        if let Some(received) = received {
+                            graph.requires(send, received);
+                        }
+                    }
+                    distance >>= 1;
+                }
+            }
+            Self::Stencil { x, y, iterations, size, calc } => {
+                let (column, row) = (r % x, r / x);
+                let neighbours = [
+                    (column + 1) % x + row * x,
+                    (column + x - 1) % x + row * x,
+                    column + (row + 1) % y * x,
+                    column + (row + y - 1) % y * x,
+                ];
+                let mut before: Option<(u32, [u32; 4], [u32; 4])> = None;
+                for iteration in 0..iterations {
+                    let compute = graph.push(Op::calc(calc));
+                    let (mut sends, mut recvs) = ([0; 4], [0; 4]);
+                    for (side, peer) in neighbours.into_iter().enumerate() {
+                        let tag = |side: usize| iteration * 4 + side as u32;
+                        recvs[side] = graph.push(Op::recv(Envelope::world(peer, tag(side ^ 1)), size.0));
+                        sends[side] = graph.push(Op::send(Envelope::world(peer, tag(side)), size.0));
+                        graph.requires(sends[side], compute);
+                        if let Some((last, ..)) = before {
+                            graph.requires(recvs[side], last);
+                        }
+                    }
+                    if let Some((_, sent, received)) = before {
+                        received.into_iter().chain(sent).for_each(|op| graph.requires(compute, op));
+                    }
+                    before = Some((compute, sends, recvs));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_says_what_to_generate_and_the_rest_is_usual() {
+        let generator = Generator::parse("stencil:x=4, size=1 KiB").unwrap();
+        assert_eq!((generator.ranks(), generator.program().unwrap().operations()), (32, 32 * 90));
+        assert_eq!(Generator::parse("pairwise:ranks=8").unwrap().program().unwrap().messages(), 56);
+        assert_eq!(Generator::parse("broadcast:ranks=1").unwrap().program().unwrap().operations(), 0);
+        let elimination = Generator::parse("gaussian-elimination:n=64,ranks=4,fragment=1 KiB").unwrap();
+        assert_eq!(elimination.program().unwrap().ranks(), 4);
+        let error = |text: &str| Generator::parse(text).unwrap_err().message;
+        assert_eq!(error("pairwse"), "unknown program `pairwse`");
+        assert_eq!(error("linear:rank=3"), "linear has no `rank`");
+        assert!(error("gaussian-elimination:ranks=12").contains("no square grid"));
+        assert!(error("gaussian-elimination:flops=fast").contains("like 90e6"));
+        assert!(error("linear:ranks=0").contains("a number from 1"));
+        assert!(error("linear:ranks=1000000").contains("the most"));
+        assert!(Generator::is_meant("linear") && !Generator::is_meant("linear.goal"));
+    }
+}

@@ -1,0 +1,203 @@
+//! The master and its workers over a simulated fabric: rank 0 is the master, the others are workers.
+//!
+//! The same queue of tasks as in closed form, but messages are under way as long as the fabric and all other messages
+//! there let them be: results that come at once share the master's link. Of the costs only what the ends spend is taken
+//! (`o`, and what a machine spends per byte), and L where it is given, for both ways on the worker's side; the
+//! fabric's capacity stands for G.
+//!
+//! Sending is blocking: the master goes on when its message has arrived (in the closed form: after `ki*G`). With
+//! `overlapped` it goes on at once, and messages leave as fast as the link lets them.
+//!
+//! On an idle crossbar of capacity 1/G without latencies this is the paper's master, as long as no two results meet.
+
+use std::collections::VecDeque;
+
+use super::costs::Costs;
+use super::deal::{Chunk, Dealer};
+use super::outcome::{Outcome, Turn, TurnLog, Waiting, WorkerUse};
+use crate::ids::{MessageId, RankId};
+use crate::units::Time;
+use crate::workload::{Blocked, Requests, Send, Workload};
+
+/// The rank of the master.
+const MASTER: RankId = RankId(0);
+
+/// What the master is at.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum State {
+    /// Nothing: it waits for an arrival.
+    Free,
+    /// It receives an arrival and prepares the message that answers it, if any.
+    Working(Option<(u32, Chunk)>),
+    /// Its message is on its way.
+    Sending(Time),
+}
+
+/// A master and its workers, as a workload of the engine.
+#[derive(Debug)]
+pub struct Exchange<'a, L> {
+    dealer: Dealer<'a>,
+    messages: u64,
+    factors: &'a [f64],
+    costs: &'a Costs,
+    o: Time,
+    overlapped: bool,
+    /// Arrivals that wait at the master: since when, from which worker.
+    mail: VecDeque<(Time, u32)>,
+    state: State,
+    /// By worker: what it has.
+    has: Vec<Option<(Chunk, Turn)>>,
+    /// By rank: messages sent.
+    sent: Vec<u32>,
+    used: Vec<WorkerUse>,
+    clock: Time,
+    busy: Time,
+    waiting: Waiting,
+    outcome: Outcome,
+    log: &'a mut L,
+}
+
+impl<'a, L: TurnLog> Exchange<'a, L> {
+    /// The tasks of the dealer on workers with these factors.
+    pub fn new(
+        dealer: Dealer<'a>,
+        factors: &'a [f64],
+        costs: &'a Costs,
+        o: Time,
+        overlapped: bool,
+        log: &'a mut L,
+    ) -> Self {
+        let workers = factors.len();
+        Self {
+            messages: 2 * dealer.clone().messages(),
+            dealer,
+            factors,
+            costs,
+            o,
+            overlapped,
+            mail: (0..workers as u32).map(|worker| (Time::ZERO, worker)).collect(),
+            state: State::Free,
+            has: vec![None; workers],
+            sent: vec![0; workers + 1],
+            used: vec![WorkerUse::default(); workers],
+            clock: Time::ZERO,
+            busy: Time::ZERO,
+            waiting: Waiting::default(),
+            outcome: Outcome::default(),
+            log,
+        }
+    }
+
+    /// What happened, when the engine is done.
+    pub fn outcome(self) -> Outcome {
+        Outcome {
+            time: self.clock,
+            masters: vec![self.busy],
+            workers: self.used,
+            waited: self.waiting.total,
+            most_waiting: self.waiting.most,
+            undone: self.dealer.left(),
+            ..self.outcome
+        }
+    }
+
+    /// P1 and P2: the master, if it is free, receives what came first and takes tasks for an answer.
+    fn serve(&mut self, now: Time, requests: &mut Requests) {
+        if self.state != State::Free {
+            return;
+        }
+        let Some((arrived, worker)) = self.mail.pop_front() else { return };
+        let index = worker as usize;
+        let mut bytes = 0;
+        if let Some((chunk, turn)) = self.has[index].take() {
+            bytes = chunk.size.output;
+            let used = &mut self.used[index];
+            used.tasks += chunk.tasks;
+            used.busy += turn.end - turn.start;
+            used.last = arrived;
+            self.waiting.served(arrived, now);
+            self.log.turn(Turn { back: arrived, ..turn });
+        }
+        let mut time = self.costs.message(bytes, self.o).receive;
+        let answer = self.dealer.deal();
+        if let Some(chunk) = answer {
+            time += self.costs.message(chunk.size.input, self.o).send;
+        }
+        self.busy += time;
+        self.state = State::Working(answer.map(|chunk| (worker, chunk)));
+        requests.wakes.push((now + time, MASTER));
+    }
+
+    fn next_id(&mut self, src: RankId) -> MessageId {
+        let index = self.sent[src.0 as usize];
+        self.sent[src.0 as usize] += 1;
+        MessageId { src, index }
+    }
+}
+
+impl<L: TurnLog> Workload for Exchange<'_, L> {
+    fn ranks(&self) -> u32 {
+        self.factors.len() as u32 + 1
+    }
+
+    fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        self.serve(Time::ZERO, requests);
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        for message in messages {
+            if message.dst == MASTER {
+                self.mail.push_back((now, message.id.src.0 - 1));
+                continue;
+            }
+            let worker = message.dst.0 - 1;
+            let Some((chunk, turn)) = &mut self.has[worker as usize] else { continue };
+            let there = self.costs.message(chunk.size.input, self.o);
+            let back = self.costs.message(chunk.size.output, self.o);
+            turn.start = now + there.flight + there.receive;
+            turn.end = turn.start + Time::from_ps(chunk.work.ps() * self.factors[worker as usize]);
+            requests.wakes.push((turn.end + back.send + back.flight, message.dst));
+            if let State::Sending(since) = self.state {
+                self.busy += now - since;
+                self.clock = now;
+                self.state = State::Free;
+            }
+        }
+        self.serve(now, requests);
+    }
+
+    fn woke(&mut self, now: Time, rank: RankId, requests: &mut Requests) {
+        if rank != MASTER {
+            let bytes = self.has[rank.0 as usize - 1].map_or(0, |(chunk, _)| chunk.size.output);
+            let id = self.next_id(rank);
+            requests.sends.push(Send { id, dst: MASTER, bytes });
+            return;
+        }
+        self.clock = now;
+        if let State::Working(Some((worker, chunk))) = self.state {
+            let id = self.next_id(MASTER);
+            requests.sends.push(Send { id, dst: RankId(worker + 1), bytes: chunk.size.input });
+            let (first, tasks) = (chunk.first, chunk.tasks);
+            let given = now;
+            let turn = Turn { worker, first, tasks, given, start: now, end: now, back: Time::NEVER };
+            self.has[worker as usize] = Some((chunk, turn));
+            self.outcome.messages += 1;
+            self.outcome.dealt = now;
+            if !self.overlapped {
+                self.state = State::Sending(now);
+                return;
+            }
+        }
+        self.state = State::Free;
+        self.serve(now, requests);
+    }
+
+    fn blocked(&self) -> Vec<Blocked> {
+        // Every message is answered by one: nobody waits in vain.
+        Vec::new()
+    }
+}

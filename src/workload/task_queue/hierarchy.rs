@@ -1,0 +1,207 @@
+//! A master of masters: batches of tasks go to masters, each of which deals its batch to its own workers.
+//!
+//! The master of masters serves requests as the paper's master does, with masters in place of workers and batches in place
+//! of tasks. A master serves its own workers from the batch at hand. When half of it is left (or its workers wait) it asks
+//! for the next one, so that the answer is there in time; with the request it sends the results it has by then. Workers
+//! that ask while it has no tasks wait for the batch. An empty answer says that there is nothing more; then a master
+//! dismisses its workers as they come, and when the last is back it sends the rest of the results.
+//!
+//! Every master's overhead is that among its workers, itself and the one above; that of the master of masters is that
+//! among the masters and itself.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::costs::Costs;
+use super::deal::{Chunking, Dealer};
+use super::outcome::{Outcome, Turn, TurnLog, Waiting, WorkerUse};
+use super::tasks::Tasks;
+use super::workers::Workers;
+use crate::units::Time;
+
+/// What arrives where, in the order in which things of one time are taken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Event {
+    /// A request, or results, of a master at the master of masters.
+    Above(u32),
+    /// A batch of tasks at a master: the tasks from .. to.
+    Batch(u32, u32, u32),
+    /// A worker's request or result at its master.
+    Worker(u32),
+}
+
+/// A master between the master of masters and its workers.
+struct Master {
+    clock: Time,
+    busy: Time,
+    o: Time,
+    tasks: VecDeque<(u32, u32)>,
+    /// Tasks of the last batch.
+    batch: u32,
+    /// Workers that wait for tasks.
+    idle: VecDeque<u32>,
+    /// Whether a request is under way.
+    asked: bool,
+    /// Whether there is nothing more to ask for.
+    over: bool,
+    /// Bytes of results to send up with the next request.
+    results: u64,
+    /// Results of the message under way up.
+    going_up: u64,
+    /// Workers that still have tasks.
+    working: u32,
+    closed: bool,
+    waiting: Waiting,
+}
+
+/// Runs all tasks: `masters` masters, batches of `batch` tasks, worker w at master `w % masters`.
+pub fn run(
+    tasks: &Tasks,
+    workers: &Workers,
+    costs: &Costs,
+    masters: u32,
+    batch: u32,
+    chunking: Chunking,
+    log: &mut impl TurnLog,
+) -> Outcome {
+    let groups: Vec<u32> = (0..masters).map(|m| (workers.len() as u32 + masters - 1 - m) / masters).collect();
+    let mut below: Vec<Master> = groups.iter().map(|&size| Master::new(costs.overhead_among(size + 2))).collect();
+    let top_o = costs.overhead_among(masters + 1);
+    let (mut top, mut top_busy) = (Time::ZERO, Time::ZERO);
+    let mut batches = Dealer::new(tasks, Chunking::Fixed(batch.max(1)), masters);
+    let mut events: BinaryHeap<Reverse<(Time, Event)>> = BinaryHeap::new();
+    let mut used = vec![WorkerUse::default(); workers.len()];
+    // What each worker has: its results' size, number and the time computed.
+    let mut has: Vec<Option<(u64, u32, Time)>> = vec![None; workers.len()];
+    let mut outcome = Outcome::default();
+    for m in 0..masters {
+        below[m as usize].asked = true;
+        events.push(Reverse((Time::ZERO, Event::Above(m))));
+    }
+    events.extend((0..workers.len() as u32).map(|worker| Reverse((Time::ZERO, Event::Worker(worker)))));
+    while let Some(Reverse((now, event))) = events.pop() {
+        let m = match event {
+            Event::Above(m) => {
+                let master = &mut below[m as usize];
+                let receive = costs.message(master.going_up, top_o).receive;
+                master.going_up = 0;
+                let start = top.max(now);
+                top = start + receive;
+                top_busy += receive;
+                if master.closed {
+                    continue;
+                }
+                let (from, to, size) = batches
+                    .deal()
+                    .map_or((0, 0, 0), |chunk| (chunk.first, chunk.first + chunk.tasks, chunk.size.input));
+                let cost = costs.message(size, top_o);
+                top += cost.send;
+                top_busy += cost.send;
+                events.push(Reverse((top + cost.flight, Event::Batch(m, from, to))));
+                continue;
+            }
+            Event::Batch(m, from, to) => {
+                let master = &mut below[m as usize];
+                let size = Dealer::part(tasks, from..to, Chunking::Fixed(u32::MAX), 1).deal();
+                master.spend(now, costs.message(size.map_or(0, |chunk| chunk.size.input), master.o).receive);
+                master.asked = false;
+                if from == to {
+                    master.over = true;
+                    master.idle.clear();
+                } else {
+                    master.batch = to - from;
+                    master.tasks.push_back((from, to));
+                }
+                m
+            }
+            Event::Worker(worker) => {
+                let m = worker % masters;
+                let master = &mut below[m as usize];
+                let mut bytes = 0;
+                if let Some((size, count, computing)) = has[worker as usize].take() {
+                    let use_of = &mut used[worker as usize];
+                    use_of.tasks += count;
+                    use_of.busy += computing;
+                    use_of.last = now;
+                    bytes = size;
+                    master.results += size;
+                    master.working -= 1;
+                    master.waiting.served(now, master.clock.max(now));
+                }
+                master.spend(now, costs.message(bytes, master.o).receive);
+                if !(master.over && master.tasks.is_empty()) {
+                    master.idle.push_back(worker);
+                }
+                m
+            }
+        };
+        let master = &mut below[m as usize];
+        while let Some(worker) = master.idle.front().copied() {
+            let Some((from, to)) = master.tasks.pop_front() else { break };
+            let mut dealer = Dealer::part(tasks, from..to, chunking, groups[m as usize]);
+            let Some(chunk) = dealer.deal() else { continue };
+            if from + chunk.tasks < to {
+                master.tasks.push_front((from + chunk.tasks, to));
+            }
+            master.idle.pop_front();
+            let given = master.clock;
+            let there = costs.message(chunk.size.input, master.o);
+            let back = costs.message(chunk.size.output, master.o);
+            master.spend(given, there.send);
+            master.working += 1;
+            let computing = Time::from_ps(chunk.work.ps() * workers.factors[worker as usize]);
+            let start = master.clock + there.flight + there.receive;
+            let arrival = start + computing + back.send + back.flight;
+            has[worker as usize] = Some((chunk.size.output, chunk.tasks, computing));
+            events.push(Reverse((arrival, Event::Worker(worker))));
+            outcome.messages += 1;
+            outcome.dealt = outcome.dealt.max(master.clock);
+            let (first, count, end) = (chunk.first, chunk.tasks, start + computing);
+            log.turn(Turn { worker, first, tasks: count, given, start, end, back: arrival });
+        }
+        let left: u32 = master.tasks.iter().map(|(from, to)| to - from).sum();
+        let ask = !master.over && !master.asked && 2 * left <= master.batch;
+        let close = master.over && !master.closed && left == 0 && master.working == 0;
+        if ask || close {
+            master.asked = ask;
+            master.closed = close;
+            master.going_up = std::mem::take(&mut master.results);
+            let cost = costs.message(master.going_up, master.o);
+            master.spend(Time::ZERO, cost.send);
+            events.push(Reverse((master.clock + cost.flight, Event::Above(m))));
+        }
+    }
+    outcome.time = below.iter().map(|master| master.clock).fold(top, Time::max);
+    outcome.masters = below.iter().map(|master| master.busy).chain([top_busy]).collect();
+    outcome.waited = below.iter().map(|master| master.waiting.total).sum();
+    outcome.most_waiting = below.iter().map(|master| master.waiting.most).max().unwrap_or(0);
+    outcome.workers = used;
+    outcome.undone = batches.left();
+    outcome
+}
+
+impl Master {
+    fn new(o: Time) -> Self {
+        Self {
+            clock: Time::ZERO,
+            busy: Time::ZERO,
+            o,
+            tasks: VecDeque::new(),
+            batch: 0,
+            idle: VecDeque::new(),
+            asked: false,
+            over: false,
+            results: 0,
+            going_up: 0,
+            working: 0,
+            closed: false,
+            waiting: Waiting::default(),
+        }
+    }
+
+    /// It is busy for so long, from `now` on or when it has time.
+    fn spend(&mut self, now: Time, time: Time) {
+        self.clock = self.clock.max(now) + time;
+        self.busy += time;
+    }
+}

@@ -1,0 +1,46 @@
+//! Master/slave programs: a queue of tasks, a master that gives them out, workers that compute them.
+//!
+//! A person executes a few of a program's tasks and asks how long the whole takes on many workers. Three steps:
+//!
+//! * the times of all [`Tasks`] come from the [`Executed`] ones by [`interpolate`](interpolate()), from a list, or from a rule
+//!   ([`generate`]);
+//! * [`farm::run`] plays master and workers: which worker gets which task when, in closed form ([`paper`]), with more than
+//!   the paper has ([`master`], [`hierarchy`]), or over a simulated fabric ([`exchange`]);
+//! * [`plan`] says which tasks to execute next, and how sure the prediction is.
+//!
+//! Source: Mizutani, Ino, Hagihara, Fast Performance Prediction of Master/Slave Programs by Executing Subset of Tasks
+//! (MSS below).
+
+mod arrivals;
+mod costs;
+mod deal;
+pub mod exchange;
+pub mod farm;
+pub mod generate;
+mod grid;
+pub mod hierarchy;
+mod interpolate;
+pub mod master;
+mod outcome;
+pub mod paper;
+pub mod plan;
+mod portable;
+pub mod refined;
+pub mod source;
+mod tasks;
+mod workers;
+
+pub use arrivals::{Arrivals, Keyed, Tournament};
+pub use costs::{Costs, Machine, MessageCost};
+pub use deal::{Chunk, Chunking, Dealer, Order};
+pub use farm::{Bounds, Masters, Policy};
+pub use generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
+pub use grid::{Executed, Extent, Grid, MOST_DIMENSIONS, ProductGrid};
+pub use interpolate::{Outside, interpolate};
+pub use outcome::{Outcome, Turn, TurnLog, WorkerUse};
+pub use source::{Given, TasksFile, TasksSpec};
+pub use tasks::{Size, Sizes, Tasks};
+pub use workers::{Loss, Workers};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,36 @@
+//! Traces of MPI programs and schedules of their messages: readers and writers, one file a format.
+//!
+//! | format | file | read | written |
+//! |---|---|---|---|
+//! | Hayase's own | [`calls`] (and the crate `hayase-trace`) | yes | yes |
+//! | GOAL, text and binary | [`goal`] | yes | yes |
+//! | SimGrid's time-independent traces | [`time_independent`] | yes | |
+//! | text traces of the NAS benchmarks | [`npb`] | yes | |
+//!
+//! Formats of calls are read to [`calls::Calls`], one call at a time; [`ToProgram`] makes a program of them, [`ToTrace`] a
+//! trace of Hayase's own format, [`Tally`] a summary. [`Trace::open`] finds out what a file is by its content.
+
+pub mod calls;
+mod expand;
+pub mod goal;
+mod lines;
+mod matched;
+pub mod npb;
+mod source;
+mod tally;
+pub mod time_independent;
+mod to_program;
+mod to_trace;
+
+pub use expand::expanded;
+pub use matched::unmatched;
+pub use source::{Format, Options, Trace};
+pub use tally::{CallTally, Tally};
+pub use to_program::ToProgram;
+pub use to_trace::ToTrace;
+
+/// Most ranks of a trace: tables by rank are made before it is known how many of them there are.
+pub const MOST_RANKS: u32 = 1 << 24;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,523 @@
+//! SimGrid's time-independent traces: the actions of each rank, with amounts of work and bytes instead of times.
+//!
+//! ```text
+//! 0 init
+//! 0 compute 1e9
+//! 0 isend 1 7 1000 6
+//! 0 wait 0 1 7
+//! 0 finalize
+//! ```
+//! Either one file with the actions of all ranks, or (as `smpirun -trace-ti` leaves it) a file that lists one file a rank.
+//! Two dialects are understood. The present one gives a tag before the size of a message and says which request a wait is
+//! for; the one of the papers has no tags, and a wait is for the last request. Which one a trace is in shows in how many words its
+//! actions have. The names of actions may be in any case (`allReduce`, `allreduce`).
+//!
+//! Only `MPI_COMM_WORLD` appears in such traces. Computation is in operations; it becomes time by a rate.
+//!
+//! Source: F. Desprez, G. S. Markomanolis, M. Quinson, F. Suter, Assessing the Performance of MPI Applications through
+//! Time-Independent Trace Replay, PSTI 2011; H. Casanova, F. Desprez, G. S. Markomanolis, F. Suter, Simulation of MPI
+//! applications with time-independent traces, CCPE 27(5), 2015; the documentation of SMPI (simgrid.org, "Off-line
+//! Simulation").
+
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+
+use super::calls::{Call, Calls, Clock, Event, Header, Item, Wrong};
+use super::lines::{Line, each_line, signed, whole};
+use crate::diagnostic::{Diagnostic, Input, closest};
+
+/// Opens a file of a trace by its name; the name of the trace itself is the first asked for.
+pub type Open<'a> = dyn Fn(&str) -> Result<Input, Diagnostic> + 'a;
+
+/// Reads a trace.
+///
+/// `path` is the file with the actions or with the list; files of a list are looked for next to it. `flop_rate` turns
+/// operations into time \[1/s\].
+///
+/// # Errors
+/// All mistakes, with file, line and column.
+pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls) -> Result<(), Vec<Diagnostic>> {
+    let one = |diagnostic| vec![diagnostic];
+    let mut files = Vec::new();
+    let mut is_list = None;
+    each_line(open(path).map_err(one)?, |line| {
+        let words: Vec<_> = line.words().take(2).collect();
+        match words.as_slice() {
+            [] => {}
+            _ if line.text.starts_with(b"#") => {}
+            [(_, _)] if is_list != Some(false) => {
+                is_list = Some(true);
+                let name = line.trimmed();
+                let beside = Path::new(path).parent().map_or_else(|| name.clone().into(), |folder| folder.join(&name));
+                files.push(beside.display().to_string());
+            }
+            [(range, word), ..] if is_list == Some(true) || rank_of(word).is_none() => {
+                let message = "neither an action of a rank nor the name of a file with actions";
+                return Err(line.mistake(range.clone(), "bad-action", message).help("an action is `0 compute 1e9`"));
+            }
+            _ => {
+                is_list = Some(false);
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if is_list != Some(true) {
+        files = vec![path.to_owned()];
+    }
+    let mut dialect = Dialect::default();
+    for file in &files {
+        each_line(open(file).map_err(one)?, |line| dialect.look(&line))?;
+    }
+    let Some(ranks) = dialect.ranks() else {
+        return Err(one(Diagnostic::new("no-calls", format!("`{path}` holds no actions"))));
+    };
+    let mut replay = Replay { ranks: BTreeMap::new(), world: ranks, old: dialect.is_old(), flop_rate };
+    for file in &files {
+        each_line(open(file).map_err(one)?, |line| replay.line(&line, calls).map(ControlFlow::Continue))?;
+    }
+    Ok(())
+}
+
+/// The rank that a line starts with: `3`, `p3`, `rank-3`.
+fn rank_of(word: &[u8]) -> Option<u32> {
+    let digits = word.strip_prefix(b"rank-").or_else(|| word.strip_prefix(b"p")).unwrap_or(word);
+    whole(digits).and_then(|rank| u32::try_from(rank).ok()).filter(|&rank| rank < super::MOST_RANKS)
+}
+
+/// What distinguishes the two dialects, and how many ranks there are.
+#[derive(Default)]
+struct Dialect {
+    largest: Option<u32>,
+    old: bool,
+    new: bool,
+}
+
+impl Dialect {
+    fn look(&mut self, line: &Line<'_>) -> Result<ControlFlow<()>, Diagnostic> {
+        let mut words = line.words();
+        let (Some((_, rank)), Some((_, action))) = (words.next(), words.next()) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        if let Some(rank) = rank_of(rank) {
+            self.largest = self.largest.max(Some(rank));
+        }
+        let rest = words.count();
+        match action.to_ascii_lowercase().as_slice() {
+            b"send" | b"isend" | b"recv" | b"irecv" | b"ssend" | b"issend" => {
+                self.old |= rest == 2;
+                self.new |= rest == 4;
+            }
+            b"wait" | b"test" => {
+                self.old |= rest == 0;
+                self.new |= rest == 3;
+            }
+            _ => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn ranks(&self) -> Option<u32> {
+        self.largest.map(|largest| largest + 1)
+    }
+
+    fn is_old(&self) -> bool {
+        self.old && !self.new
+    }
+}
+
+/// What is known of a rank while its actions are read.
+#[derive(Default)]
+struct Rank {
+    /// Computed since the last call \[ns\].
+    computed: f64,
+    clock: u64,
+    /// Requests in the order in which they were made: number, source, destination, tag.
+    open: Vec<(u64, i64, i64, i64)>,
+    made: u64,
+    /// Bytes of an element where no type is named.
+    default_element: u64,
+}
+
+struct Replay {
+    ranks: BTreeMap<u32, Rank>,
+    world: u32,
+    old: bool,
+    flop_rate: f64,
+}
+
+const ACTIONS: [&str; 33] = [
+    "init",
+    "finalize",
+    "compute",
+    "sleep",
+    "location",
+    "comm_size",
+    "comm_split",
+    "comm_dup",
+    "migrate",
+    "send",
+    "ssend",
+    "isend",
+    "issend",
+    "recv",
+    "irecv",
+    "sendrecv",
+    "wait",
+    "waitall",
+    "test",
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "reducescatter",
+    "scan",
+];
+
+/// The words of an action after its name.
+struct Words<'a, 'l> {
+    line: &'l Line<'a>,
+    words: Vec<(Range<usize>, &'a [u8])>,
+    next: usize,
+}
+
+impl Words<'_, '_> {
+    fn left(&self) -> usize {
+        self.words.len() - self.next
+    }
+
+    fn bad(&self, what: &str) -> Diagnostic {
+        match self.words.get(self.next) {
+            Some((range, _)) => {
+                let message = format!("`{}` is not {what}", self.line.show(range.clone()));
+                self.line.mistake(range.clone(), "bad-number", message)
+            }
+            None => {
+                let end = self.line.text.len();
+                self.line.mistake(end..end + 1, "truncated-action", format!("the line ends where {what} is expected"))
+            }
+        }
+    }
+
+    /// An amount of work or data: any number that is not negative, like `1e6`.
+    fn amount(&mut self, what: &str) -> Result<f64, Diagnostic> {
+        let value = self.words.get(self.next).and_then(|(_, word)| std::str::from_utf8(word).ok()?.parse::<f64>().ok());
+        let value = value.filter(|value| (0.0..=9.0e15).contains(value)).ok_or_else(|| self.bad(what))?;
+        self.next += 1;
+        Ok(value)
+    }
+
+    fn number(&mut self, what: &str) -> Result<i64, Diagnostic> {
+        let value = self.words.get(self.next).and_then(|(_, word)| signed(word)).ok_or_else(|| self.bad(what))?;
+        self.next += 1;
+        Ok(value)
+    }
+
+    /// A rank, and where it stands.
+    fn rank(&mut self, ranks: u32) -> Result<i32, Diagnostic> {
+        let value = self.words.get(self.next).and_then(|(_, word)| signed(word));
+        let value = value.filter(|&value| (-1..i64::from(ranks)).contains(&value));
+        let value = value.ok_or_else(|| self.bad(&format!("a rank (there are {ranks})")))?;
+        self.next += 1;
+        Ok(value as i32)
+    }
+
+    /// Bytes of an element of the type that is named next, if one is.
+    fn element(&mut self, default: u64) -> u64 {
+        let Some((_, word)) = self.words.get(self.next) else { return default };
+        self.next += 1;
+        match whole(word) {
+            // Double, int, char, short, long, float, byte.
+            Some(code @ 0..=6) => [8, 4, 1, 2, 8, 4, 1][code as usize],
+            // Of every other type a trace has the bytes already.
+            _ => 1,
+        }
+    }
+}
+
+impl Replay {
+    fn line(&mut self, line: &Line<'_>, calls: &mut impl Calls) -> Result<(), Diagnostic> {
+        let mut words = line.words();
+        let Some((place, rank)) = words.next() else { return Ok(()) };
+        if rank.starts_with(b"#") {
+            return Ok(());
+        }
+        let Some((name_at, name)) = words.next() else {
+            // A stray character on a line of its own is found in published traces.
+            return match rank_of(rank) {
+                None => Ok(()),
+                Some(_) => Err(line.mistake(place, "truncated-action", "the line ends where an action is expected")),
+            };
+        };
+        let Some(me) = rank_of(rank) else {
+            return Err(line.mistake(place, "bad-action", "a line starts with the number of a rank"));
+        };
+        let wrong = |wrong: Wrong| line.mistake(0..line.text.len(), wrong.code, wrong.message);
+        if !self.ranks.contains_key(&me) {
+            let header = Header { clock: Clock::None, ..Header::new(me, self.world) };
+            calls.item(me, line.number, Item::Header(&header)).map_err(wrong)?;
+        }
+        let rank = self.ranks.entry(me).or_insert_with(|| Rank { default_element: 1, ..Rank::default() });
+        let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+        let words = Words { line, words: words.collect(), next: 0 };
+        let mut action = Action { me, world: self.world, old: self.old, name: &name, name_at, rank, words, work: 0.0 };
+        let event = action.event(self.flop_rate)?;
+        let work = action.work;
+        if let Some(mut event) = event {
+            let computed = rank.computed.round();
+            event.cpu = Some(computed as u64);
+            rank.computed -= computed;
+            rank.clock += computed as u64;
+            (event.begin, event.end) = (rank.clock, rank.clock);
+            calls.item(me, line.number, Item::Event(&event)).map_err(wrong)?;
+        }
+        rank.computed += work / self.flop_rate * NS_PER_S;
+        Ok(())
+    }
+}
+
+/// Nanoseconds in a second.
+const NS_PER_S: f64 = 1e9;
+
+/// An action on its way to a call.
+struct Action<'a, 'l> {
+    me: u32,
+    world: u32,
+    old: bool,
+    name: &'a str,
+    name_at: Range<usize>,
+    rank: &'a mut Rank,
+    words: Words<'a, 'l>,
+    /// Operations done after the call.
+    work: f64,
+}
+
+impl Action<'_, '_> {
+    /// The call; none for what only computes or says something.
+    fn event(&mut self, flop_rate: f64) -> Result<Option<Event>, Diagnostic> {
+        let mut event = Event::new(Call::Init, 0, 0);
+        match self.name {
+            "init" => {
+                self.rank.default_element = if self.words.left() > 0 { 8 } else { 1 };
+                return Ok(Some(event));
+            }
+            "finalize" => event.call = Call::Finalize,
+            "compute" => {
+                self.work = self.words.amount("a number of operations")?;
+                return Ok(None);
+            }
+            "sleep" => {
+                self.work = self.words.amount("a number of seconds")? * flop_rate;
+                return Ok(None);
+            }
+            "location" | "comm_size" | "comm_split" | "comm_dup" | "migrate" => return Ok(None),
+            "send" | "ssend" | "isend" | "issend" | "recv" | "irecv" => self.message(&mut event)?,
+            "sendrecv" => {
+                event.call = Call::Sendrecv;
+                let sent = self.words.amount("an amount of data")?;
+                event.peer = self.words.rank(self.world)?;
+                let received = self.words.amount("an amount of data")?;
+                event.peer2 = self.words.rank(self.world)?;
+                let element = self.words.element(self.rank.default_element);
+                event.bytes = bytes(sent, element);
+                event.bytes2 = bytes(received, self.words.element(element));
+            }
+            "wait" | "test" | "waitall" => {
+                event.call = if self.name == "waitall" { Call::Waitall } else { Call::Wait };
+                event.requests = self.awaited()?;
+                // A test says nothing of how it ended: what is not waited for later is done by then.
+                if self.name == "test" || event.requests.is_empty() {
+                    return Ok(None);
+                }
+                let requests = &event.requests;
+                self.rank.open.retain(|open| !requests.contains(&open.0));
+            }
+            _ => self.collective(&mut event)?,
+        }
+        Ok(Some(event))
+    }
+
+    fn message(&mut self, event: &mut Event) -> Result<(), Diagnostic> {
+        let receives = self.name.ends_with("recv");
+        event.call = match self.name {
+            "send" => Call::Send,
+            "ssend" => Call::Ssend,
+            "isend" => Call::Isend,
+            "issend" => Call::Issend,
+            "recv" => Call::Recv,
+            _ => Call::Irecv,
+        };
+        event.peer = self.words.rank(self.world)?;
+        if event.peer < 0 {
+            if !receives {
+                self.words.next -= 1;
+                return Err(self.words.bad("a rank"));
+            }
+            event.flags = event.flags.and(super::calls::Flags::ANY_SOURCE);
+        }
+        if !self.old {
+            event.tag = self.words.number("a tag")? as i32;
+            if event.tag < 0 {
+                if !receives {
+                    self.words.next -= 1;
+                    return Err(self.words.bad("a tag"));
+                }
+                event.flags = event.flags.and(super::calls::Flags::ANY_TAG);
+            }
+        }
+        let count = self.words.amount("an amount of data")?;
+        event.bytes = bytes(count, self.words.element(self.rank.default_element));
+        if event.call.makes_request() {
+            self.rank.made += 1;
+            event.requests.push(self.rank.made);
+            let (me, peer) = (i64::from(self.me), i64::from(event.peer));
+            let (src, dst) = if receives { (peer, me) } else { (me, peer) };
+            self.rank.open.push((self.rank.made, src, dst, event.tag.into()));
+        }
+        Ok(())
+    }
+
+    /// The requests that a wait is for.
+    fn awaited(&mut self) -> Result<Vec<u64>, Diagnostic> {
+        let open = &self.rank.open;
+        if self.name == "waitall" {
+            return Ok(open.iter().map(|open| open.0).collect());
+        }
+        if self.words.left() == 0 {
+            return match open.last() {
+                Some(last) => Ok(vec![last.0]),
+                None if self.name == "test" => Ok(Vec::new()),
+                None => {
+                    let message = "a wait, and nothing to wait for";
+                    Err(self.words.line.mistake(self.name_at.clone(), "unknown-request", message))
+                }
+            };
+        }
+        let key = (self.words.number("a rank")?, self.words.number("a rank")?, self.words.number("a tag")?);
+        let found = open.iter().find(|&&(_, src, dst, tag)| {
+            let fits = |open: i64, asked: i64| open == asked || open < 0;
+            fits(src, key.0) && fits(dst, key.1) && fits(tag, key.2)
+        });
+        // Where there is none, a test before has found it done.
+        Ok(found.map(|open| vec![open.0]).unwrap_or_default())
+    }
+
+    fn collective(&mut self, event: &mut Event) -> Result<(), Diagnostic> {
+        const DATA: &str = "an amount of data";
+        const WORK: &str = "a number of operations";
+        let default = self.rank.default_element;
+        let words = &mut self.words;
+        let ranks = self.world;
+        let root = |words: &mut Words<'_, '_>| if words.left() > 0 { words.rank(ranks) } else { Ok(0) };
+        let each = |words: &mut Words<'_, '_>| {
+            (0..ranks).map(|_| words.amount("a count for each rank")).collect::<Result<Vec<_>, _>>()
+        };
+        let scaled =
+            |counts: &[f64], element: u64| counts.iter().map(|&count| bytes(count, element)).collect::<Vec<_>>();
+        match self.name {
+            "barrier" | "ibarrier" => event.call = Call::Barrier,
+            "bcast" | "ibcast" => {
+                event.call = Call::Bcast;
+                let count = words.amount(DATA)?;
+                event.peer = root(words)?;
+                event.bytes = bytes(count, words.element(default));
+            }
+            "reduce" | "ireduce" => {
+                event.call = Call::Reduce;
+                let count = words.amount(DATA)?;
+                self.work = words.amount(WORK)?;
+                event.peer = root(words)?;
+                event.bytes = bytes(count, words.element(default));
+            }
+            "allreduce" | "iallreduce" | "scan" | "iscan" | "exscan" | "iexscan" => {
+                event.call = match self.name.trim_start_matches('i') {
+                    "scan" => Call::Scan,
+                    "exscan" => Call::Exscan,
+                    _ => Call::Allreduce,
+                };
+                let count = words.amount(DATA)?;
+                self.work = words.amount(WORK)?;
+                event.bytes = bytes(count, words.element(default));
+            }
+            "alltoall" | "ialltoall" | "allgather" | "iallgather" | "gather" | "igather" | "scatter" | "iscatter" => {
+                let name = self.name.trim_start_matches('i');
+                let (sent, received) = (words.amount(DATA)?, words.amount(DATA)?);
+                (event.call, event.peer) = match name {
+                    "alltoall" => (Call::Alltoall, Event::NOBODY),
+                    "allgather" => (Call::Allgather, Event::NOBODY),
+                    "gather" => (Call::Gather, root(words)?),
+                    _ => (Call::Scatter, root(words)?),
+                };
+                let element = words.element(default);
+                event.bytes = match event.call {
+                    Call::Scatter => bytes(received, words.element(element)),
+                    _ => bytes(sent, element),
+                };
+            }
+            "gatherv" | "igatherv" | "allgatherv" | "iallgatherv" => {
+                let own = words.amount(DATA)?;
+                let counts = each(words)?;
+                (event.call, event.peer) = match self.name.trim_start_matches('i') {
+                    "gatherv" => (Call::Gatherv, root(words)?),
+                    _ => (Call::Allgatherv, Event::NOBODY),
+                };
+                let element = words.element(default);
+                event.bytes = bytes(own, element);
+                // Of a gatherv only the root knows them.
+                if event.call == Call::Allgatherv || event.peer == self.me as i32 {
+                    event.counts2 = scaled(&counts, element);
+                }
+            }
+            "scatterv" | "iscatterv" => {
+                event.call = Call::Scatterv;
+                let counts = each(words)?;
+                let own = words.amount(DATA)?;
+                event.peer = root(words)?;
+                let element = words.element(default);
+                event.bytes2 = bytes(own, element);
+                if event.peer == self.me as i32 {
+                    event.counts = scaled(&counts, element);
+                }
+            }
+            "alltoallv" | "ialltoallv" => {
+                event.call = Call::Alltoallv;
+                words.amount(DATA)?;
+                let sent = each(words)?;
+                words.amount(DATA)?;
+                let received = each(words)?;
+                let element = words.element(default);
+                event.counts = scaled(&sent, element);
+                event.counts2 = scaled(&received, words.element(element));
+            }
+            "reducescatter" | "ireducescatter" => {
+                event.call = Call::ReduceScatter;
+                let counts = each(words)?;
+                self.work = words.amount(WORK)?;
+                event.counts = scaled(&counts, words.element(default));
+            }
+            unknown => {
+                let message = format!("unknown action `{unknown}`");
+                let mistake = words.line.mistake(self.name_at.clone(), "unknown-action", message);
+                return Err(match closest(unknown, ACTIONS) {
+                    Some(known) => mistake.help(format!("write `{known}`")),
+                    None => mistake,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So many elements, in bytes.
+fn bytes(count: f64, element: u64) -> u64 {
+    (count * element as f64).round() as u64
+}

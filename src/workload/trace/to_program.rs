@@ -1,0 +1,533 @@
+//! From recorded calls to a program that can be replayed.
+//!
+//! A call becomes the operation that it was; the time between two calls becomes a calculation. Time inside a call is not
+//! taken over: that is what a replay predicts. What does not carry over one to one:
+//!
+//! * The program starts when `Init` returns and ends when `Finalize` is called.
+//! * A test that found requests complete waits for them; one that found none is nothing.
+//! * `Waitany` and `Waitsome` wait for the requests that were complete in the recorded run, in that order.
+//! * A collective operation that makes a request is done where it is called; waiting for it is nothing.
+//! * Making a communicator waits for all members of the old one, like a barrier.
+//! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not matter
+//!   to it and are 0; an alltoallv of which only the total is known has blocks of one size.
+//! * Opaque calls (one-sided communication, files) are time spent.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, Wrong};
+use crate::diagnostic::Diagnostic;
+use crate::units::Time;
+use crate::workload::program::{
+    ANY_SOURCE, ANY_TAG, Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder,
+    SequenceBuilder,
+};
+
+/// Picoseconds in a nanosecond.
+const PS_PER_NS: f64 = 1000.0;
+
+/// Blocks of other ranks that are made up at most, before a trace is given up: half a gigabyte of them.
+const MOST_MADE_UP: usize = 1 << 26;
+
+/// Takes recorded calls and makes a program of them.
+#[derive(Debug)]
+pub struct ToProgram {
+    file: String,
+    unit: &'static str,
+    /// A map: a number of a rank that is a lie costs nothing.
+    ranks: BTreeMap<u32, Rank>,
+    /// Blocks of other ranks that had to be made up, so far.
+    made_up: usize,
+    groups: Groups,
+    collectives: FxHashMap<Collective, u32>,
+    /// In the order of their numbers.
+    listed: Vec<Collective>,
+}
+
+/// What is known of a rank so far.
+#[derive(Debug)]
+struct Rank {
+    ops: SequenceBuilder,
+    clock: Clock,
+    empty_gap: u64,
+    /// Its number, and how many there are.
+    me: u32,
+    world: u32,
+    /// When `Init` returned, and the call before \[ns\].
+    start: u64,
+    last_end: u64,
+    /// When `Finalize` was called \[ns\].
+    finalize: Option<u64>,
+    /// Computation not yet written down \[ns\].
+    computed: u64,
+    /// By request, what it is.
+    requests: FxHashMap<u64, Request>,
+    /// By index, the communicator's number in the program, and this rank's rank in it.
+    communicators: FxHashMap<u32, (u32, Option<u32>)>,
+    /// How many communicators of these members the rank has had, where they have no id.
+    ordinals: FxHashMap<u64, u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Request {
+    /// Started by the operation at this position.
+    Started(u32),
+    /// Nothing to wait for: the message goes nowhere, or the operation is done already.
+    Nothing,
+    /// Persistent: what starting it does, and the position of the last start.
+    Persistent { op: Option<Op>, started: Option<u32> },
+}
+
+/// Communicators of all ranks: which of them are one and the same.
+#[derive(Debug, Default)]
+struct Groups {
+    numbers: FxHashMap<Identity, u32>,
+    /// By number less one: its members, none if not known, and those of the remote group.
+    listed: Vec<Communicator>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Identity {
+    /// By the id that the recorder gave it.
+    Id(u64),
+    /// The n-th of these members.
+    Members(Vec<u32>, Vec<u32>, u64),
+}
+
+impl ToProgram {
+    /// Calls that are read from this file, their places counted in this unit (`line`, `event`).
+    pub fn new(file: &str, unit: &'static str) -> Self {
+        Self {
+            file: file.into(),
+            unit,
+            ranks: BTreeMap::new(),
+            made_up: 0,
+            groups: Groups::default(),
+            collectives: FxHashMap::default(),
+            listed: Vec::new(),
+        }
+    }
+
+    /// The program.
+    ///
+    /// # Errors
+    /// A rank is missing, or what [`ProgramBuilder::build`] finds.
+    pub fn finish(self) -> Result<Program, Vec<Diagnostic>> {
+        let claimed = self.ranks.values().map(|rank| rank.world).max().unwrap_or(0);
+        let present = self.ranks.len();
+        if claimed == 0 {
+            return Err(vec![Diagnostic::new("no-calls", format!("`{}` holds no calls", self.file))]);
+        }
+        if present < claimed as usize {
+            let first = (0..).find(|rank| !self.ranks.contains_key(rank)).unwrap_or(0);
+            let message =
+                format!("`{}` has the calls of {present} of {claimed} ranks; rank {first} is missing", self.file);
+            return Err(vec![
+                Diagnostic::new("missing-rank", message).help("name the folder that holds the files of all ranks"),
+            ]);
+        }
+        let mut program = ProgramBuilder::new(claimed);
+        let file = program.file(self.file);
+        program.places_in(self.unit);
+        for group in self.groups.listed {
+            program.communicator(group.members);
+        }
+        for collective in self.listed {
+            program.collective(collective);
+        }
+        for mut rank in self.ranks.into_values() {
+            rank.ops.from_file(file);
+            if rank.clock == Clock::Wall {
+                let end = rank.finalize.unwrap_or(rank.last_end);
+                rank.ops.measured(Time::from_ps(end.saturating_sub(rank.start) as f64 * PS_PER_NS));
+            }
+            program.finish_rank(rank.ops);
+        }
+        program.build()
+    }
+
+    fn begin(&mut self, header: &Header) -> Result<(), Wrong> {
+        if header.ranks > super::MOST_RANKS {
+            let message = format!("a trace of {} ranks; at most {} are read", header.ranks, super::MOST_RANKS);
+            return Err(Wrong::new("too-large", message));
+        }
+        if let Some(other) = self.ranks.values().find(|other| other.world != header.ranks) {
+            let message = format!("one rank says that there are {} ranks, another {}", other.world, header.ranks);
+            return Err(Wrong::new("other-run", message));
+        }
+        if self.ranks.contains_key(&header.rank) {
+            return Err(Wrong::new("repeated-rank", format!("rank {} is there twice", header.rank)));
+        }
+        let rank = Rank {
+            ops: ProgramBuilder::new(0).sequence(header.rank),
+            clock: header.clock,
+            empty_gap: header.empty_gap,
+            me: header.rank,
+            world: header.ranks,
+            start: 0,
+            last_end: 0,
+            finalize: None,
+            computed: 0,
+            requests: FxHashMap::default(),
+            communicators: FxHashMap::default(),
+            ordinals: FxHashMap::default(),
+        };
+        self.ranks.insert(header.rank, rank);
+        Ok(())
+    }
+
+    fn event(&mut self, at: u32, place: u64, event: &Event) -> Result<(), Wrong> {
+        let Self { ranks, made_up, groups, collectives, listed, .. } = self;
+        let Some(rank) = ranks.get_mut(&at) else {
+            return Err(Wrong::new("no-header", format!("rank {at} calls before its trace begins")));
+        };
+        if rank.finalize.is_some() {
+            return Ok(());
+        }
+        let gap = match event.cpu {
+            Some(cpu) => cpu.saturating_sub(rank.empty_gap),
+            None => event.begin.saturating_sub(rank.last_end),
+        };
+        rank.last_end = event.end;
+        if event.call == Call::Init {
+            rank.start = event.end;
+            return Ok(());
+        }
+        rank.computed += gap;
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        let mut call = InCall { rank, groups, event, place };
+        match event.call.kind() {
+            Kind::Local if event.call == Call::Finalize => {
+                call.compute();
+                rank.finalize = Some(event.begin);
+            }
+            Kind::Local if event.call == Call::RequestFree => {
+                for request in &event.requests {
+                    rank.requests.remove(request);
+                }
+            }
+            Kind::Local if event.call == Call::Compute => rank.computed += event.end.saturating_sub(event.begin),
+            Kind::Opaque => rank.computed += event.end.saturating_sub(event.begin),
+            Kind::Local | Kind::Iprobe => {}
+            Kind::Send | Kind::Recv | Kind::Isend | Kind::Irecv => {
+                let op = call.message()?;
+                let started = op.map(|op| call.push(op));
+                if event.call.makes_request() {
+                    call.request(started.map_or(Request::Nothing, Request::Started))?;
+                }
+            }
+            Kind::Sendrecv => call.sendrecv()?,
+            Kind::SendInit | Kind::RecvInit => {
+                let op = call.message()?;
+                call.request(Request::Persistent { op, started: None })?;
+            }
+            Kind::Start => call.start()?,
+            Kind::Wait | Kind::WaitAny | Kind::Test => call.wait()?,
+            Kind::Probe => {
+                if event.peer != Event::PROC_NULL {
+                    let from = call.envelope(event.peer, event.tag, true)?;
+                    call.push(Op::probe(from));
+                }
+            }
+            // Only those of the new communicator take part, and they are not known yet.
+            Kind::Communicator if event.call == Call::CommCreateGroup => {}
+            Kind::Collective | Kind::Icollective | Kind::Communicator => {
+                let collective = call.collective(made_up)?;
+                let number = *collectives.entry(collective).or_insert_with_key(|collective| {
+                    listed.push(collective.clone());
+                    listed.len() as u32 - 1
+                });
+                call.push(Op::collective(number));
+                if event.call.makes_request() {
+                    call.request(Request::Nothing)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Calls for ToProgram {
+    fn item(&mut self, rank: u32, place: u64, item: Item<'_>) -> Result<(), Wrong> {
+        match item {
+            Item::Header(header) => self.begin(header),
+            Item::Communicator(index, communicator) => {
+                let Some(known) = self.ranks.get_mut(&rank) else { return Ok(()) };
+                let number = self.groups.number(communicator, &mut known.ordinals);
+                let me = communicator.members.iter().position(|&member| member == known.me);
+                known.communicators.insert(index, (number, me.map(|me| me as u32)));
+                Ok(())
+            }
+            Item::Event(event) => self.event(rank, place, event),
+            Item::Site(..) | Item::Note(..) | Item::End { .. } => Ok(()),
+        }
+    }
+}
+
+impl Groups {
+    /// The number in the program of a communicator that a rank has made.
+    fn number(&mut self, communicator: &Communicator, ordinals: &mut FxHashMap<u64, u64>) -> u32 {
+        let identity = if communicator.id != 0 {
+            Identity::Id(communicator.id)
+        } else {
+            // The n-th communicator of some members is the same at all of them: they make it together.
+            let ordinal = ordinals.entry(hash_of(communicator)).or_default();
+            *ordinal += 1;
+            Identity::Members(communicator.members.clone(), communicator.remote.clone(), *ordinal)
+        };
+        let next = self.listed.len() as u32 + 1;
+        let number = *self.numbers.entry(identity).or_insert(next);
+        if number == next {
+            self.listed.push(communicator.clone());
+        }
+        number
+    }
+}
+
+/// A hash of who is in a communicator.
+fn hash_of(communicator: &Communicator) -> u64 {
+    use std::hash::{Hash, Hasher};
+    let mut hasher = rustc_hash::FxHasher::default();
+    communicator.members.hash(&mut hasher);
+    communicator.remote.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A call of a rank, on its way to operations.
+struct InCall<'a> {
+    rank: &'a mut Rank,
+    groups: &'a Groups,
+    event: &'a Event,
+    place: u32,
+}
+
+impl InCall<'_> {
+    /// Writes down the computation before the call.
+    fn compute(&mut self) {
+        let computed = std::mem::take(&mut self.rank.computed);
+        if computed > 0 {
+            self.rank.ops.push_at(Op::calc(Time::from_ps(computed as f64 * PS_PER_NS)), self.place);
+        }
+    }
+
+    fn push(&mut self, op: Op) -> u32 {
+        self.compute();
+        self.rank.ops.push_at(op, self.place)
+    }
+
+    /// The communicator's number in the program and its members, `None` for those of the world.
+    fn group(&self) -> Result<(u32, Option<&Communicator>), Wrong> {
+        let index = self.event.comm;
+        match self.rank.communicators.get(&index) {
+            Some(&(number, _)) => {
+                let group = &self.groups.listed[number as usize - 1];
+                if group.members.is_empty() {
+                    let message = format!("it is not known who is in communicator {index}");
+                    return Err(Wrong::new("unknown-members", message));
+                }
+                Ok((number, Some(group)))
+            }
+            None if index == 0 => Ok((0, None)),
+            None => Err(Wrong::new("unknown-communicator", format!("communicator {index} has not been made"))),
+        }
+    }
+
+    /// Who, with what tag, where. Receives may leave both open.
+    fn envelope(&self, peer: i32, tag: i32, receives: bool) -> Result<Envelope, Wrong> {
+        let (comm, group) = self.group()?;
+        let flags = self.event.flags;
+        let no_rank =
+            || Wrong::new("unknown-rank", format!("there is no rank {peer} in communicator {}", self.event.comm));
+        let peer = if receives && flags.has(Flags::ANY_SOURCE) {
+            ANY_SOURCE
+        } else {
+            let peer = u32::try_from(peer).map_err(|_| no_rank())?;
+            match group {
+                None => peer,
+                Some(group) if flags.has(Flags::INTER) => *group.remote.get(peer as usize).ok_or_else(no_rank)?,
+                Some(group) => *group.members.get(peer as usize).ok_or_else(no_rank)?,
+            }
+        };
+        let tag = if receives && flags.has(Flags::ANY_TAG) {
+            ANY_TAG
+        } else {
+            u32::try_from(tag).map_err(|_| Wrong::new("bad-tag", format!("a message has tag {tag}")))?
+        };
+        Ok(Envelope { peer, tag, comm })
+    }
+
+    /// The operation of a call that sends or receives; `None` if the other side is nobody.
+    fn message(&self) -> Result<Option<Op>, Wrong> {
+        let event = self.event;
+        if event.peer == Event::PROC_NULL {
+            return Ok(None);
+        }
+        let receives = matches!(event.call.kind(), Kind::Recv | Kind::Irecv | Kind::RecvInit);
+        let envelope = self.envelope(event.peer, event.tag, receives)?;
+        Ok(Some(match event.call.kind() {
+            Kind::Recv => Op::recv(envelope, event.bytes),
+            Kind::Irecv | Kind::RecvInit => Op::irecv(envelope, event.bytes),
+            Kind::Isend | Kind::SendInit => Op::isend(envelope, event.bytes),
+            _ => Op::send(envelope, event.bytes),
+        }))
+    }
+
+    fn sendrecv(&mut self) -> Result<(), Wrong> {
+        let Event { peer, tag, bytes, peer2, tag2, bytes2, .. } = *self.event;
+        let to = if peer == Event::PROC_NULL { None } else { Some(self.envelope(peer, tag, false)?) };
+        let from = if peer2 == Event::PROC_NULL { None } else { Some(self.envelope(peer2, tag2, true)?) };
+        match (to, from) {
+            (Some(to), Some(from)) => {
+                self.compute();
+                let request = self.push(Op::irecv(from, bytes2).marked(Op::WITHIN_CALL));
+                self.push(Op::send(to, bytes));
+                self.push(Op::wait(request).marked(Op::WITHIN_CALL));
+            }
+            (Some(to), None) => drop(self.push(Op::send(to, bytes))),
+            (None, Some(from)) => drop(self.push(Op::recv(from, bytes2))),
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Notes the request that the call makes.
+    fn request(&mut self, request: Request) -> Result<(), Wrong> {
+        match self.event.requests.as_slice() {
+            &[number] => {
+                self.rank.requests.insert(number, request);
+                Ok(())
+            }
+            others => {
+                let message = format!("{} makes {} requests, not one", self.event.call.name(), others.len());
+                Err(Wrong::new("bad-request", message))
+            }
+        }
+    }
+
+    fn start(&mut self) -> Result<(), Wrong> {
+        let event = self.event;
+        for &number in &event.requests {
+            let Some(&Request::Persistent { op, .. }) = self.rank.requests.get(&number) else {
+                return Err(self.unknown(number));
+            };
+            let started = op.map(|op| self.push(op));
+            self.rank.requests.insert(number, Request::Persistent { op, started });
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn unknown(&self, request: u64) -> Wrong {
+        let name = self.event.call.name();
+        Wrong::new("unknown-request", format!("{name} names request {request}, which no call before it has made"))
+    }
+
+    fn wait(&mut self) -> Result<(), Wrong> {
+        let event = self.event;
+        let mut started = SmallVec::<[u32; 8]>::new();
+        for &number in &event.requests {
+            match self.rank.requests.get(&number) {
+                Some(&Request::Started(op)) => {
+                    started.push(op);
+                    self.rank.requests.remove(&number);
+                }
+                Some(Request::Nothing) => drop(self.rank.requests.remove(&number)),
+                Some(&Request::Persistent { op, started: last }) => {
+                    started.extend(last);
+                    self.rank.requests.insert(number, Request::Persistent { op, started: None });
+                }
+                None => return Err(self.unknown(number)),
+            }
+        }
+        match started.as_slice() {
+            [] => {}
+            &[one] => drop(self.push(Op::wait(one))),
+            several => {
+                self.compute();
+                self.rank.ops.wait_list_at(OpKind::Waitall, several, self.place);
+            }
+        }
+        Ok(())
+    }
+
+    fn collective(&self, made_up: &mut usize) -> Result<Collective, Wrong> {
+        let event = self.event;
+        let (comm, group) = self.group()?;
+        let size = group.map_or(self.rank.world as usize, |group| group.members.len());
+        let me = match self.rank.communicators.get(&event.comm) {
+            None => Some(self.rank.me),
+            Some(&(_, me)) => me,
+        };
+        let Some(me) = me else {
+            let message = format!("it is not in communicator {}", event.comm);
+            return Err(Wrong::new("wrong-communicator", message));
+        };
+        if event.flags.has(Flags::INTER) && event.call.kind() != Kind::Communicator {
+            return Err(Wrong::new("inter-communicator", "collective operations between two groups are not replayed"));
+        }
+        let counts = |given: &[u64]| -> Result<Option<Counts>, Wrong> {
+            match given.len() {
+                0 => Ok(None),
+                length if length == size => Ok(Some(Counts::Each(given.into()))),
+                length => {
+                    let message = format!("{} has {length} counts for {size} ranks", event.call.name());
+                    Err(Wrong::new("wrong-counts", message))
+                }
+            }
+        };
+        // The block of this rank alone: those of the others are known to the root alone, and used by it alone.
+        let mut own = |bytes: u64| {
+            *made_up += size;
+            if *made_up > MOST_MADE_UP {
+                return Err(Wrong::new(
+                    "too-large",
+                    "too many gatherv and scatterv of different sizes, of too many ranks",
+                ));
+            }
+            let mut counts = vec![0; size];
+            counts[me as usize] = bytes;
+            Ok(Counts::Each(counts.into()))
+        };
+        let blocking = event.call.blocking();
+        let (call, counts) = match blocking {
+            Call::Bcast => (CollectiveCall::Bcast, Counts::Same(event.bytes)),
+            Call::Reduce => (CollectiveCall::Reduce, Counts::Same(event.bytes)),
+            Call::Allreduce => (CollectiveCall::Allreduce, Counts::Same(event.bytes)),
+            Call::Scan => (CollectiveCall::Scan, Counts::Same(event.bytes)),
+            Call::Exscan => (CollectiveCall::Exscan, Counts::Same(event.bytes)),
+            Call::Gather => (CollectiveCall::Gather, Counts::Same(event.bytes)),
+            Call::Scatter => (CollectiveCall::Scatter, Counts::Same(event.bytes)),
+            Call::Allgather => (CollectiveCall::Allgather, Counts::Same(event.bytes)),
+            Call::Alltoall => (CollectiveCall::Alltoall, Counts::Same(event.bytes)),
+            Call::ReduceScatterBlock => (CollectiveCall::ReduceScatter, Counts::Same(event.bytes)),
+            Call::Gatherv => (CollectiveCall::Gather, counts(&event.counts2)?.map_or_else(|| own(event.bytes), Ok)?),
+            Call::Scatterv => (CollectiveCall::Scatter, counts(&event.counts)?.map_or_else(|| own(event.bytes2), Ok)?),
+            Call::Allgatherv => {
+                (CollectiveCall::Allgather, counts(&event.counts2)?.unwrap_or(Counts::Same(event.bytes)))
+            }
+            Call::ReduceScatter => {
+                (CollectiveCall::ReduceScatter, counts(&event.counts)?.unwrap_or(Counts::Same(event.bytes)))
+            }
+            Call::Alltoallv | Call::Alltoallw => {
+                let even = Counts::Same(event.bytes2 / size as u64);
+                (CollectiveCall::Alltoall, counts(&event.counts)?.unwrap_or(even))
+            }
+            _ => (CollectiveCall::Barrier, Counts::Same(0)),
+        };
+        let rooted = matches!(
+            call,
+            CollectiveCall::Bcast | CollectiveCall::Reduce | CollectiveCall::Gather | CollectiveCall::Scatter
+        );
+        let root = match u32::try_from(event.peer) {
+            _ if !rooted => 0,
+            Ok(root) if (root as usize) < size => root,
+            _ => {
+                let message = format!("{} has root {}, in a communicator of {size}", event.call.name(), event.peer);
+                return Err(Wrong::new("wrong-root", message));
+            }
+        };
+        Ok(Collective { call, comm, root, counts })
+    }
+}

@@ -1,0 +1,75 @@
+//! Parameters of a machine from measurements.
+
+use super::Desk;
+
+/// Round trips and sends as LogGPS has them with the published parameters of Myrinet \[ns\], some per mille off.
+fn measurements(with_sends: bool) -> String {
+    let (latency, o, short, sync) = (850.0, 6730.0, 8191.0, 16_383.0);
+    let mut text = String::from("bytes,work,time,call\n");
+    for step in 0..40_u32 {
+        let k = f64::from(step * 1024);
+        let (oss, ors) = if k > sync { (4.80, 3.86) } else { (5.02, 4.72) };
+        let network = latency + 15.17 * k.min(short) + 0.04 * (k - short).max(0.0);
+        let (send, receive, request) = (o + k * oss, o + k * ors, o + latency);
+        let wobble = |by: u32| 1.0 + f64::from((step * 7 + by * 3) % 5) * 0.001 - 0.002;
+        for (by, work) in [(0, 0.0_f64), (1, 2e6)] {
+            let time = if k > sync {
+                let late = (network + receive + request - work).max(0.0);
+                late + work + 2.0 * send + network + receive + 4.0 * (o + request) - request
+            } else {
+                (send + 2.0 * network + receive - work).max(0.0) + work + send + receive
+            };
+            text += &format!("{k},{work} ns,{} ns,\n", (time - work) * wobble(by) + work);
+        }
+        if with_sends && k <= sync {
+            text += &format!("{k},,{} ns,send\n", send * wobble(2));
+        }
+    }
+    text
+}
+
+fn output(desk: &Desk, words: &str, code: i32) -> (String, String) {
+    let assert = desk.hayase(words).assert().code(code);
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&assert.get_output().stdout), text(&assert.get_output().stderr))
+}
+
+#[test]
+fn a_machine_is_found_printed_drawn_and_written() {
+    let desk = Desk::new().file("rtt.csv", &measurements(true));
+    let words = "calibrate rtt.csv --short 8191 --eager 16383 -o m.toml -o m.json -o m.svg";
+    let (out, err) = output(&desk, words, 0);
+    assert!(out.starts_with("LogGPS parameters from rtt.csv\n\nparameter"), "{out}");
+    assert!(out.contains("8191") && out.contains("as given") && err.is_empty(), "{out}{err}");
+    let machine: toml::Table = toml::from_str(&desk.read("m.toml")).unwrap();
+    let node = machine["node"]["loggps"].as_table().unwrap();
+    for (key, published) in [("o", 6730.0), ("Oss", 5.02), ("Ors", 4.72), ("Gs", 15.17), ("Osl", 4.80), ("Orl", 3.86)] {
+        let found: f64 = node[key].as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!((found / published - 1.0).abs() < 0.03, "{key} = {found}");
+    }
+    assert_eq!((node["s"].as_str(), node["S"].as_str()), (Some("8191 B"), Some("16383 B")));
+    let json: serde_json::Value = serde_json::from_str(&desk.read("m.json")).unwrap();
+    assert_eq!(json["parameters"].as_array().unwrap().len(), 8);
+    let picture = desk.read("m.svg");
+    assert!(picture.contains("round trip without work") && picture.contains("S = 16383 B"));
+}
+
+#[test]
+fn what_cannot_be_told_is_said_and_no_machine_is_written() {
+    let desk = Desk::new().file("rtt.csv", &measurements(false));
+    let (out, err) = output(&desk, "calibrate rtt.csv -o m.toml", 2);
+    assert!(out.contains("not identifiable") && out.contains("Oss + Ors"), "{out}");
+    assert!(err.contains("blocking send") && err.contains("no machine file is written"), "{err}");
+    assert_eq!(desk.names(), ["rtt.csv"]);
+}
+
+#[test]
+fn a_wrong_table_is_shown_where_it_is_wrong() {
+    let desk = Desk::new().file("rtt.csv", "bytes,work,time\n0,0,28.6 us\n8,1 ms,3 parsecs\n");
+    let (out, err) = output(&desk, "calibrate rtt.csv", 2);
+    assert!(out.is_empty() && err.contains("rtt.csv:3:8"), "{err}");
+    let (_, err) = output(&desk, "calibrate rtt.csv --short 9KB --eager 8KB", 2);
+    assert!(err.contains("rtt.csv:3:8"), "{err}");
+    let (_, err) = output(&desk, "calibrate none.csv", 2);
+    assert!(err.contains("there is no file `none.csv`"), "{err}");
+}

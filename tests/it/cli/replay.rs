@@ -1,0 +1,109 @@
+//! Programs replayed from the command line.
+
+use super::Desk;
+
+const GOAL: &str = "\
+num_ranks 2
+rank 0 {
+c: calc 1000
+s: send 20000b to 1 tag 3
+s requires c
+}
+rank 1 {
+r: recv 20000b from 0 tag 3
+}
+";
+
+#[test]
+fn a_schedule_on_a_machine_says_how_long_and_where_the_time_went() {
+    let assert = Desk::new()
+        .file("x.goal", GOAL)
+        .hayase("replay x.goal -m myrinet")
+        .assert()
+        .success()
+        .stderr_eq("played in [..] events/s, peak memory [..]\n");
+    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    for line in [
+        "x.goal (2 ranks, 3 operations)\n",
+        "nodes loggps; network: the model's own latency and gaps\n",
+        // 1 us, rendezvous 4 o + 2 (o + L), T1', T2' and T3' of 20,000 bytes.
+        "predicted     341.9 us\n",
+        "messages      1, 20 KB\n",
+        "Where the time of ranks went",
+        "The longest waits between two ranks",
+        "receive wait",
+    ] {
+        assert!(stdout.contains(line), "{line}: {stdout}");
+    }
+}
+
+#[test]
+fn the_report_has_the_names_others_rely_on() {
+    let desk = Desk::new().file("x.goal", GOAL);
+    let words = "replay x.goal --node loggopsim --set node.loggopsim.L=2500ns --set node.loggopsim.G=\"6ns/B\" \
+                 --set node.loggopsim.S=65535B --format json -q";
+    let assert = desk.hayase(words).assert().success().stderr_eq("");
+    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    assert_eq!(report["makespan_s"].as_f64(), Some(126_494e-9));
+    let rank = &report["ranks"][0];
+    for key in
+        ["rank", "end_s", "compute_s", "send_overhead_s", "recv_overhead_s", "send_wait_s", "recv_wait_s", "sync_s"]
+    {
+        assert!(rank[key].is_number(), "{key}");
+    }
+    assert_eq!(report["status"], "complete");
+}
+
+#[test]
+fn a_deadlock_names_ranks_operations_and_lines() {
+    let goal = "num_ranks 2\nrank 0 {\nr: recv 8b from 1 tag 1\ns: send 8b to 1 tag 2\ns requires r\n}\n\
+                rank 1 {\nr: recv 8b from 0 tag 2\ns: send 8b to 0 tag 1\ns requires r\n}\n";
+    for machine in ["myrinet", "loggopsim"] {
+        let assert =
+            Desk::new().file("x.goal", goal).hayase(&format!("replay x.goal -m {machine} -q")).assert().code(3);
+        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(stderr.contains("recv of 8 B from rank 1, tag 1 (x.goal:3)"), "{stderr}");
+        assert!(stderr.contains("cycle: rank 0 waits for rank 1 waits for rank 0"), "{stderr}");
+    }
+}
+
+#[test]
+fn files_that_are_asked_for_are_written() {
+    let desk = Desk::new().file("x.goal", GOAL);
+    desk.hayase("replay x.goal -m myrinet -o r.json -o ranks.csv -o activities.csv -q").assert().success();
+    assert_eq!(desk.read("ranks.csv").lines().count(), 3);
+    let activities = desk.read("activities.csv");
+    assert!(
+        activities.starts_with("rank,kind,begin_s,end_s,op,message,peer\n0,compute,0.0,1e-6,0,,\n"),
+        "{activities}"
+    );
+    assert!(desk.read("r.json").contains("hayase-replay-1"));
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let desk = Desk::new().file("x.goal", GOAL);
+    let stderr = |words: &str| {
+        let assert = desk.hayase(words).assert().code(2).stdout_eq("");
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    assert!(stderr("replay x.goal -m myrinett").contains("did you mean `myrinet`?"));
+    assert!(stderr("replay x.goal --node loggps").contains("missing keys"));
+    assert!(stderr("replay x.goal -m myrinet --set node.loggps.S=5").contains("has no unit"));
+    assert!(stderr("replay linear:ranks=0 -m myrinet").contains("a number from 1"));
+    assert!(stderr("replay none.goal").contains("there is no file"));
+    assert!(
+        stderr("run -t torus-4x4 -p all-to-all-pairwise --set node.loggopsim={}")
+            .contains("patterns run on ideal nodes")
+    );
+}
+
+#[test]
+fn machines_are_listed_and_shown() {
+    let assert = Desk::new().hayase("machine list -q").assert().success();
+    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    assert!(stdout.contains("myrinet-loggp  loggp"), "{stdout}");
+    let assert = Desk::new().hayase("machine show cenju-4").assert().success();
+    assert!(String::from_utf8(assert.get_output().stdout.clone()).unwrap().contains("Oss = \"19.61 ns/B\""));
+    Desk::new().hayase("machine show cenju").assert().code(2);
+}
