@@ -39,23 +39,34 @@ impl Scenario {
             link_use,
             if wants_messages { Some(&mut record) } else { None },
         );
+        let mut play = |recorder: &mut Recorder<'_>| {
+            let simulation = Simulation {
+                fabric: &self.fabric,
+                router: &*self.router,
+                placement: &self.placement,
+                workload: &mut player,
+                transport: &mut *transport,
+                resolution: self.resolution,
+            };
+            simulation.run(recorder, watch)
+        };
         let outcome = match self.steps() {
-            // Only what messages do within a step needs events.
-            Some(steps) if !link_use && !wants_messages => steps.run(&mut recorder, watch),
-            steps => {
-                if steps.is_some() {
-                    recorder = recorder.by_steps();
+            None => play(&mut recorder),
+            // Only what messages do within a step needs events; the figures are those of the steps all the same, so that
+            // they do not depend on what is asked for.
+            Some(steps) if link_use || wants_messages => {
+                let played = play(&mut recorder);
+                if played.stop == Stop::Done {
+                    let mut counted = Recorder::new(&self.fabric, &self.placement, bisection, false, None);
+                    let outcome = steps.run(&mut counted, None);
+                    counted.times = recorder.times.take();
+                    recorder = counted;
+                    outcome
+                } else {
+                    played
                 }
-                let simulation = Simulation {
-                    fabric: &self.fabric,
-                    router: &*self.router,
-                    placement: &self.placement,
-                    workload: &mut player,
-                    transport: &mut *transport,
-                    resolution: self.resolution,
-                };
-                simulation.run(&mut recorder, watch)
             }
+            Some(steps) => steps.run(&mut recorder, watch),
         };
         let links = self.link_uses(&recorder, &*transport, &outcome);
         let meta = Meta {
