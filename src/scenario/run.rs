@@ -9,7 +9,7 @@ use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
 use crate::sharing::SharingSpec;
-use crate::transport::{Channel, Gridlock, PortUse, Transport};
+use crate::transport::{Channel, Gridlock, Load, PortUse, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Message, PatternPlayer};
 
@@ -21,9 +21,12 @@ impl Scenario {
     pub fn run(&self, options: RunOptions<'_>) -> Run {
         let start = report::wall_clock();
         let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
-        let departures = self.injection == Injection::Left;
-        let mut transport =
-            self.transport.build(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time(), departures);
+        let load = Load {
+            one_at_a_time: player.one_at_a_time(),
+            departures: self.injection == Injection::Left,
+            most_to_one: self.pattern.most_to_one(),
+        };
+        let mut transport = self.transport.build(&self.fabric, &*self.router, &self.sharing, load);
         let RunOptions { link_use, mut on_message, watch } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {

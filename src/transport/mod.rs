@@ -21,6 +21,17 @@ use crate::ids::{FlowId, IdVec, LinkId};
 use crate::sharing::Rounds;
 use crate::units::Time;
 
+/// What is known of a load before it starts, for a transport to be built for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Load {
+    /// No node ever sends two messages at once.
+    pub one_at_a_time: bool,
+    /// Somebody wants to know when messages have left their senders.
+    pub departures: bool,
+    /// How many messages may be on their way to one rank at once, where that is known to be many.
+    pub most_to_one: u32,
+}
+
 /// Moves messages over links.
 ///
 /// The engine starts messages, lets the transport work out what that changes, asks when the next one arrives, and

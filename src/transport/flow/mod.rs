@@ -10,7 +10,7 @@ pub use groups::GroupFlows;
 use finish_queue::FinishQueue;
 use lock_step::LockStep;
 
-use super::Transport;
+use super::{Load, Transport};
 use crate::fabric::{Fabric, Link, LinkRole, Shape};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
@@ -131,19 +131,19 @@ impl Flows {
 /// Nodes of a torus or mesh from which on groups are faster (measured: 1.0 times as fast at 1,024, 1.5 at 4,096).
 const LARGE_GRID: u32 = 4096;
 
+/// Messages to one rank at once from which on groups are faster (measured: 20 times at 1,000).
+const MANY_TO_ONE: u32 = 256;
+
 /// Flows under this sharing policy, by whichever solver is meant to be the fastest on this fabric.
 ///
-/// `one_at_a_time`: no node ever sends two messages at once.
-pub fn flow_transport(
-    fabric: &Fabric,
-    router: &dyn Router,
-    sharing: &SharingSpec,
-    one_at_a_time: bool,
-) -> Box<dyn Transport> {
+/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long.
+pub fn flow_transport(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, load: Load) -> Box<dyn Transport> {
+    let Load { one_at_a_time, most_to_one, .. } = load;
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-            matches!(fabric.shape(), Shape::Grid(_)) && fabric.nodes() >= LARGE_GRID
+            let is_large_grid = matches!(fabric.shape(), Shape::Grid(_)) && fabric.nodes() >= LARGE_GRID;
+            is_large_grid || most_to_one >= MANY_TO_ONE
         }
         _ => false,
     };
