@@ -39,7 +39,8 @@ use crate::units::{Bandwidth, Time};
 ///
 /// # Programs in lock step
 ///
-/// Messages that start together on an idle network and move evenly are not shared out one by one: see [`LockStep`].
+/// Messages that start together on an idle network and move evenly are not shared out one by one: their links are
+/// counted, and they arrive together.
 #[derive(Debug)]
 pub struct Flows {
     sharing: Box<dyn Sharing>,
