@@ -2,6 +2,7 @@
 //!
 //! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, or with a fourth part what is unlike the others. All are
 //! personalised all-to-alls in the order of the simple spread, 20 KB a message, unless they are called otherwise.
+//! `RULE-RANKS/loggopsim/events` is a program by rule, whose operations and messages are counted.
 
 use crate::diagnostic::Invalid;
 use crate::scenario::{Loader, Scenario};
@@ -33,6 +34,8 @@ pub struct Load {
     name: String,
     tier: Tier,
     pub(super) window: Option<Window>,
+    /// Where it is a program by rule, in LogGOPSim's model: its rule.
+    pub(super) program: Option<String>,
     workload: &'static str,
     settings: Vec<String>,
 }
@@ -43,7 +46,8 @@ const INCAST: &str = "[workload.incast]\nsize = \"20 KB\"\nmessage-jitter = \"1 
 impl Load {
     /// On this fabric; settings are those of `--set`.
     fn new(fabric: &str, rest: &str, tier: Tier) -> Self {
-        Self { name: format!("{fabric}/{rest}"), tier, window: None, workload: ALL_TO_ALL, settings: Vec::new() }
+        let name = format!("{fabric}/{rest}");
+        Self { name, tier, window: None, program: None, workload: ALL_TO_ALL, settings: Vec::new() }
     }
 
     fn set(mut self, settings: &[&str]) -> Self {
@@ -71,7 +75,7 @@ impl Load {
         self.window.map(|window| (window.messages, window.skip))
     }
 
-    /// The scenario behind it.
+    /// The scenario behind it, unless it is a program.
     ///
     /// # Errors
     /// None that a load of the list has.
@@ -106,6 +110,7 @@ pub fn loads() -> Vec<Load> {
     loads.extend(tori());
     loads.extend(incasts());
     loads.extend(variants());
+    loads.extend(programs());
     loads.extend(large());
     loads
 }
@@ -184,6 +189,21 @@ fn variants() -> Vec<Load> {
         torus("unequal", "topology.torus.bandwidth=[\"1 GB/s\", \"1.7 GB/s\"]"),
         torus("latency", "topology.torus.latency=500 ns"),
     ]
+}
+
+/// Programs in LogGOPSim's model: what is counted are their operations and messages.
+fn programs() -> Vec<Load> {
+    let mut loads = Vec::new();
+    let tiers = [Tier::Quick, Tier::Quick, Tier::Usual];
+    for (rule, sizes) in
+        [("pairwise", [64, 256, 1024]), ("linear", [64, 256, 1024]), ("dissemination", [1024, 4096, 65_536])]
+    {
+        for (ranks, tier) in sizes.into_iter().zip(tiers) {
+            let load = Load::new(&format!("{rule}-{ranks}"), "loggopsim/events", tier);
+            loads.push(Load { program: Some(format!("{rule}:ranks={ranks}")), ..load });
+        }
+    }
+    loads
 }
 
 /// Whole machines.

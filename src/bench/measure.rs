@@ -1,7 +1,7 @@
 //! One run of a load, with a look at the clock at either end of its window.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Load;
 use super::clock::Moment;
@@ -9,7 +9,9 @@ use super::loads::Window;
 use crate::diagnostic::Invalid;
 use crate::engine::{Progress, Watch};
 use crate::report::{self, Measurement, Status};
-use crate::scenario::RunOptions;
+use crate::scenario::replay::ReplayOptions;
+use crate::scenario::{Loader, RunOptions};
+use crate::workload::program::generate::Generator;
 
 /// Processor time that is long enough to be measured \[ns\]: shorter runs are repeated, and their mean is taken.
 const LEAST_NS: f64 = 1e8;
@@ -35,6 +37,9 @@ impl Load {
     /// # Errors
     /// Where it does not fit in memory.
     pub fn measure(&self, length: Length, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
+        if let Some(rule) = &self.program {
+            return self.measure_program(rule, stop);
+        }
         let scenario = self.scenario()?;
         let window = match (self.window, length) {
             (_, Length::Whole) | (None, _) => None,
@@ -67,6 +72,35 @@ impl Load {
             // Also where the window was longer than the run.
             if cpu_ns >= LEAST_NS || window.is_some() {
                 return Ok(Some(measurement(run.report.messages, cpu_ns / runs, wall_ns / runs)));
+            }
+        }
+    }
+
+    /// The same for a program by rule, which is put together before; its events are what is counted.
+    fn measure_program(&self, rule: &str, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
+        let invalid = |diagnostics| Invalid { diagnostics, ..Invalid::default() };
+        let generator = Generator::parse(rule).map_err(|diagnostic| invalid(vec![diagnostic]))?;
+        let program = Arc::new(generator.program().map_err(invalid)?);
+        let nodes = program.ranks();
+        let replay = Loader::new().node("loggopsim").machine("loggopsim").load_replay(program, self.name(), 1.0)?;
+        let start = Moment::now();
+        let (mut runs, mut events) = (0.0, 0);
+        loop {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Ok(None);
+            }
+            events = replay.run(ReplayOptions::default()).report.meta.events.max(events);
+            runs += 1.0;
+            let (cpu_ns, wall_ns) = Moment::now().since(start);
+            if cpu_ns >= LEAST_NS {
+                let (cpu_ns, wall_ns) = (cpu_ns / runs, wall_ns / runs);
+                return Ok(Some(Measurement {
+                    nodes,
+                    messages: events,
+                    cpu_ns,
+                    wall_ns,
+                    peak_rss_bytes: report::peak_rss(),
+                }));
             }
         }
     }

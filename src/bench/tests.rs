@@ -14,7 +14,7 @@ fn names_are_unique_and_no_load_but_the_large_ones_has_mistakes() {
     let mut names = BTreeSet::new();
     for load in loads() {
         assert!(names.insert(load.name().to_owned()), "{} twice", load.name());
-        if load.tier() < Tier::Large {
+        if load.program.is_none() && load.tier() < Tier::Large {
             let scenario = load.scenario().unwrap_or_else(|invalid| panic!("{}: {invalid}", load.name()));
             let parts: Vec<&str> = load.name().split('/').collect();
             assert_eq!(scenario.sharing.name(), parts[2], "{}", load.name());
@@ -45,4 +45,10 @@ fn a_window_has_the_messages_asked_for_and_few_more() {
 fn what_is_stopped_gives_no_figure() {
     let stop = AtomicBool::new(true);
     assert_eq!(load("torus-32x32/random/equal-share").measure(Length::Usual, Some(&stop)).unwrap(), None);
+}
+
+#[test]
+fn events_of_a_program_are_its_operations_and_messages() {
+    let run = load("pairwise-64/loggopsim/events").measure(Length::Usual, None).unwrap().unwrap();
+    assert_eq!((run.nodes, run.messages), (64, 12_096));
 }
