@@ -34,11 +34,6 @@ pub trait Observer {
         let _ = (now, flight, route);
     }
 
-    /// Nothing is under way any more; under a barrier, a step is over.
-    fn idle(&mut self, now: Time) {
-        let _ = now;
-    }
-
     /// A link has carried so many bytes \[B\] of messages that were delivered without their route.
     fn carried(&mut self, link: LinkId, bytes: u64) {
         let _ = (link, bytes);

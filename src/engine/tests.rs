@@ -126,7 +126,7 @@ const SPREAD: &str = "all-to-all = { algorithm = \"simple-spread\", size = \"20 
 
 #[test]
 fn rates_of_real_runs_are_those_of_the_oracles() {
-    let max_min = SharingSpec::MaxMin(MaxMinSpec {});
+    let max_min = SharingSpec::MaxMin(MaxMinSpec::default());
     let equal_share = SharingSpec::EqualShare(EqualShareSpec {});
     let redistribute = SharingSpec::Redistribute(RedistributeSpec { threshold: 0.010_137.into() });
     for topology in [TREE, HALVED, TORUS] {

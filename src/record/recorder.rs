@@ -30,8 +30,6 @@ pub struct Recorder<'a> {
     placement: &'a Placement,
     bisection: Option<&'a Bisection>,
     on_message: Option<OnMessage<'a>>,
-    /// Messages of the present step, where they count as delivered when it is over.
-    step: Option<Vec<Flight>>,
 }
 
 impl<'a> Recorder<'a> {
@@ -55,16 +53,7 @@ impl<'a> Recorder<'a> {
             placement,
             bisection,
             on_message,
-            step: None,
         }
-    }
-
-    /// Messages count as delivered when nothing is under way any more, as in [`Steps`](crate::engine::Steps): for what
-    /// is summed up over messages, not for what is told of each.
-    #[must_use]
-    pub fn by_steps(mut self) -> Self {
-        self.step = Some(Vec::new());
-        self
     }
 
     /// Adds a message to the sums.
@@ -104,23 +93,10 @@ impl Observer for Recorder<'_> {
         for &link in route {
             self.bytes[link] += flight.send.bytes;
         }
-        match &mut self.step {
-            Some(step) => step.push(*flight),
-            None => self.count(now, flight),
-        }
+        self.count(now, flight);
         if let Some(on_message) = &mut self.on_message {
             on_message(now, flight);
         }
-    }
-
-    fn idle(&mut self, now: Time) {
-        let Some(mut step) = self.step.take() else { return };
-        // In order of rank, whatever the order in which they arrived.
-        step.sort_unstable_by_key(|flight| flight.send.id);
-        for flight in step.drain(..) {
-            self.count(now, &flight);
-        }
-        self.step = Some(step);
     }
 
     fn carried(&mut self, link: LinkId, bytes: u64) {

@@ -18,7 +18,7 @@ use crate::player::{Activity, ActivityKind, OnActivity, Play, Played, Player, Ra
 use crate::report::replay::{RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{self, Meta, Status};
 use crate::sharing::SharingSpec;
-use crate::transport::TransportSpec;
+use crate::transport::{Load, TransportSpec};
 use crate::units::Time;
 use crate::workload::program::Program;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
@@ -326,7 +326,7 @@ impl Replay {
 impl Placed {
     fn run(&self, mut player: Player<'_>, watch: Option<&dyn Watch>) -> Played {
         let Network { fabric, router, .. } = &self.network;
-        let mut transport = self.transport.build(fabric, &**router, &self.sharing, false, false);
+        let mut transport = self.transport.build(fabric, &**router, &self.sharing, Load::default());
         let simulation = Simulation {
             fabric,
             router: &**router,

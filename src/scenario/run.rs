@@ -9,7 +9,7 @@ use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
 use crate::sharing::SharingSpec;
-use crate::transport::{Channel, Gridlock, PortUse, Transport};
+use crate::transport::{Channel, Gridlock, Load, PortUse, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Message, PatternPlayer};
 
@@ -21,9 +21,12 @@ impl Scenario {
     pub fn run(&self, options: RunOptions<'_>) -> Run {
         let start = report::wall_clock();
         let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
-        let departures = self.injection == Injection::Left;
-        let mut transport =
-            self.transport.build(&self.fabric, &*self.router, &self.sharing, player.one_at_a_time(), departures);
+        let load = Load {
+            one_at_a_time: player.one_at_a_time(),
+            departures: self.injection == Injection::Left,
+            most_to_one: self.pattern.most_to_one(),
+        };
+        let mut transport = self.transport.build(&self.fabric, &*self.router, &self.sharing, load);
         let RunOptions { link_use, mut on_message, watch } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
@@ -39,23 +42,34 @@ impl Scenario {
             link_use,
             if wants_messages { Some(&mut record) } else { None },
         );
+        let mut play = |recorder: &mut Recorder<'_>| {
+            let simulation = Simulation {
+                fabric: &self.fabric,
+                router: &*self.router,
+                placement: &self.placement,
+                workload: &mut player,
+                transport: &mut *transport,
+                resolution: self.resolution,
+            };
+            simulation.run(recorder, watch)
+        };
         let outcome = match self.steps() {
-            // Only what messages do within a step needs events.
-            Some(steps) if !link_use && !wants_messages => steps.run(&mut recorder, watch),
-            steps => {
-                if steps.is_some() {
-                    recorder = recorder.by_steps();
+            None => play(&mut recorder),
+            // Only what messages do within a step needs events; the figures are those of the steps all the same, so that
+            // they do not depend on what is asked for.
+            Some(steps) if link_use || wants_messages => {
+                let played = play(&mut recorder);
+                if played.stop == Stop::Done {
+                    let mut counted = Recorder::new(&self.fabric, &self.placement, bisection, false, None);
+                    let outcome = steps.run(&mut counted, None);
+                    counted.times = recorder.times.take();
+                    recorder = counted;
+                    outcome
+                } else {
+                    played
                 }
-                let simulation = Simulation {
-                    fabric: &self.fabric,
-                    router: &*self.router,
-                    placement: &self.placement,
-                    workload: &mut player,
-                    transport: &mut *transport,
-                    resolution: self.resolution,
-                };
-                simulation.run(&mut recorder, watch)
             }
+            Some(steps) => steps.run(&mut recorder, watch),
         };
         let links = self.link_uses(&recorder, &*transport, &outcome);
         let meta = Meta {

@@ -8,9 +8,10 @@
 //! |---|---|---|
 //! | [`EqualShare`] | `min over its links of c/n` | MFS, mode F |
 //! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
-//! | [`MaxMin`] | exact max-min fairness | the limit of mode N |
+//! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
 
 mod equal_share;
+mod groups;
 mod incidence;
 mod max_min;
 #[cfg(test)]
@@ -22,9 +23,10 @@ mod spec;
 mod tests;
 
 pub use equal_share::EqualShare;
+pub use groups::Groups;
 pub use max_min::MaxMin;
 pub use redistribute::{Redistribute, Rounds};
-pub use spec::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
+pub use spec::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver};
 
 /// A rate that has changed.
 #[derive(Clone, Copy, PartialEq, Debug)]

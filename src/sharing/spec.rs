@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{EqualShare, MaxMin, Redistribute, Sharing};
+use super::{EqualShare, Groups, MaxMin, Redistribute, Sharing};
 use crate::diagnostic::{Diagnostic, Located};
 
 /// The sharing policy of a scenario.
@@ -23,10 +23,33 @@ pub enum SharingSpec {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EqualShareSpec {}
 
-/// `[sharing.max-min]`: no options.
+/// `[sharing.max-min]`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct MaxMinSpec {}
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct MaxMinSpec {
+    /// How the rates are worked out; they are the same, up to rounding.
+    #[serde(skip_serializing_if = "Solver::is_auto")]
+    pub solver: Solver,
+}
+
+/// How exact max-min rates are worked out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Solver {
+    /// By groups on tori and meshes of at least 4,096 nodes and for an incast of 256 messages and more, else by flows.
+    #[default]
+    Auto,
+    /// Flow by flow: fastest where few flows share a bottleneck.
+    Sweep,
+    /// By groups of flows with the same bottleneck: fastest where thousands do (an incast), and on large tori.
+    Groups,
+}
+
+impl Solver {
+    fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
+}
 
 /// `[sharing.redistribute]`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,7 +67,7 @@ impl Default for RedistributeSpec {
 
 impl Default for SharingSpec {
     fn default() -> Self {
-        Self::MaxMin(MaxMinSpec {})
+        Self::MaxMin(MaxMinSpec::default())
     }
 }
 
@@ -76,6 +99,7 @@ impl SharingSpec {
         match self {
             Self::EqualShare(_) => Box::new(EqualShare::new(capacities)),
             Self::Redistribute(spec) => Box::new(Redistribute::new(capacities, *spec.threshold)),
+            Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Box::new(Groups::new(capacities)),
             Self::MaxMin(_) => Box::new(MaxMin::new(capacities)),
         }
     }

@@ -159,6 +159,22 @@ fn under_max_min_every_flow_has_a_bottleneck() {
 }
 
 #[test]
+fn max_min_by_groups_agrees_with_water_filling_on_random_problems() {
+    plays(
+        |c| Box::new(Groups::new(c)),
+        |play| {
+            play.agrees_with(Problem::max_min, 1e-11);
+            play.no_link_is_overbooked();
+        },
+    );
+}
+
+#[test]
+fn under_max_min_by_groups_every_flow_has_a_bottleneck() {
+    plays(|c| Box::new(Groups::new(c)), Play::every_flow_has_a_bottleneck);
+}
+
+#[test]
 fn equal_share_is_the_least_even_share_to_the_last_bit() {
     plays(
         |c| Box::new(EqualShare::new(c)),
@@ -216,9 +232,10 @@ fn a_flow_throttled_elsewhere_leaves_its_share_to_the_others() {
 
 #[test]
 fn thousands_of_flows_on_one_link_share_it_evenly() {
-    let mut policies: [Box<dyn Sharing>; 3] = [
+    let mut policies: [Box<dyn Sharing>; 4] = [
         Box::new(EqualShare::new(vec![1e9; 5001])),
         Box::new(MaxMin::new(vec![1e9; 5001])),
+        Box::new(Groups::new(vec![1e9; 5001])),
         Box::new(Redistribute::new(vec![1e9; 5001], 0.01)),
     ];
     for policy in &mut policies {

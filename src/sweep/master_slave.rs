@@ -12,7 +12,7 @@ use crate::report::{
     self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Utilisation, Waiting, saturation,
 };
 use crate::scenario::Loader;
-use crate::transport::Flows;
+use crate::transport::Load;
 use crate::units::Time;
 use crate::workload::task_queue::exchange::Exchange;
 use crate::workload::task_queue::{
@@ -192,13 +192,14 @@ impl Study {
         let o = self.costs.overhead_among(ranks as u32);
         let dealer = Dealer::new(tasks, point.policy.chunking, ranks as u32 - 1);
         let mut exchange = Exchange::new(dealer, &point.workers.factors, &self.costs, o, fabric.overlapped, log);
-        let mut transport = Flows::new(&scenario.fabric, &*scenario.router, &scenario.sharing, !fabric.overlapped);
+        let load = Load { one_at_a_time: !fabric.overlapped, ..Load::default() };
+        let mut transport = scenario.transport.build(&scenario.fabric, &*scenario.router, &scenario.sharing, load);
         let simulation = Simulation {
             fabric: &scenario.fabric,
             router: &*scenario.router,
             placement: &scenario.placement,
             workload: &mut exchange,
-            transport: &mut transport,
+            transport: &mut *transport,
             resolution: scenario.resolution,
         };
         let ended = simulation.run(&mut Blind, Some(&Cancel(control)));

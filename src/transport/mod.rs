@@ -3,6 +3,7 @@
 //! | transport | a message is | what holds it back |
 //! |---|---|---|
 //! | [`Flows`] | a flow with a rate | its share of the links it crosses |
+//! | [`GroupFlows`] | the same | the same, for all at once that share a bottleneck |
 //! | [`Packets`] | packets in queues | the packets in front of each |
 //! | [`ContentionFree`] | alone | nothing but latencies and its narrowest link |
 
@@ -12,13 +13,24 @@ pub mod packet;
 mod spec;
 
 pub use contention_free::ContentionFree;
-pub use flow::Flows;
+pub use flow::{Flows, GroupFlows, flow_transport};
 pub use packet::{PacketSpec, Packets};
 pub use spec::{ContentionFreeSpec, FlowSpec, TransportSpec};
 
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::sharing::Rounds;
 use crate::units::Time;
+
+/// What is known of a load before it starts, for a transport to be built for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Load {
+    /// No node ever sends two messages at once.
+    pub one_at_a_time: bool,
+    /// Somebody wants to know when messages have left their senders.
+    pub departures: bool,
+    /// How many messages may be on their way to one rank at once, where that is known to be many.
+    pub most_to_one: u32,
+}
 
 /// Moves messages over links.
 ///

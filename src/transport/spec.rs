@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::packet::PacketSpec;
-use super::{ContentionFree, Flows, Packets, Transport};
+use super::{ContentionFree, Load, Packets, Transport, flow_transport};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::routing::Router;
@@ -66,19 +66,11 @@ impl TransportSpec {
         }
     }
 
-    /// The transport on this fabric. `one_at_a_time`: no node ever sends two messages at once; `departures`: somebody
-    /// wants to know when messages have left their senders.
-    pub fn build(
-        &self,
-        fabric: &Fabric,
-        router: &dyn Router,
-        sharing: &SharingSpec,
-        one_at_a_time: bool,
-        departures: bool,
-    ) -> Box<dyn Transport> {
+    /// The transport on this fabric, for a load of which so much is known.
+    pub fn build(&self, fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, load: Load) -> Box<dyn Transport> {
         match self {
-            Self::Flow(_) => Box::new(Flows::new(fabric, router, sharing, one_at_a_time)),
-            Self::Packet(spec) => Box::new(Packets::new(fabric, spec, departures)),
+            Self::Flow(_) => flow_transport(fabric, router, sharing, load),
+            Self::Packet(spec) => Box::new(Packets::new(fabric, spec, load.departures)),
             Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
         }
     }

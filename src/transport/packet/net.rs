@@ -181,7 +181,7 @@ impl Net {
     pub(super) fn alone(&self, route: &[LinkId], bytes: u64, head: Option<u64>) -> Time {
         let size = u64::from(self.packet_bytes);
         let sum = u64::saturating_add;
-        let full_packets = (bytes - 1) / size;
+        let full_packets = bytes.saturating_sub(1) / size;
         let last = (bytes - full_packets * size) as u32;
         // When the last of the full packets, and the last packet, have left the link before, and when they can go on.
         let (mut full_ready, mut last_ready, mut last_tail) = (0u64, 0u64, 0u64);

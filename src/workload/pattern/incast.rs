@@ -77,6 +77,10 @@ impl Pattern for Incast {
         if self.ranks > 1 { self.messages } else { 0 }
     }
 
+    fn most_to_one(&self) -> u32 {
+        self.ranks - 1
+    }
+
     fn bytes(&self) -> u128 {
         u128::from(self.messages()) * u128::from(self.size)
     }

@@ -126,6 +126,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         Needs { steps: true, messages: false }
     }
 
+    /// How many messages may be on their way to one rank at once, where the pattern is made so that it is many.
+    fn most_to_one(&self) -> u32 {
+        0
+    }
+
     /// The size of all messages \[B\], where in step s every rank sends just one message, its s-th, after no delay and
     /// for nothing that must have arrived in the same step.
     fn uniform_steps(&self) -> Option<u64> {

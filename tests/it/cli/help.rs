@@ -14,33 +14,19 @@ links hold it back. Results go to standard output, everything else to standard e
 Usage: hayase [OPTIONS] <COMMAND>
 
 Commands:
-  run          Simulate one scenario and report what came out
-  compare      Simulate many combinations side by side, best first
-  rates        Show how fast each message of the first step would be, all of them under way at once
-  replay       Play a program's trace on other nodes or another network: how long, and where the
-               time goes
-  calibrate    Find the LogGPS parameters of a machine from measured round trips
-  check        Check files without running anything: scenarios, topologies, patterns
-  init         Write a commented scenario to start from
-  schema       Print the JSON schema of scenario files, for editors
-  topology     List the named topologies, or show one
-  pattern      List the named patterns, or show one
-  machine      List the named machines, or show one
-  trace        Show what a recorded program or a schedule holds, or write it in another format
-  validate     Hold the simulator against closed forms, other simulators and published figures
-  bench        Measure what a simulated message costs on this machine: time, memory, growth with the
-               number of nodes
-  completions  Print a completion script for a shell
-  man          Print the manual page, or write those of all verbs into a folder
-  help         Print this message or the help of the given subcommand(s)
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
   rates         Show how fast each message of the first step would be, all of them under way at once
+  replay        Play a program's trace on other nodes or another network: how long, and where the
+                time goes
+  calibrate     Find the LogGPS parameters of a machine from measured round trips
   check         Check files without running anything: scenarios, topologies, patterns
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
   topology      List the named topologies, or show one
   pattern       List the named patterns, or show one
+  machine       List the named machines, or show one
+  trace         Show what a recorded program or a schedule holds, or write it in another format
   master-slave  Predict a master/slave program from a few executed tasks
   validate      Hold the simulator against closed forms, other simulators and published figures
   bench         Measure what a simulated message costs on this machine: time, memory, growth with

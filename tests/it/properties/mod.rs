@@ -32,7 +32,7 @@ use oracle::Problem;
 
 fn sharings() -> impl Strategy<Value = SharingSpec> {
     select(vec![
-        SharingSpec::MaxMin(MaxMinSpec {}),
+        SharingSpec::MaxMin(MaxMinSpec::default()),
         SharingSpec::EqualShare(EqualShareSpec {}),
         SharingSpec::Redistribute(RedistributeSpec { threshold: THRESHOLD.into() }),
     ])

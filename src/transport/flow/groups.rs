@@ -1,0 +1,294 @@
+//! Flow-level transport by groups: exact max-min fairness where many flows share a bottleneck.
+
+use super::finish_queue::FinishQueue;
+use super::group_clock::{GroupClock, NOWHERE};
+use super::lock_step::LockStep;
+use super::{Transport, binding_links};
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, IdVec, LinkId};
+use crate::routing::Router;
+use crate::sharing::Groups;
+use crate::units::Time;
+
+/// Messages as flows, in groups that are held back by the same link.
+///
+/// The model is that of [`Flows`](super::Flows) with exact max-min fairness, and so are the arrivals, up to rounding. What
+/// differs is what an event costs: a message that comes or goes changes the level of a few groups, and a group has one
+/// entry in the queue of arrivals, however many flows it holds: their ends are noted in the group's own time, in which a
+/// change of level moves none. With n messages to one node at once, an event takes O(log n) instead of O(n).
+#[derive(Debug)]
+pub struct GroupFlows {
+    groups: Groups,
+    /// Flows that `groups` knows of.
+    shared: usize,
+    /// Messages in lock step, if any: then `groups` knows of none.
+    lock_step: LockStep,
+    /// Since when they move.
+    in_step_since: Time,
+    /// By link: whether it can hold a flow back.
+    binding: IdVec<LinkId, bool>,
+    /// By group.
+    clocks: Vec<GroupClock>,
+    /// The next arrival of each group.
+    arrivals: FinishQueue,
+    /// By flow: the group in whose clock it is, its place there, and while it is in none, what it has left \[B\].
+    homes: Vec<u32>,
+    places: Vec<u32>,
+    left: Vec<f64>,
+    /// Groups whose next arrival may have changed, each once.
+    stale: Vec<u32>,
+    is_stale: Vec<bool>,
+    /// The time of the last settling.
+    now: Time,
+    links: Vec<u32>,
+}
+
+impl GroupFlows {
+    /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
+    pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
+        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        Self {
+            lock_step: LockStep::new(&capacities),
+            clocks: vec![GroupClock::default(); capacities.len()],
+            is_stale: vec![false; capacities.len()],
+            groups: Groups::new(capacities),
+            shared: 0,
+            in_step_since: Time::ZERO,
+            binding: binding_links(fabric, router, one_at_a_time),
+            arrivals: FinishQueue::default(),
+            homes: Vec::new(),
+            places: Vec::new(),
+            left: Vec::new(),
+            stale: Vec::new(),
+            now: Time::ZERO,
+            links: Vec::new(),
+        }
+    }
+
+    /// Adds a flow to those that are shared out.
+    fn share(&mut self, flow: FlowId, bytes: u64) {
+        self.groups.add_flow(flow.0, &self.links);
+        self.shared += 1;
+        let flow = flow.0 as usize;
+        if self.left.len() <= flow {
+            self.left.resize(flow + 1, 0.0);
+            self.homes.resize(flow + 1, NOWHERE);
+            self.places.resize(flow + 1, 0);
+        }
+        self.left[flow] = bytes as f64;
+        self.homes[flow] = NOWHERE;
+    }
+
+    /// Shares the messages that were in lock step out from now on.
+    #[cold]
+    fn leave_lock_step(&mut self) {
+        let mut lock_step = std::mem::take(&mut self.lock_step);
+        let arrival = lock_step.give_back(|flow, links, bytes| {
+            self.links.clear();
+            self.links.extend_from_slice(links);
+            self.share(flow, bytes);
+        });
+        self.lock_step = lock_step;
+        if arrival.is_some() {
+            // They are on their way, at the rates that they would have had by themselves.
+            self.share_out(self.in_step_since);
+        }
+    }
+
+    fn mark(&mut self, group: u32) {
+        if !std::mem::replace(&mut self.is_stale[group as usize], true) {
+            self.stale.push(group);
+        }
+    }
+
+    /// Works out the levels, moves flows between the clocks and finds the arrivals anew.
+    fn share_out(&mut self, now: Time) {
+        self.now = now;
+        self.groups.solve_groups();
+        for index in 0..self.groups.moved().len() {
+            let flow = self.groups.moved()[index];
+            let home = self.homes[flow as usize];
+            if home != NOWHERE && self.groups.group(flow) != Some(home) {
+                self.left[flow as usize] = self.clocks[home as usize].leave(now, flow, &mut self.places);
+                self.homes[flow as usize] = NOWHERE;
+                self.mark(home);
+            }
+        }
+        for index in 0..self.groups.touched().len() {
+            let group = self.groups.touched()[index];
+            let level = self.groups.level(group);
+            let clock = &mut self.clocks[group as usize];
+            if clock.set_level(now, if level < f64::INFINITY { level } else { 0.0 }) && !clock.is_empty() {
+                self.mark(group);
+            }
+        }
+        for index in 0..self.groups.moved().len() {
+            let flow = self.groups.moved()[index];
+            let Some(group) = self.groups.group(flow).filter(|_| self.homes[flow as usize] == NOWHERE) else {
+                continue;
+            };
+            self.clocks[group as usize].join(now, flow, self.left[flow as usize], &mut self.places);
+            self.homes[flow as usize] = group;
+            self.mark(group);
+        }
+        for group in self.stale.drain(..) {
+            self.is_stale[group as usize] = false;
+            self.arrivals.set(group, self.clocks[group as usize].next_arrival(now).ps());
+        }
+        self.groups.end_solve();
+    }
+}
+
+impl Transport for GroupFlows {
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        let binding = &self.binding;
+        let links = route.iter().filter(|&&link| binding[link]).map(|link| link.0);
+        if self.shared == 0 && !self.lock_step.is_moving() {
+            self.lock_step.start(flow, links, bytes);
+            return;
+        }
+        if self.lock_step.is_moving() {
+            self.leave_lock_step();
+        }
+        self.links.clear();
+        self.links.extend(route.iter().filter(|&&link| self.binding[link]).map(|link| link.0));
+        self.share(flow, bytes);
+    }
+
+    fn settle(&mut self, now: Time) {
+        if self.shared == 0 {
+            let was_moving = self.lock_step.is_moving();
+            if self.lock_step.settle(now) {
+                if !was_moving {
+                    self.in_step_since = now;
+                }
+                return;
+            }
+            self.leave_lock_step();
+        }
+        self.share_out(now);
+    }
+
+    fn next_arrival(&mut self, _horizon: Time) -> Time {
+        self.lock_step.arrival().min(Time::from_ps(self.arrivals.earliest()))
+    }
+
+    fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
+        if self.lock_step.arrival() <= until {
+            self.lock_step.arrived(flows);
+        }
+        while self.arrivals.earliest() <= until.ps() {
+            let Some(group) = self.arrivals.pop() else { break };
+            let clock = &mut self.clocks[group as usize];
+            if let Some(flow) = clock.first() {
+                clock.leave(until, flow, &mut self.places);
+                self.homes[flow as usize] = NOWHERE;
+                self.groups.remove_flow(flow);
+                self.shared -= 1;
+                flows.push(FlowId(flow));
+            }
+            self.arrivals.set(group, self.clocks[group as usize].next_arrival(self.now).ps());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::Flows;
+    use super::*;
+    use crate::diagnostic::Sources;
+    use crate::ids::NodeId;
+    use crate::rng::Stream;
+    use crate::routing::RoutingSpec;
+    use crate::sharing::SharingSpec;
+    use crate::topology::TopologySpec;
+
+    /// When a message starts \[ps\], from and to which node, and its bytes.
+    type Start = (f64, u32, u32, u64);
+
+    /// When each message arrives \[ps\].
+    fn play(router: &dyn Router, starts: &[Start], by: &mut dyn Transport) -> Vec<f64> {
+        let mut arrivals = vec![0.0; starts.len()];
+        let (mut next, mut gone, mut route) = (0, Vec::new(), Vec::new());
+        loop {
+            let start = starts.get(next).map_or(Time::NEVER, |start| Time::from_ps(start.0));
+            let now = start.min(by.next_arrival(Time::NEVER));
+            if !now.is_finite() {
+                return arrivals;
+            }
+            by.arrived(now, &mut gone);
+            for flow in gone.drain(..) {
+                arrivals[flow.0 as usize] = now.ps();
+            }
+            while let Some(&(_, from, to, bytes)) = starts.get(next).filter(|start| start.0 <= now.ps()) {
+                route.clear();
+                router.route(NodeId(from), NodeId(to), &mut route);
+                by.start(FlowId(next as u32), &route, bytes);
+                next += 1;
+            }
+            by.settle(now);
+        }
+    }
+
+    /// Plays the messages by flows and by groups on a fabric and compares every arrival.
+    fn arrive_alike(topology: &str, starts: impl Fn(&mut Stream, u32) -> Vec<Start>) {
+        let spec: TopologySpec = toml::from_str(topology).unwrap();
+        let fabric = Arc::new(spec.build(&mut Sources::default()).unwrap());
+        let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
+        let starts = starts(&mut Stream::new(1, topology), fabric.nodes());
+        let one_by_one = play(&*router, &starts, &mut Flows::new(&fabric, &*router, &SharingSpec::default(), false));
+        let by_groups = play(&*router, &starts, &mut GroupFlows::new(&fabric, &*router, false));
+        for (message, (expected, arrival)) in one_by_one.into_iter().zip(by_groups).enumerate() {
+            assert!(arrival > 0.0, "message {message} does not arrive on {topology}");
+            assert!(
+                (arrival - expected).abs() <= 1e-9 * expected,
+                "message {message} arrives at {arrival} instead of {expected} ps on {topology}"
+            );
+        }
+    }
+
+    #[test]
+    fn messages_arrive_by_groups_as_they_do_one_by_one() {
+        for topology in [
+            "torus = { dims = [5, 4], bandwidth = [\"1 GB/s\", \"3 GB/s\"], host-bandwidth = \"1.3 GB/s\" }",
+            "torus = { dims = [8, 8], bandwidth = \"1 GB/s\" }",
+            "fat-tree = { p = 3, bandwidth = \"1 GB/s\" }",
+            "fat-tree = { down = [4, 4, 2], up = [1, 2, 2], bandwidth = [\"2 GB/s\", \"1 GB/s\", \"1.5 GB/s\"] }",
+        ] {
+            arrive_alike(topology, |random, nodes| {
+                let mut now = 0.0;
+                let pair = |random: &mut Stream| {
+                    let from = random.below(u64::from(nodes));
+                    (from as u32, ((from + 1 + random.below(u64::from(nodes) - 1)) % u64::from(nodes)) as u32)
+                };
+                let mut starts = Vec::new();
+                for _ in 0..3000 {
+                    // (Some start together.)
+                    now += if random.below(4) == 0 { 0.0 } else { random.unit() * 2e12 / f64::from(nodes) * 1e-5 };
+                    let (from, to) = pair(random);
+                    starts.push((now, from, to, 1 + random.below(20_000)));
+                }
+                starts
+            });
+        }
+    }
+
+    #[test]
+    fn an_incast_of_a_thousand_arrives_by_groups_as_it_does_one_by_one() {
+        arrive_alike("crossbar = { nodes = 1001, bandwidth = \"1 GB/s\" }", |random, nodes| {
+            (1..nodes).map(|from| (f64::from(from) * 1e5, from, 0, 1 + random.below(100_000))).collect()
+        });
+    }
+
+    #[test]
+    fn a_message_that_breaks_the_lock_step_delays_the_others_alike() {
+        // A shift by one in lock step, and in the midst of it one message more.
+        arrive_alike("fat-tree = { p = 3, bandwidth = \"1 GB/s\" }", |_, nodes| {
+            let mut starts: Vec<Start> = (0..nodes).map(|from| (0.0, from, (from + 1) % nodes, 10_000)).collect();
+            starts.push((3e6, 4, 9, 10_000));
+            starts
+        });
+    }
+}
