@@ -55,7 +55,8 @@ fn tornado(report: &WhatIfReport) -> String {
     let left = MARGIN + labels;
     let width = left + CHART + 240.0 + MARGIN;
     let mut canvas = Canvas::new();
-    let y = canvas.heading(&report.program, &format!("each parameter halved and doubled · {}", subtitle(report)), width);
+    let y =
+        canvas.heading(&report.program, &format!("each parameter halved and doubled · {}", subtitle(report)), width);
     let y = key(&mut canvas, left, y) + 22.0;
     let changes = || report.varied.iter().flat_map(|varied| &varied.points).filter_map(|point| point.change);
     let least = changes().fold(0.0, f64::min) * 100.0;
@@ -96,7 +97,9 @@ fn tornado(report: &WhatIfReport) -> String {
             canvas.rect(from, top + 4.0 + 9.0 * half as f64, to - from, 9.0, style(half));
             canvas.close();
         }
-        let exponent = varied.elasticity.map_or_else(|| "–".to_owned(), |value| format!("{:.3}", (value * 1000.0).round() / 1000.0 + 0.0));
+        let exponent = varied
+            .elasticity
+            .map_or_else(|| "–".to_owned(), |value| format!("{:.3}", (value * 1000.0).round() / 1000.0 + 0.0));
         canvas.text(numbers + 226.0, middle, 11.0, Anchor::End, &exponent, "");
     }
     canvas.line(Point::new(x(0.0), y), Point::new(x(0.0), bottom), &format!(r#"stroke="{INK}" stroke-width="1.4""#));
@@ -199,7 +202,9 @@ fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis:
     }
     for (place, point) in places.iter().zip(&varied.points) {
         if let Some(failed) = &point.failed {
-            canvas.text(at(*place), bottom - 6.0, 10.0, Anchor::Middle, &format!("× {failed}"), "");
+            // Away from the nearer edge, so that it stays inside.
+            let anchor = if *place < 0.5 { Anchor::Start } else { Anchor::End };
+            canvas.text(at(*place), bottom - 6.0, 10.0, anchor, &format!("× {failed}"), "");
         }
     }
 }
