@@ -146,6 +146,7 @@ impl Typed<'_> {
     }
 
     /// The values of a range, both ends among them.
+    #[expect(clippy::disallowed_methods, reason = "rounded to four digits, which are the same everywhere")]
     fn range(&self, first: &str, last: &str, step: Step<'_>) -> Result<Vec<Amount>, Diagnostic> {
         let wrong = |piece: &str, message: String| {
             Diagnostic::new("bad-range", message).at(self.span(piece)).help(

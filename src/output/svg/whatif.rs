@@ -210,6 +210,7 @@ fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis:
 }
 
 /// Where each value is along the axis, from 0 to 1, and whether that is by its logarithm: words are side by side.
+#[expect(clippy::disallowed_methods, reason = "of a picture, nothing is computed from it")]
 fn places(points: &[WhatIfPoint]) -> (Vec<f64>, bool) {
     let side_by_side = || (0..points.len()).map(|i| (i as f64 + 0.5) / points.len() as f64).collect();
     let Some(numbers) = points.iter().map(|point| point.number).collect::<Option<Vec<f64>>>() else {
