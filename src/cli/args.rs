@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use super::master_slave::args::MasterSlaveArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
+use super::whatif::args::WhatIfArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -93,6 +94,8 @@ pub enum Verb {
     Rates(RatesArgs),
     /// Play a program's trace on other nodes or another network: how long, and where the time goes.
     Replay(ReplayArgs),
+    /// Vary parameters of nodes and network under a program: which of them matter, and what any network could bring.
+    Whatif(WhatIfArgs),
     /// Find the LogGPS parameters of a machine from measured round trips.
     Calibrate(CalibrateArgs),
     /// Check files without running anything: scenarios, topologies, patterns.

@@ -19,6 +19,7 @@ mod master_slave;
 mod pattern;
 mod pictures;
 mod progress;
+mod range;
 mod rates;
 mod render;
 mod replay;
@@ -27,6 +28,7 @@ mod scenario;
 mod topology;
 mod trace;
 mod validate;
+mod whatif;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -196,6 +198,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
         Verb::Machine(verb) => machine::machine(verb, voice),
         Verb::Replay(args) => replay::replay(args, voice),
+        Verb::Whatif(args) => whatif::whatif(args, voice),
         Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),

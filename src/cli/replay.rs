@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor};
+use super::trace::TraceArgs;
 use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::ids::MessageId;
@@ -24,7 +25,7 @@ use crate::workload::program::generate::Generator;
 use crate::workload::trace::{Options, Trace, unmatched};
 
 pub mod args;
-use args::ReplayArgs;
+use args::{PlayedOn, ReplayArgs};
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,9 +54,9 @@ impl Kind {
 /// Replays a program.
 pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
-    let (program, name) = program(args, voice)?;
-    let loader = loader(args).on_read(progress::reading(voice.show));
-    let replay = loader.load_replay(Arc::new(program), &name, args.cpu_speed)?;
+    let (program, name) = program(&args.input, voice)?;
+    let loader = loader(&args.on).on_read(progress::reading(voice.show));
+    let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
     if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
@@ -77,16 +78,16 @@ pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
 }
 
 /// The program that is named: a trace, or one by rule.
-fn program(args: &ReplayArgs, voice: Voice) -> Result<(Program, String), Failure> {
-    let text = args.input.trace.to_string_lossy();
-    if Generator::is_meant(&text) && !args.input.trace.exists() {
+pub(super) fn program(input: &TraceArgs, voice: Voice) -> Result<(Program, String), Failure> {
+    let text = input.trace.to_string_lossy();
+    if Generator::is_meant(&text) && !input.trace.exists() {
         let program = Generator::parse(&text)?.program();
         return Ok((program.map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?, text.into_owned()));
     }
     let mut sources = Sources::default();
     sources.on_read(progress::reading(voice.show));
     let path: Located<String> = text.into_owned().into();
-    let options = Options { flop_rate: args.input.flop_rate, truncated: args.input.truncated };
+    let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
     let found = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic]).and_then(|trace| {
         let program = trace.program(options)?;
         Ok((program, trace.name().to_owned()))
@@ -95,7 +96,7 @@ fn program(args: &ReplayArgs, voice: Voice) -> Result<(Program, String), Failure
 }
 
 /// What the program is played on.
-fn loader(args: &ReplayArgs) -> Loader {
+pub(super) fn loader(args: &PlayedOn) -> Loader {
     let mut loader = Loader::new();
     if let Some(path) = &args.scenario {
         loader = loader.file(path);
@@ -174,7 +175,7 @@ fn run(replay: &Replay, files: Vec<(Kind, Opened)>, voice: Voice) -> Result<(Rep
 }
 
 /// Ranks that are stuck, as a deadlock is described.
-fn blocked(stuck: Vec<Stuck>) -> Vec<Blocked> {
+pub(super) fn blocked(stuck: Vec<Stuck>) -> Vec<Blocked> {
     let blocked = |stuck: Stuck| Blocked {
         rank: stuck.rank,
         next: MessageId { src: stuck.rank, index: stuck.op },

@@ -9,6 +9,7 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use crate::player::Activity;
 use crate::report::replay::RankReport;
+use crate::report::whatif::WhatIfReport;
 use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PlanReport, Rate};
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
@@ -298,6 +299,31 @@ fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
     } else {
         w.write_all(value.as_bytes())
     }
+}
+
+/// Writes the predicted time over each parameter, a line a value, the unchanged run first:
+/// `parameter,value,number,time_s,change,failed`; empty where there is none.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn whatif(report: &WhatIfReport, mut writer: impl Write) -> io::Result<()> {
+    writer.write_all(b"parameter,value,number,time_s,change,failed\n")?;
+    writeln!(writer, "unchanged,,,{},0,", report.makespan_s)?;
+    for (name, time_s) in report.limits.named() {
+        writeln!(writer, "limit,{name},,{time_s},{},", time_s / report.makespan_s - 1.0)?;
+    }
+    let shown = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+    for varied in &report.varied {
+        for point in &varied.points {
+            text(&mut writer, &varied.parameter)?;
+            writer.write_all(b",")?;
+            text(&mut writer, &point.value)?;
+            write!(writer, ",{},{},{},", shown(point.number), shown(point.time_s), shown(point.change))?;
+            text(&mut writer, point.failed.as_deref().unwrap_or_default())?;
+            writer.write_all(b"\n")?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes predictions of a master/slave program, a line each; the first column names what is varied, if anything is.

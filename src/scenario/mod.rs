@@ -39,7 +39,7 @@ use crate::workload::program::collectives::CollectivesSpec;
 pub use build::{Network, Work};
 pub use init::{init, init_defaults};
 pub use loader::Loader;
-pub use schema::schema;
+pub use schema::{keys, node_parameters, schema};
 
 /// What to observe of a run, beside what its report needs.
 #[derive(Default)]

@@ -289,8 +289,8 @@ impl Replay {
         }
     }
 
-    /// What it is played on, as JSON.
-    fn to_json(&self) -> Value {
+    /// What it is played on, as JSON: the scenario with every default put in.
+    pub fn to_json(&self) -> Value {
         let fabric = self.fabric.as_ref();
         let file = File {
             seed: self.seed,
@@ -308,6 +308,13 @@ impl Replay {
             map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));
         }
         value
+    }
+
+    /// The same on ideal nodes and no network: messages arrive when they are sent, so that computation and dependences are
+    /// left.
+    #[must_use]
+    pub fn without_network(&self) -> Self {
+        Self { node: NodeSpec::default(), fabric: None, ..self.clone() }
     }
 
     /// Where each rank is, if there is a fabric.

@@ -156,6 +156,16 @@ pub(super) fn variants(table: &str) -> Vec<&'static str> {
     node.map(|node| node.keys().into_iter().chain(node.words()).collect()).unwrap_or_default()
 }
 
+/// The parameters of a node model, as files have them: `L`, `o`, `S` ...
+pub fn node_parameters(model: &str) -> Vec<&'static str> {
+    Node::at(["node", model]).map(|node| node.keys()).unwrap_or_default()
+}
+
+/// The tables and keys that a scenario can have.
+pub fn keys() -> Vec<&'static str> {
+    Node::root().keys()
+}
+
 /// Whether the table at the end of `path` has this key; `None` where there is no such table.
 pub(super) fn has_key(path: &[&str], key: &str) -> Option<bool> {
     Node::at(path.iter().copied()).map(|node| node.keys().contains(&key))

@@ -264,7 +264,7 @@ impl Study {
 }
 
 impl Control<'_> {
-    fn is_cancelled(&self) -> bool {
+    pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
     }
 }

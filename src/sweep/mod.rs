@@ -5,6 +5,7 @@
 
 mod combine;
 pub mod master_slave;
+pub mod whatif;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

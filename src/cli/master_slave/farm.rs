@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::args::FarmArgs;
-use super::range;
+use crate::cli::range;
 use crate::cli::{Failure, Voice, progress};
 use crate::diagnostic::csv::{self, Column};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};

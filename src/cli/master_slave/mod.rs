@@ -3,14 +3,13 @@
 pub mod args;
 mod farm;
 mod plan;
-mod range;
 mod tasks;
 
 use std::path::Path;
 
 use super::files::{self, named, unknown};
 use super::progress::RunsMonitor;
-use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print, print_with, render};
+use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print, print_with, range, render};
 use crate::cli::args::TableFormat;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{csv, json, svg, table};

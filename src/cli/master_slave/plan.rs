@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::args::PlanArgs;
 use super::farm::Farm;
-use super::{range, tasks};
+use super::tasks;
 use crate::cli::args::TableFormat;
 use crate::cli::files::{self, unknown};
+use crate::cli::range;
 use crate::cli::{End, Failure, Voice, extension, print, print_with, progress};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::output::{csv, json, table};

@@ -1,7 +1,7 @@
 //! Tasks from what was typed: a file, or a rule.
 
 use super::args::SourceArgs;
-use super::range;
+use crate::cli::range;
 use crate::cli::{Failure, Voice, progress};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::workload::task_queue::{Tasks, TasksFile};

@@ -31,41 +31,9 @@ pub struct ReplayArgs {
     /// The program: a trace or schedule (see `hayase trace info --help` for formats), or one by rule (linear:ranks=64).
     #[command(flatten)]
     pub input: TraceArgs,
-    /// A scenario file with tables like [node.*], [topology.*], [collectives].
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Scenario")]
-    pub scenario: Option<PathBuf>,
-    /// What messages cost at their ends, and without a fabric in between: a name (`hayase machine list`) or a TOML file
-    /// with a [node.*] table.
-    #[arg(short, long, value_name = "NAME|FILE", help_heading = "Scenario")]
-    pub machine: Option<String>,
-    /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.
-    #[arg(long, value_name = "MODEL", help_heading = "Scenario")]
-    pub node: Option<String>,
-    /// The fabric that carries the messages: a name (`hayase topology list`), a TOML file, a SimGrid platform. Without, the
-    /// node model's own latency and gaps.
-    #[arg(short, long, value_name = "NAME|FILE", help_heading = "Scenario")]
-    pub topology: Option<String>,
-    /// Which node each rank is on: regular, random, block, round-robin, or a CSV file `rank,node`.
-    #[arg(long, value_name = "RULE|FILE", help_heading = "Scenario")]
-    pub placement: Option<String>,
-    /// How messages share a link: max-min, equal-share, redistribute.
-    #[arg(long, value_name = "POLICY", help_heading = "Scenario")]
-    pub sharing: Option<String>,
-    /// How messages move over the fabric: flow, flow:equal-share, packet:oq, packet:iq, packet:fq, contention-free.
-    #[arg(long, value_name = "MODEL", help_heading = "Scenario")]
-    pub transport: Option<String>,
-    /// Which way messages go (default: what is usual for the fabric).
-    #[arg(long, value_name = "RULE", help_heading = "Scenario")]
-    pub routing: Option<String>,
-    /// How fast processors are, relative to those on which the trace was recorded.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor, help_heading = "Scenario")]
-    pub cpu_speed: f64,
-    /// The seed of everything random.
-    #[arg(long, value_name = "N", help_heading = "Scenario")]
-    pub seed: Option<u64>,
-    /// Any key of a scenario file: --set node.loggps.S="64 KiB" (may be repeated; the last one holds).
-    #[arg(long, value_name = "KEY=VALUE", help_heading = "Scenario")]
-    pub set: Vec<String>,
+    /// What it is played on.
+    #[command(flatten)]
+    pub on: PlayedOn,
     /// Also write this file; its name says what (see below; may be repeated).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub output: Vec<PathBuf>,
@@ -73,6 +41,47 @@ pub struct ReplayArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
           help_heading = "Output")]
     pub format: RunFormat,
+}
+
+/// What a program is played on: nodes, fabric, and the speed of processors.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Scenario")]
+pub struct PlayedOn {
+    /// A scenario file with tables like [node.*], [topology.*], [collectives].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// What messages cost at their ends, and without a fabric in between: a name (`hayase machine list`) or a TOML file
+    /// with a [node.*] table.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.
+    #[arg(long, value_name = "MODEL")]
+    pub node: Option<String>,
+    /// The fabric that carries the messages: a name (`hayase topology list`), a TOML file, a SimGrid platform. Without, the
+    /// node model's own latency and gaps.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub topology: Option<String>,
+    /// Which node each rank is on: regular, random, block, round-robin, or a CSV file `rank,node`.
+    #[arg(long, value_name = "RULE|FILE")]
+    pub placement: Option<String>,
+    /// How messages share a link: max-min, equal-share, redistribute.
+    #[arg(long, value_name = "POLICY")]
+    pub sharing: Option<String>,
+    /// How messages move over the fabric: flow, flow:equal-share, packet:oq, packet:iq, packet:fq, contention-free.
+    #[arg(long, value_name = "MODEL")]
+    pub transport: Option<String>,
+    /// Which way messages go (default: what is usual for the fabric).
+    #[arg(long, value_name = "RULE")]
+    pub routing: Option<String>,
+    /// How fast processors are, relative to those on which the trace was recorded.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    pub cpu_speed: f64,
+    /// The seed of everything random.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Any key of a scenario file: --set node.loggps.S="64 KiB" (may be repeated; the last one holds).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
 }
 
 fn factor(text: &str) -> Result<f64, String> {

@@ -16,6 +16,7 @@ mod rates;
 mod scale;
 mod small;
 mod timeline;
+mod whatif;
 
 #[cfg(test)]
 mod tests;
@@ -28,3 +29,4 @@ pub use link_loads::{LinkLoad, link_loads};
 pub use rates::rates;
 pub use small::small_member;
 pub use timeline::timeline;
+pub use whatif::whatif;

@@ -126,7 +126,7 @@ impl Axis {
 }
 
 /// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `step`, and its decimals.
-fn round_step(step: f64) -> (f64, usize) {
+pub(super) fn round_step(step: f64) -> (f64, usize) {
     let mut power = 1.0;
     let mut decimals = 0;
     while power * 10.0 <= step {

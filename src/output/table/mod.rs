@@ -11,6 +11,7 @@ mod replay;
 mod run;
 #[cfg(test)]
 mod tests;
+mod whatif;
 
 use crate::report::Rate;
 
@@ -22,6 +23,7 @@ pub use grid::{Grid, printable};
 pub use master_slave::{master_slave, plan};
 pub use replay::replay;
 pub use run::run;
+pub use whatif::whatif;
 
 /// The rates of the messages of a first step, in the order given, and how they spread.
 pub fn rates(title: &str, rates: &[Rate]) -> String {

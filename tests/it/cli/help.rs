@@ -19,6 +19,8 @@ Commands:
   rates         Show how fast each message of the first step would be, all of them under way at once
   replay        Play a program's trace on other nodes or another network: how long, and where the
                 time goes
+  whatif        Vary parameters of nodes and network under a program: which of them matter, and what
+                any network could bring
   calibrate     Find the LogGPS parameters of a machine from measured round trips
   check         Check files without running anything: scenarios, topologies, patterns
   init          Write a commented scenario to start from

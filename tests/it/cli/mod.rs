@@ -10,6 +10,7 @@ mod mistakes;
 mod replay;
 mod run;
 mod trace;
+mod whatif;
 
 use std::fs;
 use std::path::Path;

@@ -35,6 +35,41 @@ pub fn unknown_word(what: &str, word: &str, known: &[&str]) -> Diagnostic {
     }
 }
 
+/// One part of a list of values, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part<'a> {
+    /// A value.
+    One(&'a str),
+    /// `FIRST..LAST`, and how it goes on.
+    Range { first: &'a str, last: &'a str, step: Step<'a> },
+}
+
+/// How a range goes on, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step<'a> {
+    /// Nothing is said.
+    Default,
+    /// `:8`.
+    Add(&'a str),
+    /// `:x2`.
+    Times(&'a str),
+}
+
+/// The parts of `4,8,16`, `8..128:8`, `1..1024:x2`.
+pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    text.split(',').map(|part| {
+        let Some((first, rest)) = part.split_once("..") else { return Part::One(part.trim()) };
+        let (last, step) = match rest.split_once(':') {
+            None => (rest, Step::Default),
+            Some((last, step)) => match step.trim().strip_prefix('x') {
+                Some(factor) => (last, Step::Times(factor.trim())),
+                None => (last, Step::Add(step.trim())),
+            },
+        };
+        Part::Range { first: first.trim(), last: last.trim(), step }
+    })
+}
+
 /// `64`, `8..128:8`, `1..1024:x2`, `4,8,16`, ascending or not.
 pub fn numbers(flag: &str, text: &str) -> Result<Vec<u32>, Diagnostic> {
     let wrong = || {
@@ -42,17 +77,19 @@ pub fn numbers(flag: &str, text: &str) -> Result<Vec<u32>, Diagnostic> {
             .help("write 64, a list 4,8,16, steps 8..128:8 or factors 1..1024:x2")
     };
     let mut all = Vec::new();
-    for part in text.split(',') {
-        let Some((first, rest)) = part.split_once("..") else {
-            all.push(part.trim().parse().map_err(|_| wrong())?);
-            continue;
+    let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+    for part in parts(text) {
+        let (first, last, step) = match part {
+            Part::One(value) => {
+                all.push(number(value)?);
+                continue;
+            }
+            Part::Range { first, last, step } => (number(first)?, number(last)?, step),
         };
-        let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));
-        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
-        let (first, last) = (number(first)?, number(last)?);
-        let (factor, step) = match step.trim().strip_prefix('x') {
-            Some(factor) => (Some(number(factor)?), 0),
-            None => (None, number(step)?),
+        let (factor, step) = match step {
+            Step::Default => (None, 1),
+            Step::Add(step) => (None, number(step)?),
+            Step::Times(factor) => (Some(number(factor)?), 0),
         };
         if first > last || factor.is_some_and(|factor| factor < 2 || first == 0) || factor.is_none() && step == 0 {
             return Err(wrong());
