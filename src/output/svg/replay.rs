@@ -10,6 +10,8 @@ use crate::record::{History, PathKind, PathStep};
 const MOST_RANKS: u32 = 64;
 /// Most arrows.
 const MOST_ARROWS: usize = 400;
+/// Most changes of rank of a critical path that is drawn.
+const MOST_CHANGES: usize = 200;
 const LABELS: f64 = 64.0;
 const CHART: f64 = 1080.0;
 /// Colour of the critical path.
@@ -60,6 +62,9 @@ pub fn replay(
     subtitle: &str,
 ) -> String {
     let width = MARGIN * 2.0 + LABELS + CHART + 20.0;
+    let changes = path.windows(2).filter(|pair| pair[0].rank != pair[1].rank).count();
+    let crowded = changes > MOST_CHANGES;
+    let path = if crowded { &[] } else { path };
     let mut canvas = Canvas::new();
     let y = canvas.heading(title, subtitle, width);
     let y = legend(&mut canvas, y, !path.is_empty());
@@ -86,6 +91,9 @@ pub fn replay(
     }
     if every > 1 {
         remarks.push(format!("Too many messages for one picture: {} of {count} have an arrow.", arrows.len()));
+    }
+    if crowded {
+        remarks.push(format!("The critical path changes the rank {changes} times, too often to be drawn."));
     }
     let column = if bands > 16 { 2.0 } else { 1.0 };
     let shortest = axis.end * column / CHART;
