@@ -1,6 +1,7 @@
 //! `hayase replay`: how long a program takes on other nodes and another network, and where its time goes.
 
 use std::cell::RefCell;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,12 +13,14 @@ use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, print
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::ids::MessageId;
 use crate::node::NodeSpec;
-use crate::output::{csv, json, table};
-use crate::player::{Activity, Stuck};
+use crate::output::trace::Trace as TraceFile;
+use crate::output::{AtomicFile, csv, json, svg, table};
+use crate::player::{Activity, Stuck, Transfer};
+use crate::record::Matrix;
 use crate::report::Status;
 use crate::report::replay::ReplayReport;
 use crate::scenario::Loader;
-use crate::scenario::replay::{Replay, ReplayOptions};
+use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
 use crate::units::Bytes;
 use crate::workload::Blocked;
 use crate::workload::program::Program;
@@ -31,22 +34,40 @@ use args::{PlayedOn, ReplayArgs};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Report,
+    Trace,
     Ranks,
     Activities,
+    Path,
+    MatrixTable,
+    Matrix,
+    Timeline,
 }
 
 impl Kind {
     fn of(path: &Path) -> Result<Self, Diagnostic> {
         match extension(path).as_str() {
+            "json" if named(path, "trace") || named(path, ".perfetto") => Ok(Self::Trace),
             "json" => Ok(Self::Report),
             "csv" if named(path, "activities") => Ok(Self::Activities),
             "csv" if named(path, "ranks") => Ok(Self::Ranks),
+            "csv" if named(path, "matrix") => Ok(Self::MatrixTable),
+            "csv" if named(path, "path") => Ok(Self::Path),
+            "svg" if named(path, "timeline") => Ok(Self::Timeline),
+            "svg" if named(path, "matrix") => Ok(Self::Matrix),
+            "svg" => {
+                let message = format!("the name `{}` does not say which picture to draw", path.display());
+                Err(Diagnostic::new("unknown-output", message)
+                    .help("an SVG file with `timeline` or `matrix` in its name holds these"))
+            }
             "csv" => {
                 let message = format!("the name `{}` does not say which table to write", path.display());
                 Err(Diagnostic::new("unknown-output", message)
-                    .help("a CSV file with `ranks` or `activities` in its name holds these"))
+                    .help("a CSV file with `ranks`, `activities`, `path` or `matrix` in its name holds these"))
             }
-            _ => Err(unknown(path, "x.json, ranks.csv or activities.csv")),
+            _ => Err(unknown(
+                path,
+                "x.json, trace.json, ranks.csv, activities.csv, path.csv, matrix.csv, matrix.svg or timeline.svg",
+            )),
         }
     }
 }
@@ -122,48 +143,87 @@ pub(super) fn loader(args: &PlayedOn) -> Loader {
     args.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
 }
 
+/// A file that is written while the program is played.
+enum Running {
+    Activities(csv::Activities<AtomicFile>),
+    Trace(TraceFile<AtomicFile>),
+}
+
+impl Running {
+    fn finish(self) -> io::Result<AtomicFile> {
+        match self {
+            Self::Activities(table) => table.finish(),
+            Self::Trace(trace) => trace.finish(),
+        }
+    }
+}
+
 /// Plays it, and writes the files.
 fn run(replay: &Replay, files: Vec<(Kind, Opened)>, voice: Voice) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
-    let (mut tables, mut others) = (Vec::new(), Vec::new());
+    let ranks = replay.program.ranks();
+    let (mut running, mut others) = (Vec::new(), Vec::new());
     for (kind, file) in files {
-        match kind {
-            Kind::Activities => {
-                let (path, file) = file.into_parts();
-                match csv::Activities::new(file) {
-                    Ok(table) => tables.push((path, table)),
-                    Err(error) => return Err(Failure::Write(path, error)),
-                }
-            }
-            Kind::Report | Kind::Ranks => others.push((kind, file)),
+        if !matches!(kind, Kind::Activities | Kind::Trace) {
+            others.push((kind, file));
+            continue;
+        }
+        let (path, file) = file.into_parts();
+        let begun = match kind {
+            Kind::Trace => TraceFile::new(file, &replay.name, ranks).map(Running::Trace),
+            _ => csv::Activities::new(file).map(Running::Activities),
+        };
+        match begun {
+            Ok(begun) => running.push((path, begun)),
+            Err(error) => return Err(Failure::Write(path, error)),
         }
     }
+    let of_messages = |(kind, _): &(Kind, Opened)| matches!(kind, Kind::Matrix | Kind::MatrixTable);
+    let counts = others.iter().any(of_messages);
+    let mut matrix = Matrix::default();
     let replayed = {
-        let written = RefCell::new(&mut tables);
-        let asked = !written.borrow().is_empty();
+        let asked = !running.is_empty();
+        let running = RefCell::new(&mut running);
         let mut on_activity = |activity: &Activity| {
-            for (_, table) in written.borrow_mut().iter_mut() {
-                table.write(activity);
+            for (_, file) in running.borrow_mut().iter_mut() {
+                match file {
+                    Running::Activities(table) => table.write(activity),
+                    Running::Trace(trace) => trace.activity(activity),
+                }
+            }
+        };
+        let mut on_transfer = |transfer: &Transfer| {
+            if counts {
+                matrix.add(transfer);
+            }
+            for (_, file) in running.borrow_mut().iter_mut() {
+                if let Running::Trace(trace) = file {
+                    trace.transfer(transfer);
+                }
             }
         };
         replay.run(ReplayOptions {
             on_activity: if asked { Some(&mut on_activity) } else { None },
+            on_transfer: if asked || counts { Some(&mut on_transfer) } else { None },
+            keep: others.iter().any(|(kind, _)| matches!(kind, Kind::Timeline | Kind::Path)),
             watch: Some(&monitor),
         })
     };
     drop(monitor);
     let complete = replayed.report.status == Status::Complete;
-    for (path, table) in tables {
-        let written = table.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
+    let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
+    for (path, file) in running {
+        let written = file.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
         written.map_err(|error| Failure::Write(path.clone(), error))?;
         if !complete {
-            voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
+            skipped(&path);
         }
     }
     for (kind, file) in others {
-        match kind {
-            Kind::Report => file.write(|w| json::write(&replayed.report, w))?,
-            Kind::Ranks | Kind::Activities => file.write(|w| csv::ranks(&replayed.report.ranks, w))?,
+        if complete || matches!(kind, Kind::Report | Kind::Ranks) {
+            write(kind, file, &replayed, &matrix)?;
+        } else {
+            skipped(file.path());
         }
     }
     if !complete && !replayed.stuck.is_empty() {
@@ -172,6 +232,28 @@ fn run(replay: &Replay, files: Vec<(Kind, Opened)>, voice: Voice) -> Result<(Rep
         }
     }
     Ok((replayed.report, replayed.stuck))
+}
+
+/// Writes a file that is made of what came out.
+fn write(kind: Kind, file: Opened, replayed: &Replayed, matrix: &Matrix) -> Result<(), Failure> {
+    let Replayed { report, history, path, .. } = replayed;
+    let path = path.as_deref().unwrap_or_default();
+    let ranks = report.ranks.len() as u32;
+    let played_on = format!("nodes {}; network: {}", report.node, report.network);
+    let amount = format!("{} messages, {}", table::grouped(report.messages), Bytes(report.bytes));
+    match kind {
+        Kind::Report => file.write(|w| json::write(report, w)),
+        Kind::Ranks => file.write(|w| csv::ranks(&report.ranks, w)),
+        Kind::Path => file.write(|w| csv::path(path, w)),
+        Kind::MatrixTable => file.write(|w| csv::matrix(matrix, w)),
+        Kind::Matrix => file.write(files::text(&svg::matrix(matrix, ranks, &report.program, &amount))),
+        Kind::Timeline => {
+            let Some(history) = history else { return Ok(()) };
+            file.write(files::text(&svg::replay(history, path, ranks, report.makespan_s, &report.program, &played_on)))
+        }
+        // Those have been written meanwhile.
+        Kind::Activities | Kind::Trace => Ok(()),
+    }
 }
 
 /// Ranks that are stuck, as a deadlock is described.

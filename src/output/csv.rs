@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use serde_json::ser::{CompactFormatter, Formatter};
 
 use crate::player::Activity;
+use crate::record::{Matrix, PathStep};
 use crate::report::replay::RankReport;
 use crate::report::whatif::WhatIfReport;
 use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PlanReport, Rate};
@@ -70,6 +71,40 @@ impl<W: Write> Messages<W> {
             None => Ok(self.writer),
         }
     }
+}
+
+/// The critical path: `rank,kind,begin_s,end_s,op,message,peer`, a line for each step, in order of time.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn path(steps: &[PathStep], mut w: impl Write) -> io::Result<()> {
+    w.write_all(b"rank,kind,begin_s,end_s,op,message,peer\n")?;
+    for step in steps {
+        write!(w, "{},{},", step.rank, step.kind.name())?;
+        number(&mut w, step.begin.seconds())?;
+        w.write_all(b",")?;
+        number(&mut w, step.end.seconds())?;
+        for value in [step.op, step.message, step.peer.map(|peer| peer.0)] {
+            w.write_all(b",")?;
+            if let Some(value) = value {
+                integer(&mut w, value.into())?;
+            }
+        }
+        w.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// The communication matrix: `src,dst,messages,bytes`, a line for each pair of ranks with messages.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn matrix(matrix: &Matrix, mut w: impl Write) -> io::Result<()> {
+    w.write_all(b"src,dst,messages,bytes\n")?;
+    for (src, dst, messages, bytes) in matrix.iter() {
+        writeln!(w, "{src},{dst},{messages},{bytes}")?;
+    }
+    Ok(())
 }
 
 /// Writes what ranks do as it ends, a line each: `rank,kind,begin_s,end_s,op,message,peer`; the last two are empty where

@@ -6,6 +6,7 @@ pub mod fabric_json;
 pub mod json;
 pub mod svg;
 pub mod table;
+pub mod trace;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -91,6 +91,36 @@ pub struct Activity {
 /// Called with each activity when it has ended; those of one rank come in order of time.
 pub type OnActivity<'a> = &'a mut dyn FnMut(&Activity);
 
+/// The way of a message, from the call that sends it until it is received.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Transfer {
+    /// Its number in order of sending, as in [`Activity::message`].
+    pub message: u32,
+    /// Who sends it.
+    pub src: RankId,
+    /// Who receives it.
+    pub dst: RankId,
+    /// Its length \[B\].
+    pub bytes: u64,
+    /// The operation that sends it; `None` inside a collective.
+    pub op: Option<u32>,
+    /// When its send is called.
+    pub called: Time,
+    /// When the sender's overhead for its bytes begins; later than `called` where the sender waits for the receiver.
+    pub begin: Time,
+    /// Whether `begin` waited for the receiver: a rendezvous, or room in its buffer.
+    pub waited: bool,
+    /// When it leaves the sender.
+    pub leave: Time,
+    /// When its last byte arrives.
+    pub arrive: Time,
+    /// When the receiver is done with it.
+    pub end: Time,
+}
+
+/// Called with each message when it has been received.
+pub type OnTransfer<'a> = &'a mut dyn FnMut(&Transfer);
+
 /// Where a rank's time went.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RankTimes {

@@ -7,8 +7,8 @@
 //! Each arrow is an event. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's overhead, gap or
 //! receiver's overhead) ends when [`Shared`](super::sharing::Shared) says so.
 
-use super::ActivityKind;
-use super::state::{Cargo, Done, Event, Message, NIL, Player, Receive, State};
+use super::state::{Cargo, Done, Event, Message, NIL, Player, Receive, STEP, State};
+use super::{ActivityKind, Transfer};
 use crate::ids::{MessageId, RankId};
 use crate::node::{MessageCosts, Phase};
 use crate::units::Time;
@@ -37,11 +37,13 @@ impl Player<'_> {
             order,
             receive: NIL,
             marks: [self.now, begin, begin],
-
+            times: [self.now, begin, begin, begin],
+            waited: false,
             arrived: false,
             sent: false,
         });
         if self.costs.message(bytes).rendezvous {
+            self.messages.get_mut(message).waited = true;
             let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
             let end = self.spend(src, op, begin, self.costs.handshake, kinds, (number, dst));
             self.timers.set(end, Event::RequestLeaves(message));
@@ -75,14 +77,18 @@ impl Player<'_> {
             buffer.waiting.pop_front();
             buffer.used += bytes;
             let begin = self.now.max(self.messages.get(message).marks[1]);
-            self.messages.get_mut(message).marks[1..].fill(begin);
+            let found = self.messages.get_mut(message);
+            found.marks[1..].fill(begin);
+            found.waited = true;
             self.send_data(message, begin);
         }
     }
 
     /// The sender's overhead starts.
     fn send_data(&mut self, message: u32, begin: Time) {
-        let &Message { src, dst, op, bytes, number, .. } = self.messages.get(message);
+        let found = self.messages.get_mut(message);
+        found.times[1] = begin;
+        let Message { src, dst, op, bytes, number, .. } = *found;
         let costs = self.costs.message(bytes);
         if self.shares(dst, src, Phase::Send, &costs) {
             self.timers.set(begin + (costs.send - costs.shared), Event::Flow(message));
@@ -189,6 +195,7 @@ impl Player<'_> {
     fn leave(&mut self, message: u32) {
         let found = self.messages.get_mut(message);
         found.sent = true;
+        found.times[2] = self.now;
         let Message { src, dst, op, bytes, marks, number, .. } = *found;
         let costs = self.costs.message(bytes);
         if self.on_fabric {
@@ -205,6 +212,7 @@ impl Player<'_> {
     fn arrive(&mut self, message: u32) {
         let found = self.messages.get_mut(message);
         found.arrived = true;
+        found.times[3] = self.now;
         match found.receive {
             NIL => self.envelope_arrives(message),
             receive => {
@@ -291,12 +299,18 @@ impl Player<'_> {
 
     /// The receiver is done.
     fn received(&mut self, message: u32) {
-        let Message { src, receive, bytes, number, .. } = *self.messages.get(message);
+        let Message { src, dst, op: sent_by, receive, bytes, number, times, waited, .. } = *self.messages.get(message);
         let Receive { rank, op, marks, .. } = *self.receives.get(receive);
         self.messages.remove(message);
         self.receives.remove(receive);
         self.delivered += 1;
         self.bytes += bytes;
+        if let Some(on_transfer) = &mut self.on_transfer {
+            let [called, begin, leave, arrive] = times;
+            let op = (sent_by & STEP == 0).then_some(sent_by);
+            let end = self.now;
+            on_transfer(&Transfer { message: number, src, dst, bytes, op, called, begin, waited, leave, arrive, end });
+        }
         self.done(rank, op, Done { marks, end: self.now, message: number, peer: src });
     }
 

@@ -127,12 +127,14 @@ impl Player<'_> {
     pub(super) fn probe(&mut self, rank: RankId, key: u32) -> bool {
         let Some(op) = self.op(rank, key) else { return true };
         let blocked = matches!(self.ranks[rank].state, State::Probing(_));
-        if self.mailboxes[rank].peek(op.envelope()).is_none() {
+        let Some(message) = self.mailboxes[rank].peek(op.envelope()) else {
             self.ranks[rank].state = State::Probing(key);
             return false;
-        }
+        };
         let since = self.ranks[rank].since;
-        self.spent(rank, Kind::RecvWait, (since, self.now), key, None);
+        let found = self.messages.get(message);
+        let other = Some((found.number, found.src));
+        self.spent(rank, Kind::RecvWait, (since, self.now), key, other);
         let goes_on = self.busy(rank, key, self.costs.handshake, Kind::RecvOverhead);
         if goes_on && blocked {
             self.resume_at(rank, self.now);

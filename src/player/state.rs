@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::graph::GraphRank;
 use super::sharing::Shared;
-use super::{Activity, ActivityKind, OnActivity, Play, RankTimes};
+use super::{Activity, ActivityKind, OnActivity, OnTransfer, Play, RankTimes};
 use crate::ids::{Id, IdVec, MessageId, RankId};
 use crate::node::Costs;
 use crate::units::Time;
@@ -53,6 +53,7 @@ pub struct Player<'a> {
     /// Number of calls asked for so far.
     pub(super) calls: u32,
     pub(super) on_activity: Option<OnActivity<'a>>,
+    pub(super) on_transfer: Option<OnTransfer<'a>>,
     pub(super) delivered: u64,
     pub(super) bytes: u64,
     pub(super) events: u64,
@@ -141,6 +142,10 @@ pub(super) struct Message {
     pub receive: u32,
     /// Boundaries of the sender's time, see [`Done`].
     pub marks: [Time; 3],
+    /// When its send was called, when the sender's overhead began, when it left and when it arrived.
+    pub times: [Time; 4],
+    /// Whether the sender's overhead waited for the receiver.
+    pub waited: bool,
     /// Whether its bytes have arrived.
     pub arrived: bool,
     /// Whether the sender has been told that it is done.
@@ -310,11 +315,18 @@ impl<'a> Player<'a> {
             asked: Vec::new(),
             calls: 0,
             on_activity,
+            on_transfer: None,
             delivered: 0,
             bytes: 0,
             events: 0,
             sent: 0,
         }
+    }
+
+    /// Has this called with each message that is received.
+    pub fn on_transfer(mut self, on_transfer: OnTransfer<'a>) -> Self {
+        self.on_transfer = Some(on_transfer);
+        self
     }
 
     /// A rank has spent its time on something.

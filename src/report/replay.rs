@@ -42,6 +42,9 @@ pub struct ReplayReport {
     pub breakdown: Vec<Spread>,
     /// The longest waits between two ranks, longest first.
     pub waits: Vec<Wait>,
+    /// What made it last as long as it did; where the run is complete and not too long to be walked back through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critical_path: Option<CriticalPath>,
     /// Where the time of each rank went.
     pub ranks: Vec<RankReport>,
     /// A number that differs where any rank ended at another time or spent it otherwise.
@@ -88,6 +91,59 @@ pub struct Spread {
     pub most_rank: u32,
     /// Its part of the time of all ranks until each ended.
     pub part: f64,
+}
+
+/// The chain of activities and messages from the start to the end of the last rank; its times add up to the makespan.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CriticalPath {
+    /// Its steps.
+    pub steps: u64,
+    /// How often it goes from one rank to another.
+    pub changes: u64,
+    /// The time of each kind that is on it.
+    pub kinds: Vec<PathPart>,
+    /// The ranks with the most time on it, most first.
+    pub ranks: Vec<PathRank>,
+    /// The operations with the most time on it, most first.
+    pub operations: Vec<PathOperation>,
+}
+
+/// One kind of time on the critical path.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PathPart {
+    /// What it was spent on; `network` is a message under way.
+    pub kind: &'static str,
+    /// How long \[s\].
+    pub time_s: f64,
+    /// Its part of the path.
+    pub part: f64,
+}
+
+/// One rank's part of the critical path.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PathRank {
+    /// Which one.
+    pub rank: u32,
+    /// How long it was on it, messages to it included \[s\].
+    pub time_s: f64,
+    /// Its part of the path.
+    pub part: f64,
+}
+
+/// One operation's part of the critical path, of one kind.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PathOperation {
+    /// Whose.
+    pub rank: u32,
+    /// Its position in the rank's program.
+    pub op: u32,
+    /// What it is, in words, where the node model tells receives apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// What the time was spent on.
+    pub kind: &'static str,
+    /// How long \[s\].
+    pub time_s: f64,
 }
 
 /// How long one rank waited for another, in all.

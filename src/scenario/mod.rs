@@ -12,6 +12,7 @@ mod loader;
 mod paths;
 mod read;
 pub mod replay;
+mod replay_path;
 mod run;
 mod schema;
 mod tree;

@@ -1,5 +1,6 @@
 //! Programs played on what the texts say: node model, and a fabric where there is one.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -9,12 +10,16 @@ use serde_json::{Value, json};
 use super::Loader;
 use super::build::{self, Network};
 use super::read::{self, Section, Sections};
+use super::replay_path;
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::engine::{Observer, Progress, Simulation, Stop, Watch};
 use crate::ids::{NodeId, RankId};
 use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
-use crate::player::{Activity, ActivityKind, OnActivity, Play, Played, Player, RankTimes, Stuck, loggopsim};
+use crate::player::{
+    Activity, ActivityKind, OnActivity, OnTransfer, Play, Played, Player, RankTimes, Stuck, Transfer, loggopsim,
+};
+use crate::record::{History, PathStep, critical_path};
 use crate::report::replay::{RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{self, Meta, Status};
 use crate::sharing::SharingSpec;
@@ -25,6 +30,9 @@ use crate::workload::program::collectives::{CollectivesSpec, Expander};
 
 /// Waits between two ranks that a report holds.
 const WAITS: usize = 20;
+
+/// Activities and messages that are kept for the critical path where nobody asks for more.
+pub const KEPT: usize = 2_000_000;
 
 /// Pairs of ranks looked at for routes, at most.
 const MOST_PAIRS: u64 = 20_000_000;
@@ -62,6 +70,10 @@ struct Placed {
 pub struct ReplayOptions<'a> {
     /// Called with everything that ranks do.
     pub on_activity: Option<OnActivity<'a>>,
+    /// Called with every message that is received.
+    pub on_transfer: Option<OnTransfer<'a>>,
+    /// Whether everything is kept, however long the run; otherwise up to [`KEPT`] activities and messages are.
+    pub keep: bool,
     /// Looks on and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }
@@ -73,6 +85,10 @@ pub struct Replayed {
     pub report: ReplayReport,
     /// Who waits for whom, where the program deadlocked.
     pub stuck: Vec<Stuck>,
+    /// What ranks did and the messages between them, if that was kept.
+    pub history: Option<History>,
+    /// The steps of the critical path, in order of time; where the run is complete and was kept.
+    pub path: Option<Vec<PathStep>>,
 }
 
 /// The keys of a scenario that say what a program is played on.
@@ -192,29 +208,37 @@ impl Replay {
     /// Plays it.
     pub fn run(&self, options: ReplayOptions<'_>) -> Replayed {
         let start = report::wall_clock();
-        let ReplayOptions { mut on_activity, watch } = options;
+        let ReplayOptions { mut on_activity, mut on_transfer, keep, watch } = options;
+        let history = History::new(self.program.ranks(), if keep { usize::MAX } else { KEPT });
+        let history = RefCell::new(history);
         let total = self.program.messages();
         let go_on = |now: Time, delivered: u64| {
             watch.is_none_or(|watch| watch.tick(Progress { now, delivered, total: total.max(delivered + 1) }))
         };
         let expander = Expander::new(self.collectives.clone());
         let mut waits = Waits::default();
+        let mut see_transfer = |transfer: &Transfer| {
+            history.borrow_mut().transfer(transfer);
+            if let Some(on_transfer) = &mut on_transfer {
+                on_transfer(transfer);
+            }
+        };
         let played = match (&self.node, self.node.costs()) {
             (NodeSpec::Loggopsim(spec), _) => {
                 // The expander is there, so there is nothing that could not be spelled out.
                 let graphs = loggopsim::as_graphs(&self.program, &expander);
-                let asked = on_activity.is_some();
                 let mut see = |activity: &Activity| {
+                    history.borrow_mut().activity(activity);
                     if let Some(on_activity) = &mut on_activity {
                         on_activity(activity);
                     }
                 };
-                let see: Option<OnActivity<'_>> = if asked { Some(&mut see) } else { None };
-                loggopsim::play(&graphs, spec, self.cpu_speed, see, &go_on)
+                loggopsim::play(&graphs, spec, self.cpu_speed, Some(&mut see), Some(&mut see_transfer), &go_on)
             }
             (_, Some(costs)) => {
                 let mut see = |activity: &Activity| {
                     waits.see(activity);
+                    history.borrow_mut().activity(activity);
                     if let Some(on_activity) = &mut on_activity {
                         on_activity(activity);
                     }
@@ -226,7 +250,7 @@ impl Replay {
                     cpu_speed: self.cpu_speed,
                     on_fabric: self.fabric.is_some(),
                 };
-                let player = Player::new(play, Some(&mut see));
+                let player = Player::new(play, Some(&mut see)).on_transfer(&mut see_transfer);
                 match &self.fabric {
                     None => player.run(&go_on),
                     Some(fabric) => fabric.run(player, watch),
@@ -241,8 +265,19 @@ impl Replay {
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&played, waits, meta);
-        Replayed { report, stuck: played.stuck }
+        let mut history = history.into_inner();
+        history.sort();
+        let history = (!history.is_full()).then_some(history);
+        let whole = !played.interrupted && played.stuck.is_empty();
+        let last = (0..).map(RankId).zip(&played.ranks).find(|(_, times)| times.end == played.makespan());
+        let path = history
+            .as_ref()
+            .zip(last)
+            .filter(|_| whole)
+            .map(|(history, (rank, times))| critical_path(history, rank, times.end));
+        let mut report = self.report(&played, waits, meta);
+        report.critical_path = path.as_ref().map(|path| replay_path::summary(path, self));
+        Replayed { report, stuck: played.stuck, history, path }
     }
 
     fn report(&self, played: &Played, waits: Waits, meta: Meta) -> ReplayReport {
@@ -283,6 +318,7 @@ impl Replay {
             unreceived: played.unreceived,
             breakdown: breakdown(&played.ranks),
             waits: waits.longest(),
+            critical_path: None,
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             fingerprint: fingerprint(&played.ranks),
             meta,

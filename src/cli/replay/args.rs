@@ -22,7 +22,12 @@ Programs by rule: pairwise, linear, dissemination, broadcast (ranks, size), sten
 Files (-o), by name:
   x.json           the report
   ranks.csv        where the time of each rank went
-  activities.csv   what each rank did when: rank,kind,begin_s,end_s,op,message,peer";
+  activities.csv   what each rank did when: rank,kind,begin_s,end_s,op,message,peer
+  path.csv         the critical path, step by step, with the same columns
+  matrix.csv       messages and bytes by sender and receiver
+  matrix.svg       the same as a picture
+  timeline.svg     what ranks did, messages between them and the critical path
+  trace.json       for Perfetto (ui.perfetto.dev); also any x.perfetto.json";
 
 /// `hayase replay`.
 #[derive(Args, Debug)]

@@ -5,11 +5,13 @@ use std::fmt::Write;
 use super::figures::{Scale, grouped, percent, seconds};
 use super::{Grid, printable};
 use crate::report::Status;
-use crate::report::replay::ReplayReport;
+use crate::report::replay::{CriticalPath, ReplayReport};
 use crate::units::Bytes;
 
 /// Waits that are shown.
 const WAITS: usize = 10;
+/// Ranks and operations of the critical path that are shown.
+const OF_PATH: usize = 5;
 
 /// What a report says, for a terminal: how long, where the time went, who waited for whom.
 pub fn replay(report: &ReplayReport) -> String {
@@ -51,6 +53,9 @@ pub fn replay(report: &ReplayReport) -> String {
         ]);
     }
     let _ = write!(text, "\nWhere the time of ranks went (rank: the one with the most)\n{}", grid.to_text());
+    if let Some(path) = &report.critical_path {
+        text.push_str(&critical_path(path));
+    }
     if !report.waits.is_empty() {
         let shown = &report.waits[..report.waits.len().min(WAITS)];
         let scale = Scale::time(shown.iter().map(|wait| wait.time_s));
@@ -65,6 +70,37 @@ pub fn replay(report: &ReplayReport) -> String {
             ]);
         }
         let _ = write!(text, "\nThe longest waits between two ranks\n{}", grid.to_text());
+    }
+    text
+}
+
+/// What made the program last as long as it did.
+fn critical_path(path: &CriticalPath) -> String {
+    let kinds: Vec<_> = path.kinds.iter().map(|part| format!("{} {}", part.kind, percent(part.part))).collect();
+    let ranks = path.ranks.iter().take(OF_PATH);
+    let ranks: Vec<_> = ranks.map(|part| format!("{} ({})", part.rank, percent(part.part))).collect();
+    let mut text = format!(
+        "\nCritical path: {} steps, {} changes of rank\n  {}\n  most on rank {}\n",
+        grouped(path.steps),
+        grouped(path.changes),
+        kinds.join(", "),
+        ranks.join(", ")
+    );
+    let shown = &path.operations[..path.operations.len().min(OF_PATH)];
+    let scale = Scale::time(shown.iter().map(|step| step.time_s));
+    let mut grid = Grid::new().number("rank").number("op").text("time on it").number("time").text("operation");
+    for step in shown {
+        let operation = step.operation.as_deref().map(printable).unwrap_or_default();
+        grid.row([
+            step.rank.to_string(),
+            step.op.to_string(),
+            step.kind.to_owned(),
+            scale.show(step.time_s),
+            operation.to_string(),
+        ]);
+    }
+    if !shown.is_empty() {
+        text.push_str(&grid.to_text());
     }
     text
 }

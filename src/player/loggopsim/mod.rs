@@ -33,7 +33,7 @@ use std::collections::BinaryHeap;
 
 use smallvec::SmallVec;
 
-use super::{Activity, ActivityKind, OnActivity, Played, RankTimes, Stuck};
+use super::{Activity, ActivityKind, OnActivity, OnTransfer, Played, RankTimes, Stuck, Transfer};
 use crate::ids::{IdVec, RankId};
 use crate::node::LogGopSimSpec;
 use crate::units::Time;
@@ -48,6 +48,21 @@ const EVENTS_PER_LOOK: u64 = 65_536;
 
 /// An operation that is done, in the place of the number of those it waits for.
 const DONE: u32 = u32::MAX;
+
+/// A message from its sending until it is matched.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    /// In order of sending.
+    number: u32,
+    src: RankId,
+    /// The operation that sends it.
+    op: u32,
+    begin: Time,
+    leave: Time,
+    /// When its receiver comes to it, and is done.
+    arrive: Time,
+    end: Time,
+}
 
 /// A run under way.
 struct Run<'a> {
@@ -73,12 +88,13 @@ struct Run<'a> {
     /// By host and processor.
     calcs: Vec<Fifo>,
     recvs: Vec<Fifo>,
-    /// Messages: the host and the operation that sent them.
-    messages: Vec<(RankId, u32)>,
+    messages: Vec<Sent>,
     free_messages: Vec<u32>,
     ready: SmallVec<[(RankId, u8, u32); 8]>,
     times: Vec<RankTimes>,
     on_activity: Option<OnActivity<'a>>,
+    on_transfer: Option<OnTransfer<'a>>,
+    sent: u32,
     delivered: u64,
     bytes: u64,
     events: u64,
@@ -91,9 +107,11 @@ pub fn play<'a>(
     spec: &'a LogGopSimSpec,
     cpu_speed: f64,
     on_activity: Option<OnActivity<'a>>,
+    on_transfer: Option<OnTransfer<'a>>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     let mut run = Run::new(program, spec, cpu_speed, on_activity);
+    run.on_transfer = on_transfer;
     for host in program.rank_ids() {
         let required = &run.required[host.0 as usize];
         let ops = &program.rank(host).ops;
@@ -158,6 +176,8 @@ impl<'a> Run<'a> {
             ready: SmallVec::new(),
             times: vec![RankTimes::default(); hosts],
             on_activity,
+            on_transfer: None,
+            sent: 0,
             delivered: 0,
             bytes: 0,
             events: 0,
@@ -239,8 +259,8 @@ impl<'a> Run<'a> {
         }
         let (free, end) = (self.cpu[at], entry.time() + Time::from_ps(op.duration().ps() / self.speed));
         self.cpu[at] = end;
-        self.spent(host, entry.item, ActivityKind::RecvWait, (free, entry.time()));
-        self.spent(host, entry.item, ActivityKind::Compute, (entry.time(), end));
+        self.spent(host, entry.item, ActivityKind::RecvWait, (free, entry.time()), None);
+        self.spent(host, entry.item, ActivityKind::Compute, (entry.time(), end), None);
         if let Some(next) = self.calcs[at].next(end) {
             self.heap.push(next);
         }
@@ -260,19 +280,31 @@ impl<'a> Run<'a> {
         let idle = self.cpu[at];
         self.cpu[at] = now + *spec.o + *spec.overhead * more;
         self.nic_send[nic] = now + *spec.g + *spec.gap * more;
-        self.spent(host, entry.item, ActivityKind::SendWait, (idle, now));
-        self.spent(host, entry.item, ActivityKind::SendOverhead, (now, self.cpu[at]));
+        let sent = self.sent;
+        self.sent = self.sent.wrapping_add(1);
+        // What it waited for is another operation of its own, or its interface.
+        self.spent(host, entry.item, ActivityKind::SendWait, (idle, now), None);
+        self.spent(host, entry.item, ActivityKind::SendOverhead, (now, self.cpu[at]), Some((sent, RankId(op.peer))));
+        let sent = Sent {
+            number: sent,
+            src: host,
+            op: entry.item,
+            begin: now,
+            leave: self.cpu[at],
+            arrive: Time::ZERO,
+            end: Time::ZERO,
+        };
         let free = self.cpu[at].max(self.nic_send[nic]);
         if let Some(next) = self.sends[both].next(free) {
             self.heap.push(next);
         }
         let message = match self.free_messages.pop() {
             Some(message) => {
-                self.messages[message as usize] = (host, entry.item);
+                self.messages[message as usize] = sent;
                 message
             }
             None => {
-                self.messages.push((host, entry.item));
+                self.messages.push(sent);
                 (self.messages.len() - 1) as u32
             }
         };
@@ -303,7 +335,7 @@ impl<'a> Run<'a> {
     fn message(&mut self, entry: Entry) {
         let (host, now) = (entry.host, entry.time());
         let number = entry.item & !MESSAGE;
-        let (src, sent) = self.messages[number as usize];
+        let Sent { number: order, src, op: sent, .. } = self.messages[number as usize];
         let op = self.program.rank(src).ops[sent as usize];
         // The sender's processor and interface say which of the receiver's are meant.
         let (at, nic, both) = (self.at_cpu(host, &op), self.at_nic(host, &op), self.at_both(host, &op));
@@ -319,16 +351,22 @@ impl<'a> Run<'a> {
         let idle = self.cpu[at];
         self.cpu[at] = now + *spec.o + (*spec.overhead * more).max(*spec.gap * more);
         self.nic_recv[nic] = now + *spec.g + *spec.gap * more;
-        self.spent(host, sent, ActivityKind::RecvWait, (idle, now));
-        self.spent(host, sent, ActivityKind::RecvOverhead, (now, self.cpu[at]));
+        let from = Envelope { peer: src.0, tag: op.tag, comm: op.arg };
+        let receive = self.mailboxes[host].arrive(from, number);
+        // Where nobody has asked for it yet, the operation is that of the sender.
+        let (by, other) = (receive.unwrap_or(sent), Some((order, src)));
+        self.spent(host, by, ActivityKind::RecvWait, (idle, now), other);
+        self.spent(host, by, ActivityKind::RecvOverhead, (now, self.cpu[at]), other);
+        let end = self.cpu[at];
+        let found = &mut self.messages[number as usize];
+        (found.arrive, found.end) = (now, end);
         let free = self.cpu[at].max(self.nic_recv[nic]);
         if let Some(next) = self.arrivals[both].taken(entry, free) {
             self.heap.push(next);
         }
         self.delivered += 1;
         self.bytes += op.size;
-        let from = Envelope { peer: src.0, tag: op.tag, comm: op.arg };
-        if let Some(receive) = self.mailboxes[host].arrive(from, number) {
+        if let Some(receive) = receive {
             self.matched(number, now);
             self.finish(host, receive, false);
         }
@@ -336,13 +374,32 @@ impl<'a> Run<'a> {
 
     /// A message has been matched: above S its sender is done.
     fn matched(&mut self, message: u32, now: Time) {
-        let (src, sent) = self.messages[message as usize];
+        let Sent { number, src, op: sent, begin, leave, arrive, end } = self.messages[message as usize];
         self.free_messages.push(message);
         let op = self.program.rank(src).ops[sent as usize];
+        let dst = RankId(op.peer);
+        if let Some(on_transfer) = &mut self.on_transfer {
+            let waited = false;
+            let (bytes, op) = (op.size, Some(sent));
+            let called = begin;
+            on_transfer(&Transfer {
+                message: number,
+                src,
+                dst,
+                bytes,
+                op,
+                called,
+                begin,
+                waited,
+                leave: leave.min(arrive),
+                arrive,
+                end,
+            });
+        }
         if op.size > self.spec.sync.0 {
             let (at, nic) = (self.at_cpu(src, &op), self.at_nic(src, &op));
             let free = self.cpu[at];
-            self.spent(src, sent, ActivityKind::SendWait, (free, now));
+            self.spent(src, sent, ActivityKind::SendWait, (free, now), Some((number, dst)));
             self.cpu[at] = free.max(now);
             self.nic_send[nic] = self.nic_send[nic].max(now);
             self.finish(src, sent, false);
@@ -373,12 +430,13 @@ impl<'a> Run<'a> {
     }
 
     #[inline]
-    fn spent(&mut self, rank: RankId, op: u32, kind: ActivityKind, span: (Time, Time)) {
+    fn spent(&mut self, rank: RankId, op: u32, kind: ActivityKind, span: (Time, Time), other: Option<(u32, RankId)>) {
         let (begin, end) = span;
         if end > begin {
             self.times[rank.0 as usize].add(kind, end - begin);
             if let Some(on_activity) = &mut self.on_activity {
-                on_activity(&Activity { rank, kind, begin, end, op, message: None, peer: None });
+                let (message, peer) = other.unzip();
+                on_activity(&Activity { rank, kind, begin, end, op, message, peer });
             }
         }
     }

@@ -78,6 +78,27 @@ fn files_that_are_asked_for_are_written() {
 }
 
 #[test]
+fn pictures_traces_and_the_critical_path_are_written() {
+    let desk = Desk::new().file("x.goal", GOAL);
+    desk.hayase(
+        "replay x.goal -m myrinet -q -o timeline.svg -o matrix.svg -o matrix.csv -o path.csv -o trace.json -o r.json",
+    )
+    .assert()
+    .success();
+    assert_eq!(desk.read("matrix.csv"), "src,dst,messages,bytes\n0,1,1,20000\n");
+    let path = desk.read("path.csv");
+    assert!(path.starts_with("rank,kind,begin_s,end_s,op,message,peer\n0,compute,0,1e-6,0,,\n"), "{path}");
+    let trace: serde_json::Value = serde_json::from_str(&desk.read("trace.json")).unwrap();
+    let phases = |phase: &str| trace["traceEvents"].as_array().unwrap().iter().filter(|e| e["ph"] == phase).count();
+    assert_eq!((phases("s"), phases("f")), (1, 1));
+    let report: serde_json::Value = serde_json::from_str(&desk.read("r.json")).unwrap();
+    let kinds = report["critical_path"]["kinds"].as_array().unwrap();
+    let sum: f64 = kinds.iter().map(|kind| kind["time_s"].as_f64().unwrap()).sum();
+    assert!((sum - report["makespan_s"].as_f64().unwrap()).abs() < 1e-12);
+    assert!(desk.read("timeline.svg").contains("critical path") && desk.read("matrix.svg").contains("sending rank"));
+}
+
+#[test]
 fn mistakes_are_shown_where_they_are() {
     let desk = Desk::new().file("x.goal", GOAL);
     let stderr = |words: &str| {

@@ -1,0 +1,249 @@
+//! The critical path of a replay: the chain of activities and messages that made it last as long as it did.
+//!
+//! It is walked from the end. At rank r and time t, the activity of r that ends at t is looked at:
+//!
+//! ```text
+//! computation, overhead, synchronisation   on the path; go on with what r did before
+//! wait for a message                       the message was under way: on the path from when it left; go on with its sender
+//! wait for a receiver                      not on the path: the receiver was late; go on with what it did until t
+//! ```
+//! So the steps follow each other without a gap from 0 to the end, and their times add up to the makespan. A wait stays on the path
+//! where nobody is known to have caused it.
+//!
+//! Of a rank of several processors one activity is looked at, the one that began last.
+
+use super::History;
+use crate::ids::RankId;
+use crate::player::{Activity, ActivityKind, Transfer};
+use crate::units::Time;
+
+/// What a step of the path is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum PathKind {
+    /// What a rank did.
+    Rank(ActivityKind),
+    /// A message was between sender and receiver.
+    Network,
+    /// A rank did nothing that is known.
+    Idle,
+}
+
+impl PathKind {
+    /// All of them, in the order in which they are shown.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ActivityKind::ALL.into_iter().map(Self::Rank).chain([Self::Network, Self::Idle])
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rank(kind) => kind.name(),
+            Self::Network => "network",
+            Self::Idle => "idle",
+        }
+    }
+}
+
+/// A step of the path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PathStep {
+    /// Whose; of `network`, the receiver.
+    pub rank: RankId,
+    /// What.
+    pub kind: PathKind,
+    /// From when.
+    pub begin: Time,
+    /// Until when.
+    pub end: Time,
+    /// The operation of that rank; `None` inside a collective where it went on in the background, and where nothing was done.
+    pub op: Option<u32>,
+    /// The message it is for.
+    pub message: Option<u32>,
+    /// The other end of that message.
+    pub peer: Option<RankId>,
+}
+
+/// The steps from 0 to when this rank ended, in order of time.
+///
+/// Cost: O(s log a) for s steps and a activities a rank.
+pub fn critical_path(history: &History, last: RankId, end: Time) -> Vec<PathStep> {
+    let mut walk = Walk { history, steps: Vec::new(), rank: last, time: end, hops: 0 };
+    while walk.time > Time::ZERO {
+        walk.back();
+    }
+    walk.steps.reverse();
+    walk.steps
+}
+
+struct Walk<'a> {
+    history: &'a History,
+    steps: Vec<PathStep>,
+    rank: RankId,
+    time: Time,
+    /// Changes of the rank since time last went back; what causes each other at one instant is no circle, but it need not be trusted.
+    hops: u32,
+}
+
+/// Changes of the rank at one instant, at most.
+const MOST_HOPS: u32 = 1000;
+
+impl Walk<'_> {
+    fn back(&mut self) {
+        let activities = self.history.of(self.rank);
+        let before = activities.partition_point(|activity| activity.begin < self.time);
+        let Some(activity) = before.checked_sub(1).map(|at| activities[at]) else {
+            self.idle(Time::ZERO);
+            return;
+        };
+        if activity.end < self.time {
+            self.idle(activity.end);
+            return;
+        }
+        let message = activity.message.and_then(|message| self.history.message(message));
+        match (activity.kind, message) {
+            (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => self.received(&activity, transfer),
+            (ActivityKind::SendWait, Some(transfer)) if self.hops < MOST_HOPS && transfer.dst != self.rank => {
+                self.go(transfer.dst, self.time);
+            }
+            _ => self.did(&activity),
+        }
+    }
+
+    /// A message has been waited for until now.
+    fn received(&mut self, activity: &Activity, transfer: &Transfer) {
+        let now = self.time;
+        let sender = transfer.src;
+        if transfer.called > now {
+            self.did(activity);
+            return;
+        }
+        if transfer.waited && now <= transfer.begin {
+            // Its request was under way.
+            self.step(PathKind::Rank(ActivityKind::Sync), self.rank, transfer.called, activity);
+            self.go(sender, transfer.called);
+            return;
+        }
+        let leave = transfer.leave.min(now);
+        self.step(PathKind::Network, self.rank, leave, activity);
+        let activities = self.history.of(sender);
+        let before = activities.partition_point(|activity| activity.begin < leave);
+        let sending = before.checked_sub(1).map(|at| activities[at]);
+        if leave <= transfer.called || sending.is_some_and(|sending| sending.message == Some(transfer.message)) {
+            self.go(sender, leave);
+            return;
+        }
+        // The sender did something else meanwhile.
+        let since = if transfer.waited { transfer.begin } else { transfer.called };
+        let kind = PathKind::Rank(ActivityKind::SendOverhead);
+        let (message, peer) = (Some(transfer.message), Some(self.rank));
+        if since < leave {
+            self.steps.push(PathStep { rank: sender, kind, begin: since, end: leave, op: transfer.op, message, peer });
+        }
+        // What waited for the receiver began when both had come to it.
+        let to = if transfer.waited { self.rank } else { sender };
+        self.go(to, since);
+    }
+
+    fn did(&mut self, activity: &Activity) {
+        self.step(PathKind::Rank(activity.kind), self.rank, activity.begin, activity);
+        self.go(self.rank, activity.begin);
+        self.hops = 0;
+    }
+
+    /// Nothing was done since `begin`.
+    fn idle(&mut self, begin: Time) {
+        let (rank, end) = (self.rank, self.time);
+        self.steps.push(PathStep { rank, kind: PathKind::Idle, begin, end, op: None, message: None, peer: None });
+        self.go(rank, begin);
+    }
+
+    fn step(&mut self, kind: PathKind, rank: RankId, begin: Time, activity: &Activity) {
+        if begin < self.time {
+            let Activity { op, message, peer, .. } = *activity;
+            self.steps.push(PathStep { rank, kind, begin, end: self.time, op: Some(op), message, peer });
+        }
+    }
+
+    fn go(&mut self, rank: RankId, time: Time) {
+        self.hops = if time < self.time { 0 } else { self.hops + 1 };
+        (self.rank, self.time) = (rank, time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn activity(rank: u32, kind: ActivityKind, span: (f64, f64), other: Option<(u32, u32)>) -> Activity {
+        let (message, peer) = other.unzip();
+        let (begin, end) = (Time::from_ps(span.0), Time::from_ps(span.1));
+        Activity { rank: RankId(rank), kind, begin, end, op: 0, message, peer: peer.map(RankId) }
+    }
+
+    #[test]
+    fn a_late_message_leads_to_its_sender() {
+        let mut history = History::new(2, 100);
+        history.activity(&activity(0, ActivityKind::Compute, (0.0, 10.0), None));
+        history.activity(&activity(0, ActivityKind::SendOverhead, (10.0, 12.0), Some((0, 1))));
+        history.activity(&activity(1, ActivityKind::Compute, (0.0, 3.0), None));
+        history.activity(&activity(1, ActivityKind::RecvWait, (3.0, 20.0), Some((0, 0))));
+        history.activity(&activity(1, ActivityKind::RecvOverhead, (20.0, 21.0), Some((0, 0))));
+        let time = Time::from_ps;
+        history.transfer(&Transfer {
+            message: 0,
+            src: RankId(0),
+            dst: RankId(1),
+            bytes: 8,
+            op: Some(1),
+            called: time(10.0),
+            begin: time(10.0),
+            waited: false,
+            leave: time(12.0),
+            arrive: time(20.0),
+            end: time(21.0),
+        });
+        let path = critical_path(&history, RankId(1), time(21.0));
+        let seen: Vec<_> = path.iter().map(|step| (step.rank.0, step.kind.name(), step.end.ps())).collect();
+        let expected =
+            [(0, "compute", 10.0), (0, "send overhead", 12.0), (1, "network", 20.0), (1, "receive overhead", 21.0)];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn ranks_that_wait_for_each_other_at_one_instant_end_the_walk_all_the_same() {
+        let mut history = History::new(2, 100);
+        history.activity(&activity(0, ActivityKind::SendWait, (0.0, 5.0), Some((0, 1))));
+        history.activity(&activity(1, ActivityKind::SendWait, (0.0, 5.0), Some((1, 0))));
+        for (message, src) in [(0, 0), (1, 1)] {
+            let [called, end] = [0.0, 5.0].map(Time::from_ps);
+            let (src, dst) = (RankId(src), RankId(1 - src));
+            let (begin, leave, arrive) = (end, end, end);
+            history.transfer(&Transfer {
+                message,
+                src,
+                dst,
+                bytes: 8,
+                op: None,
+                called,
+                begin,
+                waited: true,
+                leave,
+                arrive,
+                end,
+            });
+        }
+        let path = critical_path(&history, RankId(0), Time::from_ps(5.0));
+        assert_eq!(path.len(), 1);
+        assert_eq!(path[0].kind, PathKind::Rank(ActivityKind::SendWait));
+    }
+
+    #[test]
+    fn a_run_that_is_too_long_is_not_kept() {
+        let mut history = History::new(1, 2);
+        for i in 0..3 {
+            assert!(!history.is_full());
+            history.activity(&activity(0, ActivityKind::Compute, (f64::from(i), f64::from(i + 1)), None));
+        }
+        assert!(history.is_full() && history.of(RankId(0)).is_empty());
+    }
+}

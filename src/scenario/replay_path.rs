@@ -1,0 +1,71 @@
+//! The critical path of a replay in figures: how much of each kind, of which ranks, in which operations.
+
+use std::collections::BTreeMap;
+
+use super::replay::Replay;
+use crate::node::NodeSpec;
+use crate::record::{PathKind, PathStep};
+use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
+use crate::units::Time;
+
+/// Ranks and operations of the path that a report holds.
+const MOST: usize = 20;
+
+/// What a report says of the path.
+pub(super) fn summary(path: &[PathStep], replay: &Replay) -> CriticalPath {
+    let mut kinds: BTreeMap<PathKind, Time> = BTreeMap::new();
+    let mut ranks: BTreeMap<u32, Time> = BTreeMap::new();
+    let mut operations: BTreeMap<(u32, u32, PathKind), Time> = BTreeMap::new();
+    for step in path {
+        let time = step.end - step.begin;
+        *kinds.entry(step.kind).or_default() += time;
+        *ranks.entry(step.rank.0).or_default() += time;
+        if let Some(op) = step.op {
+            *operations.entry((step.rank.0, op, step.kind)).or_default() += time;
+        }
+    }
+    let all: Time = kinds.values().copied().sum();
+    let part = |time: Time| if all > Time::ZERO { time.ps() / all.ps() } else { 0.0 };
+    let kinds = PathKind::all().filter_map(|kind| {
+        let time = *kinds.get(&kind)?;
+        Some(PathPart { kind: kind.name(), time_s: time.seconds(), part: part(time) })
+    });
+    // LogGOPSim's model does not know which receive a message is for when it comes early.
+    let knows_receives = !matches!(replay.node, NodeSpec::Loggopsim(_));
+    let described = |rank: u32, op: u32| {
+        let rank = crate::ids::RankId(rank);
+        let found = replay.program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
+        let words = replay.program.describe(rank, found);
+        Some(match replay.program.place(rank, op) {
+            Some(place) => format!("{words} ({place})"),
+            None => words,
+        })
+    };
+    CriticalPath {
+        steps: path.len() as u64,
+        changes: path.windows(2).filter(|pair| pair[0].rank != pair[1].rank).count() as u64,
+        kinds: kinds.collect(),
+        ranks: most(ranks)
+            .into_iter()
+            .map(|(rank, time)| PathRank { rank, time_s: time.seconds(), part: part(time) })
+            .collect(),
+        operations: most(operations)
+            .into_iter()
+            .map(|((rank, op, kind), time)| PathOperation {
+                rank,
+                op,
+                operation: described(rank, op),
+                kind: kind.name(),
+                time_s: time.seconds(),
+            })
+            .collect(),
+    }
+}
+
+/// Those with the most time, most first.
+fn most<K: Ord + Copy>(times: BTreeMap<K, Time>) -> Vec<(K, Time)> {
+    let mut times: Vec<(K, Time)> = times.into_iter().collect();
+    times.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    times.truncate(MOST);
+    times
+}
