@@ -32,7 +32,7 @@ use crate::workload::program::collectives::{CollectivesSpec, Expander};
 const WAITS: usize = 20;
 
 /// Activities and messages that are kept for the critical path where nobody asks for more.
-pub const KEPT: usize = 2_000_000;
+pub const KEPT: usize = 1_000_000;
 
 /// Pairs of ranks looked at for routes, at most.
 const MOST_PAIRS: u64 = 20_000_000;
@@ -269,7 +269,8 @@ impl Replay {
         history.sort();
         let history = (!history.is_full()).then_some(history);
         let whole = !played.interrupted && played.stuck.is_empty();
-        let last = (0..).map(RankId).zip(&played.ranks).find(|(_, times)| times.end == played.makespan());
+        let makespan = played.makespan();
+        let last = (0..).map(RankId).zip(&played.ranks).find(|(_, times)| times.end == makespan);
         let path = history
             .as_ref()
             .zip(last)
