@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::master_slave::args::MasterSlaveArgs;
+use super::predict::args::PredictArgs;
+use super::program::args::ProgramVerb;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 use super::whatif::args::WhatIfArgs;
@@ -92,6 +94,11 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
+    /// Predict how long a program takes, from data sets measured once: what it does, how long its blocks take, how long messages take.
+    Predict(Box<PredictArgs>),
+    /// Make, show and extend the data sets of a program: what it does (x.prog) and how long its blocks take (x.comp).
+    #[command(subcommand)]
+    Program(ProgramVerb),
     /// Play a program's trace on other nodes or another network: how long, and where the time goes.
     Replay(ReplayArgs),
     /// Vary parameters of nodes and network under a program: which of them matter, and what any network could bring.

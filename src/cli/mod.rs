@@ -18,6 +18,8 @@ mod man;
 mod master_slave;
 mod pattern;
 mod pictures;
+mod predict;
+mod program;
 mod progress;
 mod range;
 mod rates;
@@ -199,6 +201,8 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Machine(verb) => machine::machine(verb, voice),
         Verb::Replay(args) => replay::replay(args, voice),
         Verb::Whatif(args) => whatif::whatif(args, voice),
+        Verb::Program(verb) => program::program(verb, voice),
+        Verb::Predict(args) => predict::predict(args, voice),
         Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),

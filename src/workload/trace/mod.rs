@@ -13,7 +13,7 @@
 pub mod calls;
 mod expand;
 pub mod goal;
-mod lines;
+pub(crate) mod lines;
 mod matched;
 pub mod npb;
 mod source;
