@@ -94,9 +94,9 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
-    /// Predict how long a program takes, from data sets measured once: what it does, how long its blocks take, how long messages take.
+    /// Predict how long a program takes, from data sets that were measured once.
     Predict(Box<PredictArgs>),
-    /// Make, show and extend the data sets of a program: what it does (x.prog) and how long its blocks take (x.comp).
+    /// Make, show and extend program data and computation data.
     #[command(subcommand)]
     Program(ProgramVerb),
     /// Play a program's trace on other nodes or another network: how long, and where the time goes.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
@@ -89,10 +90,10 @@ pub(super) fn check_names(paths: &[PathBuf]) -> Result<(), Failure> {
     files::check_names(paths, Kind::of)
 }
 
-/// Plays it and writes and prints what came out.
+/// Plays it and writes and prints what came out; of a prediction, also what it was put together from, and since when.
 pub(super) fn play(
     replay: &Replay,
-    prediction: Option<Prediction>,
+    prediction: Option<(Prediction, Instant)>,
     output: &[PathBuf],
     format: RunFormat,
     voice: Voice,
@@ -177,7 +178,7 @@ impl Running {
 /// Plays it, and writes the files.
 fn run(
     replay: &Replay,
-    prediction: Option<Prediction>,
+    prediction: Option<(Prediction, Instant)>,
     files: Vec<(Kind, Opened)>,
     voice: Voice,
 ) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
@@ -230,7 +231,11 @@ fn run(
             watch: Some(&monitor),
         })
     };
-    replayed.report.prediction = prediction;
+    if let Some((prediction, start)) = prediction {
+        replayed.report.prediction = Some(prediction);
+        // Reading the data sets and putting them together is part of what a prediction takes.
+        replayed.report.meta.wall_s = start.elapsed().as_secs_f64();
+    }
     drop(monitor);
     let complete = replayed.report.status == Status::Complete;
     let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));

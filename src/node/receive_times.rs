@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn times_are_interpolated_and_go_on_beyond_the_last_row() {
         let row = |size, us: f64| ReceiveTime { size: Bytes(size), receive: Time::from_ps(us * 1e6) };
-        let spec = ReceiveTimesSpec { times: vec![row(10, 2.0), row(1000, 4.0), row(1900, 5.0), row(2000, 6.0)].into() };
+        let spec =
+            ReceiveTimesSpec { times: vec![row(10, 2.0), row(1000, 4.0), row(1900, 5.0), row(2000, 6.0)].into() };
         assert!(spec.check().is_empty());
         let table = spec.table();
         for (bytes, us) in [(0, 2.0), (10, 2.0), (505, 3.0), (1000, 4.0), (2000, 6.0), (3000, 8.0)] {

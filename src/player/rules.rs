@@ -348,7 +348,9 @@ impl Rules<'_> {
             times.end = rank.now;
         }
         let waits = |channel: &Channel| channel.waits.is_some();
-        debug_assert!(self.played.interrupted || self.ranks.iter().all(|rank| rank.ended) != self.channels.iter().any(waits));
+        debug_assert!(
+            self.played.interrupted || self.ranks.iter().all(|rank| rank.ended) != self.channels.iter().any(waits)
+        );
         self.played.unreceived = self.channels.iter().map(|channel| channel.sent.len() as u64).sum();
         if !self.played.interrupted {
             self.played.stuck = self.stuck();
@@ -377,5 +379,116 @@ impl Rules<'_> {
             }
         });
         stuck.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::{ReceiveTime, ReceiveTimesSpec};
+    use crate::units::Bytes;
+    use crate::workload::program::ProgramBuilder;
+    use crate::workload::program::collectives::{CollectivesSpec, Expander};
+
+    /// T(k) = 1 us + k / 100 us.
+    fn table() -> ReceiveTable {
+        let row = |size, us: f64| ReceiveTime { size: Bytes(size), receive: Time::from_ps(us * 1e6) };
+        ReceiveTimesSpec { times: vec![row(0, 1.0), row(1000, 11.0)].into() }.table()
+    }
+
+    fn us(us: f64) -> Op {
+        Op::calc(Time::from_ps(us * 1e6))
+    }
+
+    fn program(ranks: &[&[Op]]) -> Program {
+        let mut program = ProgramBuilder::new(ranks.len() as u32);
+        for (rank, ops) in (0..).zip(ranks) {
+            let mut sequence = program.sequence(rank);
+            ops.iter().for_each(|&op| drop(sequence.push(op)));
+            program.finish_rank(sequence);
+        }
+        program.build().unwrap()
+    }
+
+    fn played(program: &Program) -> Played {
+        assert!(apply(program));
+        let expander = Expander::new(CollectivesSpec::default());
+        play(program, &table(), &expander, 1.0, (None, None), &|_, _| true)
+    }
+
+    fn ends(played: &Played) -> Vec<f64> {
+        played.ranks.iter().map(|rank| rank.end.ps() / 1e6).collect()
+    }
+
+    #[test]
+    fn the_rules_give_what_a_hand_computes() {
+        let (to, from) = (Envelope::world(1, 5), Envelope::world(0, 5));
+        let (to_late, from_late) = (Envelope::world(1, 6), Envelope::world(0, 6));
+        let sender = [us(10.0), Op::isend(to, 100), us(5.0), Op::wait(1), Op::send(to_late, 1000), us(1.0)];
+        // The first wait starts at 3 and ends at 10 + T(100) = 12; the receive starts at 13 and ends at 15 + T(1000) = 26.
+        let receiver = [Op::irecv(from, 100), us(3.0), Op::wait(0), us(1.0), Op::recv(from_late, 1000), us(4.0)];
+        let found = played(&program(&[&sender, &receiver]));
+        assert_eq!(ends(&found), [16.0, 30.0]);
+        let waited = found.ranks[1].of(ActivityKind::RecvWait).ps() / 1e6;
+        assert_eq!((waited, found.ranks[1].of(ActivityKind::Compute).ps() / 1e6), (9.0 + 13.0, 8.0));
+        assert_eq!((found.messages, found.bytes, found.unreceived), (2, 1100, 0));
+    }
+
+    #[test]
+    fn a_message_that_has_long_been_there_is_received_in_no_time() {
+        let sender = [Op::send(Envelope::world(1, 0), 100)];
+        let receiver = [us(50.0), Op::recv(Envelope::world(0, 0), 100)];
+        assert_eq!(ends(&played(&program(&[&sender, &receiver]))), [0.0, 50.0]);
+    }
+
+    #[test]
+    fn every_message_is_by_itself_and_a_short_one_does_not_wait_for_a_long_one() {
+        let sender = [Op::send(Envelope::world(1, 1), 1000), Op::send(Envelope::world(1, 2), 0)];
+        let receiver = [Op::recv(Envelope::world(0, 2), 0), us(2.0), Op::recv(Envelope::world(0, 1), 1000)];
+        let found = program(&[&sender, &receiver]);
+        let expander = Expander::new(CollectivesSpec::default());
+        let mut ended = Vec::new();
+        let mut see = |activity: &Activity| ended.push((activity.kind, activity.end.ps() / 1e6));
+        let table = table();
+        play(&found, &table, &expander, 1.0, (Some(&mut see), None), &|_, _| true);
+        use ActivityKind::{Compute, RecvWait};
+        assert_eq!(ended, [(RecvWait, 1.0), (Compute, 3.0), (RecvWait, 11.0)]);
+    }
+
+    #[test]
+    fn messages_of_one_kind_are_taken_in_the_order_in_which_they_were_sent() {
+        let kind = |rank| Envelope::world(rank, 1);
+        let sender = [Op::send(kind(1), 1000), us(1.0), Op::send(kind(1), 0)];
+        let requests = [Op::irecv(kind(0), 0), Op::irecv(kind(0), 0), Op::wait(1), us(0.5), Op::wait(0)];
+        // The second receive takes the second message: sent at 1, there at 2.
+        let found = played(&program(&[&sender, &requests]));
+        assert_eq!(ends(&found), [1.0, 11.0]);
+        assert_eq!(found.ranks[1].of(ActivityKind::RecvWait).ps() / 1e6, 2.0 + 8.5);
+    }
+
+    #[test]
+    fn collectives_are_spelled_out() {
+        use crate::workload::program::{Collective, CollectiveCall, Counts};
+        let mut program = ProgramBuilder::new(8);
+        let barrier = Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0) };
+        let barrier = program.collective(barrier);
+        for rank in 0..8 {
+            let mut sequence = program.sequence(rank);
+            sequence.push(us(f64::from(rank)));
+            sequence.push(Op::collective(barrier));
+            sequence.push(us(1.0));
+            program.finish_rank(sequence);
+        }
+        // The last comes at 7; three rounds.
+        assert_eq!(played(&program.build().unwrap()).makespan().ps() / 1e6, 7.0 + 3.0 + 1.0);
+    }
+
+    #[test]
+    fn who_waits_for_ever_is_said() {
+        let waits = |from| [Op::recv(Envelope::world(from, 0), 0)];
+        let found = played(&program(&[&waits(1), &waits(0)]));
+        assert_eq!(found.stuck.len(), 2);
+        assert_eq!(found.stuck[0].on, Some(RankId(1)));
+        assert!(!apply(&program(&[&[Op::recv(Envelope::world(ANY_SOURCE, 0), 0)]])));
     }
 }

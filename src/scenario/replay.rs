@@ -319,7 +319,9 @@ impl Replay {
                 None if matches!(self.node, NodeSpec::Ideal(_)) => {
                     "none: messages arrive when they are sent".to_owned()
                 }
-                None if matches!(self.node, NodeSpec::ReceiveTimes(_)) => "measured receive times, no contention".to_owned(),
+                None if matches!(self.node, NodeSpec::ReceiveTimes(_)) => {
+                    "measured receive times, no contention".to_owned()
+                }
                 None => "the model's own latency and gaps".to_owned(),
             },
             status,

@@ -22,8 +22,7 @@ const BLOCKS: usize = 5;
 /// None for what was gathered of the same run.
 pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Result<Variation, Vec<Diagnostic>> {
     let machines = vec![Machine { data: 0, scale: 1.0 }; folded.data.ranks as usize];
-    let estimates =
-        |lines| Estimates::new(&folded.data, blocks, std::slice::from_ref(data), &machines, lines);
+    let estimates = |lines| Estimates::new(&folded.data, blocks, std::slice::from_ref(data), &machines, lines);
     let (means, lines) = (estimates(false)?, estimates(true)?);
     let play = |mut timing: Mixed<'_>| -> Result<f64, Vec<Diagnostic>> {
         Ok(ideal(&unfold(&folded.data, blocks, &mut timing, "")?).seconds())

@@ -12,11 +12,13 @@ use crate::data_set::program::{Blocks, ProgramData, ranges, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::node::NodeSpec;
 use crate::player::rules;
+use crate::report;
 use crate::report::replay::{Prediction, PredictionPart};
 use args::PredictArgs;
 
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
+    let start = report::wall_clock();
     replay::check_names(&args.output)?;
     let data = program::read_program(&args.program, voice)?;
     let (books, names, machines) = computation(args, &data, voice)?;
@@ -67,7 +69,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
         other_ranks: found.other_ranks,
         lines: !args.means,
     };
-    replay::play(&replay, Some(prediction), &args.output, args.format, voice)
+    replay::play(&replay, Some((prediction, start)), &args.output, args.format, voice)
 }
 
 /// The option that names another network than communication data.
@@ -149,7 +151,8 @@ fn by_ranks(text: &str, ranks: u32, option: &str) -> Result<Vec<(Vec<u32>, Strin
     if named.is_empty() {
         return Ok(found);
     }
-    Err(Diagnostic::new("bad-ranks", format!("the last ranks of {option} have no value")).help("write 0-7=...,8-15=..."))
+    Err(Diagnostic::new("bad-ranks", format!("the last ranks of {option} have no value"))
+        .help("write 0-7=...,8-15=..."))
 }
 
 /// Ranks with the same machine together.

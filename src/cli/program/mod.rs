@@ -174,12 +174,15 @@ fn page(report: &FoldReport) -> String {
     fact("operations", format!("{operations} of {} ranks", report.ranks));
     fact("folded", format!("{steps} steps, {} loops; {} groups of ranks", report.loops, report.groups));
     let size = Bytes(report.program_bytes);
-    fact("program data", match report.trace_bytes {
-        Some(trace @ 1..) => {
-            format!("{size}, {} of the trace", table::percent(report.program_bytes as f64 / trace as f64))
-        }
-        _ => size.to_string(),
-    });
+    fact(
+        "program data",
+        match report.trace_bytes {
+            Some(trace @ 1..) => {
+                format!("{size}, {} of the trace", table::percent(report.program_bytes as f64 / trace as f64))
+            }
+            _ => size.to_string(),
+        },
+    );
     let blocks = table::grouped(report.blocks.into());
     fact("computation", format!("{} in {blocks} blocks", table::seconds(report.computed_s)));
     text + &table::variation(&report.variation)
@@ -211,7 +214,9 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     let data = read_program(&args.program, voice)?;
     let blocks = Blocks::of(&data);
     if let Some(rank) = args.rank.filter(|&rank| rank >= data.ranks) {
-        return Err(Diagnostic::new("unknown-rank", format!("there is no rank {rank}; there are {}", data.ranks)).into());
+        return Err(
+            Diagnostic::new("unknown-rank", format!("there is no rank {rank}; there are {}", data.ranks)).into()
+        );
     }
     let times = args.computation.as_ref().map(|path| read_computation(path, voice)).transpose()?;
     let fits = |times: &ComputationData| times.structure == computation::structure(&data, &blocks);
@@ -219,7 +224,9 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
         // What it holds is looked up by name, as a prediction does.
         let machines = vec![Machine { data: 0, scale: 1.0 }; data.ranks as usize];
         Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, true).map_err(invalid)?;
-        voice.hint("the computation data is of another form of the program: times are shown where numbers of blocks agree");
+        voice.hint(
+            "the computation data is of another form of the program: times are shown where numbers of blocks agree",
+        );
     }
     let name = args.program.display().to_string();
     print(&table::program(&data, &blocks, times.as_ref(), args.rank, &name))?;

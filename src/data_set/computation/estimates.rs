@@ -95,10 +95,11 @@ impl Estimates {
                 if estimates.estimates[start..].iter().any(|estimate| estimate.line.is_some()) {
                     let first = blocks.first(number);
                     let executions = &mut estimates.executions[start..];
-                    let counted: Result<(), std::convert::Infallible> = group.walk(position, &mut |leaf, level, _, _| {
-                        executions[(first[leaf] + level - range.start) as usize] += 1;
-                        Ok(())
-                    });
+                    let counted: Result<(), std::convert::Infallible> =
+                        group.walk(position, &mut |leaf, level, _, _| {
+                            executions[(first[leaf] + level - range.start) as usize] += 1;
+                            Ok(())
+                        });
                     debug_assert!(counted.is_ok());
                 }
             }

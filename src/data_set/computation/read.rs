@@ -84,8 +84,7 @@ fn one_line(line: &Line<'_>, text: &str, data: &mut ComputationData) -> Result<(
 }
 
 fn row(line: &Line<'_>, most: u32) -> Result<Times, Diagnostic> {
-    let words: Vec<_> =
-        line.words().map(|(at, word)| (at, std::str::from_utf8(word).unwrap_or_default())).collect();
+    let words: Vec<_> = line.words().map(|(at, word)| (at, std::str::from_utf8(word).unwrap_or_default())).collect();
     if words.len() != 7 && words.len() != 9 {
         let message = format!("a row has 7 columns, or 9 with a line; this one has {}", words.len());
         return Err(line.mistake(0..line.text.len(), "wrong-width", message));

@@ -86,7 +86,8 @@ fn ranks_may_be_of_different_machines_and_scaled() {
     let machines = [Machine { data: 1, scale: 3.0 }, Machine { data: 0, scale: 1.0 }];
     let estimates = Estimates::new(&folded.data, &blocks, &[slow, fast], &machines, true).unwrap();
     let program = unfold(&folded.data, &blocks, &mut { estimates }, "x").unwrap();
-    let last = |rank: u32| program.rank(RankId(rank)).ops.iter().rfind(|op| op.kind == OpKind::Calc).unwrap().duration();
+    let last =
+        |rank: u32| program.rank(RankId(rank)).ops.iter().rfind(|op| op.kind == OpKind::Calc).unwrap().duration();
     assert_eq!((last(0).ps(), last(1).ps()), (1.5e6, 2e6));
 }
 

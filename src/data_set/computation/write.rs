@@ -17,7 +17,10 @@ pub fn write(data: &ComputationData, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "ranks {}", data.ranks)?;
     writeln!(out, "structure {}", data.structure)?;
-    writeln!(out, "# block number from to, separated by tabs; then: ranks count mean median deviation least most [ns] (first last: the line)")?;
+    writeln!(
+        out,
+        "# block number from to, separated by tabs; then: ranks count mean median deviation least most [ns] (first last: the line)"
+    )?;
     for block in &data.blocks {
         writeln!(out, "block\t{}\t{}\t{}", block.block + 1, block.name.from, block.name.to)?;
         for row in &block.rows {

@@ -36,10 +36,7 @@ pub fn extend(data: &mut ProgramData, name: &str, iterations: Iterations) -> Res
     let mut change = None;
     for found in found {
         let Number { base: Base::Same(before), .. } = found.count else {
-            return wrong(
-                format!("ranks run loop `{name}` differently often"),
-                "extend a loop around it".to_owned(),
-            );
+            return wrong(format!("ranks run loop `{name}` differently often"), "extend a loop around it".to_owned());
         };
         if !found.count.steps.is_empty() {
             return wrong(

@@ -358,7 +358,13 @@ mod tests {
         text
     }
 
-    fn show<'a>(forms: &Forms<char>, form: u32, numbers: &mut impl Iterator<Item = &'a i64>, _: &[i64], text: &mut String) {
+    fn show<'a>(
+        forms: &Forms<char>,
+        form: u32,
+        numbers: &mut impl Iterator<Item = &'a i64>,
+        _: &[i64],
+        text: &mut String,
+    ) {
         let number = *numbers.next().unwrap();
         match forms.form(form) {
             Form::Leaf(leaf) => *text += &format!("{leaf}{number} "),

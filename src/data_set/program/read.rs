@@ -181,7 +181,9 @@ impl Reader {
         let number = text.strip_prefix('L').and_then(|number| number.parse::<u32>().ok());
         let name = match number.and_then(|number| number.checked_sub(1)) {
             Some(name) if self.open.iter().all(|open| open.name != name) && name < 1 << 30 => name,
-            _ => return Err(words.line.mistake(at, "bad-name", format!("`{text}` is no name of a loop here; write L1"))),
+            _ => {
+                return Err(words.line.mistake(at, "bad-name", format!("`{text}` is no name of a loop here; write L1")));
+            }
         };
         if self.open.len() >= DEEPEST {
             return Err(words.wrong_here(format!("more than {DEEPEST} loops are in each other")));
@@ -203,7 +205,11 @@ impl Reader {
                 let text = word.strip_prefix(prefix)?;
                 let number = text.parse::<u32>().ok().filter(|&number| (number as usize) < most);
                 Some(number.ok_or_else(|| {
-                    words.line.mistake(at.clone(), "unknown-number", format!("there is no {}{text}", prefix.trim_end_matches('=')))
+                    words.line.mistake(
+                        at.clone(),
+                        "unknown-number",
+                        format!("there is no {}{text}", prefix.trim_end_matches('=')),
+                    )
                 }))
             };
             if let Some(number) = numbered("@", self.data.sites.len() + 1) {

@@ -123,7 +123,10 @@ fn ranks_of_a_ring_are_one_group() {
     let data = comes_back(&program.build().unwrap());
     assert_eq!(data.groups.len(), 1);
     let text = data.groups[0].text();
-    assert!(text.starts_with("loop L1 100\n irecv rank-1 3 100 within\n send rank+1 3 100\n wait 1 within\nend\n"), "{text}");
+    assert!(
+        text.starts_with("loop L1 100\n irecv rank-1 3 100 within\n send rank+1 3 100\n wait 1 within\nend\n"),
+        "{text}"
+    );
     assert!(text.contains("send rank^8 4 8\n"), "{text}");
 }
 

@@ -34,7 +34,12 @@ impl Timing for () {
 ///
 /// # Errors
 /// A number is impossible: a size below 0, a request that nobody made.
-pub fn unfold(data: &ProgramData, blocks: &Blocks, timing: &mut impl Timing, name: &str) -> Result<Program, Vec<Diagnostic>> {
+pub fn unfold(
+    data: &ProgramData,
+    blocks: &Blocks,
+    timing: &mut impl Timing,
+    name: &str,
+) -> Result<Program, Vec<Diagnostic>> {
     let mut program = ProgramBuilder::new(data.ranks);
     let file = program.file(name);
     program.places_in("block");
@@ -167,7 +172,9 @@ impl Unfolding<'_> {
                 let size = self.data.comm_size(comm).max(1);
                 let root = values[0].rem_euclid(size.into());
                 let number = match self.collective {
-                    Some((same, r, bytes, number)) if std::ptr::eq(same, op) && (r, bytes) == (root, values[1]) => number,
+                    Some((same, r, bytes, number)) if std::ptr::eq(same, op) && (r, bytes) == (root, values[1]) => {
+                        number
+                    }
                     _ => {
                         let counts = match counts.map(|counts| &self.data.counts[counts as usize]) {
                             Some(counts) => Counts::Each(counts.clone()),
@@ -200,7 +207,10 @@ impl Unfolding<'_> {
     fn impossible(&self, op: &Operation, meaning: Meaning, value: i64) -> Diagnostic {
         let site = self.data.site(op.site).map_or(String::new(), |site| format!(" at {site}"));
         let (what, help) = match meaning {
-            Meaning::Tag => (format!("has tag {value}"), "a tag that grows with a loop leaves its range: give the loop fewer iterations"),
+            Meaning::Tag => (
+                format!("has tag {value}"),
+                "a tag that grows with a loop leaves its range: give the loop fewer iterations",
+            ),
             Meaning::Bytes => (
                 format!("is of {value} B"),
                 "a size that shrinks with a loop ends below 0: give the loop fewer iterations",

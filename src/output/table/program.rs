@@ -76,7 +76,9 @@ impl Tree<'_> {
                     for level in 0..=entered {
                         let cells = match level {
                             0 => vec![(block + 1).to_string(), format!("{indent}{operation}"), site.clone()],
-                            _ => vec![(block + level + 1).to_string(), format!("{indent}  when entered"), String::new()],
+                            _ => {
+                                vec![(block + level + 1).to_string(), format!("{indent}  when entered"), String::new()]
+                            }
                         };
                         self.row(cells, block + level);
                     }

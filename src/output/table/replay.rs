@@ -33,7 +33,8 @@ pub fn replay(report: &ReplayReport) -> String {
     }
     if report.prediction.is_some() && report.meta.wall_s > 0.0 {
         let times = report.makespan_s / report.meta.wall_s;
-        let faster = if times >= 1.0 { format!("1/{} of it", grouped(times as u64)) } else { "longer than it".to_owned() };
+        let faster =
+            if times >= 1.0 { format!("1/{} of it", grouped(times as u64)) } else { "longer than it".to_owned() };
         lines.push(("took", format!("{}, {faster}", seconds(report.meta.wall_s))));
     }
     if let (Some(measured), Some(error)) = (report.measured_s, report.error) {

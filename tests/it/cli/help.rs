@@ -17,6 +17,8 @@ Commands:
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
   rates         Show how fast each message of the first step would be, all of them under way at once
+  predict       Predict how long a program takes, from data sets that were measured once
+  program       Make, show and extend program data and computation data
   replay        Play a program's trace on other nodes or another network: how long, and where the
                 time goes
   whatif        Vary parameters of nodes and network under a program: which of them matter, and what

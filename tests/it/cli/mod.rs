@@ -7,6 +7,7 @@ mod help;
 mod lists;
 mod master_slave;
 mod mistakes;
+mod predict;
 mod replay;
 mod run;
 mod trace;
