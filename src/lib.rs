@@ -4,6 +4,7 @@
 pub mod bench;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod data_set;
 pub mod diagnostic;
 pub mod engine;
 pub mod fabric;

@@ -8,7 +8,7 @@ const LEVELS: &[&[&str]] = &[
     &["units", "ids", "rng", "diagnostic"],
     &["fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
-    &["transport", "player"],
+    &["transport", "player", "data_set"],
     &["engine"],
     &["record"],
     &["report"],
