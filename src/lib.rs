@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod engine;
 pub mod fabric;
 pub mod ids;
+pub mod measure;
 pub mod node;
 pub mod output;
 pub mod placement;

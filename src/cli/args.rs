@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::master_slave::args::MasterSlaveArgs;
+use super::measure::{AgentArgs, MeasureVerb};
 use super::predict::args::PredictArgs;
 use super::program::args::ProgramVerb;
 use super::replay::args::{MachineVerb, ReplayArgs};
@@ -105,6 +106,12 @@ pub enum Verb {
     Whatif(WhatIfArgs),
     /// Find the LogGPS parameters of a machine from measured round trips.
     Calibrate(CalibrateArgs),
+    /// Measure what a real network does, as a data set.
+    #[command(subcommand)]
+    Measure(MeasureVerb),
+    /// One of the two processes that `hayase measure` has an MPI start.
+    #[command(hide = true)]
+    MeasureAgent(AgentArgs),
     /// Check files without running anything: scenarios, topologies, patterns.
     Check(CheckArgs),
     /// Write a commented scenario to start from.

@@ -155,8 +155,9 @@ impl Communication {
         let failed = |error: &toml::de::Error| {
             let mut message = error.message().lines().next().unwrap_or_default().to_owned();
             message.insert_str(0, "no communication data: ");
-            let diagnostic = Diagnostic::new("not-communication", message)
-                .help("`hayase measure communication -o x.comm -- mpirun -np 2` measures it; docs/formats.md describes it");
+            let diagnostic = Diagnostic::new("not-communication", message).help(
+                "`hayase measure communication -o x.comm -- mpirun -np 2` measures it; docs/formats.md describes it",
+            );
             vec![match error.span() {
                 Some(span) => diagnostic.at(Span::new(base + span.start, base + span.end)),
                 None => diagnostic,
@@ -184,7 +185,8 @@ impl Communication {
     fn mistakes(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         if self.times.is_empty() {
-            mistakes.push(Diagnostic::new("no-times", "there is no measured time").help("one row in `times` is enough"));
+            mistakes
+                .push(Diagnostic::new("no-times", "there is no measured time").help("one row in `times` is enough"));
         }
         for pair in self.times.windows(2).filter(|pair| pair[0].size >= pair[1].size) {
             let message = format!("sizes ascend, but {} comes after {}", pair[1].size.exact(), pair[0].size.exact());

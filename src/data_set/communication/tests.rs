@@ -29,9 +29,9 @@ fn times_are_measured_ones_at_measured_sizes_and_lines_between_them() {
 
 #[test]
 fn a_message_longer_than_any_measured_goes_on_along_the_last_half() {
-    let data = data(&[(1, 1e6), (1000, 1000.0), (2000, 2000.0), (2001, 2100.0)]);
-    // From 2000 B, the first row of at least 1000.5 B: 100 ns a byte.
-    assert_eq!(data.receive_time(2011).ps(), 3_100e3);
+    let data = data(&[(1, 1e6), (1000, 1000.0), (1990, 1.0), (2000, 2000.0)]);
+    // From the row of 1000 B, half the last, and not from the one right before it, which may be off: 1 ns a byte.
+    assert_eq!(data.receive_time(2500).ps(), 2_500e3);
     let falling = self::data(&[(10, 100.0), (20, 50.0)]);
     assert_eq!(falling.receive_time(1 << 40).ps(), 50e3, "never below the last");
     assert_eq!(self::data(&[(8, 70.0)]).receive_time(1 << 20).ps(), 70e3);

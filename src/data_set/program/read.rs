@@ -182,7 +182,11 @@ impl Reader {
         let name = match number.and_then(|number| number.checked_sub(1)) {
             Some(name) if self.open.iter().all(|open| open.name != name) && name < 1 << 30 => name,
             _ => {
-                return Err(words.line.mistake(at, "bad-name", format!("`{text}` is no name of a loop here; write L1")));
+                return Err(words.line.mistake(
+                    at,
+                    "bad-name",
+                    format!("`{text}` is no name of a loop here; write L1"),
+                ));
             }
         };
         if self.open.len() >= DEEPEST {

@@ -2,6 +2,7 @@
 
 mod benchmark;
 mod calibration;
+mod communication;
 mod comparison;
 mod figures;
 mod grid;
@@ -18,6 +19,7 @@ use crate::report::Rate;
 
 pub use benchmark::{benchmark, benchmark_markdown, loads};
 pub use calibration::calibration;
+pub use communication::communication;
 pub use comparison::{comparison, comparison_markdown};
 pub use figures::{Scale, bandwidth, fixed, grouped, percent, seconds};
 pub use grid::{Grid, printable};
