@@ -3,7 +3,7 @@
 use super::finish_queue::FinishQueue;
 use super::group_clock::{GroupClock, NOWHERE};
 use super::lock_step::LockStep;
-use super::{Transport, binding_links};
+use super::{Transport, binding_links, keep_binding};
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
@@ -141,18 +141,15 @@ impl GroupFlows {
 
 impl Transport for GroupFlows {
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        let binding = &self.binding;
-        let links = route.iter().filter(|&&link| binding[link]).map(|link| link.0);
-        if self.shared == 0 && !self.lock_step.is_moving() {
-            self.lock_step.start(flow, links, bytes);
-            return;
-        }
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        self.links.clear();
-        self.links.extend(route.iter().filter(|&&link| self.binding[link]).map(|link| link.0));
-        self.share(flow, bytes);
+        keep_binding(&self.binding, route, &mut self.links);
+        if self.shared == 0 {
+            self.lock_step.start(flow, &self.links, bytes);
+        } else {
+            self.share(flow, bytes);
+        }
     }
 
     fn settle(&mut self, now: Time) {
