@@ -351,7 +351,7 @@ impl<W: Write> Drop for Writer<W> {
     }
 }
 
-fn chunk_head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; chunk::HEAD] {
+pub(crate) fn chunk_head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; chunk::HEAD] {
     let mut head = [0; chunk::HEAD];
     head[0] = kind;
     head[1] = coding;
