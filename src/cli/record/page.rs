@@ -4,11 +4,12 @@ use std::path::Path;
 
 use crate::capture::caught::Caught;
 use crate::capture::folder::Provenance;
+use crate::capture::sites::Resolved;
 use crate::output::table::{fixed, grouped, printable};
 use crate::units::Time;
 
-/// A few lines; `places` has how many call sites there are, and of how many the line is known.
-pub fn page(caught: &Caught, run: &Provenance, places: (usize, usize), output: &Path) -> String {
+/// A few lines.
+pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) -> String {
     let mut text = format!("recorded into `{}`\n", output.display());
     let mut fact = |name: &str, value: String| text += &format!("  {name:<12}{value}\n");
     let each = |sum: u64| grouped(sum / u64::from(run.present.max(1)));
@@ -29,7 +30,7 @@ pub fn page(caught: &Caught, run: &Provenance, places: (usize, usize), output: &
     if let Some(mpi) = &run.mpi {
         fact("mpi", printable(mpi));
     }
-    let (count, known) = places;
+    let (count, known) = (sites.places, sites.lines);
     let lines = match known {
         0 if count > 0 => "of none the line is known: compile with -g".to_owned(),
         _ if known == count => "with file and line".to_owned(),
