@@ -43,15 +43,18 @@ pub fn beneath(name: &str) -> *mut c_void {
         return address;
     }
     // An MPI library that was loaded later into a scope of its own, as Python does.
-    loaded().into_iter().filter(|path| path.to_bytes().windows(3).any(|part| part == b"mpi")).find_map(|path| {
-        // SAFETY: the path ends with a zero; nothing is loaded that is not there already.
-        unsafe {
-            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            let address = if handle.is_null() { std::ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) };
-            (!address.is_null()).then_some(address)
-        }
-    })
-    .unwrap_or(std::ptr::null_mut())
+    loaded()
+        .into_iter()
+        .filter(|path| path.to_bytes().windows(3).any(|part| part == b"mpi"))
+        .find_map(|path| {
+            // SAFETY: the path ends with a zero; nothing is loaded that is not there already.
+            unsafe {
+                let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                let address = if handle.is_null() { std::ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) };
+                (!address.is_null()).then_some(address)
+            }
+        })
+        .unwrap_or(std::ptr::null_mut())
 }
 
 /// The paths of all libraries of the process.

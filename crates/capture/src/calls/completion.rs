@@ -63,9 +63,11 @@ impl Recorder {
     /// All requests that were kept were offered.
     fn offer(&mut self) {
         let Self { event, requests, handles, .. } = self;
-        event.offered.extend(handles.iter().filter_map(|&handle| {
-            requests.get(handle).filter(|request| request.active).map(|request| request.number)
-        }));
+        event.offered.extend(
+            handles.iter().filter_map(|&handle| {
+                requests.get(handle).filter(|request| request.active).map(|request| request.number)
+            }),
+        );
     }
 
     /// What the requests that were kept wait for: with the token, who need not be asked whether it is there.
@@ -133,9 +135,8 @@ pub unsafe extern "C" fn waitall(count: c_int, requests: *mut c_void, statuses: 
         let statuses = recorder.statuses_for(statuses, length);
         let result = if recorder.token.is_some() {
             let wait = recorder.waits();
-            recorder.in_turn(wait, |recorder, flag| {
-                pass_on!(recorder.testall(count, requests, &raw mut *flag, statuses))
-            })
+            recorder
+                .in_turn(wait, |recorder, flag| pass_on!(recorder.testall(count, requests, &raw mut *flag, statuses)))
         } else {
             pass_on!(recorder.waitall(count, requests, statuses))
         };

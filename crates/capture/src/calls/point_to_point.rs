@@ -387,32 +387,33 @@ pub unsafe extern "C" fn sendrecv(
     recorder.sends(sent, sent_count, sent_type, dest, sent_tag, comm);
     recorder.expects_too(buffer, count, datatype, source, tag);
     let status = recorder.status_for(status);
-    let result = if recorder.token.is_some() {
-        let mut requests = [0_u64; 2];
-        let requests = requests.as_mut_ptr().cast::<c_void>();
-        let second = requests.wrapping_byte_add(recorder.abi.handle_size);
-        let mut result = pass_on!(recorder.irecv(buffer, count, datatype, source, tag, comm, requests));
-        if result == SUCCESS {
-            result = pass_on!(recorder.isend(sent, sent_count, sent_type, dest, sent_tag, comm, second));
-            recorder.posted(comm, dest);
-        }
-        if result == SUCCESS {
-            let wait = recorder.wait_for(comm, source);
-            let none = recorder.abi.status_ignore as *mut c_void;
-            // SAFETY: the requests were made above, the status is the program's or our own.
-            unsafe {
-                result = recorder.test_in_turn(requests, status, wait);
-                if result == SUCCESS {
-                    result = recorder.test_in_turn(second, none, Wait::Send);
+    let result =
+        if recorder.token.is_some() {
+            let mut requests = [0_u64; 2];
+            let requests = requests.as_mut_ptr().cast::<c_void>();
+            let second = requests.wrapping_byte_add(recorder.abi.handle_size);
+            let mut result = pass_on!(recorder.irecv(buffer, count, datatype, source, tag, comm, requests));
+            if result == SUCCESS {
+                result = pass_on!(recorder.isend(sent, sent_count, sent_type, dest, sent_tag, comm, second));
+                recorder.posted(comm, dest);
+            }
+            if result == SUCCESS {
+                let wait = recorder.wait_for(comm, source);
+                let none = recorder.abi.status_ignore as *mut c_void;
+                // SAFETY: the requests were made above, the status is the program's or our own.
+                unsafe {
+                    result = recorder.test_in_turn(requests, status, wait);
+                    if result == SUCCESS {
+                        result = recorder.test_in_turn(second, none, Wait::Send);
+                    }
                 }
             }
-        }
-        result
-    } else {
-        pass_on!(recorder.sendrecv(
-            sent, sent_count, sent_type, dest, sent_tag, buffer, count, datatype, source, tag, comm, status
-        ))
-    };
+            result
+        } else {
+            pass_on!(recorder.sendrecv(
+                sent, sent_count, sent_type, dest, sent_tag, buffer, count, datatype, source, tag, comm, status
+            ))
+        };
     if result != SUCCESS {
         return recorder.abandon(result);
     }
