@@ -87,3 +87,104 @@ fn the_recorder_is_written_for_its_owner_alone_and_once() {
     };
     assert_eq!(cached(), cached());
 }
+
+/// A ring of messages; what is in it depends on its first word.
+const RING: &str = r#"#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int pass(int value, int to, int from) {
+    int got = -1;
+    MPI_Request request;
+    MPI_Irecv(&got, 1, MPI_INT, from, 3, MPI_COMM_WORLD, &request);
+    MPI_Send(&value, 1, MPI_INT, to, 3, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return got;
+}
+
+int main(int argc, char **argv) {
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    int value = rank;
+    for (int i = 0; i < ranks; i++)
+        value = pass(value, (rank + 1) % ranks, (rank + ranks - 1) % ranks);
+    if (argc > 1 && !strcmp(argv[1], "stuck"))
+        MPI_Recv(&value, 1, MPI_INT, (rank + 1) % ranks, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        printf("round: %d\n", value);
+    MPI_Finalize();
+    return argc > 1 ? atoi(argv[1]) : 0;
+}
+"#;
+
+/// The launchers of the MPIs that are here, each with the ring compiled as `ring-NAME`.
+fn launchers(desk: &Desk) -> Vec<(&'static str, String)> {
+    let mut launchers = Vec::new();
+    for mpi in ["openmpi", "mpich"] {
+        let mut compiler = Command::new(format!("mpicc.{mpi}"));
+        compiler.args(["-g", "-O1", "-o", &format!("ring-{mpi}"), "ring.c"]).current_dir(desk.path());
+        match compiler.output() {
+            Ok(output) => {
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                let oversubscribe = if mpi == "openmpi" { "--oversubscribe " } else { "" };
+                launchers.push((mpi, format!("mpirun.{mpi} {oversubscribe}-np 3")));
+            }
+            Err(_) => eprintln!("skipped: there is no mpicc.{mpi}"),
+        }
+    }
+    launchers
+}
+
+#[test]
+fn a_program_is_recorded_with_its_lines_under_every_mpi() {
+    let desk = Desk::new().file("ring.c", RING);
+    for (mpi, launcher) in launchers(&desk) {
+        let assert = hayase(&desk, &format!("record -o {mpi} -- {launcher} ./ring-{mpi}")).assert().success();
+        let output = assert.get_output();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "round: 0\n", "the program's output is all there is");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        for what in [format!("recorded into `{mpi}`"), "ranks       3".into(), "with file and line".into()] {
+            assert!(text.contains(&what), "{what}: {text}");
+        }
+        // Init, three rounds of three, Finalize.
+        assert!(text.contains("calls       33, 11 a rank"), "{text}");
+        let run = desk.read(&format!("{mpi}/run.toml"));
+        for what in ["hayase-run-1", "ranks = 3", "events = 33", "ended = \"exit code 0\"", "clock = \"cpu\""] {
+            assert!(run.contains(what), "{what}: {run}");
+        }
+        let json = hayase(&desk, &format!("trace sites {mpi} --format json")).assert().success();
+        let sites: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
+        let find = |call: &str| sites["sites"].as_array().unwrap().iter().find(|site| site["call"] == call).unwrap();
+        for (call, line, count) in
+            [("Irecv", "ring.c:9 (pass)", 9), ("Send", "ring.c:10 (pass)", 9), ("Init", "ring.c:17 (main)", 3)]
+        {
+            let site = find(call);
+            assert_eq!(site["site"], line);
+            assert_eq!((&site["count"], &site["ranks"]), (&count.into(), &3.into()));
+        }
+        hayase(&desk, &format!("trace info {mpi}")).assert().success();
+
+        // A recording is replaced when that is asked for, and by nothing less than another one.
+        let again = format!("-o {mpi} -- {launcher} ./ring-{mpi}");
+        assert!(said(&desk, &format!("record {again}"), 2).contains("is a recording already"));
+        assert!(said(&desk, "record --force -o openmpi -- true", 1).contains("nothing was recorded"));
+        assert!(desk.path().join(format!("{mpi}/rank-00002.hyt")).exists());
+        let text = said(&desk, &format!("record --force {again} 7"), 1);
+        assert!(text.contains("ended with exit code 7"), "{text}");
+        assert!(desk.read(&format!("{mpi}/run.toml")).contains("ended = \"exit code 7\""));
+    }
+}
+
+#[test]
+fn a_program_that_deadlocks_is_heard_out() {
+    let desk = Desk::new().file("ring.c", RING);
+    for (mpi, launcher) in launchers(&desk) {
+        let text = said(&desk, &format!("record --token -o {mpi} -- {launcher} ./ring-{mpi} stuck"), 3);
+        assert!(text.contains("deadlocked"), "{text}");
+        assert!(text.contains("ring.c:24 (main)"), "{text}");
+        assert!(desk.read(&format!("{mpi}/run.toml")).contains("ended = \"deadlock\""));
+    }
+}
