@@ -6,6 +6,7 @@ mod check;
 mod help;
 mod lists;
 mod master_slave;
+mod measure;
 mod mistakes;
 mod predict;
 mod record;
