@@ -24,6 +24,7 @@ Commands:
   whatif        Vary parameters of nodes and network under a program: which of them matter, and what
                 any network could bring
   calibrate     Find the LogGPS parameters of a machine from measured round trips
+  measure       Measure what a real network does, as a data set
   check         Check files without running anything: scenarios, topologies, patterns
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors

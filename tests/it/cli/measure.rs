@@ -79,7 +79,10 @@ fn a_network_is_measured_written_and_used_for_predictions() {
 #[cfg(unix)]
 #[test]
 fn what_fails_says_why_and_leaves_no_file() {
-    let failed = Message::Failed { message: "two processes are measured, and the launcher started 1".into(), help: "try 2".into() };
+    let failed = Message::Failed {
+        message: "two processes are measured, and the launcher started 1".into(),
+        help: "try 2".into(),
+    };
     let mut launcher = String::new();
     writeln!(launcher, "cat said; exit 1").unwrap();
     let desk = Desk::new().file("said", &failed.to_line()).file("launcher", &launcher).file("broken", "exit 7\n");
