@@ -50,6 +50,10 @@ impl Recorder {
         let Some(&handle) = self.handles.get(i) else { return };
         let Some(Request { number, count, held, source, comm, .. }) = self.requests.complete(handle) else { return };
         self.event.requests.extend(number..number + u64::from(count));
+        if !self.duplicates.is_empty() {
+            // SAFETY: the request is complete, so the handle has been written.
+            unsafe { self.duplicated(number) };
+        }
         if source != Request::NO_RECEIVE {
             // SAFETY: promised by the caller.
             let status = unsafe { self.abi.status(statuses, at) };
@@ -63,9 +67,11 @@ impl Recorder {
     /// All requests that were kept were offered.
     fn offer(&mut self) {
         let Self { event, requests, handles, .. } = self;
-        event.offered.extend(handles.iter().filter_map(|&handle| {
-            requests.get(handle).filter(|request| request.active).map(|request| request.number)
-        }));
+        event.offered.extend(
+            handles.iter().filter_map(|&handle| {
+                requests.get(handle).filter(|request| request.active).map(|request| request.number)
+            }),
+        );
     }
 
     /// What the requests that were kept wait for: with the token, who need not be asked whether it is there.
@@ -133,9 +139,8 @@ pub unsafe extern "C" fn waitall(count: c_int, requests: *mut c_void, statuses: 
         let statuses = recorder.statuses_for(statuses, length);
         let result = if recorder.token.is_some() {
             let wait = recorder.waits();
-            recorder.in_turn(wait, |recorder, flag| {
-                pass_on!(recorder.testall(count, requests, &raw mut *flag, statuses))
-            })
+            recorder
+                .in_turn(wait, |recorder, flag| pass_on!(recorder.testall(count, requests, &raw mut *flag, statuses)))
         } else {
             pass_on!(recorder.waitall(count, requests, statuses))
         };

@@ -67,9 +67,7 @@ pub unsafe extern "C" fn probe(source: c_int, tag: c_int, comm: Handle, status: 
     let status = recorder.status_for(status);
     let result = if recorder.token.is_some() {
         let wait = recorder.wait_for(comm, source);
-        recorder.in_turn(wait, |recorder, flag| {
-            pass_on!(recorder.iprobe(source, tag, comm, &raw mut *flag, status))
-        })
+        recorder.in_turn(wait, |recorder, flag| pass_on!(recorder.iprobe(source, tag, comm, &raw mut *flag, status)))
     } else {
         pass_on!(recorder.probe(source, tag, comm, status))
     };

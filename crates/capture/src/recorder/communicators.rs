@@ -41,12 +41,24 @@ impl Known {
 #[derive(Debug, Default)]
 pub struct Communicators {
     by_handle: FxHashMap<Handle, Known>,
-    last: (Handle, u32, bool),
+    last: Last,
     indices: u32,
     /// How many of a kind there have been.
     ordinals: FxHashMap<u64, u64>,
     world_group: Handle,
     me: u32,
+}
+
+/// The communicator of the present call.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    handle: Handle,
+    index: u32,
+    inter: bool,
+    /// This rank in it.
+    rank: Option<u32>,
+    /// How many ranks there are to send to.
+    partners: usize,
 }
 
 /// Id of the world.
@@ -58,8 +70,7 @@ impl Communicators {
         let mut world_group = 0;
         // SAFETY: there is room for a handle of any size.
         unsafe { (mpi.comm_group)(abi.comm_world, (&raw mut world_group).cast()) };
-        let mut communicators =
-            Self { world_group, last: (abi.comm_world, 0, false), indices: 1, me: rank, ..Self::default() };
+        let mut communicators = Self { world_group, indices: 1, me: rank, ..Self::default() };
         let members = (0..ranks).collect();
         let world = Known { index: 0, id: WORLD, inter: false, members, remote: Vec::new(), collectives: 0 };
         communicators.by_handle.insert(abi.comm_world, world);
@@ -76,16 +87,29 @@ impl Communicators {
         mpi: &Functions,
         writer: &mut Option<Writer<W>>,
     ) -> (u32, bool) {
-        if self.last.0 == handle {
-            return (self.last.1, self.last.2);
+        if self.last.handle == handle {
+            return (self.last.index, self.last.inter);
         }
+        let me = self.me;
         let known = match self.by_handle.get(&handle) {
             Some(known) => known,
             None => self.made(handle, 0, abi, mpi, writer),
         };
-        let found = (known.index, known.inter);
-        self.last = (handle, found.0, found.1);
-        found
+        let (index, inter) = (known.index, known.inter);
+        let rank = known.members.iter().position(|&member| member == me).map(|rank| rank as u32);
+        let partners = if inter { known.remote.len() } else { known.members.len() };
+        self.last = Last { handle, index, inter, rank, partners };
+        (index, inter)
+    }
+
+    /// This rank in the communicator that was asked for last.
+    pub fn rank(&self) -> Option<u32> {
+        self.last.rank
+    }
+
+    /// How many ranks that communicator has, or its remote group.
+    pub fn partners(&self) -> usize {
+        self.last.partners
     }
 
     /// What is known of a communicator.
@@ -120,8 +144,8 @@ impl Communicators {
             let communicator = Communicator { id, members: members.clone(), remote: remote.clone() };
             writer.new_communicator(index, &communicator);
         }
-        if self.last.0 == handle {
-            self.last.0 = 0;
+        if self.last.handle == handle {
+            self.last.handle = 0;
         }
         let known = Known { index, id, inter, members, remote, collectives: 0 };
         self.by_handle.entry(handle).insert_entry(known).into_mut()
@@ -130,8 +154,8 @@ impl Communicators {
     /// The handle is free.
     pub fn freed(&mut self, handle: Handle) {
         self.by_handle.remove(&handle);
-        if self.last.0 == handle {
-            self.last.0 = 0;
+        if self.last.handle == handle {
+            self.last.handle = 0;
         }
     }
 

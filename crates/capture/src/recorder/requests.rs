@@ -38,7 +38,16 @@ impl Request {
 
     /// One that is under way.
     pub fn new(number: u64) -> Self {
-        Self { number, count: 1, persistent: false, active: true, held: None, source: Self::NO_RECEIVE, comm: 0, partner: -1 }
+        Self {
+            number,
+            count: 1,
+            persistent: false,
+            active: true,
+            held: None,
+            source: Self::NO_RECEIVE,
+            comm: 0,
+            partner: -1,
+        }
     }
 }
 

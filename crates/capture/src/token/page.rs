@@ -132,14 +132,7 @@ impl Page {
         file.set_len(size as u64)?;
         // SAFETY: a new mapping overlaps with nothing.
         let at = unsafe {
-            libc::mmap(
-                null_mut(),
-                size,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                file.as_raw_fd(),
-                0,
-            )
+            libc::mmap(null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
