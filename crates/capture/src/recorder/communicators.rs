@@ -162,8 +162,8 @@ impl Communicators {
     fn new_id(&mut self, parent: u64, members: &[u32], remote: &[u32]) -> u64 {
         // Both sides of an inter-communicator come to the same.
         let (first, second) = if remote.is_empty() || members < remote { (members, remote) } else { (remote, members) };
-        let mut hash = mix(0, parent);
-        // A group of one is that rank's own, or one of many alike: it is told by the rank.
+        // The two groups are joined from a communicator of each, which the other does not know.
+        let mut hash = mix(0, if remote.is_empty() { parent } else { 0 });
         for group in [first, second] {
             hash = mix(hash, group.len() as u64);
             for &member in group {
@@ -228,8 +228,8 @@ mod tests {
         assert_eq!(again, other.new_id(WORLD, &[0, 1, 2, 3], &[]));
         assert_ne!(world, again);
         assert_ne!(world, one.new_id(world, &[0, 1, 2, 3], &[]), "made from another one");
-        // Two groups, seen from both sides.
-        assert_eq!(one.new_id(WORLD, &[0, 1], &[2, 3]), other.new_id(WORLD, &[2, 3], &[0, 1]));
+        // Two groups, seen from both sides, each with a communicator of its own.
+        assert_eq!(one.new_id(low, &[0, 1], &[2, 3]), other.new_id(WORLD, &[2, 3], &[0, 1]));
     }
 
     #[test]
