@@ -49,13 +49,13 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
             if let Err(error) = std::fs::write(token.directory.join("deadlock"), &report) {
                 eprintln!("hayase: {}: {error}", token.directory.join("deadlock").display());
             }
-            let world = recorder.abi.comm_world;
-            // SAFETY: MPI is initialised; this ends all ranks.
-            unsafe { (recorder.mpi.abort)(world, CODE) };
         }
     }
-    // The first ends all of them.
-    nap(999_999_999);
+    // A rank that ends before it has finalised MPI takes the others with it. (`MPI_Abort` would too, but hangs in some
+    // libraries when another rank is in `MPI_Finalize`.) The first goes first, so that its report is whole.
+    if !first {
+        nap(500_000_000);
+    }
     // SAFETY: ends the process.
     unsafe { libc::_exit(CODE) }
 }
