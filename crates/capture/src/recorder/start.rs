@@ -133,6 +133,7 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         token: None,
         statuses: Statuses::default(),
         handles: Vec::new(),
+        duplicates: Vec::new(),
         messages: rustc_hash::FxHashMap::default(),
         rank,
         ranks,
