@@ -9,6 +9,7 @@
 
 pub mod communicators;
 mod finish;
+mod peers;
 pub mod queue;
 pub mod requests;
 pub mod signals;
@@ -113,6 +114,7 @@ pub struct Recorder {
     memory: Option<Memory>,
     poll: Option<Poll>,
     directory: PathBuf,
+    peers: Option<peers::Peers>,
     /// Start of the stream on the common clock \[ns\].
     start: u64,
     reads_cpu: bool,
@@ -282,7 +284,7 @@ impl Recorder {
         self.write(&event);
         self.event = event;
         if self.number() >= self.stop_events || self.event.end >= self.stop_after {
-            finish(self, "stopped as asked");
+            finish(self, finish::STOPPED);
         }
     }
 

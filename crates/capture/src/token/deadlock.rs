@@ -4,9 +4,9 @@ use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering::SeqCst;
 
-use hayase_trace::{Call, Event};
+use hayase_trace::Call;
 
-use super::page::{BLOCKED, nap};
+use super::page::{BLOCKED, NO_TAG, nap};
 use super::{Token, Wait};
 use crate::recorder::{Recorder, finish};
 
@@ -100,7 +100,7 @@ impl Token {
                 Wait::Send => text.push_str(" waits for a message to be received"),
                 Wait::Poll => text.push_str(" waits for its requests"),
             }
-            if peer != Event::NOBODY {
+            if tag != NO_TAG {
                 let _ = write!(text, ", tag {tag}");
             }
             let (file, offset, site) = (slot.file(), slot.offset.load(SeqCst), slot.site.load(SeqCst));
