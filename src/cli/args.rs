@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::master_slave::args::MasterSlaveArgs;
+#[cfg(unix)]
+use super::record::args::RecordArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 use super::whatif::args::WhatIfArgs;
@@ -113,6 +115,9 @@ pub enum Verb {
     /// List the named machines, or show one.
     #[command(subcommand)]
     Machine(MachineVerb),
+    /// Run an MPI program and record the calls of all its ranks.
+    #[cfg(unix)]
+    Record(RecordArgs),
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
     Trace(TraceVerb),

@@ -28,6 +28,7 @@ Commands:
   topology      List the named topologies, or show one
   pattern       List the named patterns, or show one
   machine       List the named machines, or show one
+  record        Run an MPI program and record the calls of all its ranks
   trace         Show what a recorded program or a schedule holds, or write it in another format
   master-slave  Predict a master/slave program from a few executed tasks
   validate      Hold the simulator against closed forms, other simulators and published figures
