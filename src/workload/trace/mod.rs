@@ -14,7 +14,7 @@ mod by_site;
 pub mod calls;
 mod expand;
 pub mod goal;
-mod lines;
+pub(crate) mod lines;
 mod matched;
 pub mod npb;
 mod source;
