@@ -131,10 +131,12 @@ pub fn variation(variation: &Variation) -> String {
         _ => seconds(value),
     };
     let mut text = format!(
-        "\nPredicted without a network: {} with every time as it was recorded,\n{} with means, {} with lines\n",
+        "\nPredicted without a network: {} with every time as it was recorded,\n{} with means, {} with lines, {} with \
+         drawn times\n",
         seconds(variation.recorded_s),
         of(variation.means_s),
-        of(variation.lines_s)
+        of(variation.lines_s),
+        of(variation.drawn_s)
     );
     if variation.blocks.is_empty() {
         return text;
