@@ -189,12 +189,12 @@ fn page(report: &FoldReport) -> String {
 }
 
 /// Reads program data.
-pub(super) fn read_program(path: &Path, voice: Voice) -> Result<ProgramData, Failure> {
+pub(super) fn read_program(path: &Path, voice: Voice) -> Result<ProgramData, Invalid> {
     read_with(path, voice, program::read)
 }
 
 /// Reads computation data.
-pub(super) fn read_computation(path: &Path, voice: Voice) -> Result<ComputationData, Failure> {
+pub(super) fn read_computation(path: &Path, voice: Voice) -> Result<ComputationData, Invalid> {
     read_with(path, voice, computation::read)
 }
 
@@ -202,12 +202,12 @@ fn read_with<T>(
     path: &Path,
     voice: Voice,
     read: impl FnOnce(crate::diagnostic::Input) -> Result<T, Vec<Diagnostic>>,
-) -> Result<T, Failure> {
+) -> Result<T, Invalid> {
     let mut sources = Sources::default();
     sources.on_read(progress::reading(voice.show));
     let named: Located<String> = path.to_string_lossy().into_owned().into();
     let found = sources.open(&named).map_err(|diagnostic| vec![diagnostic]).and_then(read);
-    found.map_err(|diagnostics| Invalid { diagnostics, sources }.into())
+    found.map_err(|diagnostics| Invalid { diagnostics, sources })
 }
 
 fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
