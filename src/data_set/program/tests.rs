@@ -135,7 +135,7 @@ fn ranks_of_a_ring_are_one_group() {
 #[test]
 fn what_runs_before_a_loop_is_another_block_than_what_it_repeats() {
     let mut program = ProgramBuilder::new(1);
-    let (a, b) = (program.site("x.c:1"), program.site("x.c:2"));
+    let (a, b) = (program.site("/home/a/src/x.c:1"), program.site("/home/a/src/x.c:2"));
     let barrier = program.collective(Collective {
         call: crate::workload::program::CollectiveCall::Barrier,
         comm: 0,
@@ -284,4 +284,10 @@ proptest! {
         let again = read(Input::from_bytes("x.prog", text)).unwrap();
         prop_assert_eq!(again, data);
     }
+}
+
+#[test]
+fn folders_are_no_part_of_the_name_of_a_block() {
+    assert_eq!(short("/home/a/src/cg.c:75 (dot/product)"), "cg.c:75 (dot/product)");
+    assert_eq!(short("cg.f:1023"), "cg.f:1023");
 }

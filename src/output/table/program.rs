@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{percent, seconds};
 use super::{Grid, grouped, printable};
 use crate::data_set::computation::{ComputationData, Times};
-use crate::data_set::program::{Blocks, Group, ProgramData, Step, ranges};
+use crate::data_set::program::{Blocks, Group, ProgramData, Step, ranges, short};
 use crate::report::variation::Variation;
 use crate::units::Time;
 
@@ -70,7 +70,7 @@ impl Tree<'_> {
                     {
                         operation.truncate(at);
                     }
-                    let site = self.data.site(op.site).map_or(String::new(), |site| site.to_string());
+                    let site = self.data.site(op.site).map_or(String::new(), |site| short(site).to_owned());
                     // Its blocks: from the end of each loop that it begins, and from before all of them.
                     let block = self.block;
                     for level in 0..=entered {
