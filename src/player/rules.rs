@@ -404,7 +404,9 @@ mod tests {
         let mut program = ProgramBuilder::new(ranks.len() as u32);
         for (rank, ops) in (0..).zip(ranks) {
             let mut sequence = program.sequence(rank);
-            ops.iter().for_each(|&op| drop(sequence.push(op)));
+            for &op in ops.iter() {
+                sequence.push(op);
+            }
             program.finish_rank(sequence);
         }
         program.build().unwrap()

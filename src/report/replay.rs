@@ -174,6 +174,9 @@ pub struct Prediction {
     /// The communication data, where messages take their times from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub communication: Option<String>,
+    /// How long the run took that the computation data is of, where it is one run and that is known \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_s: Option<f64>,
     /// By what rule waits end: `rules` (each message by itself), `order of arrival` (receives that leave open from
     /// whom, in order of time), or `simulated`.
     pub waits: &'static str,
@@ -183,8 +186,8 @@ pub struct Prediction {
     pub by_name: u64,
     /// Found by the block's name at other ranks.
     pub other_ranks: u64,
-    /// Whether times that follow a line are taken from it.
-    pub lines: bool,
+    /// Which times of a block are taken: `mean`, `line` or `draw`.
+    pub times: &'static str,
 }
 
 /// Ranks that take the times of their blocks from one place.

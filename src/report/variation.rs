@@ -11,6 +11,8 @@ pub struct Variation {
     pub means_s: f64,
     /// With the line of each block whose times follow one, and means elsewhere \[s\].
     pub lines_s: f64,
+    /// With lines, and where times vary otherwise with one of their eighths at a time \[s\].
+    pub drawn_s: f64,
     /// The blocks whose times vary most, most first.
     pub blocks: Vec<BlockVariation>,
 }

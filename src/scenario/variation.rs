@@ -1,7 +1,7 @@
 //! What it costs that a prediction takes the mean of a block's times: the same program with every time as it was recorded, with
-//! means, and with lines.
+//! means, with lines, and with times drawn from those of each block.
 
-use crate::data_set::computation::{ComputationData, Estimates, Machine};
+use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
 use crate::data_set::program::{BlockName, Blocks, Folded, Timing, unfold};
 use crate::diagnostic::Diagnostic;
 use crate::node::{NodeSpec, ReceiveTime, ReceiveTimesSpec};
@@ -16,14 +16,14 @@ const BLOCKS: usize = 5;
 
 /// Works out what means cost.
 ///
-/// Cost: eight plays of the program.
+/// Cost: nine plays of the program.
 ///
 /// # Errors
 /// None for what was gathered of the same run.
 pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Result<Variation, Vec<Diagnostic>> {
     let machines = vec![Machine { data: 0, scale: 1.0 }; folded.data.ranks as usize];
-    let estimates = |lines| Estimates::new(&folded.data, blocks, std::slice::from_ref(data), &machines, lines);
-    let (means, lines) = (estimates(false)?, estimates(true)?);
+    let estimates = |take| Estimates::new(&folded.data, blocks, std::slice::from_ref(data), &machines, take);
+    let (means, lines, drawn) = (estimates(Take::Mean)?, estimates(Take::Line)?, estimates(Take::Draw(1))?);
     let play = |mut timing: Mixed<'_>| -> Result<f64, Vec<Diagnostic>> {
         Ok(ideal(&unfold(&folded.data, blocks, &mut timing, "")?).seconds())
     };
@@ -71,6 +71,7 @@ pub fn variation(folded: &Folded, blocks: &Blocks, data: &ComputationData) -> Re
         recorded_s,
         means_s: play(mixed(&means, Replaced::All))?,
         lines_s: play(mixed(&lines, Replaced::All))?,
+        drawn_s: play(mixed(&drawn, Replaced::All))?,
         blocks: found,
     })
 }

@@ -164,7 +164,7 @@ mod tests {
 
     macro_rules! call {
         ($symbol:ident($($value:literal),*) gives $digits:literal) => {{
-            #[allow(unused_macro_rules)]
+            #[allow(unused_macros, reason = "a call without arguments has no use for it")]
             macro_rules! word { ($v:literal) => { usize }; }
             // SAFETY: the symbol takes this many words.
             let function = unsafe { transmute::<unsafe extern "C" fn(), unsafe extern "C" fn($(word!($value)),*) -> c_int>($symbol) };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::args::RunFormat;
 use crate::cli::replay::args::PlayedOn;
@@ -37,9 +37,10 @@ pub struct PredictArgs {
     /// What times of blocks are multiplied by, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
     #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...", default_value = "1")]
     pub scale: String,
-    /// Take the mean time of a block everywhere, also where its times follow a line.
-    #[arg(long)]
-    pub means: bool,
+    /// Which of its times an execution of a block takes: mean, line (where they follow one, else the mean) or draw (where they vary, one
+    /// after another of eight that stand for all, in an order of --seed).
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = BlockTimes::Line, hide_possible_values = true)]
+    pub times: BlockTimes,
     /// What it is played on, where that is no communication data.
     #[command(flatten)]
     pub on: PlayedOn,
@@ -50,4 +51,26 @@ pub struct PredictArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
           help_heading = "Output")]
     pub format: RunFormat,
+}
+
+/// Which of its times an execution of a block takes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockTimes {
+    /// The mean.
+    Mean,
+    /// A line over the executions, where times follow one.
+    Line,
+    /// Times drawn from those that were recorded.
+    Draw,
+}
+
+impl BlockTimes {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Line => "line",
+            Self::Draw => "draw",
+        }
+    }
 }

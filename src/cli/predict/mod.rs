@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use super::{End, Failure, Voice, program, progress, replay};
 use crate::data_set::communication::Communication;
-use crate::data_set::computation::{ComputationData, Estimates, Machine};
+use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
 use crate::data_set::program::{Blocks, ProgramData, ranges, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::node::NodeSpec;
 use crate::player::rules;
 use crate::report;
 use crate::report::replay::{Prediction, PredictionPart};
-use args::PredictArgs;
+use crate::units::Time;
+use args::{BlockTimes, PredictArgs};
 
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
@@ -35,7 +36,12 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
         loader = loader.text(path.display().to_string(), receive_times(&measured));
     }
     let blocks = Blocks::of(&data);
-    let estimates = Estimates::new(&data, &blocks, &books, &machines, !args.means)
+    let take = match args.times {
+        BlockTimes::Mean => Take::Mean,
+        BlockTimes::Line => Take::Line,
+        BlockTimes::Draw => Take::Draw(args.on.seed.unwrap_or(1)),
+    };
+    let estimates = Estimates::new(&data, &blocks, &books, &machines, take)
         .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
     let found = estimates.found;
     let name = args.program.display().to_string();
@@ -59,6 +65,10 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
         program: name,
         computation: parts(&machines, &names),
         communication: args.communication.as_ref().map(|path| path.display().to_string()),
+        recorded_s: match books.as_slice() {
+            [one] => one.note("measured").and_then(|text| text.parse::<Time>().ok()).map(Time::seconds),
+            _ => None,
+        },
         waits: match replay.node {
             NodeSpec::ReceiveTimes(_) if tells => "rules",
             NodeSpec::ReceiveTimes(_) => "order of arrival",
@@ -67,7 +77,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
         direct: found.direct,
         by_name: found.by_name,
         other_ranks: found.other_ranks,
-        lines: !args.means,
+        times: args.times.name(),
     };
     replay::play(&replay, Some((prediction, start)), &args.output, args.format, voice)
 }

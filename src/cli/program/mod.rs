@@ -12,7 +12,7 @@ use super::args::RunFormat;
 use super::files::{self, Opened, unknown};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, extension, print, print_with, progress};
-use crate::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, gather};
+use crate::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use crate::data_set::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::output::{AtomicFile, json, table};
@@ -189,12 +189,12 @@ fn page(report: &FoldReport) -> String {
 }
 
 /// Reads program data.
-pub(super) fn read_program(path: &Path, voice: Voice) -> Result<ProgramData, Failure> {
+pub(super) fn read_program(path: &Path, voice: Voice) -> Result<ProgramData, Invalid> {
     read_with(path, voice, program::read)
 }
 
 /// Reads computation data.
-pub(super) fn read_computation(path: &Path, voice: Voice) -> Result<ComputationData, Failure> {
+pub(super) fn read_computation(path: &Path, voice: Voice) -> Result<ComputationData, Invalid> {
     read_with(path, voice, computation::read)
 }
 
@@ -202,12 +202,12 @@ fn read_with<T>(
     path: &Path,
     voice: Voice,
     read: impl FnOnce(crate::diagnostic::Input) -> Result<T, Vec<Diagnostic>>,
-) -> Result<T, Failure> {
+) -> Result<T, Invalid> {
     let mut sources = Sources::default();
     sources.on_read(progress::reading(voice.show));
     let named: Located<String> = path.to_string_lossy().into_owned().into();
     let found = sources.open(&named).map_err(|diagnostic| vec![diagnostic]).and_then(read);
-    found.map_err(|diagnostics| Invalid { diagnostics, sources }.into())
+    found.map_err(|diagnostics| Invalid { diagnostics, sources })
 }
 
 fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
@@ -223,7 +223,7 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(times) = times.as_ref().filter(|times| !fits(times)) {
         // What it holds is looked up by name, as a prediction does.
         let machines = vec![Machine { data: 0, scale: 1.0 }; data.ranks as usize];
-        Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, true).map_err(invalid)?;
+        Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, Take::Mean).map_err(invalid)?;
         voice.hint(
             "the computation data is of another form of the program: times are shown where numbers of blocks agree",
         );

@@ -39,22 +39,31 @@ pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) 
     fact("call sites", format!("{}, {lines}", grouped(count as u64)));
     let lost = caught.sum(|stream| stream.lost);
     if lost > 0 {
-        fact(
-            "lost",
-            format!("{} calls whose communicator, request or datatype the recorder has not seen", grouped(lost)),
-        );
+        fact("lost", format!("{} calls, of other threads than the one that initialised MPI", grouped(lost)));
     }
     let opaque = caught.sum(|stream| stream.opaque);
     if opaque > 0 {
         let time = caught.streams.values().map(|stream| stream.opaque_time).fold(Time::ZERO, |sum, time| sum + time);
+        let names: Vec<String> = caught
+            .opaque()
+            .into_iter()
+            .map(|(name, count)| format!("{} {}", grouped(count), printable(name)))
+            .collect();
         fact(
             "opaque",
-            format!("{} calls (one-sided, files, ...) took {time} in all: only their time is known", grouped(opaque)),
+            format!(
+                "{} calls took {time} in all, and only that is known of them: {}",
+                grouped(opaque),
+                names.join(", ")
+            ),
         );
     }
-    let stopped = caught.streams.values().filter(|stream| !stream.finalized).count();
-    if stopped > 0 {
-        fact("stopped", format!("{} ranks did not call MPI_Finalize", grouped(stopped as u64)));
+    let cut = caught.streams.values().filter(|stream| !stream.whole).count();
+    if cut > 0 {
+        fact("cut short", format!("{} streams have no end: their ranks were killed", grouped(cut as u64)));
+    }
+    for (why, ranks) in caught.remarks("ended") {
+        fact("ended early", format!("{} ranks: {}", grouped(ranks.into()), printable(why)));
     }
     text.truncate(text.trim_end().len());
     text

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{ComputationData, Times, structure};
 use crate::data_set::program::{BlockName, Blocks, ProgramData, Timing};
 use crate::diagnostic::Diagnostic;
+use crate::rng::Mix;
 use crate::units::Time;
 
 /// Blocks without a time that are named at most.
@@ -17,6 +18,18 @@ pub struct Machine {
     pub data: usize,
     /// What its times are multiplied by: 1 for a machine that was measured; the ratio of clock rates for one that was not.
     pub scale: f64,
+}
+
+/// Which of its times an execution of a block takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Take {
+    /// The mean.
+    Mean,
+    /// The line, where times follow one; else the mean.
+    Line,
+    /// The line, where times follow one; else one of the eighths, where they vary: each of them once in every eight
+    /// executions, in an order of this seed. So that what varies in the recorded run does so in the prediction, and ranks wait for each other.
+    Draw(u64),
 }
 
 /// How times were found, in numbers of blocks of ranks.
@@ -36,16 +49,21 @@ struct Estimate {
     mean: f64,
     /// The line: its first value and its growth up to the last execution.
     line: Option<(f64, f64)>,
+    /// Where its eighths are, plus one; 0: nowhere.
+    eighths: u32,
 }
 
 /// The times of all blocks of all ranks of a program.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Estimates {
     /// By rank, where its estimates start, and its first block.
     start: Vec<(usize, u32)>,
     estimates: Vec<Estimate>,
     /// By estimate, how often the block runs; 0 where no line needs it.
     executions: Vec<u64>,
+    /// Eighths of blocks whose times vary.
+    eighths: Vec<[f64; 8]>,
+    random: Mix,
     /// How they were found.
     pub found: Found,
     rank: usize,
@@ -53,7 +71,7 @@ pub struct Estimates {
 
 impl Estimates {
     /// Finds a time for every block of every rank: by block and rank where the data fits the program; else by the block's name at
-    /// this rank, then at any. `machines`: by rank. `lines`: whether times that follow a line are taken from it.
+    /// this rank, then at any. `machines`: by rank.
     ///
     /// # Errors
     /// Blocks for which there is no time.
@@ -62,7 +80,7 @@ impl Estimates {
         blocks: &Blocks,
         data: &[ComputationData],
         machines: &[Machine],
-        lines: bool,
+        take: Take,
     ) -> Result<Self, Vec<Diagnostic>> {
         let structure = structure(program, blocks);
         let books: Vec<Book<'_>> = data.iter().map(|data| Book::new(data, structure == data.structure)).collect();
@@ -70,6 +88,8 @@ impl Estimates {
             start: vec![(0, 0); program.ranks as usize],
             estimates: Vec::new(),
             executions: Vec::new(),
+            eighths: Vec::new(),
+            random: Mix::new(if let Take::Draw(seed) = take { seed } else { 0 }, "computation"),
             found: Found::default(),
             rank: 0,
         };
@@ -88,8 +108,17 @@ impl Estimates {
                         estimates.estimates.push(Estimate::default());
                         continue;
                     };
-                    let line = found.line.filter(|_| lines).map(|(first, growth)| (first * scale, growth * scale));
-                    estimates.estimates.push(Estimate { mean: found.mean * scale, line });
+                    let line = found.line.filter(|_| take != Take::Mean);
+                    let mut eighths = 0;
+                    if let (Take::Draw(_), Some(found)) = (take, found.eighths) {
+                        estimates.eighths.push(found.map(|time| time.ps() * scale));
+                        eighths = estimates.eighths.len() as u32;
+                    }
+                    estimates.estimates.push(Estimate {
+                        mean: found.mean * scale,
+                        line: line.map(|(first, growth)| (first * scale, growth * scale)),
+                        eighths,
+                    });
                 }
                 estimates.executions.resize(estimates.estimates.len(), 0);
                 if estimates.estimates[start..].iter().any(|estimate| estimate.line.is_some()) {
@@ -144,6 +173,12 @@ impl Timing for Estimates {
             Some((first, growth)) if self.executions[at] > 1 => {
                 first + growth * (execution as f64 / (self.executions[at] - 1) as f64)
             }
+            _ if estimate.eighths > 0 => {
+                // Each once in eight executions: a x + b mod 8 with an odd a is a permutation.
+                let bits = self.random.two(at as u64, execution / 8);
+                let which = (bits | 1).wrapping_mul(execution % 8).wrapping_add(bits >> 32) % 8;
+                self.eighths[estimate.eighths as usize - 1][which as usize]
+            }
             _ => estimate.mean,
         })
     }
@@ -169,15 +204,14 @@ impl<'a> Book<'a> {
         Self { data, fits, by_name, by_block }
     }
 
-    fn find(&self, block: u32, name: &BlockName, rank: u32, found: &mut Found) -> Option<Estimate> {
+    fn find(&self, block: u32, name: &BlockName, rank: u32, found: &mut Found) -> Option<Entry> {
         let has = |row: &&Times| row.ranks.binary_search(&rank).is_ok();
         if self.fits {
             debug_assert!(self.data.ranks > 0);
             let rows = self.by_block.get(&block).copied().unwrap_or_default();
             if let Some(row) = rows.iter().find(has) {
                 found.direct += 1;
-                let line = row.trend.map(|(first, last)| (first.ps(), last.ps() - first.ps()));
-                return Some(Estimate { mean: row.mean.ps(), line });
+                return Some(together(&[row]));
             }
         }
         let rows = self.by_name.get(name).filter(|rows| !rows.is_empty())?;
@@ -195,13 +229,20 @@ impl<'a> Book<'a> {
     }
 }
 
-/// The mean of several rows, each as often as it ran; the line of a single one.
-fn together(rows: &[&Times]) -> Estimate {
+/// What computation data says of a block at a rank.
+struct Entry {
+    mean: f64,
+    line: Option<(f64, f64)>,
+    eighths: Option<[Time; 8]>,
+}
+
+/// The mean of several rows, each as often as it ran; the line or the eighths of a single one.
+fn together(rows: &[&Times]) -> Entry {
+    if let [row] = rows {
+        let line = row.trend.map(|(first, last)| (first.ps(), last.ps() - first.ps()));
+        return Entry { mean: row.mean.ps(), line, eighths: row.eighths };
+    }
     let count: f64 = rows.iter().map(|row| row.count as f64).sum();
     let all: f64 = rows.iter().map(|row| row.mean.ps() * row.count as f64).sum();
-    let line = match rows {
-        [row] => row.trend.map(|(first, last)| (first.ps(), last.ps() - first.ps())),
-        _ => None,
-    };
-    Estimate { mean: all / count, line }
+    Entry { mean: all / count, line: None, eighths: None }
 }

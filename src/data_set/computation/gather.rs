@@ -12,6 +12,11 @@ const LEAST_FOR_LINE: usize = 8;
 /// And it changes by this part of the mean at least.
 const LEAST_CHANGE: f64 = 0.1;
 
+/// Executions that eighths need.
+const LEAST_FOR_EIGHTHS: usize = 16;
+/// And the standard deviation is this part of the mean at least.
+const LEAST_DEVIATION: f64 = 0.02;
+
 /// What becomes one row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Pool {
@@ -98,16 +103,35 @@ fn row(spent: &[Spent]) -> Times {
         0 => Time::from_ps((sorted[middle - 1].ps() + sorted[middle].ps()) / 2.0),
         _ => sorted[middle],
     };
+    let deviation = variance.sqrt();
+    let trend = trend(spent, ranks.len(), mean, variance);
+    let varies = trend.is_none() && sorted.len() >= LEAST_FOR_EIGHTHS && deviation > LEAST_DEVIATION * mean;
     Times {
+        eighths: varies.then(|| eighths(&sorted)),
         count: spent.len() as u64,
         mean: Time::from_ps(mean),
         median,
-        deviation: Time::from_ps(variance.sqrt()),
+        deviation: Time::from_ps(deviation),
         least: sorted[0],
         most: sorted[sorted.len() - 1],
-        trend: trend(spent, ranks.len(), mean, variance),
+        trend,
         ranks,
     }
+}
+
+/// The means of eight parts of sorted times, of equal weight: a time at a boundary counts for both its parts. Their mean is
+/// that of all.
+fn eighths(sorted: &[Time]) -> [Time; 8] {
+    // In eighths of an execution: part i is from i n to (i + 1) n, execution k from 8 k to 8 k + 8.
+    let n = sorted.len();
+    std::array::from_fn(|part| {
+        let (from, to) = (part * n, (part + 1) * n);
+        let weighed = (from / 8..to.div_ceil(8)).map(|k| {
+            let weight = to.min(8 * k + 8) - from.max(8 * k);
+            sorted[k].ps() * weight as f64
+        });
+        Time::from_ps(weighed.sum::<f64>() / n as f64)
+    })
 }
 
 /// The line of least squares through the times over the executions (of each rank from the first to the last), where

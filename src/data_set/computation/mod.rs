@@ -1,7 +1,7 @@
 //! Computation data: how long each block of a program takes on a machine.
 //!
 //! Of each block and rank: how often it ran, the mean, the median, how far times spread. A prediction takes the mean, so that the sum over
-//! all executions is that of the run that was recorded. Where times follow a line (a block of an elimination does less
+//! all executions is that of the run that was recorded, or draws from the times ([`Take`]). Where times follow a line (a block of an elimination does less
 //! in every iteration) its two ends are kept beside the mean, and a prediction takes the line.
 //!
 //! Blocks have the numbers of the [program data](super::program) of the same run, and their names: the two call sites. The data fits any
@@ -21,7 +21,7 @@ mod tests;
 use super::program::{BlockName, Blocks, ProgramData};
 use crate::units::Time;
 
-pub use estimates::{Estimates, Found, Machine};
+pub use estimates::{Estimates, Found, Machine, Take};
 pub use gather::{Pool, gather};
 pub use read::read;
 pub use write::write;
@@ -74,6 +74,8 @@ pub struct Times {
     pub most: Time,
     /// Where times follow a line over the executions: its value at the first and at the last \[ps\].
     pub trend: Option<(Time, Time)>,
+    /// Where they vary otherwise: the means of the eight eighths of the times, from the shortest to the longest \[ps\].
+    pub eighths: Option<[Time; 8]>,
 }
 
 /// A number that two programs have in common whose blocks are the same, in the same order, at the same ranks: whatever the

@@ -9,6 +9,8 @@ use crate::units::Time;
 use crate::workload::trace::MOST_RANKS;
 use crate::workload::trace::lines::{Line, each_line};
 
+/// Columns of a row without a line or eighths.
+const WIDTH: usize = 7;
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: f64 = 1000.0;
 
@@ -85,9 +87,17 @@ fn one_line(line: &Line<'_>, text: &str, data: &mut ComputationData) -> Result<(
 
 fn row(line: &Line<'_>, most: u32) -> Result<Times, Diagnostic> {
     let words: Vec<_> = line.words().map(|(at, word)| (at, std::str::from_utf8(word).unwrap_or_default())).collect();
-    if words.len() != 7 && words.len() != 9 {
-        let message = format!("a row has 7 columns, or 9 with a line; this one has {}", words.len());
-        return Err(line.mistake(0..line.text.len(), "wrong-width", message));
+    let with = words.get(WIDTH).map_or("", |(_, word)| *word);
+    let more = match with {
+        "" => 0,
+        "line" => 2,
+        "eighths" => 8,
+        _ => return Err(line.mistake(words[WIDTH].0.clone(), "unknown-word", format!("unknown word `{with}`"))),
+    };
+    let width = if more > 0 { WIDTH + 1 + more } else { WIDTH };
+    if words.len() != width {
+        let message = format!("a row `{with}` has {width} columns; this one has {}", words.len());
+        return Err(line.mistake(0..line.text.len(), "wrong-width", message.replace(" ``", "")));
     }
     let bad = |word: usize, what: &str| {
         let (at, text) = words[word].clone();
@@ -105,12 +115,25 @@ fn row(line: &Line<'_>, most: u32) -> Result<Times, Diagnostic> {
     }
     let count = words[1].1.parse::<u64>().ok().filter(|&count| count > 0);
     let count = count.ok_or_else(|| bad(1, "a number of executions"))?;
-    let mut times = [Time::ZERO; 7];
-    for (at, word) in (2..words.len()).enumerate() {
+    let time = |word: usize| {
         let ns = words[word].1.parse::<f64>().ok().filter(|ns| ns.is_finite() && *ns >= 0.0);
-        times[at] = Time::from_ps(ns.ok_or_else(|| bad(word, "a number of nanoseconds"))? * PS_PER_NS);
+        ns.map(|ns| Time::from_ps(ns * PS_PER_NS)).ok_or_else(|| bad(word, "a number of nanoseconds"))
+    };
+    let mut eighths = [Time::ZERO; 8];
+    if with == "eighths" {
+        for (at, eighth) in eighths.iter_mut().enumerate() {
+            *eighth = time(WIDTH + 1 + at)?;
+        }
     }
-    let [mean, median, deviation, least, most, first, last] = times;
-    let trend = (words.len() == 9).then_some((first, last));
-    Ok(Times { ranks, count, mean, median, deviation, least, most, trend })
+    Ok(Times {
+        ranks,
+        count,
+        mean: time(2)?,
+        median: time(3)?,
+        deviation: time(4)?,
+        least: time(5)?,
+        most: time(6)?,
+        trend: if with == "line" { Some((time(WIDTH + 1)?, time(WIDTH + 2)?)) } else { None },
+        eighths: (with == "eighths").then_some(eighths),
+    })
 }

@@ -32,10 +32,15 @@ fn halves(program: &Program, pool: Pool) -> (Folded, Blocks, ComputationData) {
     let blocks = Blocks::of(&folded.data);
     let mut times = gather(&folded, &blocks, pool).unwrap();
     times.notes.push(("source".into(), "a test".into()));
-    let mut text = Vec::new();
-    write(&times, &mut text).unwrap();
-    assert_eq!(read(Input::from_bytes("x.comp", text)).unwrap(), times);
-    (folded, blocks, times)
+    // Files have picoseconds; what was read once stays as it is.
+    let text = |times: &ComputationData| {
+        let mut text = Vec::new();
+        write(times, &mut text).unwrap();
+        text
+    };
+    let again = read(Input::from_bytes("x.comp", text(&times))).unwrap();
+    assert_eq!(String::from_utf8(text(&again)), String::from_utf8(text(&times)));
+    (folded, blocks, again)
 }
 
 /// What rank 0 computes in all, and its calculations.
@@ -50,7 +55,7 @@ const ONE: [Machine; 2] = [Machine { data: 0, scale: 1.0 }; 2];
 #[test]
 fn a_prediction_takes_means_and_what_ran_once_runs_once() {
     let (folded, blocks, times) = halves(&program(10, |_, i| if i % 2 == 0 { 1e6 } else { 3e6 }), Pool::EachRank);
-    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, true).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Line).unwrap();
     assert_eq!(estimates.found.by_name + estimates.found.other_ranks, 0);
     let calcs = predicted(&folded, &blocks, estimates);
     assert_eq!(calcs[0], 5e9);
@@ -60,10 +65,10 @@ fn a_prediction_takes_means_and_what_ran_once_runs_once() {
 #[test]
 fn times_that_follow_a_line_are_taken_from_it() {
     let (folded, blocks, times) = halves(&program(11, |_, i| 1e6 * f64::from(20 - i)), Pool::EachRank);
-    let with = Estimates::new(&folded.data, &blocks, &[times.clone()], &ONE, true).unwrap();
+    let with = Estimates::new(&folded.data, &blocks, &[times.clone()], &ONE, Take::Line).unwrap();
     let calcs = predicted(&folded, &blocks, with);
     assert_eq!((calcs[1], calcs[6], calcs[11]), (20e6, 15e6, 10e6));
-    let without = Estimates::new(&folded.data, &blocks, &[times], &ONE, false).unwrap();
+    let without = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Mean).unwrap();
     assert_eq!(predicted(&folded, &blocks, without)[1..], [15e6; 11]);
 }
 
@@ -72,7 +77,7 @@ fn more_iterations_take_the_same_times_and_the_start_is_not_repeated() {
     let (mut folded, _, times) = halves(&program(11, |_, i| 1e6 * f64::from(20 - i)), Pool::EachRank);
     extend::extend(&mut folded.data, "L1", extend::Iterations::Times(10.0)).unwrap();
     let blocks = Blocks::of(&folded.data);
-    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, true).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Line).unwrap();
     assert_eq!(estimates.found.by_name, 0, "blocks are the same");
     let calcs = predicted(&folded, &blocks, estimates);
     assert_eq!(calcs.iter().filter(|&&time| time == 5e9).count(), 1);
@@ -84,7 +89,7 @@ fn ranks_may_be_of_different_machines_and_scaled() {
     let (folded, blocks, slow) = halves(&program(9, |rank, _| 1e6 * f64::from(rank + 1)), Pool::EachRank);
     let (_, _, fast) = halves(&program(20, |_, _| 5e5), Pool::EachRank);
     let machines = [Machine { data: 1, scale: 3.0 }, Machine { data: 0, scale: 1.0 }];
-    let estimates = Estimates::new(&folded.data, &blocks, &[slow, fast], &machines, true).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[slow, fast], &machines, Take::Line).unwrap();
     let program = unfold(&folded.data, &blocks, &mut { estimates }, "x").unwrap();
     let last =
         |rank: u32| program.rank(RankId(rank)).ops.iter().rfind(|op| op.kind == OpKind::Calc).unwrap().duration();
@@ -95,14 +100,14 @@ fn ranks_may_be_of_different_machines_and_scaled() {
 fn pooled_ranks_share_a_row_and_blocks_without_a_time_are_named() {
     let (folded, blocks, mut pooled) = halves(&program(9, |rank, _| 1e6 * f64::from(rank + 1)), Pool::Group);
     assert!(pooled.blocks.iter().all(|block| block.rows.len() == 1 && block.rows[0].ranks == [0, 1]));
-    let estimates = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, true).unwrap();
+    let estimates = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, Take::Line).unwrap();
     assert_eq!(predicted(&folded, &blocks, estimates)[1], 1.5e6);
     // Of another structure: what there is, is found by name; the rest is a mistake.
     pooled.structure.clear();
-    let by_name = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, true).unwrap();
+    let by_name = Estimates::new(&folded.data, &blocks, &[pooled.clone()], &ONE, Take::Line).unwrap();
     assert_eq!((by_name.found.direct, by_name.found.by_name), (0, 2 * u64::from(blocks.count())));
     pooled.blocks.retain(|block| block.name.to != "x.c:2");
-    let mistakes = Estimates::new(&folded.data, &blocks, &[pooled], &ONE, true).unwrap_err();
+    let mistakes = Estimates::new(&folded.data, &blocks, &[pooled], &ONE, Take::Line).unwrap_err();
     assert!(mistakes[0].message.contains("x.c:1 -> x.c:2"), "{}", mistakes[0].message);
 }
 
@@ -112,6 +117,8 @@ fn mistakes_in_a_file_have_their_place() {
     for (text, what) in [
         ("x\n".to_owned(), "begins with"),
         (format!("{head}0 1 2\n"), "7 columns"),
+        (format!("{head}0 1 1 1 1 1 1 line 3\n"), "10 columns"),
+        (format!("{head}0 1 1 1 1 1 1 lines 3\n"), "unknown word"),
         (format!("{head}0-2 1 1 1 1 1 1\n"), "ranks below 2"),
         (format!("{head}0 0 1 1 1 1 1\n"), "executions"),
         (format!("{head}0 1 1 -1 1 1 1\n"), "nanoseconds"),
@@ -121,4 +128,24 @@ fn mistakes_in_a_file_have_their_place() {
         let mistakes = read(Input::from_bytes("x.comp", text.clone().into_bytes())).unwrap_err();
         assert!(mistakes[0].message.contains(what), "{text}: {}", mistakes[0].message);
     }
+}
+
+#[test]
+fn drawn_times_are_as_many_of_each_eighth_and_have_the_mean_of_all() {
+    let (folded, blocks, times) = halves(&program(80, |_, i| 1e6 * f64::from(i * 37 % 80)), Pool::EachRank);
+    let find = |times: &ComputationData| times.blocks.iter().find_map(|block| block.rows[0].eighths);
+    let eighths = find(&times).unwrap();
+    assert_eq!(eighths.map(|time| time.ps() / 1e6), [4.5, 14.5, 24.5, 34.5, 44.5, 54.5, 64.5, 74.5]);
+    let drawn = |seed| {
+        let take = Take::Draw(seed);
+        let calcs =
+            predicted(&folded, &blocks, Estimates::new(&folded.data, &blocks, &[times.clone()], &ONE, take).unwrap());
+        calcs[1..].to_vec()
+    };
+    let one = drawn(1);
+    assert_eq!(one.iter().sum::<f64>(), 80.0 * 39.5e6);
+    assert!(one.chunks(8).all(|chunk| chunk.iter().sum::<f64>() == 8.0 * 39.5e6));
+    assert_eq!(one, drawn(1));
+    assert_ne!(one, drawn(2));
+    assert!(one.windows(2).filter(|pair| pair[1] > pair[0]).count() < 70, "in an order of its own");
 }

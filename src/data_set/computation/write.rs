@@ -17,17 +17,17 @@ pub fn write(data: &ComputationData, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "ranks {}", data.ranks)?;
     writeln!(out, "structure {}", data.structure)?;
-    writeln!(
-        out,
-        "# block number from to, separated by tabs; then: ranks count mean median deviation least most [ns] (first last: the line)"
-    )?;
+    writeln!(out, "# block, number, from, to, separated by tabs; ranks count mean median deviation least most [ns]")?;
     for block in &data.blocks {
         writeln!(out, "block\t{}\t{}\t{}", block.block + 1, block.name.from, block.name.to)?;
         for row in &block.rows {
             let times = [row.mean, row.median, row.deviation, row.least, row.most].map(nanoseconds).join(" ");
             write!(out, "{} {} {times}", ranges(&row.ranks), row.count)?;
             if let Some((first, last)) = row.trend {
-                write!(out, " {} {}", nanoseconds(first), nanoseconds(last))?;
+                write!(out, " line {} {}", nanoseconds(first), nanoseconds(last))?;
+            }
+            if let Some(eighths) = row.eighths {
+                write!(out, " eighths {}", eighths.map(nanoseconds).join(" "))?;
             }
             writeln!(out)?;
         }

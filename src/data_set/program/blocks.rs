@@ -103,7 +103,13 @@ impl Blocks {
 }
 
 fn name(data: &ProgramData, op: &Operation) -> String {
-    data.site(op.site).map_or_else(|| op.what.name().to_owned(), |site| site.to_string())
+    data.site(op.site).map_or_else(|| op.what.name().to_owned(), |site| short(site).to_owned())
+}
+
+/// A call site without the folders of its file, which may differ from machine to machine: `cg.c:75 (dot)`.
+pub fn short(site: &str) -> &str {
+    let file = site.find(" (").unwrap_or(site.len());
+    site[..file].rfind('/').map_or(site, |at| &site[at + 1..])
 }
 
 /// The name of the last operation.

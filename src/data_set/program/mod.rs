@@ -37,7 +37,7 @@ use smallvec::SmallVec;
 
 use crate::workload::program::{CollectiveCall, Communicator, OpKind};
 
-pub use blocks::{BlockName, Blocks};
+pub use blocks::{BlockName, Blocks, short};
 pub use gather::{Folded, fold};
 pub use read::read;
 pub use unfold::{Timing, unfold};

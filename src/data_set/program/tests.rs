@@ -127,13 +127,15 @@ fn ranks_of_a_ring_are_one_group() {
         text.starts_with("loop L1 100\n irecv rank-1 3 100 within\n send rank+1 3 100\n wait 1 within\nend\n"),
         "{text}"
     );
-    assert!(text.contains("send rank^8 4 8\n"), "{text}");
+    assert!(text.contains("send rank^4 4 8\n"), "{text}");
+    // Eight ranks away is the same in both directions.
+    assert!(text.contains("send rank+8 4 8\n"), "{text}");
 }
 
 #[test]
 fn what_runs_before_a_loop_is_another_block_than_what_it_repeats() {
     let mut program = ProgramBuilder::new(1);
-    let (a, b) = (program.site("x.c:1"), program.site("x.c:2"));
+    let (a, b) = (program.site("/home/a/src/x.c:1"), program.site("/home/a/src/x.c:2"));
     let barrier = program.collective(Collective {
         call: crate::workload::program::CollectiveCall::Barrier,
         comm: 0,
@@ -227,19 +229,29 @@ fn any_program() -> impl Strategy<Value = Program> {
                         let bytes = 1000 * (size + 1) - u64::from(i) * step as u64 + u64::from(j) * size;
                         let peer = (me + peer + i * u32::from(kind == 3)) % ranks;
                         match kind {
-                            0 => drop(rank.push(Op::send(Envelope::world(peer, j), bytes))),
+                            0 => {
+                                rank.push(Op::send(Envelope::world(peer, j), bytes));
+                            }
                             1 => started.push(rank.push(Op::isend(Envelope::world(peer, 7), bytes))),
                             2 => started.push(rank.push(Op::irecv(Envelope { peer: ANY, tag: ANY, comm: 0 }, bytes))),
-                            3 => drop(rank.sendrecv(Envelope::world(peer, 1), bytes, Envelope::world(peer, 1), 5)),
+                            3 => {
+                                rank.sendrecv(Envelope::world(peer, 1), bytes, Envelope::world(peer, 1), 5);
+                            }
                             4 if started.len() > 2 && !j.is_multiple_of(2) => {
                                 rank.wait_list(OpKind::Waitall, &started.split_off(started.len() - 2));
                             }
-                            4 if started.len() > 3 => drop(rank.wait_list(OpKind::Waitany, &[started[3], started[0]])),
-                            4 => drop(rank.push(Op::calc(Time::from_ps(f64::from(i + 1))))),
+                            4 if started.len() > 3 => {
+                                rank.wait_list(OpKind::Waitany, &[started[3], started[0]]);
+                            }
+                            4 => {
+                                rank.push(Op::calc(Time::from_ps(f64::from(i + 1))));
+                            }
                             _ if comm > 0 && [4, 0, 2].contains(&me) => {
                                 rank.push(Op::collective(collectives[(i as usize * step as usize) % 3]));
                             }
-                            _ => drop(rank.push(Op::probe(Envelope { peer, tag: ANY, comm: 0 }))),
+                            _ => {
+                                rank.push(Op::probe(Envelope { peer, tag: ANY, comm: 0 }));
+                            }
                         }
                         rank.push(Op::calc(Time::from_ps(f64::from(1 + j))));
                     }
@@ -272,4 +284,10 @@ proptest! {
         let again = read(Input::from_bytes("x.prog", text)).unwrap();
         prop_assert_eq!(again, data);
     }
+}
+
+#[test]
+fn folders_are_no_part_of_the_name_of_a_block() {
+    assert_eq!(short("/home/a/src/cg.c:75 (dot/product)"), "cg.c:75 (dot/product)");
+    assert_eq!(short("cg.f:1023"), "cg.f:1023");
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{percent, seconds};
 use super::{Grid, grouped, printable};
 use crate::data_set::computation::{ComputationData, Times};
-use crate::data_set::program::{Blocks, Group, ProgramData, Step, ranges};
+use crate::data_set::program::{Blocks, Group, ProgramData, Step, ranges, short};
 use crate::report::variation::Variation;
 use crate::units::Time;
 
@@ -70,7 +70,7 @@ impl Tree<'_> {
                     {
                         operation.truncate(at);
                     }
-                    let site = self.data.site(op.site).map_or(String::new(), |site| site.to_string());
+                    let site = self.data.site(op.site).map_or(String::new(), |site| short(site).to_owned());
                     // Its blocks: from the end of each loop that it begins, and from before all of them.
                     let block = self.block;
                     for level in 0..=entered {
@@ -131,10 +131,12 @@ pub fn variation(variation: &Variation) -> String {
         _ => seconds(value),
     };
     let mut text = format!(
-        "\nPredicted without a network: {} with every time as it was recorded,\n{} with means, {} with lines\n",
+        "\nPredicted without a network: {} with every time as it was recorded,\n{} with means, {} with lines, {} with \
+         drawn times\n",
         seconds(variation.recorded_s),
         of(variation.means_s),
-        of(variation.lines_s)
+        of(variation.lines_s),
+        of(variation.drawn_s)
     );
     if variation.blocks.is_empty() {
         return text;

@@ -100,6 +100,9 @@ fn prediction(prediction: &Prediction) -> Vec<(&'static str, String)> {
         let by = if prediction.waits == "rules" { "" } else { ", in order of arrival" };
         lines.push(("communication", format!("{}{by}", printable(communication))));
     }
+    if let Some(recorded) = prediction.recorded_s {
+        lines.push(("recorded run", format!("{}, the one that the times of blocks are from", seconds(recorded))));
+    }
     lines
 }
 

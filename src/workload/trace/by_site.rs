@@ -33,16 +33,18 @@ const PS_PER_NS: f64 = 1000.0;
 impl BySite {
     /// All calls by the name of their site and the call, most often made first.
     pub fn sites(&self) -> Vec<(String, Call, SiteTally)> {
-        let mut sites: BTreeMap<(&str, Call), SiteTally> = BTreeMap::new();
+        // With the rank counted last: a line may have several sites of a rank, where a loop was unrolled.
+        let mut sites: BTreeMap<(&str, Call), (SiteTally, Option<u32>)> = BTreeMap::new();
         for (&(rank, site, call), tally) in &self.counted {
             let name = site.checked_sub(1).and_then(|index| self.names.get(&(rank, index)));
-            let sum = sites.entry((name.map_or("", String::as_str), call)).or_default();
-            sum.ranks += 1;
+            let (sum, last) = sites.entry((name.map_or("", String::as_str), call)).or_default();
+            sum.ranks += u32::from(last.replace(rank) != Some(rank));
             sum.count += tally.count;
             sum.bytes = sum.bytes.saturating_add(tally.bytes);
             sum.time += tally.time;
         }
-        let mut sites: Vec<_> = sites.into_iter().map(|((name, call), tally)| (name.to_owned(), call, tally)).collect();
+        let mut sites: Vec<_> =
+            sites.into_iter().map(|((name, call), (tally, _))| (name.to_owned(), call, tally)).collect();
         sites.sort_by(|(a, call, x), (b, other, y)| y.count.cmp(&x.count).then(a.cmp(b)).then(call.cmp(other)));
         sites
     }
@@ -70,5 +72,30 @@ impl Calls for BySite {
             Item::Header(_) | Item::Communicator(..) | Item::Note(..) | Item::End { .. } => {}
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::trace::calls::Site;
+
+    #[test]
+    fn a_line_with_two_sites_is_one_place_of_each_rank() {
+        let mut by_site = BySite::default();
+        let site = Site { address: 1, name: "a.c:3 (main)".into() };
+        let event = |site, bytes| Event { site, bytes, ..Event::new(Call::Send, 10, 15) };
+        for rank in [0, 1] {
+            for index in [0, 1] {
+                by_site.item(rank, 0, Item::Site(index, &site)).unwrap();
+                by_site.item(rank, 0, Item::Event(&event(index + 1, 8))).unwrap();
+            }
+        }
+        by_site.item(1, 0, Item::Event(&event(0, 4))).unwrap();
+        let time = Time::from_ps(5000.0);
+        let named = SiteTally { ranks: 2, count: 4, bytes: 32, time: time + time + time + time };
+        let unknown = SiteTally { ranks: 1, count: 1, bytes: 4, time };
+        let expected = [("a.c:3 (main)".to_owned(), Call::Send, named), (String::new(), Call::Send, unknown)];
+        assert_eq!(by_site.sites(), expected);
     }
 }

@@ -63,6 +63,12 @@ fn a_run_has_two_halves_that_are_small_and_can_be_read() {
     assert_eq!(fold["variation"]["recorded_s"], fold["variation"]["means_s"]);
     let text = desk.read("ring.prog");
     assert!(text.contains("group 0-3\nloop L1 10\n irecv rank-1 7 8000 @1\n send rank+1 7 8000 @2\n"), "{text}");
+    let checked = desk.hayase("check ring.prog a.comp slow.comm").assert().success();
+    let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
+    assert!(
+        checked.starts_with("ring.prog: ok: program data, 4 ranks, 160 operations in 5 steps\na.comp: ok: "),
+        "{checked}"
+    );
     let shown = desk.hayase("program show ring.prog --computation a.comp").assert().success();
     let shown = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
     for line in ["loop L1: 10 times", "irecv rank-1 7 8000", "ring.c:10", "when entered", "500 us"] {

@@ -50,6 +50,10 @@ impl Recorder {
         let Some(&handle) = self.handles.get(i) else { return };
         let Some(Request { number, count, held, source, comm, .. }) = self.requests.complete(handle) else { return };
         self.event.requests.extend(number..number + u64::from(count));
+        if !self.duplicates.is_empty() {
+            // SAFETY: the request is complete, so the handle has been written.
+            unsafe { self.duplicated(number) };
+        }
         if source != Request::NO_RECEIVE {
             // SAFETY: promised by the caller.
             let status = unsafe { self.abi.status(statuses, at) };

@@ -64,7 +64,9 @@ pub unsafe extern "C" fn finalize(site: usize) -> c_int {
     recorder.leave(SUCCESS);
     finish(recorder, "");
     // SAFETY: it has no arguments.
-    unsafe { (mpi::functions().finalize)() }
+    let result = unsafe { (mpi::functions().finalize)() };
+    recorder.clean_up();
+    result
 }
 
 /// `MPI_Abort`: does not return, so all is written before.

@@ -3,7 +3,7 @@
 //! A body is an `unsafe extern "C" fn` with the arguments that C has, and then the return address of the call. Bodies
 //! are public, so that a wrapper of another language, once it has converted its handles, does the same.
 
-pub mod collective_requests;
+mod collective_blocks;
 pub mod collectives;
 pub mod communicators;
 pub mod completion;

@@ -210,6 +210,54 @@ isends! {
     irsend Irsend;
 }
 
+/// What is sent or received, and who is at the other end.
+struct Part {
+    buffer: *mut c_void,
+    count: c_int,
+    datatype: Handle,
+    peer: c_int,
+    tag: c_int,
+}
+
+/// With the token: receives, and sends if there is something to send; others run until both are complete.
+unsafe fn exchange_in_turn(
+    recorder: &mut Recorder,
+    from: Option<&Part>,
+    to: &Part,
+    comm: Handle,
+    status: *mut c_void,
+) -> c_int {
+    let mut requests = [0_u64; 2];
+    let (receive, send) = requests.split_at_mut(1);
+    let (receive, send) = (receive.as_mut_ptr().cast::<c_void>(), send.as_mut_ptr().cast::<c_void>());
+    // A receive from nobody is complete at once; some MPIs say so in the status only if it is a blocking one.
+    let comes = to.peer != recorder.abi.proc_null;
+    let Part { buffer, count, datatype, peer, tag } = *to;
+    let mut result = if comes {
+        pass_on!(recorder.irecv(buffer, count, datatype, peer, tag, comm, receive))
+    } else {
+        pass_on!(recorder.recv(buffer, count, datatype, peer, tag, comm, status))
+    };
+    if result == SUCCESS
+        && let Some(from) = from
+    {
+        result = pass_on!(recorder.isend(from.buffer, from.count, from.datatype, from.peer, from.tag, comm, send));
+        recorder.posted(comm, from.peer);
+    }
+    // SAFETY: the requests were made above; the status is one that may be written.
+    unsafe {
+        if result == SUCCESS && comes {
+            let wait = recorder.wait_for(comm, peer);
+            result = recorder.test_in_turn(receive, status, wait);
+        }
+        if result == SUCCESS && from.is_some() {
+            let none = recorder.abi.status_ignore as *mut c_void;
+            result = recorder.test_in_turn(send, none, Wait::Send);
+        }
+    }
+    result
+}
+
 /// `MPI_Recv`.
 ///
 /// # Safety
@@ -229,16 +277,9 @@ pub unsafe extern "C" fn recv(
     recorder.expects(buffer, count, datatype, source, tag, comm);
     let status = recorder.status_for(status);
     let result = if recorder.token.is_some() {
-        let mut request = [0_u64; 1];
-        let request = request.as_mut_ptr().cast::<c_void>();
-        let result = pass_on!(recorder.irecv(buffer, count, datatype, source, tag, comm, request));
-        if result == SUCCESS {
-            let wait = recorder.wait_for(comm, source);
-            // SAFETY: the request was made above, the status is the program's or our own.
-            unsafe { recorder.test_in_turn(request, status, wait) }
-        } else {
-            result
-        }
+        let to = Part { buffer, count, datatype, peer: source, tag };
+        // SAFETY: arguments are the program's, the status is the program's or our own.
+        unsafe { exchange_in_turn(recorder, None, &to, comm, status) }
     } else {
         pass_on!(recorder.recv(buffer, count, datatype, source, tag, comm, status))
     };
@@ -387,33 +428,18 @@ pub unsafe extern "C" fn sendrecv(
     recorder.sends(sent, sent_count, sent_type, dest, sent_tag, comm);
     recorder.expects_too(buffer, count, datatype, source, tag);
     let status = recorder.status_for(status);
-    let result =
-        if recorder.token.is_some() {
-            let mut requests = [0_u64; 2];
-            let requests = requests.as_mut_ptr().cast::<c_void>();
-            let second = requests.wrapping_byte_add(recorder.abi.handle_size);
-            let mut result = pass_on!(recorder.irecv(buffer, count, datatype, source, tag, comm, requests));
-            if result == SUCCESS {
-                result = pass_on!(recorder.isend(sent, sent_count, sent_type, dest, sent_tag, comm, second));
-                recorder.posted(comm, dest);
-            }
-            if result == SUCCESS {
-                let wait = recorder.wait_for(comm, source);
-                let none = recorder.abi.status_ignore as *mut c_void;
-                // SAFETY: the requests were made above, the status is the program's or our own.
-                unsafe {
-                    result = recorder.test_in_turn(requests, status, wait);
-                    if result == SUCCESS {
-                        result = recorder.test_in_turn(second, none, Wait::Send);
-                    }
-                }
-            }
-            result
-        } else {
-            pass_on!(recorder.sendrecv(
+    let result = if recorder.token.is_some() {
+        let from = Part { buffer: sent.cast_mut(), count: sent_count, datatype: sent_type, peer: dest, tag: sent_tag };
+        let to = Part { buffer, count, datatype, peer: source, tag };
+        // SAFETY: arguments are the program's, the status is the program's or our own.
+        unsafe { exchange_in_turn(recorder, Some(&from), &to, comm, status) }
+    } else {
+        pass_on!(
+            recorder.sendrecv(
                 sent, sent_count, sent_type, dest, sent_tag, buffer, count, datatype, source, tag, comm, status
-            ))
-        };
+            )
+        )
+    };
     if result != SUCCESS {
         return recorder.abandon(result);
     }
@@ -455,27 +481,12 @@ pub unsafe extern "C" fn sendrecv_replace(
             let to = copy.as_mut_ptr().cast();
             result = pass_on!(recorder.pack(buffer, count, datatype, to, room, &raw mut length, comm));
         }
-        let mut requests = [0_u64; 2];
-        let requests = requests.as_mut_ptr().cast::<c_void>();
-        let second = requests.wrapping_byte_add(recorder.abi.handle_size);
         if result == SUCCESS {
-            result = pass_on!(recorder.irecv(buffer, count, datatype, source, tag, comm, requests));
-        }
-        if result == SUCCESS {
-            let from = copy.as_ptr().cast();
-            result = pass_on!(recorder.isend(from, length, packed, dest, sent_tag, comm, second));
-            recorder.posted(comm, dest);
-        }
-        if result == SUCCESS {
-            let wait = recorder.wait_for(comm, source);
-            let none = recorder.abi.status_ignore as *mut c_void;
-            // SAFETY: the requests were made above, the status is the program's or our own.
-            unsafe {
-                result = recorder.test_in_turn(requests, status, wait);
-                if result == SUCCESS {
-                    result = recorder.test_in_turn(second, none, Wait::Send);
-                }
-            }
+            let copy = copy.as_mut_ptr().cast();
+            let from = Part { buffer: copy, count: length, datatype: packed, peer: dest, tag: sent_tag };
+            let to = Part { buffer, count, datatype, peer: source, tag };
+            // SAFETY: arguments are the program's or our copy, which stays; the status is the program's or our own.
+            result = unsafe { exchange_in_turn(recorder, Some(&from), &to, comm, status) };
         }
         result
     } else {

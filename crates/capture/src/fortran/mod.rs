@@ -181,17 +181,23 @@ export! {
     ialltoall ialltoallv ialltoallw ireduce_scatter ireduce_scatter_block iscan iexscan
     neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv neighbor_alltoallw
     ineighbor_allgather ineighbor_allgatherv ineighbor_alltoall ineighbor_alltoallv ineighbor_alltoallw
+    isendrecv isendrecv_replace psend_init precv_init
+    barrier_init bcast_init reduce_init allreduce_init gather_init gatherv_init scatter_init scatterv_init
+    allgather_init allgatherv_init alltoall_init alltoallv_init alltoallw_init
+    reduce_scatter_init reduce_scatter_block_init scan_init exscan_init
     comm_dup comm_dup_with_info comm_idup comm_split comm_split_type comm_create comm_create_group comm_free
     cart_create cart_sub graph_create dist_graph_create dist_graph_create_adjacent intercomm_create intercomm_merge
     comm_spawn comm_spawn_multiple comm_accept comm_connect comm_disconnect comm_join
     win_create win_allocate win_allocate_shared win_create_dynamic win_free win_fence win_start win_complete win_post win_wait
     win_lock win_lock_all win_unlock win_unlock_all win_flush win_flush_all win_flush_local win_flush_local_all win_sync
+    win_attach win_detach win_test
     put get accumulate get_accumulate fetch_and_op compare_and_swap rput rget raccumulate rget_accumulate
     file_open file_close file_delete file_set_size file_preallocate file_set_view file_sync
     file_read file_read_all file_read_at file_read_at_all file_read_shared file_read_ordered
     file_write file_write_all file_write_at file_write_at_all file_write_shared file_write_ordered
     file_iread file_iread_at file_iread_all file_iread_at_all file_iread_shared
     file_iwrite file_iwrite_at file_iwrite_all file_iwrite_at_all file_iwrite_shared
+    file_seek file_seek_shared
     file_read_all_begin file_read_all_end file_read_at_all_begin file_read_at_all_end
     file_write_all_begin file_write_all_end file_write_at_all_begin file_write_at_all_end
 }
@@ -216,7 +222,7 @@ mod tests {
     static ENTRY: Entry = Entry::new("hayase_test_layer");
 
     #[unsafe(naked)]
-    unsafe extern "C" fn entry(_: [u64; 0]) {
+    unsafe extern "C" fn entry() {
         #[cfg(target_arch = "x86_64")]
         ::core::arch::naked_asm!("lea r11, [rip + {entry}]", "jmp {go_on}", entry = sym ENTRY, go_on = sym go_on);
         #[cfg(target_arch = "aarch64")]

@@ -41,12 +41,24 @@ impl Known {
 #[derive(Debug, Default)]
 pub struct Communicators {
     by_handle: FxHashMap<Handle, Known>,
-    last: (Handle, u32, bool),
+    last: Last,
     indices: u32,
     /// How many of a kind there have been.
     ordinals: FxHashMap<u64, u64>,
     world_group: Handle,
     me: u32,
+}
+
+/// The communicator of the present call.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    handle: Handle,
+    index: u32,
+    inter: bool,
+    /// This rank in it.
+    rank: Option<u32>,
+    /// How many ranks there are to send to.
+    partners: usize,
 }
 
 /// Id of the world.
@@ -58,8 +70,7 @@ impl Communicators {
         let mut world_group = 0;
         // SAFETY: there is room for a handle of any size.
         unsafe { (mpi.comm_group)(abi.comm_world, (&raw mut world_group).cast()) };
-        let mut communicators =
-            Self { world_group, last: (abi.comm_world, 0, false), indices: 1, me: rank, ..Self::default() };
+        let mut communicators = Self { world_group, indices: 1, me: rank, ..Self::default() };
         let members = (0..ranks).collect();
         let world = Known { index: 0, id: WORLD, inter: false, members, remote: Vec::new(), collectives: 0 };
         communicators.by_handle.insert(abi.comm_world, world);
@@ -76,16 +87,29 @@ impl Communicators {
         mpi: &Functions,
         writer: &mut Option<Writer<W>>,
     ) -> (u32, bool) {
-        if self.last.0 == handle {
-            return (self.last.1, self.last.2);
+        if self.last.handle == handle {
+            return (self.last.index, self.last.inter);
         }
+        let me = self.me;
         let known = match self.by_handle.get(&handle) {
             Some(known) => known,
             None => self.made(handle, 0, abi, mpi, writer),
         };
-        let found = (known.index, known.inter);
-        self.last = (handle, found.0, found.1);
-        found
+        let (index, inter) = (known.index, known.inter);
+        let rank = known.members.iter().position(|&member| member == me).map(|rank| rank as u32);
+        let partners = if inter { known.remote.len() } else { known.members.len() };
+        self.last = Last { handle, index, inter, rank, partners };
+        (index, inter)
+    }
+
+    /// This rank in the communicator that was asked for last.
+    pub fn rank(&self) -> Option<u32> {
+        self.last.rank
+    }
+
+    /// How many ranks that communicator has, or its remote group.
+    pub fn partners(&self) -> usize {
+        self.last.partners
     }
 
     /// What is known of a communicator.
@@ -120,8 +144,8 @@ impl Communicators {
             let communicator = Communicator { id, members: members.clone(), remote: remote.clone() };
             writer.new_communicator(index, &communicator);
         }
-        if self.last.0 == handle {
-            self.last.0 = 0;
+        if self.last.handle == handle {
+            self.last.handle = 0;
         }
         let known = Known { index, id, inter, members, remote, collectives: 0 };
         self.by_handle.entry(handle).insert_entry(known).into_mut()
@@ -130,16 +154,16 @@ impl Communicators {
     /// The handle is free.
     pub fn freed(&mut self, handle: Handle) {
         self.by_handle.remove(&handle);
-        if self.last.0 == handle {
-            self.last.0 = 0;
+        if self.last.handle == handle {
+            self.last.handle = 0;
         }
     }
 
     fn new_id(&mut self, parent: u64, members: &[u32], remote: &[u32]) -> u64 {
         // Both sides of an inter-communicator come to the same.
         let (first, second) = if remote.is_empty() || members < remote { (members, remote) } else { (remote, members) };
-        let mut hash = mix(0, parent);
-        // A group of one is that rank's own, or one of many alike: it is told by the rank.
+        // The two groups are joined from a communicator of each, which the other does not know.
+        let mut hash = mix(0, if remote.is_empty() { parent } else { 0 });
         for group in [first, second] {
             hash = mix(hash, group.len() as u64);
             for &member in group {
@@ -204,8 +228,8 @@ mod tests {
         assert_eq!(again, other.new_id(WORLD, &[0, 1, 2, 3], &[]));
         assert_ne!(world, again);
         assert_ne!(world, one.new_id(world, &[0, 1, 2, 3], &[]), "made from another one");
-        // Two groups, seen from both sides.
-        assert_eq!(one.new_id(WORLD, &[0, 1], &[2, 3]), other.new_id(WORLD, &[2, 3], &[0, 1]));
+        // Two groups, seen from both sides, each with a communicator of its own.
+        assert_eq!(one.new_id(low, &[0, 1], &[2, 3]), other.new_id(WORLD, &[2, 3], &[0, 1]));
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::sync::atomic::Ordering;
 
 use super::{OFF, OTHER_THREADS, Recorder, STATE, signals};
 
+/// Why a recording ends that was asked to end early.
+pub(super) const STOPPED: &str = "stopped as asked";
+
 /// Ends the recording of a process that is still sound: how it came to that, empty if as it should.
 #[cold]
 pub fn finish(recorder: &mut Recorder, why: &str) {
@@ -44,6 +47,12 @@ pub fn finish(recorder: &mut Recorder, why: &str) {
     if let Err(error) = recorder.write_maps() {
         eprintln!("hayase: rank {}: the memory map is not complete: {error}", recorder.rank);
     }
+    if let Some(peers) = &recorder.peers {
+        peers.leave();
+        if matters(why) {
+            peers.warn();
+        }
+    }
     let others = OTHER_THREADS.load(Ordering::Relaxed);
     if others > 0 {
         eprintln!(
@@ -53,7 +62,22 @@ pub fn finish(recorder: &mut Recorder, why: &str) {
     }
 }
 
+/// Whether a rank that ends for this reason takes the others with it.
+fn matters(why: &str) -> bool {
+    !matches!(why, "" | STOPPED | "deadlock")
+}
+
 impl Recorder {
+    /// MPI is finalised everywhere: what the ranks shared is no longer needed.
+    pub(crate) fn clean_up(&self) {
+        if self.rank == 0 {
+            for name in ["ranks", "token"] {
+                // It may not be there.
+                let _ = std::fs::remove_file(self.directory.join(name));
+            }
+        }
+    }
+
     /// Where the files of the process were in memory, and which builds they are.
     fn write_maps(&self) -> std::io::Result<()> {
         let mut text = Vec::new();

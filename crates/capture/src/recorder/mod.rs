@@ -9,6 +9,7 @@
 
 pub mod communicators;
 mod finish;
+mod peers;
 pub mod queue;
 pub mod requests;
 pub mod signals;
@@ -100,17 +101,20 @@ pub struct Recorder {
     pub handles: Vec<Handle>,
     /// Messages that were matched and not yet received: of which communicator, from whom, with what tag.
     pub messages: FxHashMap<Handle, (Handle, i32, i32)>,
+    /// Communicators that are being duplicated: number of the request, of which one, where the handle will be.
+    pub duplicates: Vec<(u64, Handle, usize)>,
     /// Rank in the world.
     pub rank: u32,
     /// Number of ranks.
     pub ranks: u32,
-    writer: Option<Writer<File>>,
+    pub(crate) writer: Option<Writer<File>>,
     queue: Queue,
     sites: FxHashMap<usize, u32>,
     last_site: (usize, u32),
     memory: Option<Memory>,
     poll: Option<Poll>,
     directory: PathBuf,
+    peers: Option<peers::Peers>,
     /// Start of the stream on the common clock \[ns\].
     start: u64,
     reads_cpu: bool,
@@ -280,7 +284,7 @@ impl Recorder {
         self.write(&event);
         self.event = event;
         if self.number() >= self.stop_events || self.event.end >= self.stop_after {
-            finish(self, "stopped as asked");
+            finish(self, finish::STOPPED);
         }
     }
 
@@ -325,6 +329,19 @@ impl Recorder {
         }
         self.back();
         result
+    }
+
+    /// Adds an event beside the present call's own, which comes after it.
+    pub(crate) fn adds(&mut self, mut event: Event) {
+        if self.token.is_some() {
+            self.counted += event.cpu.unwrap_or(0);
+            (event.begin, event.end) = (self.counted, self.counted);
+        }
+        self.last_end = event.end;
+        if let Some(poll) = self.poll.take() {
+            self.write(&poll.event);
+        }
+        self.write(&event);
     }
 
     #[inline]

@@ -12,10 +12,11 @@ use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use super::peers::WARNING;
 use super::{BUSY, OFF, ON, OTHER_THREADS, PLACE, Place, Recorder, STATE};
 
 /// What ends a program.
-const SIGNALS: [(c_int, &str); 11] = [
+const SIGNALS: [(c_int, &str); 12] = [
     (libc::SIGTERM, "SIGTERM"),
     (libc::SIGINT, "SIGINT"),
     (libc::SIGHUP, "SIGHUP"),
@@ -27,6 +28,7 @@ const SIGNALS: [(c_int, &str); 11] = [
     (libc::SIGILL, "SIGILL"),
     (libc::SIGXCPU, "SIGXCPU"),
     (libc::SIGSYS, "SIGSYS"),
+    (WARNING, "ended with another rank"),
 ];
 
 /// Faults: they come from the instruction that is running.
@@ -160,13 +162,19 @@ fn last_words(signal: c_int) {
     // SAFETY: the recorder is not busy, and from here on nothing enters it.
     if let Some(recorder) = unsafe { super::recorder() } {
         let name = SIGNALS.iter().find(|&&(known, _)| known == signal).map_or("a signal", |&(_, name)| name);
-        recorder.last_words(&["killed by ", name]);
+        recorder.last_words(if signal == WARNING { [name, ""] } else { ["killed by ", name] });
+        if let Some(peers) = &recorder.peers {
+            peers.leave();
+            if signal != WARNING {
+                peers.warn();
+            }
+        }
     }
 }
 
 impl Recorder {
     /// Ends the trace in a process that may be in any state: no memory but the recorder's own, nothing compressed.
-    pub(super) fn last_words(&mut self, why: &[&str]) {
+    pub(super) fn last_words(&mut self, why: [&str; 2]) {
         if let Some(memory) = self.memory.take() {
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.stop)() };
@@ -174,7 +182,7 @@ impl Recorder {
         let Some(writer) = &mut self.writer else { return };
         let mut note = [0_u8; 64];
         let mut length = 0;
-        for &byte in why.iter().flat_map(|text| text.as_bytes()) {
+        for byte in why.into_iter().flat_map(str::bytes) {
             if length < note.len() {
                 note[length] = byte;
                 length += 1;

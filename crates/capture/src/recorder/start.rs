@@ -10,6 +10,7 @@ use hayase_mpi::Statuses;
 use hayase_trace::{Call, Clock, Event, Header, Writer};
 
 use super::communicators::Communicators;
+use super::peers::Peers;
 use super::queue::Queue;
 use super::requests::Requests;
 use super::{BUSY, Memory, OFF, ON, PLACE, Place, RECORDER, Recorder, STATE, UNKNOWN, finish, signals};
@@ -67,6 +68,8 @@ pub fn initialised(begin: u64, site: usize) {
             signals::install();
             at_exit();
             recorder.start_memory();
+            // Without it ranks that are killed may lose their last calls: no reason not to record.
+            recorder.peers = Peers::join(&recorder.directory, recorder.rank, recorder.ranks).ok();
             PLACE.set(Place::Program);
             STATE.store(ON, Ordering::Relaxed);
             let (rank, ranks) = (recorder.rank, recorder.ranks);
@@ -133,6 +136,7 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         token: None,
         statuses: Statuses::default(),
         handles: Vec::new(),
+        duplicates: Vec::new(),
         messages: rustc_hash::FxHashMap::default(),
         rank,
         ranks,
@@ -141,6 +145,7 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         last_site: (0, 0),
         memory: None,
         poll: None,
+        peers: None,
         directory,
         start: begin,
         reads_cpu,

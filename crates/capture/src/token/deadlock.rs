@@ -4,9 +4,9 @@ use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering::SeqCst;
 
-use hayase_trace::{Call, Event};
+use hayase_trace::Call;
 
-use super::page::{BLOCKED, nap};
+use super::page::{BLOCKED, NO_TAG, nap};
 use super::{Token, Wait};
 use crate::recorder::{Recorder, finish};
 
@@ -49,13 +49,13 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
             if let Err(error) = std::fs::write(token.directory.join("deadlock"), &report) {
                 eprintln!("hayase: {}: {error}", token.directory.join("deadlock").display());
             }
-            let world = recorder.abi.comm_world;
-            // SAFETY: MPI is initialised; this ends all ranks.
-            unsafe { (recorder.mpi.abort)(world, CODE) };
         }
     }
-    // The first ends all of them.
-    nap(999_999_999);
+    // A rank that ends before it has finalised MPI takes the others with it. (`MPI_Abort` would too, but hangs in some
+    // libraries when another rank is in `MPI_Finalize`.) The first goes first, so that its report is whole.
+    if !first {
+        nap(500_000_000);
+    }
     // SAFETY: ends the process.
     unsafe { libc::_exit(CODE) }
 }
@@ -100,7 +100,7 @@ impl Token {
                 Wait::Send => text.push_str(" waits for a message to be received"),
                 Wait::Poll => text.push_str(" waits for its requests"),
             }
-            if peer != Event::NOBODY {
+            if tag != NO_TAG {
                 let _ = write!(text, ", tag {tag}");
             }
             let (file, offset, site) = (slot.file(), slot.offset.load(SeqCst), slot.site.load(SeqCst));

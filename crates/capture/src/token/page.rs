@@ -10,7 +10,7 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use hayase_trace::Event;
+use hayase_trace::{Event, Flags, Kind};
 
 use super::Wait;
 
@@ -22,6 +22,9 @@ pub(super) const BLOCKED: u32 = 2;
 /// In a call that is made without the token.
 pub(super) const OUTSIDE: u32 = 3;
 pub(super) const DONE: u32 = 4;
+
+/// The tag of a call that names none.
+pub(super) const NO_TAG: i32 = i32::MIN;
 
 /// A rank's part of the page.
 #[repr(C, align(256))]
@@ -78,7 +81,9 @@ impl Slot {
     pub(super) fn describe(&self, event: &Event) {
         self.call.store(event.call.code().into(), SeqCst);
         self.peer.store(event.peer, SeqCst);
-        self.tag.store(event.tag, SeqCst);
+        let tagged = matches!(event.call.kind(), Kind::Send | Kind::Recv | Kind::Sendrecv | Kind::Probe);
+        let tag = if tagged && !event.flags.has(Flags::ANY_TAG) { event.tag } else { NO_TAG };
+        self.tag.store(tag, SeqCst);
     }
 
     pub(super) fn set_file(&self, name: &[u8]) {
