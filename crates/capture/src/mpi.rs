@@ -18,7 +18,7 @@ pub struct Mpi {
 #[inline]
 pub fn functions() -> &'static Functions {
     static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
-    FUNCTIONS.get_or_init(|| Functions::find("PMPI_", |name| symbol(name)))
+    FUNCTIONS.get_or_init(|| Functions::find("PMPI_", symbol))
 }
 
 /// The library, if it is one that is understood; why not is said once.
