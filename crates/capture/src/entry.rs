@@ -5,7 +5,8 @@
 //! is a move and a jump; where they do not, the arguments on the stack are copied below it.
 //!
 //! `export!(MPI_Send 6 send)` exports `MPI_Send` of six arguments, each an integer or a pointer; `send` is an
-//! `unsafe extern "C" fn` with these six and `site: usize`.
+//! `unsafe extern "C" fn` with these six and `site: usize`. `PMPI_Send` is exported as well, the same: that is what the layers for
+//! Fortran call ([`fortran`](crate::fortran)).
 
 /// Exports symbols: name, number of arguments, body.
 macro_rules! export {
@@ -21,6 +22,18 @@ macro_rules! export {
             pub unsafe extern "C" fn $symbol() {
                 $crate::entry::hand_on!($arity $body)
             }
+
+            const _: () = {
+                /// The same by its other name.
+                ///
+                /// # Safety
+                /// As MPI has it.
+                #[unsafe(naked)]
+                #[unsafe(export_name = concat!("P", stringify!($symbol)))]
+                unsafe extern "C" fn beneath() {
+                    $crate::entry::hand_on!($arity $body)
+                }
+            };
         )*
     };
 }

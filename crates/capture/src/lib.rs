@@ -13,14 +13,15 @@
 //! one at a time, so that the processor time of each is measured undisturbed however many they are. [`recorder::signals`] sees
 //! to it that nothing is lost when the program does not end well.
 //!
-//! A wrapper of another language converts its handles and calls the same bodies.
+//! Fortran comes in through the C functions that its layer calls ([`fortran`]).
 
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 mod allocator;
 pub mod calls;
 mod clock;
 mod entry;
+pub mod fortran;
 pub mod mpi;
 pub mod recorder;
 pub mod token;

@@ -1,6 +1,6 @@
 //! The MPI library that is underneath.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::sync::OnceLock;
 
 use hayase_mpi::{Abi, Functions, Library};
@@ -18,7 +18,7 @@ pub struct Mpi {
 #[inline]
 pub fn functions() -> &'static Functions {
     static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
-    FUNCTIONS.get_or_init(|| Functions::find("PMPI_", symbol))
+    FUNCTIONS.get_or_init(|| Functions::find("PMPI_", beneath))
 }
 
 /// The library, if it is one that is understood; why not is said once.
@@ -32,6 +32,43 @@ pub fn library() -> Option<&'static Mpi> {
         }
     })
     .as_ref()
+}
+
+/// Address of a symbol beneath this library, which may have it too; null if there is none.
+pub fn beneath(name: &str) -> *mut c_void {
+    let Ok(name) = CString::new(name) else { return std::ptr::null_mut() };
+    // SAFETY: the name ends with a zero.
+    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !address.is_null() {
+        return address;
+    }
+    // An MPI library that was loaded later into a scope of its own, as Python does.
+    loaded()
+        .into_iter()
+        .filter(|path| path.to_bytes().windows(3).any(|part| part == b"mpi"))
+        .find_map(|path| {
+            // SAFETY: the path ends with a zero; nothing is loaded that is not there already.
+            unsafe {
+                let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                let address = if handle.is_null() { std::ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) };
+                (!address.is_null()).then_some(address)
+            }
+        })
+        .unwrap_or(std::ptr::null_mut())
+}
+
+/// The paths of all libraries of the process.
+fn loaded() -> Vec<CString> {
+    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: libc::size_t, data: *mut c_void) -> libc::c_int {
+        // SAFETY: `dl_iterate_phdr` gives a description that is valid during the call, and our own pointer.
+        unsafe { (*data.cast::<Vec<CString>>()).push(CStr::from_ptr((*info).dlpi_name).to_owned()) };
+        0
+    }
+    let mut found: Vec<CString> = Vec::new();
+    // SAFETY: the function takes what it is given.
+    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
+    found.retain(|path| !path.is_empty());
+    found
 }
 
 /// Address of a symbol of the process; null if there is none.

@@ -408,7 +408,7 @@ impl<W: Write> Drop for Writer<W> {
     }
 }
 
-fn put_site(out: &mut Vec<u8>, index: u32, site: &Site) {
+pub(crate) fn put_site(out: &mut Vec<u8>, index: u32, site: &Site) {
     put(out, index.into());
     put(out, site.address);
     put(out, site.name.len() as u64);
@@ -440,7 +440,7 @@ fn write_stored(out: &mut impl Write, kind: u8, pieces: &[&[u8]]) -> io::Result<
     pieces.iter().try_for_each(|piece| out.write_all(piece))
 }
 
-fn chunk_head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; chunk::HEAD] {
+pub(crate) fn chunk_head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; chunk::HEAD] {
     let mut head = [0; chunk::HEAD];
     head[0] = kind;
     head[1] = coding;

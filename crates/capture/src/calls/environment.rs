@@ -9,7 +9,7 @@ use hayase_trace::Call;
 use super::enter;
 use crate::entry::export;
 use crate::recorder::{finish, initialised};
-use crate::{clock, mpi};
+use crate::{clock, fortran, mpi};
 
 export! {
     MPI_Init 2 init;
@@ -23,7 +23,7 @@ export! {
 /// # Safety
 /// As MPI has it.
 pub unsafe extern "C" fn init(count: *mut c_int, words: *mut *mut *mut c_char, site: usize) -> c_int {
-    let begin = clock::monotonic();
+    let (begin, site) = (clock::monotonic(), fortran::caller(site));
     // SAFETY: arguments are the program's.
     let result = unsafe { (mpi::functions().init)(count, words) };
     if result == SUCCESS {
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn init_thread(
     provided: *mut c_int,
     site: usize,
 ) -> c_int {
-    let begin = clock::monotonic();
+    let (begin, site) = (clock::monotonic(), fortran::caller(site));
     // SAFETY: arguments are the program's.
     let result = unsafe { (mpi::functions().init_thread)(count, words, required, provided) };
     if result == SUCCESS {

@@ -20,7 +20,7 @@ const MISSING: c_int = 16;
 fn opaque(known: &AtomicPtr<c_void>, name: &'static str, site: usize, call: impl Fn(*mut c_void) -> c_int) -> c_int {
     let mut function = known.load(Ordering::Relaxed);
     if function.is_null() {
-        function = mpi::symbol(&format!("PMPI_{name}"));
+        function = mpi::beneath(&format!("PMPI_{name}"));
         if function.is_null() {
             return MISSING;
         }

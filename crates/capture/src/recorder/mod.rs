@@ -137,6 +137,7 @@ pub struct Recorder {
 /// the mark of the thread sees to that, as long as nobody keeps the reference.
 #[inline]
 pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
+    let site = crate::fortran::caller(site);
     if STATE.load(Ordering::Relaxed) != ON && !start::lazily() {
         return None;
     }
