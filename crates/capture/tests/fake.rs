@@ -1,201 +1,40 @@
-//! The recorder over an MPI library of this file: one rank, which may talk to itself.
-//!
-//! It says that it is MPICH, so its handles are numbers. Messages are kept in a list; a request is its position plus a base,
-//! except for sends, which all share one handle: they are complete at once, and MPICH does the same.
+//! The recorder over an MPI library of its own: without any MPI on the machine.
 
-#![allow(non_snake_case, reason = "they are the names of MPI")]
+mod common;
 
-use std::ffi::{c_char, c_int, c_void};
-use std::sync::Mutex;
+use std::path::Path;
+use std::process::Command;
 
-use hayase_trace::{Call, Event, Flags, Item, Reader};
+use hayase_trace::{Call, Flags};
 
-const WORLD: c_int = 0x4400_0000;
-const INT: c_int = 0x4c00_0405;
-const REQUEST_NULL: c_int = 0x2c00_0000;
-const SEND_REQUEST: c_int = 0x6c00_0001;
-const FIRST_REQUEST: c_int = 0x6c00_0100;
-const ANY_SOURCE: c_int = -2;
-const ANY_TAG: c_int = -1;
-
-/// Tags and sizes \[B\] of messages under way, and receives by request: their tag.
-static MESSAGES: Mutex<Vec<(c_int, usize)>> = Mutex::new(Vec::new());
-static RECEIVES: Mutex<Vec<c_int>> = Mutex::new(Vec::new());
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Get_library_version(version: *mut c_char, length: *mut c_int) -> c_int {
-    let text = b"MPICH Version:\t4.9.9 (of a test)\0";
-    // SAFETY: MPI asks for more room than that.
-    unsafe {
-        version.copy_from_nonoverlapping(text.as_ptr().cast(), text.len());
-        *length = text.len() as c_int - 1;
-    }
-    0
-}
-
-macro_rules! answers {
-    ($($name:ident($($argument:ident: $type:ty),*; $result:ident = $value:expr);)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($argument: $type,)* $result: *mut c_int) -> c_int {
-                $(let _ = $argument;)*
-                // SAFETY: there is room for the answer.
-                unsafe { *$result = $value };
-                0
-            }
-        )*
-    };
-}
-
-answers! {
-    PMPI_Comm_rank(comm: c_int; rank = 0);
-    PMPI_Comm_size(comm: c_int; size = 1);
-    PMPI_Comm_group(comm: c_int; group = 1);
-    PMPI_Type_size(datatype: c_int; size = 4);
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Init(_: *mut c_int, _: *mut *mut *mut c_char) -> c_int {
-    0
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Finalize() -> c_int {
-    0
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Isend(
-    _: *const c_void,
-    count: c_int,
-    _: c_int,
-    _: c_int,
-    tag: c_int,
-    _: c_int,
-    request: *mut c_int,
-) -> c_int {
-    MESSAGES.lock().unwrap().push((tag, 4 * count as usize));
-    // SAFETY: there is room for the handle.
-    unsafe { *request = SEND_REQUEST };
-    0
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Irecv(
-    _: *mut c_void,
-    _: c_int,
-    _: c_int,
-    _: c_int,
-    tag: c_int,
-    _: c_int,
-    request: *mut c_int,
-) -> c_int {
-    let mut receives = RECEIVES.lock().unwrap();
-    receives.push(tag);
-    // SAFETY: there is room for the handle.
-    unsafe { *request = FIRST_REQUEST + receives.len() as c_int - 1 };
-    0
-}
-
-/// Completes a request if its message is there: MPICH's status is count, count and cancelled, source, tag, error.
-unsafe fn complete(request: *mut c_int, status: *mut [c_int; 5]) -> bool {
-    // SAFETY: the caller gives a request, and a status or the constant 1.
-    unsafe {
-        if *request >= FIRST_REQUEST {
-            let tag = RECEIVES.lock().unwrap()[(*request - FIRST_REQUEST) as usize];
-            let mut messages = MESSAGES.lock().unwrap();
-            let Some(at) = messages.iter().position(|&(of, _)| tag == ANY_TAG || of == tag) else { return false };
-            let (tag, bytes) = messages.remove(at);
-            assert_ne!(status as usize, 1, "the recorder wants to know, even if the program does not");
-            *status = [bytes as c_int, 0, 0, tag, 0];
-        }
-        *request = REQUEST_NULL;
-    }
-    true
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Waitall(count: c_int, requests: *mut c_int, statuses: *mut [c_int; 5]) -> c_int {
-    for i in 0..count as usize {
-        // SAFETY: the caller gives arrays of this length.
-        assert!(unsafe { complete(requests.add(i), statuses.add(i)) }, "a message that is not there");
-    }
-    0
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Test(request: *mut c_int, flag: *mut c_int, status: *mut [c_int; 5]) -> c_int {
-    // SAFETY: the caller gives a request, a status, and room for the flag.
-    unsafe { *flag = complete(request, status).into() };
-    0
-}
-
-/// An inner call: what MPI calls of itself is not the program's.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn PMPI_Barrier(comm: c_int) -> c_int {
-    let mut request = 0;
-    // SAFETY: as a library that calls itself by its public names.
-    unsafe { MPI_Isend(std::ptr::null(), 1, INT, 0, 99, comm, &raw mut request) };
-    MESSAGES.lock().unwrap().pop();
-    0
-}
-
-unsafe extern "C" {
-    fn MPI_Init(count: *mut c_int, words: *mut *mut *mut c_char) -> c_int;
-    fn MPI_Finalize() -> c_int;
-    fn MPI_Barrier(comm: c_int) -> c_int;
-    fn MPI_Isend(b: *const c_void, n: c_int, t: c_int, to: c_int, tag: c_int, c: c_int, r: *mut c_int) -> c_int;
-    fn MPI_Irecv(b: *mut c_void, n: c_int, t: c_int, from: c_int, tag: c_int, c: c_int, r: *mut c_int) -> c_int;
-    fn MPI_Waitall(count: c_int, requests: *mut c_int, statuses: *mut [c_int; 5]) -> c_int;
-    fn MPI_Test(request: *mut c_int, flag: *mut c_int, status: *mut [c_int; 5]) -> c_int;
-    fn MPI_Win_fence(assertion: c_int, window: c_int) -> c_int;
+/// Compiles a source of `tests/fake`.
+fn compile(source: &str, out: &Path, arguments: &[&str]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake").join(source);
+    let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    command.args(["--edition", "2024", "-C", "debuginfo=0", "-o"]).args([out, &source]).args(arguments);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
 fn a_program_is_recorded_whatever_mpi_is_underneath() {
-    // The symbols that are exported are those of the recorder's library: it must be linked.
-    let _ = hayase_capture::recorder::wants_recording as fn() -> bool;
     let folder = tempfile::tempdir().unwrap();
-    // SAFETY: this is the only test of this process, and nothing else has begun.
-    unsafe { std::env::set_var("HAYASE_CAPTURE_DIR", folder.path()) };
-
-    let ignore = 1 as *mut [c_int; 5];
-    let mut requests = [0; 4];
-    let (mut flag, mut data) = (0, [0_i32; 16]);
-    let to = data.as_mut_ptr().cast::<c_void>();
-    // SAFETY: arguments are as MPI wants them.
-    unsafe {
-        assert_eq!(MPI_Init(std::ptr::null_mut(), std::ptr::null_mut()), 0);
-        MPI_Irecv(to, 16, INT, ANY_SOURCE, ANY_TAG, WORLD, &raw mut requests[0]);
-        MPI_Irecv(to, 16, INT, 0, 8, WORLD, &raw mut requests[1]);
-        // Found nothing, again and again, from one place.
-        let mut waiting = requests[1];
-        for _ in 0..1000 {
-            MPI_Test(&raw mut waiting, &raw mut flag, ignore);
-            assert_eq!(flag, 0);
-        }
-        MPI_Isend(to, 3, INT, 0, 7, WORLD, &raw mut requests[2]);
-        MPI_Isend(to, 5, INT, 0, 8, WORLD, &raw mut requests[3]);
-        assert_eq!(requests[2], requests[3], "sends share a handle");
-        MPI_Waitall(4, requests.as_mut_ptr(), ignore);
-        assert_eq!(requests, [REQUEST_NULL; 4]);
-        MPI_Barrier(WORLD);
-        assert_ne!(MPI_Win_fence(0, 0), 0, "a function that this library does not have");
-        MPI_Finalize();
-    }
-
-    let bytes = std::fs::read(folder.path().join("rank-00000.hyt")).unwrap();
-    let mut reader = Reader::new(bytes.as_slice());
-    let mut events: Vec<Event> = Vec::new();
-    let mut mpi = String::new();
-    while let Some(item) = reader.next().unwrap() {
-        match item {
-            Item::Header(header) => mpi = header.find("mpi").unwrap().into(),
-            Item::Event(event) => events.push(event.clone()),
-            _ => {}
-        }
-    }
-    assert_eq!(mpi, "MPICH 4.9.9");
+    let traces = folder.path().join("run");
+    std::fs::create_dir(&traces).unwrap();
+    compile("library.rs", &folder.path().join("libfakempi.so"), &[]);
+    let program = folder.path().join("program");
+    compile("program.rs", &program, &["-L", folder.path().to_str().unwrap()]);
+    let output = Command::new(&program)
+        .env("LD_LIBRARY_PATH", folder.path())
+        .env("LD_PRELOAD", common::library())
+        .env("HAYASE_CAPTURE_DIR", &traces)
+        .output()
+        .unwrap();
+    let run = common::Run { folder, output };
+    run.assert_success("the program");
+    let stream = run.stream(0);
+    let events = &stream.events;
+    assert_eq!(stream.header.as_ref().and_then(|header| header.find("mpi")), Some("MPICH 4.9.9"));
     let calls: Vec<Call> = events.iter().map(|event| event.call).collect();
     use Call::{Barrier, Finalize, Init, Irecv, Isend, Test, Waitall};
     assert_eq!(calls, [Init, Irecv, Irecv, Test, Isend, Isend, Waitall, Barrier, Finalize]);
@@ -204,5 +43,6 @@ fn a_program_is_recorded_whatever_mpi_is_underneath() {
     assert_eq!(open.flags, Flags::ANY_SOURCE.and(Flags::ANY_TAG));
     assert_eq!((tagged.peer, tagged.tag, tagged.bytes, tagged.requests.as_slice()), (0, 8, 20, &[2][..]));
     assert_eq!(events[6].requests, [1, 2, 3, 4]);
-    assert_eq!((events[4].bytes, events[4].element, events[4].buffer), (12, 4, to as u64));
+    let buffer: u64 = String::from_utf8_lossy(&run.output.stdout).trim().parse().unwrap();
+    assert_eq!((events[4].bytes, events[4].element, events[4].buffer), (12, 4, buffer));
 }
