@@ -11,6 +11,8 @@ use super::master_slave::args::MasterSlaveArgs;
 use super::measure::{AgentArgs, MeasureVerb};
 use super::predict::args::PredictArgs;
 use super::program::args::ProgramVerb;
+#[cfg(unix)]
+use super::record::args::RecordArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 use super::whatif::args::WhatIfArgs;
@@ -127,6 +129,9 @@ pub enum Verb {
     /// List the named machines, or show one.
     #[command(subcommand)]
     Machine(MachineVerb),
+    /// Run an MPI program and record the calls of all its ranks.
+    #[cfg(unix)]
+    Record(RecordArgs),
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
     Trace(TraceVerb),

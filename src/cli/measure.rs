@@ -180,6 +180,9 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
         RunFormat::Table => print(&table::communication(&analysis.communication, &analysis.calibration))?,
         RunFormat::Json => print_with(|w| json::write(&analysis, w))?,
     }
+    if analysis.is_disturbed() {
+        voice.hint("something disturbed the measurements: medians are far above the fastest; leave a processor to each of the two processes, or take longer (--seconds)");
+    }
     if measured.hosts.windows(2).any(|pair| pair[0] == pair[1]) {
         voice.hint("both processes ran on one host: this is what memory does, not a network");
     }

@@ -24,6 +24,8 @@ mod program;
 mod progress;
 mod range;
 mod rates;
+#[cfg(unix)]
+mod record;
 mod render;
 mod replay;
 mod run;
@@ -208,6 +210,8 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Whatif(args) => whatif::whatif(args, voice),
         Verb::Program(verb) => program::program(verb, voice),
         Verb::Predict(args) => predict::predict(args, voice),
+        #[cfg(unix)]
+        Verb::Record(args) => record::record(args, voice),
         Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),

@@ -5,7 +5,7 @@
 //! little longer than reading the clock, so several are timed together.
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hayase_mpi::{Library, NotFound};
 
@@ -19,8 +19,8 @@ const ORDER: i32 = 1;
 const DATA: i32 = 2;
 const READY: i32 = 3;
 
-/// So often, and at least so long, a send is asked whether it is done before it counts as waiting for its receiver.
-const ASK: (u32, Duration) = (5000, Duration::from_millis(10));
+/// So many words go there and back before a send that is still not done counts as waiting for its receiver.
+const WORDS: usize = 8;
 /// Rounds over all sizes.
 const ROUNDS: u32 = 8;
 /// Round trips of a short message that are timed together take about so long \[ns\].
@@ -41,7 +41,7 @@ enum Order {
     Receive,
     /// Let a message arrive, then receive it and time that; send the times in the end.
     ReceiveLate,
-    /// Wait for a word, then receive.
+    /// Answer so many words, then receive.
     Accept,
     /// Say who you are.
     Name,
@@ -247,7 +247,10 @@ impl Agent {
                     self.pair.send(&times, READY)?;
                 }
                 Some(Order::Accept) => {
-                    self.pair.receive(&mut [], READY)?;
+                    for _ in 0..count {
+                        self.pair.receive(&mut [], READY)?;
+                        self.pair.send(&[], READY)?;
+                    }
                     self.pair.receive(&mut self.into[..bytes], DATA)?;
                 }
                 Some(Order::Name) => {
@@ -299,16 +302,19 @@ impl Agent {
     }
 
     /// Whether a send of this size is done although nobody receives it.
+    ///
+    /// No clock is asked, and how busy the machine is does not matter: words go to the other process and back after the
+    /// message. When one has come back, that process has been inside MPI since the message was sent, and has taken it
+    /// in (some libraries call an eager send done only then) or has seen that somebody asks to send.
     fn goes_alone(&mut self, bytes: u64) -> Result<bool, Failed> {
-        self.order(Order::Accept, bytes, 1)?;
+        self.order(Order::Accept, bytes, WORDS)?;
         let mut send = self.pair.start_send(&self.out[..bytes as usize], DATA)?;
-        let (begin, mut asked) = (now(), 0);
         let mut done = false;
-        while !done && (asked < ASK.0 || begin.elapsed() < ASK.1) {
-            done = self.pair.is_done(&mut send)?;
-            asked += 1;
+        for _ in 0..WORDS {
+            self.pair.send(&[], READY)?;
+            self.pair.receive(&mut [], READY)?;
+            done = done || self.pair.is_done(&mut send)?;
         }
-        self.pair.send(&[], READY)?;
         if !done {
             self.pair.wait(send)?;
         }

@@ -5,6 +5,9 @@
 //! the results. So noise counts, and so does that the model may not hold: parameters that depend on which sizes are looked
 //! at are not sure.
 //!
+//! **Noise only adds.** The repetition at a low percentile counts; and since a longer message is never faster than a shorter one under
+//! the same protocol, a measurement that was disturbed at all its repetitions is held down by those of longer messages.
+//!
 //! **Not identifiable** is a parameter whose interval reaches down to 0 or is wider than its value. Fitted parameters are not
 //! negative, so one that the measurements contradict comes out as 0 again and again. Sums of such parameters (the time of an empty
 //! message, the slope of a line) are told all the same.
@@ -26,6 +29,8 @@ use crate::units::{Bytes, Time};
 
 /// Resamplings.
 const RESAMPLINGS: usize = 300;
+/// A median above so many times the low percentile: other processes had the processor.
+const DISTURBED: f64 = 2.0;
 /// Sums that are told beside the parameters.
 const SUMS: [(&str, &[(&str, f64)], &str); 6] = [
     ("2 o + L", &[("o", 2.0), ("L", 1.0)], "ns"),
@@ -62,11 +67,13 @@ struct Group {
 pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnostic> {
     let groups = group(measured);
     let percentile = origin.percentile;
-    let times = rows(&groups, percentile);
-    let largest = times.last().map_or(0, |row| row.size.0);
+    let largest = groups.iter().map(|group| group.bytes).max().unwrap_or(0);
     let sync = measured.eager.unwrap_or(largest);
+    let of = |groups: &[Group]| Reduced::of(groups, percentile, sync);
+    let reduced = of(&groups);
+    let times = rows(&groups, &reduced);
     let options = |short| Options { short, sync: Some(Bytes(sync)), percentile };
-    let calibration = calibrate::calibrate(&samples(&groups, percentile), &options(None))?;
+    let calibration = calibrate::calibrate(&samples(&reduced), &options(None))?;
     let short = calibration.s.map(|short| Bytes(short.bytes)).filter(|short| short.0 < sync);
     let limits = Limits { s: short, sync: measured.eager.map(Bytes) };
     let mut lines = lines(&times, &limits);
@@ -77,11 +84,12 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
     let mut stream = Stream::new(1, "bootstrap");
     let given = options(Some(short.unwrap_or(Bytes(sync))));
     for _ in 0..RESAMPLINGS {
-        let drawn = resample(&groups, &mut stream);
+        let groups = resample(&groups, &mut stream);
+        let drawn = of(&groups);
         for (found, line) in drawn_lines.iter_mut().zip(&lines) {
-            found.extend(straight(&rows(&drawn, percentile), line.from.0, line.to.0));
+            found.extend(straight(&rows(&groups, &drawn), line.from.0, line.to.0));
         }
-        if let Ok(found) = calibrate::calibrate(&samples(&drawn, percentile), &given) {
+        if let Ok(found) = calibrate::calibrate(&samples(&drawn), &given) {
             for (name, _) in names() {
                 let value = value_of(&found, name);
                 parameters.entry(name.to_owned()).or_default().extend(value);
@@ -163,23 +171,49 @@ fn sorted(ns: &[f64]) -> Vec<f64> {
     sorted
 }
 
-fn rows(groups: &[Group], percentile: f64) -> Vec<Row> {
+/// What counts of each group, in the order of groups: kind, size, work \[ns\], time \[ns\].
+struct Reduced(Vec<(Kind, u64, f64, f64)>);
+
+impl Reduced {
+    /// The percentile of each, and none above what a longer message took that was measured the same way, under the same
+    /// protocol. (With work, sizes are not measured the same way: their work differs.)
+    fn of(groups: &[Group], percentile: f64, sync: u64) -> Self {
+        let one =
+            |group: &Group| (group.kind, group.bytes, group.work_ns, at_percentile(&sorted(&group.ns), percentile));
+        let mut reduced: Vec<_> = groups.iter().map(one).collect();
+        // Groups are sorted by kind, then size.
+        let mut least: Option<(Kind, bool, f64)> = None;
+        for (kind, bytes, _, time) in reduced.iter_mut().rev().filter(|entry| entry.2 == 0.0) {
+            let waits = *bytes > sync;
+            *time = match least {
+                Some((of, side, least)) if (of, side) == (*kind, waits) => time.min(least),
+                _ => *time,
+            };
+            least = Some((*kind, waits, *time));
+        }
+        Self(reduced)
+    }
+
+    fn find(&self, kind: Kind, bytes: u64) -> Option<f64> {
+        let same = |entry: &&(Kind, u64, f64, f64)| (entry.0, entry.1, entry.2) == (kind, bytes, 0.0);
+        self.0.iter().find(same).map(|entry| entry.3)
+    }
+}
+
+fn rows(groups: &[Group], reduced: &Reduced) -> Vec<Row> {
     let time = |ns: f64| Time::from_ps(ns * 1e3);
-    let of = |kind: Kind, bytes: u64| {
-        let group = groups.iter().find(|group| group.kind == kind && group.bytes == bytes)?;
-        Some(time(at_percentile(&sorted(&group.ns), percentile)))
-    };
-    let trips = groups.iter().filter(|group| group.kind == Kind::RoundTrip && group.work_ns == 0.0);
+    let trips =
+        groups.iter().zip(&reduced.0).filter(|(group, _)| group.kind == Kind::RoundTrip && group.work_ns == 0.0);
     trips
-        .map(|group| {
-            let (sorted, bytes) = (sorted(&group.ns), group.bytes);
+        .map(|(group, &(_, bytes, _, least))| {
+            let sorted = sorted(&group.ns);
             Row {
                 size: Bytes(bytes),
-                receive: time(at_percentile(&sorted, percentile) / 2.0),
+                receive: time(least / 2.0),
                 median: time(at_percentile(&sorted, 50.0) / 2.0),
                 high: time(at_percentile(&sorted, 95.0) / 2.0),
-                send: of(Kind::Send, bytes),
-                late: of(Kind::Late, bytes),
+                send: reduced.find(Kind::Send, bytes).map(time),
+                late: reduced.find(Kind::Late, bytes).map(time),
                 repetitions: group.ns.len() as u64,
             }
         })
@@ -187,18 +221,17 @@ fn rows(groups: &[Group], percentile: f64) -> Vec<Row> {
 }
 
 /// What the fit reads: one sample a measurement.
-fn samples(groups: &[Group], percentile: f64) -> Vec<Sample> {
+fn samples(reduced: &Reduced) -> Vec<Sample> {
     let time = |ns: f64| Time::from_ps(ns * 1e3);
     let call = |kind| match kind {
         Kind::RoundTrip => Some(calibrate::Measured::RoundTrip),
         Kind::Send => Some(calibrate::Measured::Send),
         Kind::Late => None,
     };
-    let sample = |group: &Group| {
-        let measured = at_percentile(&sorted(&group.ns), percentile);
-        Some(Sample { call: call(group.kind)?, bytes: group.bytes, work: time(group.work_ns), time: time(measured) })
+    let sample = |&(kind, bytes, work, ns): &(Kind, u64, f64, f64)| {
+        Some(Sample { call: call(kind)?, bytes, work: time(work), time: time(ns) })
     };
-    groups.iter().filter_map(sample).collect()
+    reduced.0.iter().filter_map(sample).collect()
 }
 
 /// A line for each protocol that has three sizes.
@@ -270,6 +303,12 @@ fn parameter(name: &str, unit: &str, value: Option<f64>, drawn: Vec<f64>) -> Par
 }
 
 impl Analysis {
+    /// Whether something disturbed the measurements: at half of the sizes the median is so many times the low percentile.
+    pub fn is_disturbed(&self) -> bool {
+        let times = &self.communication.times;
+        2 * times.iter().filter(|row| row.median.ps() > DISTURBED * row.receive.ps()).count() > times.len()
+    }
+
     /// The parameters that the measurements do not tell, without sums.
     pub fn unknown(&self) -> Vec<&str> {
         let parameters = self.communication.parameters.iter();

@@ -6,8 +6,8 @@
 //! ([`protocol`]), which the launcher brings back to the process that started it all.
 //!
 //! What is measured ([`agent`]):
-//! * **S without a clock.** Rank 0 starts a send for which no receive is posted and asks over and over whether it is done: it
-//!   will be if the message is eager, and never if it waits for its receiver. A binary search finds S to the byte.
+//! * **S without a clock.** Rank 0 starts a send for which no receive is posted, exchanges words with rank 1 and asks whether it is
+//!   done: it is if the message is eager, and never if it waits for its receiver. A binary search finds S to the byte.
 //! * **Round trips** without work and with work that hides the message, for sizes up to some MiB and on both sides of S;
 //!   half a round trip is the time of a message, T_comm. **Sends** whose receive is posted, and **late receives** whose
 //!   message is there already.

@@ -13,7 +13,7 @@ const LEVELS: &[&[&str]] = &[
     &["record"],
     &["report"],
     &["scenario", "output"],
-    &["sweep", "validation", "bench", "measure"],
+    &["sweep", "validation", "bench", "measure", "capture"],
     &["cli"],
 ];
 

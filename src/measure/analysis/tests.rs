@@ -129,3 +129,19 @@ fn what_is_written_for_calibration_is_read_by_it() {
     let none = Measured { times: Vec::new(), ..measured };
     assert_eq!(analyse(&none, origin()).unwrap_err().code, "too-few-measurements");
 }
+
+/// Noise of a machine on which each process often loses the processor for milliseconds.
+#[test]
+fn a_size_whose_repetitions_were_all_disturbed_is_held_down_by_longer_ones() {
+    let truth = [850.0, 1700.0, 5.0, 4.7, 15.0, 4.8, 3.9, 6.0];
+    let mut measured = measured(4, |kind, k, w| loggps(kind, k, w, truth));
+    for times in measured.times.iter_mut().filter(|times| [16, 48, 96].contains(&times.bytes) && times.work_ns == 0.0) {
+        times.ns.iter_mut().for_each(|ns| *ns += 8e6);
+    }
+    let found = analyse(&measured, origin()).unwrap();
+    let time = loggps(Kind::RoundTrip, 64, 0.0, truth) / 2.0;
+    assert!((found.communication.receive_time(48).ps() / 1e3 / time - 1.0).abs() < 0.05);
+    assert!(!found.is_disturbed(), "three sizes are few");
+    let row = found.communication.times.iter().find(|row| row.size == Bytes(48)).unwrap();
+    assert!(row.median > row.receive + Time::from_ps(1e9), "the median tells of the disturbance");
+}

@@ -24,12 +24,14 @@ Commands:
   whatif        Vary parameters of nodes and network under a program: which of them matter, and what
                 any network could bring
   calibrate     Find the LogGPS parameters of a machine from measured round trips
+  measure       Measure what a real network does, as a data set
   check         Check files without running anything: scenarios, topologies, patterns
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
   topology      List the named topologies, or show one
   pattern       List the named patterns, or show one
   machine       List the named machines, or show one
+  record        Run an MPI program and record the calls of all its ranks
   trace         Show what a recorded program or a schedule holds, or write it in another format
   master-slave  Predict a master/slave program from a few executed tasks
   validate      Hold the simulator against closed forms, other simulators and published figures
