@@ -35,6 +35,7 @@ mod chunk;
 mod code;
 mod event;
 mod header;
+pub mod memory;
 mod read;
 mod shape;
 mod write;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
+use crate::chunk::Packer;
 use crate::code::{Crc, fold, put};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::{Communicator, Event, Header, SIGNATURE, Site, chunk};
@@ -34,8 +35,7 @@ pub struct Writer<W: Write> {
     newest: u64,
     shapes: Shapes,
     raw: Vec<u8>,
-    stored: Vec<u8>,
-    compressor: zstd::bulk::Compressor<'static>,
+    packer: Packer,
 }
 
 #[derive(Default)]
@@ -67,8 +67,7 @@ impl<W: Write> Writer<W> {
             newest: 0,
             shapes: Shapes::default(),
             raw: Vec::new(),
-            stored: Vec::new(),
-            compressor: zstd::bulk::Compressor::new(LEVEL)?,
+            packer: Packer::new(LEVEL)?,
         };
         writer.raw.extend_from_slice(header.to_text().as_bytes());
         // As it is: so that a trace can be recognised by eye.
@@ -271,7 +270,7 @@ impl<W: Write> Writer<W> {
             piece(head(i + 2));
             piece(column);
         }
-        out.write_all(&chunk_head(chunk::EVENTS, chunk::STORED, total, total, crc))?;
+        out.write_all(&chunk::head(chunk::EVENTS, chunk::STORED, total, total, crc))?;
         out.write_all(head(0))?;
         out.write_all(head(1))?;
         for (i, column) in self.columns.iter_mut().enumerate() {
@@ -315,26 +314,7 @@ impl<W: Write> Writer<W> {
     /// Writes `raw` as a chunk.
     fn chunk(&mut self, kind: u8, compress: bool) -> io::Result<()> {
         let out = self.out.as_mut().ok_or_else(|| io::Error::other("the stream has ended"))?;
-        if self.raw.len() > chunk::LONGEST {
-            return Err(io::Error::other(format!(
-                "{} bytes are more than a chunk of a trace holds ({})",
-                self.raw.len(),
-                chunk::LONGEST
-            )));
-        }
-        let (mut coding, mut bytes) = (chunk::STORED, &self.raw);
-        if compress {
-            self.stored.resize(zstd::zstd_safe::compress_bound(self.raw.len()), 0);
-            let length = self.compressor.compress_to_buffer(&self.raw, &mut self.stored[..])?;
-            self.stored.truncate(length);
-            if length < self.raw.len() {
-                (coding, bytes) = (chunk::ZSTD, &self.stored);
-            }
-        }
-        let mut crc = Crc::new();
-        crc.add(bytes);
-        out.write_all(&chunk_head(kind, coding, self.raw.len(), bytes.len(), crc))?;
-        out.write_all(bytes)
+        self.packer.write(out, kind, &self.raw, compress)
     }
 }
 
@@ -349,14 +329,4 @@ impl<W: Write> Drop for Writer<W> {
         // Nobody is there any more to hear of a failure.
         let _ = self.flush();
     }
-}
-
-fn chunk_head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; chunk::HEAD] {
-    let mut head = [0; chunk::HEAD];
-    head[0] = kind;
-    head[1] = coding;
-    head[2..6].copy_from_slice(&(raw as u32).to_le_bytes());
-    head[6..10].copy_from_slice(&(stored as u32).to_le_bytes());
-    head[10..14].copy_from_slice(&crc.value().to_le_bytes());
-    head
 }
