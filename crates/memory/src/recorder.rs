@@ -111,16 +111,35 @@ impl<W: Write> Recorder<W> {
         false
     }
 
+    /// Takes an access that continues the open gather of the site with this [`key`]; `false`: it does not, nothing has
+    /// happened.
+    #[inline(always)]
+    pub fn extend_gather(&mut self, key: u64, address: u64) -> bool {
+        let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
+        let Some(slot) = self.slots.get_mut(index) else { return false };
+        if slot.key != key || slot.count != GATHER || slot.step != self.position {
+            return false;
+        }
+        let Some(side) = self.sides.get_mut(slot.side as usize) else { return false };
+        if !side.folder.gather(address) {
+            return false;
+        }
+        slot.step = slot.step.wrapping_add(slot.stride);
+        self.position += 1;
+        true
+    }
+
     /// An access of the program.
     pub fn access(&mut self, key: u64, address: u64, size: u64) {
         self.access_of(key, address, size, Kind::Plain, "");
     }
 
     /// An access by a site of any kind; `name` says by which function.
+    #[inline(never)]
     pub fn access_of(&mut self, key: u64, address: u64, size: u64, kind: Kind, name: &str) {
+        let index = self.find(key, kind, name);
         let position = self.position;
         self.position = position + 1;
-        let index = self.find(key, kind, name);
         let slot = &mut self.slots[index];
         let Some(side) = self.sides.get_mut(slot.side as usize) else { return };
         if !side.active {
@@ -138,12 +157,9 @@ impl<W: Write> Recorder<W> {
                     slot.count = 2;
                     return;
                 }
-                GATHER if slot.step == position => {
-                    return match side.folder.gather(address, &mut self.writer) {
-                        Ok(true) => slot.step = position + slot.stride,
-                        Ok(false) => slot.count = 0,
-                        Err(error) => note(&mut self.error, Err(error)),
-                    };
+                GATHER if slot.step == position && side.folder.gather(address) => {
+                    slot.step = slot.step.wrapping_add(slot.stride);
+                    return;
                 }
                 _ if slot.next == address && slot.at == position => {
                     slot.next = address.wrapping_add(slot.stride);
@@ -161,14 +177,11 @@ impl<W: Write> Recorder<W> {
                 && at == position
                 && side.size == size
             {
-                let result = side.folder.gather(address, &mut self.writer);
-                if matches!(result, Ok(true)) {
+                // It has room: it has just begun.
+                if side.folder.gather(address) {
                     (slot.count, slot.at, slot.stride, slot.step) = (GATHER, NEVER, step, at + step);
                     return;
                 }
-                note(&mut self.error, result.map(drop));
-                slot.count = 0;
-                return;
             }
         }
         (slot.count, slot.at, slot.stride, slot.step) = (1, NEVER, address, position);

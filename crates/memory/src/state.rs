@@ -63,6 +63,10 @@ pub(crate) fn access<const SIZE: u64>(key: u64, address: u64) {
 #[cold]
 #[inline(never)]
 fn slow<const SIZE: u64>(key: u64, address: u64) {
+    // SAFETY: as above.
+    if unsafe { &mut *RECORDER.load(Ordering::Relaxed) }.extend_gather(key, address) {
+        return;
+    }
     with(|recorder| recorder.access(key, address, SIZE));
 }
 

@@ -24,7 +24,8 @@ fn there_and_back(steps: &[Step]) -> (Vec<(u64, Vec<(u64, u64, u64)>)>, Totals, 
         match *step {
             Step::Access(key, address, size) => {
                 // As the entry functions do: the fast way first, for accesses that have only one size.
-                if key >= site(VARIED, false) || !recorder.extend(key, address) {
+                let fast = key < site(VARIED, false);
+                if !(fast && (recorder.extend(key, address) || recorder.extend_gather(key, address))) {
                     recorder.access(key, address, size);
                 }
             }

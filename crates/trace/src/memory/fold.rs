@@ -57,7 +57,11 @@ impl Folder {
                 self.close(1, sink)?;
                 (self.delta, self.alike) = (0, 0);
                 let step = run.step;
-                self.gather = Gather { site: run.site, size: run.size, first: before.first, step, ..Gather::default() };
+                let mut addresses = std::mem::take(&mut self.gather.addresses);
+                addresses.clear();
+                // So that adding to it never asks for memory.
+                addresses.reserve(LONGEST_GATHER);
+                self.gather = Gather { site: run.site, size: run.size, first: before.first, step, addresses };
                 let mut whole = before;
                 whole.push(level);
                 for earlier in whole.runs() {
@@ -96,22 +100,20 @@ impl Folder {
         }
     }
 
-    /// Adds an access to the open gather, which must have said that this is its position; `false`: the gather is
-    /// closed with it, because it is long or because a rule has set in.
-    ///
-    /// # Errors
-    /// Those of the sink.
-    pub fn gather(&mut self, address: u64, sink: &mut impl Sink) -> io::Result<bool> {
+    /// Adds an access to the open gather, which must have said that this is its position; `false`: the gather is long
+    /// or a rule has set in, and it must be closed; nothing has happened.
+    #[inline]
+    pub fn gather(&mut self, address: u64) -> bool {
         let addresses = &mut self.gather.addresses;
-        let delta = addresses.last().map_or(0, |last| address.wrapping_sub(*last));
-        self.alike = if delta == self.delta { self.alike + 1 } else { 0 };
-        self.delta = delta;
-        addresses.push(address);
-        let goes_on = addresses.len() < LONGEST_GATHER && self.alike < REGULAR;
-        if !goes_on {
-            self.end_gather(sink)?;
+        let Some(&last) = addresses.last() else { return false };
+        let delta = address.wrapping_sub(last);
+        let alike = if delta == self.delta { self.alike + 1 } else { 0 };
+        if alike >= REGULAR || addresses.len() == addresses.capacity() || addresses.len() >= LONGEST_GATHER {
+            return false;
         }
-        Ok(goes_on)
+        (self.delta, self.alike) = (delta, alike);
+        addresses.push(address);
+        true
     }
 
     /// Whether the open nest is one short run, or two, that this one continues in time and not in address.
@@ -132,7 +134,11 @@ impl Folder {
             && (level.count == 2 || open.levels() != nest.levels())
     }
 
-    fn end_gather(&mut self, sink: &mut impl Sink) -> io::Result<()> {
+    /// Closes the gather, if there is one.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn end_gather(&mut self, sink: &mut impl Sink) -> io::Result<()> {
         if self.gather.addresses.is_empty() {
             return Ok(());
         }
