@@ -25,8 +25,8 @@ use crate::transport::{Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
-pub use observer::{Flight, Observer};
-pub use steps::Steps;
+pub use observer::{Alone, Flight, Observer, Step};
+pub use steps::{Because, Steps};
 
 /// The width of an instant, relative to the time since the start: rounding moves a finish time by some 1e-16 of it
 /// each time a rate changes, so what is closer than 2^-44 (6e-14) of it happens at once.

@@ -1,6 +1,6 @@
 //! What can be seen of a run while it happens.
 
-use crate::ids::LinkId;
+use crate::ids::{LinkId, MessageId, RankId};
 use crate::units::Time;
 use crate::workload::Send;
 
@@ -14,6 +14,46 @@ pub struct Flight {
     /// How long it would take with the network to itself: latencies plus bytes over the least capacity,
     /// unless the transport says otherwise.
     pub alone: Time,
+}
+
+/// A step: of every rank one message, which all start together and are delivered together.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Which of its rank's messages each of them is.
+    pub index: u32,
+    /// When they were sent.
+    pub start: Time,
+    /// When they are delivered.
+    pub now: Time,
+    /// Size of each \[B\].
+    pub bytes: u64,
+    /// By sender: where its message goes.
+    pub destinations: &'a [RankId],
+    /// How long each would take with the network to itself.
+    pub alone: Alone<'a>,
+}
+
+/// How long the messages of a step would take with the network to themselves.
+#[derive(Clone, Copy, Debug)]
+pub enum Alone<'a> {
+    /// All of them as long.
+    Same(Time),
+    /// By sender.
+    Each(&'a [Time]),
+}
+
+impl Step<'_> {
+    /// Its messages, in order of their senders.
+    pub fn flights(&self) -> impl Iterator<Item = Flight> {
+        self.destinations.iter().enumerate().map(|(rank, &dst)| {
+            let alone = match self.alone {
+                Alone::Same(alone) => alone,
+                Alone::Each(alone) => alone[rank],
+            };
+            let id = MessageId { src: RankId(rank as u32), index: self.index };
+            Flight { send: Send { id, dst, bytes: self.bytes }, start: self.start, alone }
+        })
+    }
 }
 
 /// Looks at what happens; every method does nothing unless it is written.
@@ -32,6 +72,15 @@ pub trait Observer {
     /// [`Observer::carried`].
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
         let _ = (now, flight, route);
+    }
+
+    /// Steps have been delivered, one after another; what their messages did to links is told by [`Observer::carried`].
+    fn steps(&mut self, steps: &[Step<'_>]) {
+        for step in steps {
+            for flight in step.flights() {
+                self.delivered(step.now, &flight, &[]);
+            }
+        }
     }
 
     /// A link has carried so many bytes \[B\] of messages that were delivered without their route.

@@ -1,32 +1,37 @@
-//! Programs that go step by step behind a barrier, without an event for each message.
+//! Programs that go step by step, without an event for each message.
 
 use rayon::prelude::*;
 
-use super::{Flight, Observer, Outcome, Progress, Stop, Watch, Wires};
+use super::{Alone, Observer, Outcome, Progress, Step, Stop, Watch, Wires};
 use crate::fabric::Fabric;
-use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
+use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
 use crate::units::{Bandwidth, Time};
-use crate::workload::Send;
 use crate::workload::pattern::Pattern;
 
-/// A pattern played under a barrier, step by step.
+/// A pattern whose steps are counted instead of played.
 ///
-/// In each step every rank sends one message, all of b bytes, and the next step begins when all have arrived. Under
-/// equal share and under max-min the step takes
-/// ```text
-/// max over links l of n(l) b / c(l)
-/// ```
-/// with n(l) messages of the step over link l of capacity c(l): the flows of the link with the largest n / c have that
-/// rate from the start to the end of the step, since no other link is slower, neither at the start nor when flows have
-/// left it; and every other flow is at least as fast all the time. So a step is counting: no lists, no queue, no events.
-/// *When* within its step a message arrives is not worked out: it counts as delivered when its step is over.
+/// In each step every rank sends one message, all of b bytes, and the next step begins when all have arrived, for one of
+/// two reasons:
 ///
-/// Ranks are counted in parallel, in parts whose sums are whole numbers: the result does not depend on how many threads
-/// there are.
+/// * **A barrier holds them.** Under equal share and under max-min the step then takes
+///   ```text
+///   max over links l of n(l) b / c(l)
+///   ```
+///   with n(l) messages of the step over link l of capacity c(l): the flows of the link with the largest n / c have that
+///   rate from the start to the end of the step, since no other link is slower, neither at the start nor when flows have
+///   left it; and every other flow is at least as fast all the time. *When* within its step a message arrives is not
+///   worked out: it counts as delivered when its step is over.
+/// * **They are even**: the least share c / n along its route is the same for every message. Then that is the rate of all
+///   (each is held back by a link whose n flows all get c / n, so it is full), they arrive together, and each rank is
+///   free for its next message at the same instant. A regular placement gives that on fabrics that can carry a
+///   permutation. A step that is not even ends the counting: such a program has to be played.
 ///
-/// Cost: O(N·h + L) a step, for N ranks, h links a route and L links.
+/// So a step is counting: no lists, no queue, no events. Nothing a step does depends on the one before, so threads count
+/// different steps; their sums are whole numbers, and the result does not depend on how many threads there are.
+///
+/// Cost: O(N h + L) a step, for N ranks, h links a route and L links.
 pub struct Steps<'a> {
     fabric: &'a Fabric,
     router: &'a dyn Router,
@@ -35,124 +40,179 @@ pub struct Steps<'a> {
     wires: Wires,
     /// Size of all messages \[B\].
     bytes: u64,
+    /// What makes the next step wait for this one.
+    because: Because,
 }
 
-/// Ranks counted by one thread at a time: so many that handing them out does not matter.
-const FEWEST_RANKS: usize = 1024;
+/// Why a step begins when all messages of the one before have arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Because {
+    /// There is a barrier after every step.
+    Barrier,
+    /// A rank sends its next message when the one before has arrived, and all arrive together.
+    Even,
+}
 
-/// Some of the ranks.
-struct Part {
-    ranks: std::ops::Range<u32>,
+/// Messages that one thread counts between two looks at the watch.
+const MESSAGES_A_TURN: u32 = 1 << 16;
+
+/// What a thread needs for counting.
+struct Worker {
     /// By link: messages of this step.
     counts: IdVec<LinkId, u32>,
-    /// By rank of this part: where its message goes, and how long it takes alone.
-    messages: Vec<(RankId, Time)>,
+    /// By link: messages of all steps so far.
+    crossed: IdVec<LinkId, u64>,
+    /// By rank: from where to where its message goes.
+    ends: Vec<(NodeId, NodeId)>,
     route: Vec<LinkId>,
 }
 
+/// A step that has been counted.
+#[derive(Default)]
+struct Counted {
+    /// By rank: where its message goes.
+    destinations: Vec<RankId>,
+    /// By rank: how long its message takes alone, where that is not the same for all.
+    alone: Vec<Time>,
+    /// Rate of the slowest messages; infinite where no link is used, `None` where the messages are not even but should.
+    rate: Option<f64>,
+}
+
 impl<'a> Steps<'a> {
-    /// The pattern on this fabric, if it can be played so: its steps are uniform and no link has a latency.
+    /// The pattern on this fabric, if it can be counted so: its steps are uniform and no link has a latency.
     pub fn new(
         fabric: &'a Fabric,
         router: &'a dyn Router,
         placement: &'a Placement,
         pattern: &'a dyn Pattern,
+        because: Because,
     ) -> Option<Self> {
         let bytes = pattern.uniform_steps()?;
         let fits = bytes > 0 && fabric.links().iter().all(|link| link.latency == Time::ZERO);
-        fits.then(|| Self { fabric, router, placement, pattern, wires: Wires::new(fabric), bytes })
+        fits.then(|| Self { fabric, router, placement, pattern, wires: Wires::new(fabric), bytes, because })
     }
 
-    /// Runs to the end, or until the watch wants to stop.
-    pub fn run(&self, observer: &mut impl Observer, watch: Option<&dyn Watch>) -> Outcome {
+    /// Runs to the end, or until the watch wants to stop; `None`, with an observer that has seen a part, where a step
+    /// is not even but should.
+    pub fn run(&self, observer: &mut impl Observer, watch: Option<&dyn Watch>) -> Option<Outcome> {
         let mut outcome = Outcome { stop: Stop::Done, makespan: Time::ZERO, messages: 0, bytes: 0, events: 0 };
-        let (ranks, total) = (self.pattern.ranks(), self.pattern.messages());
-        let capacities: Vec<f64> = self.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-        let mut crossed: IdVec<LinkId, u64> = IdVec::filled(capacities.len(), 0);
-        let mut parts = self.parts();
-        for step in 0..self.pattern.steps() {
+        let (ranks, steps, total) = (self.pattern.ranks(), self.pattern.steps(), self.pattern.messages());
+        let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| self.worker()).collect();
+        let most = (MESSAGES_A_TURN / ranks.max(1)).max(1) * workers.len() as u32;
+        let mut turn: Vec<Counted> = Vec::new();
+        // What is not even mostly shows in the first step.
+        let (mut first, mut len) = (0, 1);
+        while first < steps {
             let progress = Progress { now: outcome.makespan, delivered: outcome.messages, total };
             if watch.is_some_and(|watch| !watch.tick(progress)) {
                 outcome.stop = Stop::Interrupted;
                 break;
             }
-            parts.par_iter_mut().for_each(|part| self.count(step, part));
-            let rate = slowest(&capacities, &mut parts, &mut crossed);
-            let start = outcome.makespan;
-            if rate < f64::INFINITY {
-                outcome.makespan = start + Bandwidth::from_bytes_per_second(rate).time_for(self.bytes as f64);
-            }
-            for part in &parts {
-                for (src, &(dst, alone)) in part.ranks.clone().map(RankId).zip(&part.messages) {
-                    let send = Send { id: MessageId { src, index: step }, dst, bytes: self.bytes };
-                    observer.delivered(outcome.makespan, &Flight { send, start, alone }, &[]);
+            turn.resize_with(len.min(steps - first) as usize, Counted::default);
+            let share = turn.len().div_ceil(workers.len());
+            let parts = turn.par_chunks_mut(share).zip(workers.par_iter_mut()).enumerate();
+            parts.for_each(|(part, (counted, worker))| {
+                for (step, counted) in (first + (part * share) as u32..).zip(counted) {
+                    self.count(step, worker, counted);
                 }
+            });
+            let mut delivered = Vec::with_capacity(turn.len());
+            for (index, counted) in (first..).zip(&turn) {
+                let start = outcome.makespan;
+                let rate = counted.rate?;
+                if rate < f64::INFINITY {
+                    outcome.makespan = start + Bandwidth::from_bytes_per_second(rate).time_for(self.bytes as f64);
+                }
+                let alone = match self.wires.common_capacity {
+                    Some(capacity) if counted.alone.is_empty() => Alone::Same(capacity.time_for(self.bytes as f64)),
+                    _ => Alone::Each(&counted.alone),
+                };
+                let (now, destinations) = (outcome.makespan, counted.destinations.as_slice());
+                delivered.push(Step { index, start, now, bytes: self.bytes, destinations, alone });
             }
-            outcome.messages += u64::from(ranks);
+            observer.steps(&delivered);
+            outcome.messages += u64::from(ranks) * delivered.len() as u64;
+            first += delivered.len() as u32;
+            len = (2 * len).min(most);
         }
         outcome.bytes = outcome.messages * self.bytes;
         outcome.events = 2 * outcome.messages;
-        for (link, &messages) in crossed.iter_ids() {
-            observer.carried(link, messages * self.bytes);
+        for link in self.fabric.links().ids() {
+            observer.carried(link, workers.iter().map(|worker| worker.crossed[link]).sum::<u64>() * self.bytes);
         }
         if let Some(watch) = watch {
             watch.tick(Progress { now: outcome.makespan, delivered: outcome.messages, total });
         }
-        outcome
+        Some(outcome)
     }
 
-    fn parts(&self) -> Vec<Part> {
-        let ranks = self.pattern.ranks();
-        let count = (ranks as usize / FEWEST_RANKS).clamp(1, rayon::current_num_threads()) as u32;
-        let bound = |part: u32| (u64::from(ranks) * u64::from(part) / u64::from(count)) as u32;
-        let part = |part: u32| Part {
-            ranks: bound(part)..bound(part + 1),
-            counts: IdVec::filled(self.fabric.links().len(), 0),
-            messages: Vec::new(),
+    fn worker(&self) -> Worker {
+        let links = self.fabric.links().len();
+        Worker {
+            counts: IdVec::filled(links, 0),
+            crossed: IdVec::filled(links, 0),
+            ends: Vec::new(),
             route: Vec::new(),
+        }
+    }
+
+    /// Counts the messages of a step.
+    fn count(&self, step: u32, worker: &mut Worker, counted: &mut Counted) {
+        let Counted { destinations, alone, rate } = counted;
+        destinations.clear();
+        self.pattern.destinations(step, destinations);
+        worker.ends.clear();
+        let ends = destinations.iter().enumerate();
+        worker.ends.extend(ends.map(|(rank, &dst)| (self.placement[RankId(rank as u32)], self.placement[dst])));
+        self.router.count(&worker.ends, &mut worker.counts);
+
+        let at_home = worker.ends.iter().any(|(from, to)| from == to);
+        alone.clear();
+        if at_home || self.wires.common_capacity.is_none() {
+            for &(from, to) in &worker.ends {
+                self.route(from, to, &mut worker.route);
+                alone.push(self.wires.transfer(&worker.route, self.bytes));
+            }
+        }
+        let slowest = self.slowest(&worker.counts);
+        let keeps_step = match self.because {
+            Because::Barrier => true,
+            Because::Even => !at_home && self.is_even(slowest, worker),
         };
-        (0..count).map(part).collect()
+        *rate = keeps_step.then_some(slowest);
+        for (count, crossed) in worker.counts.as_mut_slice().iter_mut().zip(worker.crossed.as_mut_slice()) {
+            *crossed += u64::from(*count);
+            *count = 0;
+        }
     }
 
-    /// Counts the messages of a step that the ranks of a part send.
-    fn count(&self, step: u32, part: &mut Part) {
-        part.messages.clear();
-        for rank in part.ranks.clone().map(RankId) {
-            let dst = self.pattern.message(rank, step).dst;
-            let (from, to): (NodeId, NodeId) = (self.placement[rank], self.placement[dst]);
-            part.route.clear();
-            if from != to {
-                self.router.route(from, to, &mut part.route);
-            }
-            part.messages.push((dst, self.wires.transfer(&part.route, self.bytes)));
-            for &link in &part.route {
-                part.counts[link] += 1;
-            }
+    fn route(&self, from: NodeId, to: NodeId, route: &mut Vec<LinkId>) {
+        route.clear();
+        if from != to {
+            self.router.route(from, to, route);
         }
     }
-}
 
-/// The rate of the slowest messages: the least c / n of all links; infinite where no link is used. Takes the counts.
-fn slowest(capacities: &[f64], parts: &mut [Part], crossed: &mut IdVec<LinkId, u64>) -> f64 {
-    let (first, others) = parts.split_first_mut().expect("there is always a part");
-    for part in others {
-        let counts = part.counts.as_mut_slice();
-        for (sum, count) in first.counts.as_mut_slice().iter_mut().zip(counts) {
-            *sum += std::mem::take(count);
+    /// The rate of the slowest messages: the least c / n of all links; infinite where no link is used.
+    fn slowest(&self, counts: &IdVec<LinkId, u32>) -> f64 {
+        if let Some(capacity) = self.wires.common_capacity {
+            let most = counts.iter().fold(0, |most, &count| most.max(count));
+            return if most > 0 { capacity.bytes_per_second() / f64::from(most) } else { f64::INFINITY };
         }
+        let used = counts.iter_ids().filter(|&(_, &count)| count > 0);
+        let share = |(link, &count): (LinkId, &u32)| self.wires.capacity[link].bytes_per_second() / f64::from(count);
+        used.map(share).fold(f64::INFINITY, |least, share| if share < least { share } else { least })
     }
-    // By the largest n / c, which takes no division for links of one capacity.
-    let (mut most, mut narrowest, mut rate) = (0, 0.0, f64::INFINITY);
-    let counts = first.counts.as_mut_slice().iter_mut().zip(capacities).zip(crossed.as_mut_slice());
-    for ((count, &capacity), crossed) in counts {
-        let n = std::mem::take(count);
-        *crossed += u64::from(n);
-        if n > most || capacity < narrowest && n > 0 {
-            let share = capacity / f64::from(n);
-            if share < rate {
-                (most, narrowest, rate) = (n, capacity, share);
-            }
+
+    /// Whether the least share of every message is that of the slowest.
+    fn is_even(&self, slowest: f64, worker: &mut Worker) -> bool {
+        if self.wires.common_capacity.is_some_and(|capacity| capacity.bytes_per_second() == slowest) {
+            return true; // no two messages meet
         }
+        worker.ends.iter().all(|&(from, to)| {
+            self.route(from, to, &mut worker.route);
+            let share = |link: &LinkId| self.wires.capacity[*link].bytes_per_second() / f64::from(worker.counts[*link]);
+            worker.route.iter().any(|link| share(link) == slowest)
+        })
     }
-    rate
 }

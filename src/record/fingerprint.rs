@@ -25,12 +25,21 @@ impl Fingerprint {
     /// A message has been delivered.
     #[inline]
     pub fn add(&mut self, now: Time, send: &Send) {
-        let sender: &mut u64 = &mut self.senders[RankId::index(send.id.src)];
-        // One round of a multiplicative hash for each word; a rotation lets high bits reach low ones.
-        let mut mix = |word: u64| *sender = (sender.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(now.ps().to_bits());
-        mix(u64::from(send.id.index) << 32 | u64::from(send.dst.0));
-        mix(send.bytes);
+        mix(&mut self.senders[RankId::index(send.id.src)], now, send.id.index, send.dst, send.bytes);
+    }
+
+    /// By sender: what stands for its messages so far, to be brought on with [`mix`].
+    pub(super) fn senders(&mut self) -> &mut [u64] {
+        &mut self.senders
+    }
+}
+
+/// Brings the number of a sender on by one message.
+#[inline]
+pub(super) fn mix(sender: &mut u64, now: Time, index: u32, dst: RankId, bytes: u64) {
+    // One round of a multiplicative hash for each word; a rotation lets high bits reach low ones.
+    for word in [now.ps().to_bits(), u64::from(index) << 32 | u64::from(dst.0), bytes] {
+        *sender = (sender.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 

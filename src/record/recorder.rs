@@ -1,9 +1,12 @@
 //! The observer behind every report.
 
+use rayon::prelude::*;
+
 use super::Fingerprint;
-use crate::engine::{Flight, Observer};
+use super::fingerprint::mix;
+use crate::engine::{Alone, Flight, Observer, Step};
 use crate::fabric::{Bisection, Fabric};
-use crate::ids::{IdVec, LinkId, RankId};
+use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::units::Time;
 
@@ -22,46 +25,50 @@ pub struct Recorder<'a> {
     /// Busy time and number of flows of each link, where asked for.
     pub times: Option<LinkTimes>,
     /// Sum over messages of the time under way \[ps\].
-    pub under_way: f64,
+    pub under_way: Sum,
     /// Sum over messages of the time it would have taken alone \[ps\].
-    pub alone: f64,
+    pub alone: Sum,
     /// Of the deliveries so far.
     pub fingerprint: Fingerprint,
     placement: &'a Placement,
     bisection: Option<&'a Bisection>,
-    on_message: Option<OnMessage<'a>>,
+    /// Looks at messages, where asked for.
+    pub on_message: Option<OnMessage<'a>>,
 }
 
 impl<'a> Recorder<'a> {
     /// Nothing recorded yet.
-    pub fn new(
-        fabric: &Fabric,
-        placement: &'a Placement,
-        bisection: Option<&'a Bisection>,
-        link_times: bool,
-        on_message: Option<OnMessage<'a>>,
-    ) -> Self {
+    pub fn new(fabric: &Fabric, placement: &'a Placement, bisection: Option<&'a Bisection>, link_times: bool) -> Self {
         let links = fabric.links().len();
         Self {
             bytes: IdVec::filled(links, 0),
             ranks: IdVec::filled(placement.len(), (0, 0)),
             crossed: (0, 0),
             times: link_times.then(|| LinkTimes::new(links)),
-            under_way: 0.0,
-            alone: 0.0,
+            under_way: Sum::default(),
+            alone: Sum::default(),
             fingerprint: Fingerprint::new(placement.len() as u32),
             placement,
             bisection,
-            on_message,
+            on_message: None,
         }
+    }
+
+    /// By rank.
+    fn homes(&self) -> Vec<Home> {
+        let side = |node: NodeId| self.bisection.is_some_and(|cut| cut.first_half[node.0 as usize]);
+        (0..self.placement.len() as u32)
+            .map(|rank| self.placement[RankId(rank)])
+            .map(|node| (node, side(node)))
+            .collect()
     }
 
     /// Adds a message to the sums.
     #[inline]
     fn count(&mut self, now: Time, flight: &Flight) {
         let send = &flight.send;
-        self.under_way += (now - flight.start).ps();
-        self.alone += flight.alone.ps();
+        self.under_way.add((now - flight.start).ps(), 1);
+        self.alone.add(flight.alone.ps(), 1);
         self.fingerprint.add(now, send);
         let (src, dst) = (self.placement[send.id.src], self.placement[send.dst]);
         if src != dst {
@@ -99,8 +106,102 @@ impl Observer for Recorder<'_> {
         }
     }
 
+    fn steps(&mut self, steps: &[Step<'_>]) {
+        if let Some(on_message) = &mut self.on_message {
+            for step in steps {
+                step.flights().for_each(|flight| on_message(step.now, &flight));
+            }
+        }
+        let ranks = self.placement.len();
+        for step in steps {
+            self.under_way.add((step.now - step.start).ps(), ranks as u64);
+            match step.alone {
+                Alone::Same(alone) => self.alone.add(alone.ps(), ranks as u64),
+                Alone::Each(alone) => alone.iter().for_each(|alone| self.alone.add(alone.ps(), 1)),
+            }
+        }
+        // Senders apart from each other; what is received is added up afterwards, in whole numbers.
+        let share = ranks.div_ceil(rayon::current_num_threads()).max(FEWEST_RANKS);
+        let homes = self.homes();
+        let parts = self.fingerprint.senders().par_chunks_mut(share).enumerate();
+        let tallies: Vec<Tally> =
+            parts.map(|(part, senders)| Tally::of(steps, part * share, senders, &homes)).collect();
+        for tally in tallies {
+            for (rank, (sent, received)) in self.ranks.as_mut_slice().iter_mut().zip(tally.ranks) {
+                rank.0 += sent;
+                rank.1 += received;
+            }
+            self.crossed.0 += tally.crossed.0;
+            self.crossed.1 += tally.crossed.1;
+        }
+    }
+
     fn carried(&mut self, link: LinkId, bytes: u64) {
         self.bytes[link] += bytes;
+    }
+}
+
+/// Senders counted by one thread at a time: so many that handing them out does not matter.
+const FEWEST_RANKS: usize = 1024;
+
+/// Where a rank is: its node, and on which side of the bisection.
+type Home = (NodeId, bool);
+
+/// What the messages of some senders add to the sums.
+struct Tally {
+    /// By rank: sent and received \[B\].
+    ranks: Vec<(u64, u64)>,
+    crossed: (u64, u64),
+}
+
+impl Tally {
+    /// Of the senders from `first` on, whose part of the fingerprint is brought on.
+    fn of(steps: &[Step<'_>], first: usize, senders: &mut [u64], homes: &[Home]) -> Self {
+        let mut tally = Self { ranks: vec![(0, 0); homes.len()], crossed: (0, 0) };
+        for step in steps {
+            let destinations = &step.destinations[first..][..senders.len()];
+            let homes_of_senders = homes[first..].iter().enumerate();
+            for ((sender, &dst), (rank, &(from, side))) in senders.iter_mut().zip(destinations).zip(homes_of_senders) {
+                mix(sender, step.now, step.index, dst, step.bytes);
+                let (to, other_side) = homes[dst.0 as usize];
+                if from != to {
+                    tally.ranks[first + rank].0 += step.bytes;
+                    tally.ranks[dst.0 as usize].1 += step.bytes;
+                    tally.crossed.0 += u64::from(side & !other_side) * step.bytes;
+                    tally.crossed.1 += u64::from(!side & other_side) * step.bytes;
+                }
+            }
+        }
+        tally
+    }
+}
+
+/// A sum of times of which many in a row are equal \[ps\].
+///
+/// Equal ones are counted and multiplied, so that adding n at once or one by one gives the same to the last bit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    /// Of all but the last ones.
+    sum: f64,
+    last: f64,
+    count: u64,
+}
+
+impl Sum {
+    /// Adds a time so many times.
+    #[inline]
+    pub fn add(&mut self, time: f64, count: u64) {
+        if time == self.last {
+            self.count += count;
+        } else {
+            *self = Self { sum: self.total(), last: time, count };
+        }
+    }
+
+    /// The sum so far.
+    #[inline]
+    pub fn total(&self) -> f64 {
+        self.sum + self.last * self.count as f64
     }
 }
 

@@ -6,7 +6,7 @@ use super::divisor::Divisor;
 use super::misfit;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Shape, Tree};
-use crate::ids::{Id, LinkId, NodeId};
+use crate::ids::{Id, IdVec, LinkId, NodeId};
 
 /// Most levels of a tree that can be routed on.
 const MOST_LEVELS: usize = 32;
@@ -126,6 +126,26 @@ impl Ways {
         route.extend(from.iter().zip(ways).map(|(end, by)| LinkId(end.above + by.way)));
         let down = to.iter().zip(ways).zip(cables).rev();
         route.extend(down.map(|((end, by), cables)| LinkId(end.above + by.way + cables)));
+    }
+
+    /// Adds to each link how many of these routes cross it.
+    #[inline]
+    pub fn count(
+        &self,
+        ends: &[(NodeId, NodeId)],
+        decider: impl Fn(NodeId, NodeId) -> NodeId,
+        counts: &mut IdVec<LinkId, u32>,
+    ) {
+        for &(src, dst) in ends {
+            let levels = self.of(src).iter().zip(self.of(dst)).zip(self.of(decider(src, dst))).zip(&self.cables);
+            for (((from, to), by), cables) in levels {
+                if from.above == to.above {
+                    break;
+                }
+                counts[LinkId(from.above + by.way)] += 1;
+                counts[LinkId(to.above + by.way + cables)] += 1;
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::Router;
 use super::climb::{Climb, Ways};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Shape, Tree};
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{IdVec, LinkId, NodeId};
 
 /// `[routing.d-mod-k]`: up a tree by the destination's number.
 ///
@@ -64,6 +64,13 @@ impl Router for ModK {
             End::Destination => dst,
         };
         self.ways.route(src, dst, decider, route);
+    }
+
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        match self.by {
+            End::Source => self.ways.count(ends, |src, _| src, counts),
+            End::Destination => self.ways.count(ends, |_, dst| dst, counts),
+        }
     }
 
     /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, closest};
 use crate::fabric::{Fabric, Shape};
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{IdVec, LinkId, NodeId};
 
 pub use d_mod_k::{DModKSpec, SModKSpec};
 pub use dimension_order::{DimensionOrderSpec, Ties};
@@ -31,6 +31,20 @@ pub use table::TableSpec;
 pub trait Router: Send + Sync + std::fmt::Debug {
     /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
+
+    /// Adds to each link how many of the routes from and to these nodes cross it.
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        let mut route = Vec::new();
+        for &(src, dst) in ends {
+            route.clear();
+            if src != dst {
+                self.route(src, dst, &mut route);
+            }
+            for &link in &route {
+                counts[link] += 1;
+            }
+        }
+    }
 
     /// Whether there is a route from `src` to `dst`; only where this is so may [`Router::route`] be asked for it.
     ///

@@ -3,7 +3,7 @@
 use petgraph::graph::NodeIndex;
 
 use super::{Run, RunOptions, Scenario};
-use crate::engine::{Flight, Outcome, Simulation, Steps, Stop};
+use crate::engine::{Because, Flight, Outcome, Simulation, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
@@ -20,13 +20,6 @@ impl Scenario {
     /// Runs it.
     pub fn run(&self, options: RunOptions<'_>) -> Run {
         let start = report::wall_clock();
-        let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
-        let load = Load {
-            one_at_a_time: player.one_at_a_time(),
-            departures: self.injection == Injection::Left,
-            most_to_one: self.pattern.most_to_one(),
-        };
-        let mut transport = self.transport.build(&self.fabric, &*self.router, &self.sharing, load);
         let RunOptions { link_use, mut on_message, watch } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
@@ -35,51 +28,37 @@ impl Scenario {
             }
         };
         let bisection = self.fabric.bisection();
-        let mut recorder = Recorder::new(
-            &self.fabric,
-            &self.placement,
-            bisection,
-            link_use,
-            if wants_messages { Some(&mut record) } else { None },
-        );
-        let mut play = |recorder: &mut Recorder<'_>| {
-            let simulation = Simulation {
-                fabric: &self.fabric,
-                router: &*self.router,
-                placement: &self.placement,
-                workload: &mut player,
-                transport: &mut *transport,
-                resolution: self.resolution,
-            };
-            simulation.run(recorder, watch)
-        };
-        let outcome = match self.steps() {
-            None => play(&mut recorder),
-            // Only what messages do within a step needs events; the figures are those of the steps all the same, so that
-            // they do not depend on what is asked for.
-            Some(steps) if link_use || wants_messages => {
-                let played = play(&mut recorder);
-                if played.stop == Stop::Done {
-                    let mut counted = Recorder::new(&self.fabric, &self.placement, bisection, false, None);
-                    let outcome = steps.run(&mut counted, None);
-                    counted.times = recorder.times.take();
-                    recorder = counted;
-                    outcome
-                } else {
-                    played
+        let recorder = |link_times| Recorder::new(&self.fabric, &self.placement, bisection, link_times);
+        let mut watched = recorder(link_use);
+        watched.on_message = if wants_messages { Some(&mut record) } else { None };
+        // Links and messages can be looked at only while they are played.
+        let counted = if link_use || wants_messages { None } else { self.count(recorder(false), watch) };
+        let (recorder, outcome, transport) = match counted {
+            Some((counted, outcome)) => (counted, outcome, None),
+            None => {
+                let (outcome, transport) = self.play(&mut watched, watch);
+                // Under a barrier only what messages do within a step needs events: the figures are those of the steps all
+                // the same, so that they do not depend on what is asked for.
+                let is_counted = self.injection == Injection::Barrier && outcome.stop == Stop::Done;
+                match is_counted.then(|| self.count(recorder(false), None)).flatten() {
+                    Some((mut counted, outcome)) => {
+                        counted.times = watched.times.take();
+                        (counted, outcome, Some(transport))
+                    }
+                    None => (watched, outcome, Some(transport)),
                 }
             }
-            Some(steps) => steps.run(&mut recorder, watch),
         };
-        let links = self.link_uses(&recorder, &*transport, &outcome);
+        let transport = transport.as_deref();
+        let links = self.link_uses(&recorder, transport, &outcome);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
-            packet_hops: transport.packet_hops(),
+            packet_hops: transport.and_then(Transport::packet_hops),
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &outcome, &*transport, bisection, &links, meta);
+        let report = self.report(&recorder, &outcome, transport, bisection, &links, meta);
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
@@ -87,20 +66,47 @@ impl Scenario {
         Run { report, links, blocked }
     }
 
-    /// The workload as steps behind a barrier, where it is nothing else.
-    fn steps(&self) -> Option<Steps<'_>> {
-        let plain = self.injection == Injection::Barrier && self.jitter == Time::ZERO && self.resolution == Time::ZERO;
+    /// Plays the workload event by event.
+    fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>) -> (Outcome, Box<dyn Transport>) {
+        let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
+        let load = Load {
+            one_at_a_time: player.one_at_a_time(),
+            departures: self.injection == Injection::Left,
+            most_to_one: self.pattern.most_to_one(),
+        };
+        let mut transport = self.transport.build(&self.fabric, &*self.router, &self.sharing, load);
+        let simulation = Simulation {
+            fabric: &self.fabric,
+            router: &*self.router,
+            placement: &self.placement,
+            workload: &mut player,
+            transport: &mut *transport,
+            resolution: self.resolution,
+        };
+        (simulation.run(recorder, watch), transport)
+    }
+
+    /// Counts the workload step by step, if it goes in steps.
+    fn count<'a>(&self, mut recorder: Recorder<'a>, watch: Option<&dyn Watch>) -> Option<(Recorder<'a>, Outcome)> {
+        let because = match self.injection {
+            Injection::Barrier => Because::Barrier,
+            Injection::Queue | Injection::SendRecv => Because::Even,
+            Injection::Left | Injection::All | Injection::Window(_) => return None,
+        };
+        let plain = self.jitter == Time::ZERO && self.resolution == Time::ZERO && self.transport.is_flow();
         let is_known = matches!(self.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
-        (plain && is_known && self.transport.is_flow())
-            .then(|| Steps::new(&self.fabric, &*self.router, &self.placement, &*self.pattern))
-            .flatten()
+        let steps = (plain && is_known)
+            .then(|| Steps::new(&self.fabric, &*self.router, &self.placement, &*self.pattern, because))
+            .flatten()?;
+        let outcome = steps.run(&mut recorder, watch)?;
+        Some((recorder, outcome))
     }
 
     fn report(
         &self,
         recorder: &Recorder<'_>,
         outcome: &Outcome,
-        transport: &dyn Transport,
+        transport: Option<&dyn Transport>,
         bisection: Option<&Bisection>,
         links: &[LinkUse],
         meta: Meta,
@@ -132,9 +138,9 @@ impl Scenario {
             bandwidth_per_node_bps: per_time(outcome.bytes as f64) / f64::from(self.pattern.ranks().max(1)),
             bounds,
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
-            contention: ratio(recorder.under_way, recorder.alone),
+            contention: ratio(recorder.under_way.total(), recorder.alone.total()),
             links: most_used.into_iter().cloned().collect(),
-            rounds: transport.rounds().map(|rounds| Rounds {
+            rounds: transport.and_then(Transport::rounds).map(|rounds| Rounds {
                 min: rounds.min,
                 mean: rounds.total as f64 / rounds.solves as f64,
                 max: rounds.max,
@@ -160,9 +166,9 @@ impl Scenario {
     }
 
     /// What each link did.
-    fn link_uses(&self, recorder: &Recorder<'_>, transport: &dyn Transport, outcome: &Outcome) -> Vec<LinkUse> {
+    fn link_uses(&self, recorder: &Recorder<'_>, transport: Option<&dyn Transport>, outcome: &Outcome) -> Vec<LinkUse> {
         let makespan_s = outcome.makespan.seconds();
-        let ports = transport.ports();
+        let ports = transport.and_then(Transport::ports);
         let link_use = |id: LinkId| {
             let capacity_bps = self.fabric.link(id).capacity.bytes_per_second();
             let bytes = recorder.bytes[id];

@@ -48,6 +48,39 @@ fn observing_a_run_does_not_change_it() {
 }
 
 #[test]
+fn even_steps_are_counted_to_the_bit_as_they_are_played() {
+    let slow_dimension = "topology.torus.bandwidth=[\"1 GB/s\", \"3 GB/s\"]";
+    let cases = [
+        ("fat-tree-54", "regular", "queue", None),
+        ("fat-tree-54", "regular", "sendrecv", None),
+        ("fat-tree-54", "random", "queue", None),
+        ("torus-4x4", "regular", "queue", None),
+        ("torus-4x4", "regular", "queue", Some(slow_dimension)),
+        ("torus-8x8", "random", "sendrecv", None),
+        ("crossbar-64", "random", "queue", None),
+        ("crossbar-64", "round-robin", "sendrecv", None),
+    ];
+    for (topology, placement, injection, set) in cases {
+        for sharing in ["equal-share", "max-min"] {
+            let loader = Loader::new().topology(topology).pattern("all-to-all-simple-spread").placement(placement);
+            let mut loader = loader.sharing(sharing).injection(injection);
+            if let Some(set) = set {
+                loader = loader.set("--set", set);
+            }
+            let scenario = loader.load().unwrap();
+            let counted = scenario.run(RunOptions::default()).report;
+            let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
+            let case = format!("{topology} {placement} {injection} {sharing} {set:?}");
+            assert_eq!(counted.fingerprint, played.fingerprint, "{case}");
+            assert_eq!(counted.makespan_s, played.makespan_s, "{case}");
+            assert_eq!((counted.messages, counted.bytes), (played.messages, played.bytes), "{case}");
+            assert_eq!(counted.contention, played.contention, "{case}");
+            assert_eq!(counted.bounds, played.bounds, "{case}");
+        }
+    }
+}
+
+#[test]
 fn a_barrier_counted_step_by_step_ends_when_its_messages_do() {
     for topology in ["fat-tree-54", "fat-tree-128", "torus-4x4", "torus-8x8", "crossbar-64"] {
         for pattern in ["all-to-all-simple-spread", "all-to-all-random-order"] {

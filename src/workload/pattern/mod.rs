@@ -137,6 +137,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Appends where the messages of a step go, by sender, where steps are uniform ([`Pattern::uniform_steps`]).
+    fn destinations(&self, step: u32, destinations: &mut Vec<RankId>) {
+        destinations.extend((0..self.ranks()).map(|rank| self.message(RankId(rank), step).dst));
+    }
+
     /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
         let _ = (rank, index);

@@ -99,6 +99,10 @@ impl Pattern for Spread {
         Some(self.size)
     }
 
+    fn destinations(&self, step: u32, destinations: &mut Vec<RankId>) {
+        destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1))));
+    }
+
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
         vec![Block { origin: rank, part: self.destination(rank.0, index + 1) }]
     }
