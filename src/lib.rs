@@ -2,6 +2,8 @@
 //! programs that run on them.
 
 pub mod bench;
+#[cfg(all(feature = "capture", unix))]
+pub mod capture;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod diagnostic;

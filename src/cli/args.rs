@@ -8,9 +8,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::master_slave::args::MasterSlaveArgs;
+#[cfg(unix)]
+use super::record::args::RecordArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 use super::whatif::args::WhatIfArgs;
+#[cfg(unix)]
+use super::wrap::{CompileArgs, WrapArgs};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -113,6 +117,18 @@ pub enum Verb {
     /// List the named machines, or show one.
     #[command(subcommand)]
     Machine(MachineVerb),
+    /// Run an MPI program and record the calls of all its ranks.
+    #[cfg(unix)]
+    Record(RecordArgs),
+    /// Compile C with mpicc so that the program tells which memory it accesses, for `record --memory`.
+    #[cfg(unix)]
+    Cc(CompileArgs),
+    /// Compile Fortran with mpifort so that the program tells which memory it accesses, for `record --memory`.
+    #[cfg(unix)]
+    Fc(CompileArgs),
+    /// The same with any compiler: gcc, gfortran, clang, or a command that calls one of them.
+    #[cfg(unix)]
+    Wrap(WrapArgs),
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
     Trace(TraceVerb),

@@ -21,6 +21,8 @@ mod pictures;
 mod progress;
 mod range;
 mod rates;
+#[cfg(unix)]
+mod record;
 mod render;
 mod replay;
 mod run;
@@ -29,6 +31,8 @@ mod topology;
 mod trace;
 mod validate;
 mod whatif;
+#[cfg(unix)]
+mod wrap;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -199,6 +203,14 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Machine(verb) => machine::machine(verb, voice),
         Verb::Replay(args) => replay::replay(args, voice),
         Verb::Whatif(args) => whatif::whatif(args, voice),
+        #[cfg(unix)]
+        Verb::Record(args) => record::record(args, voice),
+        #[cfg(unix)]
+        Verb::Cc(args) => wrap::compile(args, "mpicc", voice),
+        #[cfg(unix)]
+        Verb::Fc(args) => wrap::compile(args, "mpifort", voice),
+        #[cfg(unix)]
+        Verb::Wrap(args) => wrap::wrap(args, voice),
         Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),

@@ -13,7 +13,7 @@ const LEVELS: &[&[&str]] = &[
     &["record"],
     &["report"],
     &["scenario", "output"],
-    &["sweep", "validation", "bench"],
+    &["sweep", "validation", "bench", "capture"],
     &["cli"],
 ];
 

@@ -32,9 +32,9 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 #[inline]
 pub(crate) fn contains(address: usize) -> bool {
     let count = COUNT.load(Ordering::Acquire).min(MOST);
-    MODULES[..count].iter().any(|module| {
-        address >= module.low.load(Ordering::Relaxed) && address < module.high.load(Ordering::Acquire)
-    })
+    MODULES[..count]
+        .iter()
+        .any(|module| address >= module.low.load(Ordering::Relaxed) && address < module.high.load(Ordering::Acquire))
 }
 
 /// Where a part is in memory and where its dynamic section: `(base, dynamic)`, for each that has one.

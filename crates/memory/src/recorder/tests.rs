@@ -83,8 +83,8 @@ fn site(number: u64, write: bool) -> u64 {
 
 /// A few loops after one another, some within others, some with random addresses, some of any size.
 fn any_steps() -> impl Strategy<Value = Vec<Step>> {
-    let regular = (0..4_u64, 1..5_u64, -20..20_i64, 1..40_u64, any::<bool>()).prop_map(
-        |(at, sites, stride, count, write)| {
+    let regular =
+        (0..4_u64, 1..5_u64, -20..20_i64, 1..40_u64, any::<bool>()).prop_map(|(at, sites, stride, count, write)| {
             let mut steps = Vec::new();
             for i in 0..count {
                 for s in 0..sites {
@@ -93,14 +93,12 @@ fn any_steps() -> impl Strategy<Value = Vec<Step>> {
                 }
             }
             steps
-        },
-    );
-    let random = (0..6_u64, vec((0..6_u64, 0..1000_u64, prop_oneof![4 => Just(8_u64), 1 => 1..20_u64]), 1..60)).prop_map(
-        |(at, accesses)| {
+        });
+    let random = (0..6_u64, vec((0..6_u64, 0..1000_u64, prop_oneof![4 => Just(8_u64), 1 => 1..20_u64]), 1..60))
+        .prop_map(|(at, accesses)| {
             let at = |s: u64, size: u64| site(if size == 8 { at + s } else { VARIED + s % 2 }, false);
             accesses.iter().map(|(s, address, size)| Step::Access(at(*s, *size), *address, *size)).collect()
-        },
-    );
+        });
     let gather = (0..4_u64, vec(0..5000_u64, 1..80)).prop_map(|(at, addresses)| {
         let mut steps = Vec::new();
         for (i, address) in (0_u64..).zip(addresses) {

@@ -219,7 +219,8 @@ impl<R: Read> Reader<R> {
         self.records += 1;
         if mask & GATHER != 0 {
             let step = self.take(column::STEP)?;
-            self.gather = Gather { site: number, size, first, step, addresses: std::mem::take(&mut self.gather.addresses) };
+            self.gather =
+                Gather { site: number, size, first, step, addresses: std::mem::take(&mut self.gather.addresses) };
             self.gather.addresses.clear();
             if mask & REPEAT != 0 {
                 let ahead = unfold(self.take(column::COUNT)?);

@@ -108,9 +108,9 @@ impl Finder {
         if is(history.next) {
             return Some(0);
         }
-        let hash = addresses.iter().fold(0_u64, |hash, &address| {
-            (hash.rotate_left(5) ^ address).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        });
+        let hash = addresses
+            .iter()
+            .fold(0_u64, |hash, &address| (hash.rotate_left(5) ^ address).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         if let Some(&index) = self.numbers.get(&hash)
             && is(index)
         {

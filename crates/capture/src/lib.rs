@@ -1,0 +1,2 @@
+//! Recorder.
+pub use hayase_trace::Call;
