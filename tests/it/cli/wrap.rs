@@ -38,12 +38,23 @@ fn programs_are_instrumented_and_run_without_a_recorder() {
             continue;
         }
         // In one step and in two, as build systems do.
-        desk.hayase(&format!("wrap {compiler} -O2 {source} -o one")).env("XDG_CACHE_HOME", desk.path()).assert().success().stderr_eq(str![[r#"
+        desk.hayase(&format!("wrap {compiler} -O2 {source} -o one"))
+            .env("XDG_CACHE_HOME", desk.path())
+            .assert()
+            .success()
+            .stderr_eq(str![[r#"
 hayase: -O1 in the place of -O2, so that each access is one of the source
 
 "#]]);
-        desk.hayase(&format!("wrap {compiler} -c {source} -o two.o")).env("XDG_CACHE_HOME", desk.path()).assert().success();
-        desk.hayase(&format!("wrap {compiler} two.o -o two")).env("XDG_CACHE_HOME", desk.path()).assert().success().stderr_eq("");
+        desk.hayase(&format!("wrap {compiler} -c {source} -o two.o"))
+            .env("XDG_CACHE_HOME", desk.path())
+            .assert()
+            .success();
+        desk.hayase(&format!("wrap {compiler} two.o -o two"))
+            .env("XDG_CACHE_HOME", desk.path())
+            .assert()
+            .success()
+            .stderr_eq("");
         for program in ["one", "two"] {
             let output = Command::new(desk.path().join(program)).output().unwrap();
             let said = String::from_utf8(output.stdout).unwrap();

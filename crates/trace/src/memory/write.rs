@@ -235,6 +235,11 @@ impl<W: Write> Writer<W> {
         self.flush_if_full()
     }
 
+    /// Whether the present interval has a record already, so that its number is known to all.
+    pub fn is_told(&self) -> bool {
+        self.told == self.interval + 1
+    }
+
     /// How many nests and gathers there are so far.
     pub fn records(&self) -> u64 {
         self.records
