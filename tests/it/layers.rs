@@ -11,7 +11,7 @@ const LEVELS: &[&[&str]] = &[
     &["transport", "player"],
     &["engine"],
     &["record"],
-    &["report"],
+    &["report", "advice"],
     &["scenario", "output"],
     &["sweep", "validation", "bench", "capture"],
     &["cli"],

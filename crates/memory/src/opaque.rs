@@ -5,7 +5,7 @@
 //! the entries of instrumented parts are changed to point to small stubs, which note the call and go on to the function as
 //! if nothing had been there: all registers that may hold arguments are kept, and the function returns to the program itself.
 //!
-//! Not marked are functions that are known to access nothing of the program's ([`HARMLESS`]), those whose accesses are
+//! Not marked are functions that are known to access nothing of the program's (`HARMLESS`), those whose accesses are
 //! recorded by other means, and calls through pointers.
 
 use std::ffi::{CStr, c_void};

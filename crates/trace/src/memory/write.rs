@@ -157,7 +157,7 @@ impl Last {
 /// Writes a file of accesses.
 ///
 /// What is not yet written stays in memory until a chunk is full (256 KiB before compression), or
-/// [`flush`](Self::flush), [`flush_stored`](Self::flush_stored) or [`finish`](Self::finish) is called.
+/// [`flush`](Self::flush), [`finish`](Self::finish) or [`finish_stored`](Self::finish_stored) is called.
 pub struct Writer<W: Write> {
     out: W,
     columns: [Vec<u8>; column::COLUMNS],
