@@ -120,13 +120,13 @@ pub enum Verb {
     /// Run an MPI program and record the calls of all its ranks.
     #[cfg(unix)]
     Record(RecordArgs),
-    /// Compile C with mpicc so that the program tells which memory it accesses, for `record --memory`.
+    /// Compile C with mpicc so that the program tells which memory it accesses.
     #[cfg(unix)]
     Cc(CompileArgs),
-    /// Compile Fortran with mpifort so that the program tells which memory it accesses, for `record --memory`.
+    /// Compile Fortran with mpifort so that the program tells which memory it accesses.
     #[cfg(unix)]
     Fc(CompileArgs),
-    /// The same with any compiler: gcc, gfortran, clang, or a command that calls one of them.
+    /// Compile with any compiler so that the program tells which memory it accesses.
     #[cfg(unix)]
     Wrap(WrapArgs),
     /// Show what a recorded program or a schedule holds, or write it in another format.
