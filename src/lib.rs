@@ -7,10 +7,12 @@ pub mod bench;
 pub mod capture;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod data_set;
 pub mod diagnostic;
 pub mod engine;
 pub mod fabric;
 pub mod ids;
+pub mod measure;
 pub mod node;
 pub mod output;
 pub mod placement;

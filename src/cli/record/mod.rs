@@ -1,6 +1,7 @@
 //! `hayase record`: runs a command, records the MPI calls of all its ranks, and says what was caught.
 
 pub mod args;
+mod deadlock;
 mod nothing;
 mod page;
 
@@ -64,7 +65,8 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         return Ok(End::Failed);
     }
     let source = std::env::current_dir().unwrap_or_default();
-    let places = sites::resolve(folder.path(), &caught.sites(), &source).map_err(failed)?;
+    let sites = sites::resolve(folder.path(), caught.sites(), &source).map_err(failed)?;
+    let deadlock = deadlock::read(folder.path(), &sites);
     let provenance = Provenance {
         schema: folder::SCHEMA.into(),
         command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -79,7 +81,11 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         events: caught.sum(|stream| stream.events),
         started: started.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         elapsed_s: elapsed.as_secs_f64(),
-        ended: if interrupted { "interrupted".into() } else { ending(status) },
+        ended: match (&deadlock, interrupted) {
+            (Some(_), _) => "deadlock".into(),
+            (None, true) => "interrupted".into(),
+            (None, false) => ending(status),
+        },
         hosts: caught.noted("host"),
         processor: folder::processor(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -88,9 +94,13 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     let accesses = folder::files(folder.path(), "mem").map_err(failed)?.len();
     folder.finish().map_err(failed)?;
 
-    voice.say(page::page(&caught, &provenance, places, &args.output));
+    voice.say(page::page(&caught, &provenance, &sites, &args.output));
     if args.memory && accesses == 0 {
         voice.hint("no accesses to memory were recorded: the program is not instrumented for it");
+    }
+    if let Some(text) = deadlock {
+        complain(text);
+        return Ok(End::Deadlocked);
     }
     if interrupted {
         return Ok(End::Interrupted);

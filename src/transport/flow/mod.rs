@@ -155,6 +155,20 @@ pub fn flow_transport(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpe
     }
 }
 
+/// The links of a route that can hold a flow back.
+///
+/// Each link is written where the next one that binds belongs, so that a processor need not guess which do.
+#[inline]
+fn keep_binding(binding: &IdVec<LinkId, bool>, route: &[LinkId], links: &mut Vec<u32>) {
+    links.resize(route.len(), 0);
+    let mut len = 0;
+    for &link in route {
+        links[len] = link.0;
+        len += usize::from(binding[link]);
+    }
+    links.truncate(len);
+}
+
 /// By link: whether it can hold a flow back (see [`Flows`]).
 fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> IdVec<LinkId, bool> {
     let capacity = |link: LinkId| fabric.link(link).capacity;
@@ -185,18 +199,15 @@ fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> I
 
 impl Transport for Flows {
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        let binding = &self.binding;
-        let links = route.iter().filter(|&&link| binding[link]).map(|link| link.0);
-        if self.allows_lock_step && self.shared == 0 && !self.lock_step.is_moving() {
-            self.lock_step.start(flow, links, bytes);
-            return;
-        }
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        self.links.clear();
-        self.links.extend(route.iter().filter(|&&link| self.binding[link]).map(|link| link.0));
-        self.share(flow, bytes);
+        keep_binding(&self.binding, route, &mut self.links);
+        if self.allows_lock_step && self.shared == 0 {
+            self.lock_step.start(flow, &self.links, bytes);
+        } else {
+            self.share(flow, bytes);
+        }
     }
 
     fn settle(&mut self, now: Time) {

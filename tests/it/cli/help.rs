@@ -17,11 +17,14 @@ Commands:
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
   rates         Show how fast each message of the first step would be, all of them under way at once
+  predict       Predict how long a program takes, from data sets that were measured once
+  program       Make, show and extend program data and computation data
   replay        Play a program's trace on other nodes or another network: how long, and where the
                 time goes
   whatif        Vary parameters of nodes and network under a program: which of them matter, and what
                 any network could bring
   calibrate     Find the LogGPS parameters of a machine from measured round trips
+  measure       Measure what a real network does, as a data set
   check         Check files without running anything: scenarios, topologies, patterns
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
