@@ -31,10 +31,14 @@ pub fn replay(report: &ReplayReport) -> String {
     if let Some(prediction) = &report.prediction {
         lines.extend(self::prediction(prediction));
     }
-    if report.prediction.is_some() && report.meta.wall_s > 0.0 {
-        let times = report.makespan_s / report.meta.wall_s;
+    if let Some(prediction) = report.prediction.as_ref().filter(|_| report.meta.wall_s > 0.0) {
+        let (of, time) = match prediction.recorded_s {
+            Some(recorded) => ("the recorded run", recorded),
+            None => ("the predicted time", report.makespan_s),
+        };
+        let times = time / report.meta.wall_s;
         let faster =
-            if times >= 1.0 { format!("1/{} of it", grouped(times as u64)) } else { "longer than it".to_owned() };
+            if times >= 1.0 { format!("1/{} of {of}", grouped(times as u64)) } else { format!("longer than {of}") };
         lines.push(("took", format!("{}, {faster}", seconds(report.meta.wall_s))));
     }
     if let (Some(measured), Some(error)) = (report.measured_s, report.error) {
