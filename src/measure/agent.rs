@@ -19,7 +19,7 @@ const ORDER: i32 = 1;
 const DATA: i32 = 2;
 const READY: i32 = 3;
 
-/// So many words go there and back before a send that is still not done counts as waiting for its receiver.
+/// So many words go there and back while a send that is still not done may be; then it counts as waiting for its receiver.
 const WORDS: usize = 8;
 /// Rounds over all sizes.
 const ROUNDS: u32 = 8;
@@ -136,8 +136,17 @@ fn say(message: &Message) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Loads the first of the libraries that is there.
+/// Loads the first of the libraries that is there; first those of the MPI whose launcher set the variables of this process.
+///
+/// Only one is ever loaded: two MPIs in one process would take each other's functions.
 fn load(libraries: &[String]) -> Result<Library, (String, String)> {
+    let set = |name: &str| std::env::var_os(name).is_some();
+    let (open_mpi, mpich) = (set("OMPI_COMM_WORLD_SIZE"), set("PMI_SIZE"));
+    let is_mpich = |name: &str| name.contains("mpich") || name.ends_with("libmpi.so.12");
+    let mut libraries: Vec<&String> = libraries.iter().collect();
+    if open_mpi != mpich {
+        libraries.sort_by_key(|name| is_mpich(name) != mpich);
+    }
     let mut reasons = Vec::new();
     for name in libraries {
         match Library::open(name) {
@@ -310,10 +319,11 @@ impl Agent {
         self.order(Order::Accept, bytes, WORDS)?;
         let mut send = self.pair.start_send(&self.out[..bytes as usize], DATA)?;
         let mut done = false;
-        for _ in 0..WORDS {
+        for word in 0..WORDS {
+            // Not after the last one, which lets the other process post its receive.
+            done = done || word > 0 && self.pair.is_done(&mut send)?;
             self.pair.send(&[], READY)?;
             self.pair.receive(&mut [], READY)?;
-            done = done || self.pair.is_done(&mut send)?;
         }
         if !done {
             self.pair.wait(send)?;

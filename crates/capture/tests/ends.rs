@@ -6,32 +6,30 @@ use common::{How, MPIS, TOKEN, run};
 
 /// How a program ends, what the trace of the rank that does it says of that, and its calls.
 const ENDS: [(&str, &str, usize); 8] = [
-    // Init, 1000 rounds, a receive that is never complete; Abort is a call itself.
-    ("abort", "MPI_Abort(7)", 1003),
-    ("exit", "exit without MPI_Finalize", 1002),
-    ("_exit", "exit without MPI_Finalize", 1002),
-    ("SIGABRT", "killed by SIGABRT", 1002),
-    ("SIGSEGV", "killed by SIGSEGV", 1002),
-    ("SIGTERM", "killed by SIGTERM", 1002),
-    ("SIGFPE", "killed by SIGFPE", 1002),
-    ("stack", "killed by SIGSEGV", 1002),
+    // Init, 300 rounds, a receive that is never complete; Abort is a call itself.
+    ("abort", "MPI_Abort(7)", 303),
+    ("exit", "exit without MPI_Finalize", 302),
+    ("_exit", "exit without MPI_Finalize", 302),
+    ("SIGABRT", "killed by SIGABRT", 302),
+    ("SIGSEGV", "killed by SIGSEGV", 302),
+    ("SIGTERM", "killed by SIGTERM", 302),
+    ("SIGFPE", "killed by SIGFPE", 302),
+    ("stack", "killed by SIGSEGV", 302),
 ];
 
 #[test]
 fn nothing_is_lost_when_a_program_does_not_end_well() {
     for mpi in MPIS {
         for (how, note, calls) in ENDS {
-            let Some(run) = run(mpi, "ends", How { ranks: 3, arguments: &[how], ..How::default() }) else { continue };
+            let Some(run) = run(mpi, "ends", How { ranks: 2, arguments: &[how], ..How::default() }) else { continue };
             assert!(!run.output.status.success(), "{mpi} {how}");
             let stream = run.stream(1);
             let said = stream.notes.iter().find(|(name, _)| name == "ended").map(|(_, text)| text.as_str());
             assert_eq!((said, stream.events.len(), stream.ended), (Some(note), calls, true), "{mpi} {how}");
             assert!(std::fs::metadata(run.path().join("rank-00001.maps")).unwrap().len() > 1000);
-            // The others are killed, and had got nearly as far: a ring lets a neighbour be some rounds behind.
-            for rank in [0, 2] {
-                let stream = run.stream(rank);
-                assert!(stream.ended && stream.events.len() > 900, "{mpi} {how}, rank {rank}: {}", stream.events.len());
-            }
+            // The other is killed, and had got nearly as far: a partner may be a round behind.
+            let stream = run.stream(0);
+            assert!(stream.ended && stream.events.len() >= 300, "{mpi} {how}: {}", stream.events.len());
         }
     }
 }

@@ -128,7 +128,7 @@ impl Recorder {
         let ends = [(Call::Irecv, &sources, to), (Call::Isend, &destinations, from)];
         for (call, neighbours, blocks) in ends {
             for (i, neighbour) in neighbours.iter().enumerate() {
-                let number = self.requests.next();
+                let number = self.requests.next_number();
                 if numbers.is_empty() {
                     numbers = number..number;
                 }

@@ -420,7 +420,7 @@ impl Recorder {
 
     /// The event makes a request: returns its number.
     pub fn makes(&mut self) -> u64 {
-        let number = self.requests.next();
+        let number = self.requests.next_number();
         self.event.requests.push(number);
         number
     }

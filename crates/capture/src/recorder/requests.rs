@@ -63,7 +63,7 @@ pub struct Requests {
 impl Requests {
     /// The number of a new request.
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn next_number(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
@@ -131,7 +131,7 @@ mod tests {
     fn a_handle_that_is_used_again_is_another_request() {
         let mut requests = Requests::default();
         for number in 1..=3 {
-            assert_eq!(requests.next(), number);
+            assert_eq!(requests.next_number(), number);
             requests.insert(0x40, Request::new(number));
             assert_eq!(requests.complete(0x40), Some(Request::new(number)));
             assert_eq!(requests.complete(0x40), None);

@@ -208,11 +208,8 @@ impl Recorder {
             return;
         }
         path[..directory.len()].copy_from_slice(directory);
-        let mut at = directory.len();
-        for &byte in b"/rank-00000.maps" {
-            path[at] = byte;
-            at += 1;
-        }
+        let name = b"/rank-00000.maps";
+        path[directory.len()..directory.len() + name.len()].copy_from_slice(name);
         let (mut rest, mut digit) = (self.rank, directory.len() + 10);
         while rest > 0 && digit > directory.len() + 5 {
             path[digit] = b'0' + (rest % 10) as u8;
@@ -223,8 +220,9 @@ impl Recorder {
             let from = libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY);
             let to = libc::open(path.as_ptr().cast(), libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, 0o644);
             let mut room = [0_u8; 4096];
-            while from >= 0 && to >= 0 {
+            loop {
                 let got = libc::read(from, room.as_mut_ptr().cast(), room.len());
+                // What could not be opened cannot be read or written either.
                 if got <= 0 || libc::write(to, room.as_ptr().cast(), got as usize) != got {
                     break;
                 }

@@ -58,7 +58,7 @@ pub fn initialised(begin: u64, site: usize) {
         return;
     }
     STATE.store(OFF, Ordering::Relaxed);
-    if !std::env::var_os(DIRECTORY).is_some_and(|name| !name.is_empty()) {
+    if std::env::var_os(DIRECTORY).is_none_or(|name| name.is_empty()) {
         return;
     }
     match begin_recording(begin, site) {
@@ -180,7 +180,7 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
 impl Recorder {
     /// Tells the runtime of an instrumented program where to write, if there is one and it is wanted.
     fn start_memory(&mut self) {
-        if !std::env::var_os("HAYASE_CAPTURE_MEMORY").is_some_and(|value| value == "1") {
+        if std::env::var_os("HAYASE_CAPTURE_MEMORY").is_none_or(|value| value != "1") {
             return;
         }
         let symbols = ["hayase_memory_start", "hayase_memory_event", "hayase_memory_stop"].map(mpi::symbol);

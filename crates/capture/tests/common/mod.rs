@@ -19,7 +19,7 @@ pub fn installed(mpi: &str) -> bool {
 }
 
 /// The recorder, as cargo has built it beside this test.
-fn library() -> PathBuf {
+pub fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let library = test.parent().unwrap().join("libhayase_capture.so");
     assert!(library.exists(), "{} is not there", library.display());
