@@ -9,7 +9,8 @@ use std::process::Command;
 use std::{env, fs};
 
 /// The libraries that are carried along: the name of the shared object and the feature that wants it.
-const LIBRARIES: &[(&str, &str)] = &[("hayase_capture", "CARGO_FEATURE_CAPTURE")];
+const LIBRARIES: &[(&str, &str)] =
+    &[("hayase_capture", "CARGO_FEATURE_CAPTURE"), ("hayase_memory", "CARGO_FEATURE_CAPTURE")];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,6 +1,7 @@
 //! Hayase (早瀬, "swift current"): a discrete-event message-flow simulator for HPC interconnects and the parallel
 //! programs that run on them.
 
+pub mod advice;
 pub mod bench;
 #[cfg(all(feature = "capture", unix))]
 pub mod capture;

@@ -18,6 +18,16 @@ pub struct Library {
 pub const RECORDER: Library =
     Library { name: "libhayase_capture", content: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_capture.so")) };
 
+/// The library behind programs whose memory accesses are recorded.
+pub const MEMORY: Library =
+    Library { name: "libhayase_memory", content: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_memory.so")) };
+
+/// Files beside the memory library, texts in the language of linkers: what compilers link for `-fsanitize=thread`.
+const FOR_COMPILERS: &[(&str, &[u8])] = &[
+    ("libtsan.so", b"/* Hayase's library in the place of the thread sanitizer's. */\nINPUT(-lhayase_memory)\n"),
+    ("libtsan_preinit.o", b"/* Nothing is needed before main. */\n"),
+];
+
 /// Why there is no file with the library.
 #[derive(Debug, thiserror::Error)]
 pub enum NotPlaced {
@@ -54,6 +64,32 @@ impl Library {
         for folder in folders() {
             match place_in(&folder, &name, self.content) {
                 Ok(path) => return Ok(path),
+                Err(error) => failed = Some(NotPlaced::Io { folder, error }),
+            }
+        }
+        Err(failed.unwrap_or(NotPlaced::None))
+    }
+}
+
+impl Library {
+    /// A folder with the library under its plain name, and with what compilers look for beside it: programs are linked
+    /// with it and find it there when they run.
+    ///
+    /// # Errors
+    /// Where none can be written.
+    pub fn place_for_linking(self) -> Result<PathBuf, NotPlaced> {
+        if self.content.is_empty() {
+            return Err(NotPlaced::None);
+        }
+        let hash = blake3::hash(self.content).to_hex();
+        let plain = format!("{}.so", self.name);
+        let mut failed = None;
+        for folder in folders() {
+            let folder = folder.join(format!("{}-{}", self.name, &hash[..16]));
+            let library = [(plain.as_str(), self.content)];
+            let mut files = library.iter().chain(FOR_COMPILERS);
+            match files.try_for_each(|(name, content)| place_in(&folder, name, content).map(drop)) {
+                Ok(()) => return Ok(folder),
                 Err(error) => failed = Some(NotPlaced::Io { folder, error }),
             }
         }

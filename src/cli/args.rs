@@ -16,6 +16,8 @@ use super::record::args::RecordArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 use super::whatif::args::WhatIfArgs;
+#[cfg(unix)]
+use super::wrap::{CompileArgs, WrapArgs};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -132,6 +134,15 @@ pub enum Verb {
     /// Run an MPI program and record the calls of all its ranks.
     #[cfg(unix)]
     Record(RecordArgs),
+    /// Compile C with mpicc so that the program tells which memory it accesses.
+    #[cfg(unix)]
+    Cc(CompileArgs),
+    /// Compile Fortran with mpifort so that the program tells which memory it accesses.
+    #[cfg(unix)]
+    Fc(CompileArgs),
+    /// Compile with any compiler so that the program tells which memory it accesses.
+    #[cfg(unix)]
+    Wrap(WrapArgs),
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
     Trace(TraceVerb),

@@ -34,6 +34,8 @@ mod topology;
 mod trace;
 mod validate;
 mod whatif;
+#[cfg(unix)]
+mod wrap;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -212,6 +214,12 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Predict(args) => predict::predict(args, voice),
         #[cfg(unix)]
         Verb::Record(args) => record::record(args, voice),
+        #[cfg(unix)]
+        Verb::Cc(args) => wrap::compile(args, "mpicc", voice),
+        #[cfg(unix)]
+        Verb::Fc(args) => wrap::compile(args, "mpifort", voice),
+        #[cfg(unix)]
+        Verb::Wrap(args) => wrap::wrap(args, voice),
         Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),

@@ -11,7 +11,7 @@ const LEVELS: &[&[&str]] = &[
     &["transport", "player", "data_set"],
     &["engine"],
     &["record"],
-    &["report"],
+    &["report", "advice"],
     &["scenario", "output"],
     &["sweep", "validation", "bench", "measure", "capture"],
     &["cli"],

@@ -37,6 +37,7 @@ mod chunk;
 mod code;
 mod event;
 mod header;
+pub mod memory;
 mod read;
 mod shape;
 mod sites;

@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, Read, Write};
 
 use crate::code::Crc;
-use crate::write::{chunk_head, put_site};
+use crate::write::put_site;
 use crate::{SIGNATURE, Site, chunk};
 
 /// Copies a stream with another table of call sites, which now comes right after the header.
@@ -74,7 +74,7 @@ fn write_sites<'a>(output: &mut impl Write, sites: impl IntoIterator<Item = (u32
         let (coding, bytes) = if stored.len() < raw.len() { (chunk::ZSTD, &stored) } else { (chunk::STORED, &*raw) };
         let mut crc = Crc::new();
         crc.add(bytes);
-        output.write_all(&chunk_head(chunk::SITES, coding, raw.len(), bytes.len(), crc))?;
+        output.write_all(&chunk::head(chunk::SITES, coding, raw.len(), bytes.len(), crc))?;
         output.write_all(bytes)?;
         raw.clear();
         io::Result::Ok(())

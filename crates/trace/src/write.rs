@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
+use crate::chunk::Packer;
 use crate::code::{Crc, fold, put};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::{Communicator, Event, Header, SIGNATURE, Site, chunk};
@@ -38,8 +39,7 @@ pub struct Writer<W: Write> {
     /// Communicators that are still to be made known, each as in its chunk.
     communicators: Vec<Vec<u8>>,
     raw: Vec<u8>,
-    stored: Vec<u8>,
-    compressor: zstd::bulk::Compressor<'static>,
+    packer: Packer,
 }
 
 #[derive(Default)]
@@ -73,8 +73,7 @@ impl<W: Write> Writer<W> {
             sites: Vec::new(),
             communicators: Vec::new(),
             raw: Vec::new(),
-            stored: Vec::new(),
-            compressor: zstd::bulk::Compressor::new(LEVEL)?,
+            packer: Packer::new(LEVEL)?,
         };
         writer.raw.extend_from_slice(header.to_text().as_bytes());
         // As it is: so that a trace can be recognised by eye.
@@ -281,7 +280,7 @@ impl<W: Write> Writer<W> {
             piece(head(i + 2));
             piece(column);
         }
-        out.write_all(&chunk_head(chunk::EVENTS, chunk::STORED, total, total, crc))?;
+        out.write_all(&chunk::head(chunk::EVENTS, chunk::STORED, total, total, crc))?;
         out.write_all(head(0))?;
         out.write_all(head(1))?;
         for (i, column) in self.columns.iter_mut().enumerate() {
@@ -372,26 +371,7 @@ impl<W: Write> Writer<W> {
     /// Writes `raw` as a chunk.
     fn chunk(&mut self, kind: u8, compress: bool) -> io::Result<()> {
         let out = self.out.as_mut().ok_or_else(|| io::Error::other("the stream has ended"))?;
-        if self.raw.len() > chunk::LONGEST {
-            return Err(io::Error::other(format!(
-                "{} bytes are more than a chunk of a trace holds ({})",
-                self.raw.len(),
-                chunk::LONGEST
-            )));
-        }
-        let (mut coding, mut bytes) = (chunk::STORED, &self.raw);
-        if compress {
-            self.stored.resize(zstd::zstd_safe::compress_bound(self.raw.len()), 0);
-            let length = self.compressor.compress_to_buffer(&self.raw, &mut self.stored[..])?;
-            self.stored.truncate(length);
-            if length < self.raw.len() {
-                (coding, bytes) = (chunk::ZSTD, &self.stored);
-            }
-        }
-        let mut crc = Crc::new();
-        crc.add(bytes);
-        out.write_all(&chunk_head(kind, coding, self.raw.len(), bytes.len(), crc))?;
-        out.write_all(bytes)
+        self.packer.write(out, kind, &self.raw, compress)
     }
 }
 
@@ -436,16 +416,6 @@ fn write_stored(out: &mut impl Write, kind: u8, pieces: &[&[u8]]) -> io::Result<
         crc.add(piece);
         total += piece.len();
     }
-    out.write_all(&chunk_head(kind, chunk::STORED, total, total, crc))?;
+    out.write_all(&chunk::head(kind, chunk::STORED, total, total, crc))?;
     pieces.iter().try_for_each(|piece| out.write_all(piece))
-}
-
-pub(crate) fn chunk_head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; chunk::HEAD] {
-    let mut head = [0; chunk::HEAD];
-    head[0] = kind;
-    head[1] = coding;
-    head[2..6].copy_from_slice(&(raw as u32).to_le_bytes());
-    head[6..10].copy_from_slice(&(stored as u32).to_le_bytes());
-    head[10..14].copy_from_slice(&crc.value().to_le_bytes());
-    head
 }

@@ -32,6 +32,9 @@ Commands:
   pattern       List the named patterns, or show one
   machine       List the named machines, or show one
   record        Run an MPI program and record the calls of all its ranks
+  cc            Compile C with mpicc so that the program tells which memory it accesses
+  fc            Compile Fortran with mpifort so that the program tells which memory it accesses
+  wrap          Compile with any compiler so that the program tells which memory it accesses
   trace         Show what a recorded program or a schedule holds, or write it in another format
   master-slave  Predict a master/slave program from a few executed tasks
   validate      Hold the simulator against closed forms, other simulators and published figures

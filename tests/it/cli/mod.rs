@@ -14,6 +14,8 @@ mod replay;
 mod run;
 mod trace;
 mod whatif;
+#[cfg(target_os = "linux")]
+mod wrap;
 
 use std::fs;
 use std::path::Path;
