@@ -116,8 +116,11 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
+/// What is known of a run beside its calls: names and values.
+type Notes = Vec<(String, String)>;
+
 /// A recorded run, folded; its name and where it is from.
-fn read_run(input: &TraceArgs, voice: Voice) -> Result<(Folded, String, Vec<(String, String)>), Failure> {
+fn read_run(input: &TraceArgs, voice: Voice) -> Result<(Folded, String, Notes), Failure> {
     let mut sources = Sources::default();
     sources.on_read(progress::reading(voice.show));
     let path: Located<String> = input.trace.to_string_lossy().into_owned().into();
