@@ -96,7 +96,9 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
 
     voice.say(page::page(&caught, &provenance, &sites, &args.output));
     if args.memory && accesses == 0 {
-        voice.hint("no accesses to memory were recorded: the program is not instrumented for it");
+        voice.hint(
+            "no accesses to memory were recorded: the program is not compiled for it; hayase cc and hayase fc do that",
+        );
     }
     if let Some(text) = deadlock {
         complain(text);
