@@ -92,6 +92,10 @@ impl Allowances {
 /// Units in the largest capacity, at least: sums of 2^24 allowances fit in 64 bits.
 const FINEST: f64 = (1u64 << 39) as f64;
 
+/// Allowances that are just above the level are raised along with those that are below, so that a group that rises and
+/// rises is not gone through each time.
+const NEAR: f64 = 1.01;
+
 /// What is added to the capacity of an active link: more than any sum of allowances.
 const UNBOUND: u64 = 1 << 63;
 
@@ -157,7 +161,7 @@ impl Groups {
     pub(super) fn raise_group(&mut self, group: u32, level: f64) {
         for i in 0..self.groups[group as usize].own.len() {
             let flow = self.groups[group as usize].own[i];
-            if self.allowances.rate(flow) < level {
+            if self.allowances.rate(flow) < level * NEAR {
                 self.raise(flow, level);
             }
         }
