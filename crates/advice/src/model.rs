@@ -108,7 +108,7 @@ pub struct Location {
 impl Location {
     /// From `file:line`, as sites are named; a column or function behind it is left out.
     pub fn parse(name: &str) -> Self {
-        let name = name.split_once(" ").map_or(name, |(place, _)| place);
+        let name = name.rsplit_once(" (").map_or(name, |(place, _)| place);
         let mut parts = name.rsplitn(3, ':');
         let (last, middle, first) = (parts.next().unwrap_or(""), parts.next(), parts.next());
         match (last.parse(), middle, first) {
@@ -463,6 +463,7 @@ mod tests {
             ("gauss.c:12", "gauss.c", 12),
             ("src/gauss.c:12:7", "src/gauss.c", 12),
             ("gauss.c:12 (eliminate)", "gauss.c", 12),
+            ("my programs/gauss.c:12 (eliminate)", "my programs/gauss.c", 12),
             ("0x401136", "0x401136", 0),
             ("", "", 0),
         ] {
