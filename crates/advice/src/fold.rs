@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::calls::Doubts;
 use crate::model::{
     Action, Blocker, Certainty, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
@@ -9,21 +11,23 @@ use crate::model::{
 };
 
 /// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
-const EDITS_OF_A_RANK: usize = 1 << 16;
+const EDITS_OF_A_RANK: usize = 1 << 14;
 const EDITS: usize = 1 << 20;
 
 /// Edits, those that repeat stored once.
 #[derive(Clone, Debug, Default)]
 pub struct Edits {
     list: Vec<Edit>,
+    /// By rank, the newest edit and how many there are.
+    newest: FxHashMap<u32, (usize, usize)>,
     left_out: u64,
 }
 
 impl Edits {
-    /// Adds an edit of an event that comes after all others of its rank.
+    /// Adds an edit; those of a rank fold best in the order of their events.
     pub fn push(&mut self, rank: u32, event: u64, action: Action) {
-        if let Some(last) = self.list.last_mut()
-            && last.rank == rank
+        let (newest, count) = self.newest.get(&rank).copied().unwrap_or((usize::MAX, 0));
+        if let Some(last) = self.list.get_mut(newest)
             && last.action == action
             && !matches!(action, Action::Replace { .. })
             && let Some(step) = event.checked_sub(last.event + (last.times - 1) * last.step)
@@ -31,7 +35,8 @@ impl Edits {
             && (last.times == 1 || last.step == step)
         {
             (last.times, last.step) = (last.times + 1, step);
-        } else if self.list.len() < EDITS_OF_A_RANK {
+        } else if count < EDITS_OF_A_RANK && self.list.len() < EDITS {
+            self.newest.insert(rank, (self.list.len(), count + 1));
             self.list.push(Edit { rank, event, times: 1, step: 0, action });
         } else {
             self.left_out += 1;
