@@ -13,6 +13,8 @@ use crate::model::{
 /// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
 const EDITS_OF_A_RANK: usize = 1 << 14;
 const EDITS: usize = 1 << 20;
+/// Lines that a caveat names.
+const NAMED: usize = 6;
 
 /// Edits, those that repeat stored once.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +76,9 @@ struct Blocked {
     iterations: Option<Iterations>,
 }
 
+/// Side, kind, line, call.
+type BlockerKey<L> = (Side, Dependence, Option<L>, Option<&'static str>);
+
 /// A finding in the making; lines are numbers of a rank at first, locations in the end.
 #[derive(Clone, Debug)]
 pub struct Folded<L> {
@@ -92,7 +97,7 @@ pub struct Folded<L> {
     /// The changes.
     pub edits: Edits,
     places: BTreeMap<(Role, L, &'static str), Share>,
-    blockers: BTreeMap<(Side, Dependence, Option<L>, Option<&'static str>), Blocked>,
+    blockers: BTreeMap<BlockerKey<L>, Blocked>,
 }
 
 impl<L> Default for Folded<L> {
@@ -215,12 +220,21 @@ impl Folded<Location> {
                 &b.location,
             ))
         });
-        for place in places.iter().filter(|place| {
-            matches!(place.role, Role::OverlapBefore | Role::OverlapAfter) && place.occurrences < self.found
-        }) {
+        let mut sometimes: Vec<String> = Vec::new();
+        for place in &places {
+            let overlaps = matches!(place.role, Role::OverlapBefore | Role::OverlapAfter);
+            if overlaps && place.occurrences < self.found {
+                sometimes.push(format!("{} ({})", place.location, place.occurrences));
+            }
+        }
+        if !sometimes.is_empty() {
+            let more = sometimes.len().saturating_sub(NAMED);
+            sometimes.truncate(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             caveats.push(format!(
-                "{} was executed there in {} of {} cases: if a branch decides that, look at what its other side accesses",
-                place.location, place.occurrences, self.found
+                "not executed there in all {} cases: {}{more}; where a branch decides that, look at what its other side accesses",
+                self.found,
+                sometimes.join(", "),
             ));
         }
         if self.ranks.len() < u64::from(ranks) {

@@ -203,6 +203,25 @@ fn a_block_from_all_others_is_a_gather_and_one_buffer_for_all_a_reduction() {
     assert_eq!(findings[0].certainty, Certainty::Check, "what is done with it was not looked at");
 }
 
+#[test]
+fn broadcasts_from_one_rank_after_the_other_are_no_reduction_at_their_receivers() {
+    let mut ranks = vec![Program::default(); 4];
+    for step in 0..8 {
+        for (me, program) in ranks.iter_mut().enumerate() {
+            let taken = std::mem::take(program);
+            *program = if me == step % 4 {
+                (0..4).filter(|&peer| peer != me as i32).fold(taken, |program, peer| {
+                    program.then(Vec::new(), message(Call::Send, 0, element(1, 0), 80, peer))
+                })
+            } else {
+                taken.then(touch(0, 3, 0..10), message(Call::Recv, 1, element(3, 0), 80, (step % 4) as i32))
+            };
+        }
+    }
+    let names: Vec<String> = found(&ranks, RuleId::A004).iter().map(|finding| replaced(finding).0).collect();
+    assert_eq!(names, ["Bcast"]);
+}
+
 /// Every rank starts sends to these and receives from these, then waits.
 fn exchange(ranks: u32, partners: impl Fn(u32) -> Vec<u32>, block: u64) -> Vec<Program> {
     (0..ranks)
