@@ -136,6 +136,18 @@ impl<'a> Steps<'a, BufReader<File>, BufReader<File>> {
     }
 }
 
+/// The same event, in the room that the lists of the last one have.
+fn copy(event: &Event, to: &mut Event) {
+    let mut lists = [&mut to.requests, &mut to.offered, &mut to.counts, &mut to.counts2].map(std::mem::take);
+    let from = [&event.requests, &event.offered, &event.counts, &event.counts2];
+    for (list, from) in lists.iter_mut().zip(from) {
+        list.clear();
+        list.extend_from_slice(from);
+    }
+    let [requests, offered, counts, counts2] = lists;
+    *to = Event { requests, offered, counts, counts2, ..*event };
+}
+
 impl<'a, R: Read, M: Read> Steps<'a, R, M> {
     /// Reads from anywhere.
     pub fn new(stream: R, memory: Option<M>, names: Names<'a>) -> Self {
@@ -200,7 +212,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                     }
                 }
                 Item::Event(event) => {
-                    self.event.clone_from(event);
+                    copy(event, &mut self.event);
                     break;
                 }
                 Item::Note(..) | Item::End { .. } => {}
