@@ -41,10 +41,10 @@ fn main() -> io::Result<()> {
 }
 
 /// Latency and time a byte of the network [ns], overhead of a call [ns], time an element takes [ns].
-const LATENCY: u64 = 9_000;
-const BYTE_TIME: u64 = 15;
-const OVERHEAD: u64 = 4_000;
-const ELEMENT_TIME: u64 = 2;
+const LATENCY: u64 = 6_000;
+const BYTE_TIME: u64 = 5;
+const OVERHEAD: u64 = 3_000;
+const ELEMENT_TIME: u64 = 60;
 
 /// Plays the elimination of `n` rows: who computes, sends and waits when.
 fn eliminate(run: &mut Run, n: u64) {

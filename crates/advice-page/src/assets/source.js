@@ -14,6 +14,9 @@ function codeText(text) {
   return line;
 }
 
+/** The lines of a file whose text is known, whatever ends them. */
+const linesOf = file => file.lines ??= file.text === null ? [] : file.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+
 /** Cost of each line of the file that is shown [ns]. */
 function lineCosts() {
   const by = new Map();
@@ -47,7 +50,7 @@ function drawSource() {
   }));
   const cost = lineCosts(), whole = wholeTime();
   const most = Math.max(1, ...[...cost.values()].map(line => line.total));
-  const lines = file.text === null ? [] : file.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+  const lines = linesOf(file);
   // Without the text, the lines that are known by number stand for it.
   const numbers = file.text === null ? [...new Set([...cost.keys(), ...marks.keys(), ...refs.keys()])].filter(Boolean).sort((a, b) => a - b)
     : lines.map((_, i) => i + 1);
