@@ -6,6 +6,11 @@
 //! Numbers are little-endian. Coding 0: as they are; 1: a zstd frame. A kind in lowercase may be skipped by a reader
 //! that does not know it.
 
+use std::io::{self, Read, Write};
+
+use crate::ReadError;
+use crate::code::Crc;
+
 /// Bytes before the content.
 pub(crate) const HEAD: usize = 14;
 
@@ -23,7 +28,154 @@ pub(crate) const SITES: u8 = b'S';
 pub(crate) const COMMUNICATORS: u8 = b'C';
 /// Events.
 pub(crate) const EVENTS: u8 = b'E';
+/// Memory accesses.
+pub(crate) const ACCESSES: u8 = b'A';
 /// A named text or file, like the memory map of the process.
 pub(crate) const NOTE: u8 = b'n';
 /// The end of the stream: number of events, number of calls lost.
 pub(crate) const END: u8 = b'Z';
+
+/// What stands before the content of a chunk.
+pub(crate) fn head(kind: u8, coding: u8, raw: usize, stored: usize, crc: Crc) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    head[0] = kind;
+    head[1] = coding;
+    head[2..6].copy_from_slice(&(raw as u32).to_le_bytes());
+    head[6..10].copy_from_slice(&(stored as u32).to_le_bytes());
+    head[10..14].copy_from_slice(&crc.value().to_le_bytes());
+    head
+}
+
+/// Compresses chunks; its memory is kept from one to the next.
+pub(crate) struct Packer {
+    compressor: zstd::bulk::Compressor<'static>,
+    stored: Vec<u8>,
+}
+
+impl Packer {
+    pub(crate) fn new(level: i32) -> io::Result<Self> {
+        Ok(Self { compressor: zstd::bulk::Compressor::new(level)?, stored: Vec::new() })
+    }
+
+    /// Writes `raw` as a chunk, compressed where that is wanted and makes it shorter.
+    pub(crate) fn write(&mut self, out: &mut impl Write, kind: u8, raw: &[u8], compress: bool) -> io::Result<()> {
+        if raw.len() > LONGEST {
+            return Err(io::Error::other(format!(
+                "{} bytes are more than a chunk of a trace holds ({LONGEST})",
+                raw.len()
+            )));
+        }
+        let (mut coding, mut bytes) = (STORED, raw);
+        if compress {
+            self.stored.resize(zstd::zstd_safe::compress_bound(raw.len()), 0);
+            let length = self.compressor.compress_to_buffer(raw, &mut self.stored[..])?;
+            if length < raw.len() {
+                (coding, bytes) = (ZSTD, &self.stored[..length]);
+            }
+        }
+        let mut crc = Crc::new();
+        crc.add(bytes);
+        out.write_all(&head(kind, coding, raw.len(), bytes.len(), crc))?;
+        out.write_all(bytes)
+    }
+}
+
+/// Reads chunks one after another, and knows where each began.
+#[derive(Debug)]
+pub(crate) struct Chunks<R> {
+    input: R,
+    /// Bytes read.
+    offset: u64,
+    /// Where the present chunk begins.
+    at: u64,
+    /// Content of the present chunk.
+    pub(crate) content: Vec<u8>,
+    stored: Vec<u8>,
+}
+
+impl<R> Chunks<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self { input, offset: 0, at: 0, content: Vec::new(), stored: Vec::new() }
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Where the present chunk begins \[B\].
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// What is read from now on belongs to another chunk.
+    pub(crate) fn mark(&mut self) {
+        self.at = self.offset;
+    }
+
+    /// That the present chunk is damaged.
+    pub(crate) fn damaged(&self, what: String) -> ReadError {
+        ReadError::Damaged { what, offset: self.at }
+    }
+}
+
+impl<R: Read> Chunks<R> {
+    /// Reads a chunk into `content` and returns its kind.
+    pub(crate) fn next(&mut self) -> Result<u8, ReadError> {
+        let offset = self.at;
+        let truncated = |what| ReadError::Truncated { what, offset };
+        let mut head = [0; HEAD];
+        match self.fill(&mut head)? {
+            0 => return Err(truncated("a stream (its end is missing)")),
+            HEAD => {}
+            _ => return Err(truncated("the head of a chunk")),
+        }
+        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let (raw, stored, expected) = (number(2) as usize, number(6) as usize, number(10));
+        if raw > LONGEST || stored > LONGEST {
+            let length = raw.max(stored);
+            return Err(self.damaged(format!("a chunk claims to have {length} bytes, at most {LONGEST} are possible")));
+        }
+        // Room grows with what is there, not with what is claimed.
+        self.stored.clear();
+        let count = (&mut self.input).take(stored as u64).read_to_end(&mut self.stored)?;
+        self.offset += count as u64;
+        if count < stored {
+            return Err(truncated("a chunk"));
+        }
+        let mut crc = Crc::new();
+        crc.add(&self.stored);
+        if crc.value() != expected {
+            return Err(self.damaged(format!("the checksum of a chunk is {:08x}, not {expected:08x}", crc.value())));
+        }
+        match head[1] {
+            STORED => std::mem::swap(&mut self.content, &mut self.stored),
+            ZSTD => {
+                self.content.resize(raw, 0);
+                let length = zstd::bulk::decompress_to_buffer(&self.stored, &mut self.content[..])
+                    .map_err(|error| self.damaged(format!("a chunk cannot be decompressed: {error}")))?;
+                self.content.truncate(length);
+            }
+            coding => return Err(self.damaged(format!("a chunk has coding {coding}, which is not known"))),
+        }
+        if self.content.len() != raw {
+            return Err(self.damaged(format!("a chunk has {} bytes, not {raw}", self.content.len())));
+        }
+        Ok(head[0])
+    }
+
+    /// Fills as much of `bytes` as there is; how much that was.
+    pub(crate) fn fill(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut count = 0;
+        while count < bytes.len() {
+            match self.input.read(&mut bytes[count..]) {
+                Ok(0) => break,
+                Ok(more) => count += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.offset += count as u64;
+        Ok(count)
+    }
+}

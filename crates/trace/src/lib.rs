@@ -7,6 +7,8 @@
 //! [`Writer`] writes a stream to anything that can be written to; [`Reader`] reads streams one item at a time and
 //! holds no more than a chunk. `docs/formats.md` describes every byte.
 //!
+//! [`replace_sites`] gives the call sites of a stream their names when it has long been written.
+//!
 //! How an event gets below four bytes: most events repeat an earlier one at the same call site but for the time. What
 //! seldom changes there (call, site, communicator, flags, which fields there are) is the *shape*, stored once and
 //! then named by a number; the other fields are differences to the last event of that shape, nearly always zero.
@@ -35,14 +37,17 @@ mod chunk;
 mod code;
 mod event;
 mod header;
+pub mod memory;
 mod read;
 mod shape;
+mod sites;
 mod write;
 
 pub use call::{Call, Kind};
 pub use event::{Communicator, Event, Flags, Op, Site};
 pub use header::{Clock, Header};
 pub use read::{Item, ReadError, Reader};
+pub use sites::replace_sites;
 pub use write::Writer;
 
 /// How every stream begins. The last byte but three is the version of the format.

@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-use crate::code::{Crc, Cursor, unfold};
+use crate::chunk::Chunks;
+use crate::code::{Cursor, unfold};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::{Communicator, Event, Header, SIGNATURE, Site, chunk};
 
@@ -74,15 +75,8 @@ impl ReadError {
 /// Memory: a chunk (at most 32 MiB) and the last event of every shape, whatever the trace says.
 #[derive(Debug)]
 pub struct Reader<R> {
-    input: R,
-    /// Bytes read.
-    offset: u64,
-    /// Where the present chunk begins.
-    chunk_at: u64,
+    chunks: Chunks<R>,
     stream: Option<Header>,
-    /// Content of the present chunk.
-    content: Vec<u8>,
-    stored: Vec<u8>,
     /// What is left of a chunk of sites.
     sites: Cursor,
     site: Site,
@@ -113,12 +107,8 @@ impl<R: Read> Reader<R> {
     /// Starts at the beginning of a stream.
     pub fn new(input: R) -> Self {
         Self {
-            input,
-            offset: 0,
-            chunk_at: 0,
+            chunks: Chunks::new(input),
             stream: None,
-            content: Vec::new(),
-            stored: Vec::new(),
             sites: Cursor::default(),
             site: Site::default(),
             communicator: Communicator::default(),
@@ -135,7 +125,7 @@ impl<R: Read> Reader<R> {
 
     /// Bytes read so far.
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.chunks.offset()
     }
 
     /// The next item; `None` at the end of the last stream, and after an error.
@@ -155,7 +145,7 @@ impl<R: Read> Reader<R> {
             Step::Header => self.stream.as_ref().map(Item::Header),
             Step::Site(index) => Some(Item::Site(index, &self.site)),
             Step::Communicator(index) => Some(Item::Communicator(index, &self.communicator)),
-            Step::Note(at) => Some(Item::Note(&self.note, &self.content[at..])),
+            Step::Note(at) => Some(Item::Note(&self.note, &self.chunks.content[at..])),
             Step::Event(shape) => Some(Item::Event(&self.shapes[shape].event)),
             Step::End(events, lost) => Some(Item::End { events, lost }),
         })
@@ -187,12 +177,12 @@ impl<R: Read> Reader<R> {
             return self.next_site().map(Step::Site).map_err(|what| self.damaged(what));
         }
         loop {
-            self.chunk_at = self.offset;
+            self.chunks.mark();
             if self.stream.is_none() {
                 return if self.signature()? { self.header() } else { Ok(Step::Over) };
             }
-            let kind = self.chunk()?;
-            let whole = Cursor { at: 0, end: self.content.len() };
+            let kind = self.chunks.next()?;
+            let whole = Cursor { at: 0, end: self.chunks.content.len() };
             let step = match kind {
                 chunk::EVENTS => self.begin_events(whole).map(|()| None),
                 chunk::SITES => {
@@ -217,8 +207,8 @@ impl<R: Read> Reader<R> {
     /// Reads the signature of a stream; `false` at the end of the input.
     fn signature(&mut self) -> Result<bool, ReadError> {
         let mut bytes = [0; SIGNATURE.len()];
-        let count = self.fill(&mut bytes)?;
-        let truncated = ReadError::Truncated { what: "a signature", offset: self.chunk_at };
+        let count = self.chunks.fill(&mut bytes)?;
+        let truncated = ReadError::Truncated { what: "a signature", offset: self.chunks.at() };
         match bytes {
             _ if count == 0 => Ok(false),
             SIGNATURE => Ok(true),
@@ -234,12 +224,12 @@ impl<R: Read> Reader<R> {
     }
 
     fn header(&mut self) -> Result<Step, ReadError> {
-        self.chunk_at = self.offset;
-        let kind = self.chunk()?;
+        self.chunks.mark();
+        let kind = self.chunks.next()?;
         if kind != chunk::HEADER {
             return Err(self.damaged("a stream does not begin with a header".into()));
         }
-        let header = std::str::from_utf8(&self.content)
+        let header = std::str::from_utf8(&self.chunks.content)
             .map_err(|_| "the header is no text".to_owned())
             .and_then(Header::from_text)
             .map_err(|what| self.damaged(what))?;
@@ -249,84 +239,24 @@ impl<R: Read> Reader<R> {
         Ok(Step::Header)
     }
 
-    /// Reads a chunk into `content` and returns its kind.
-    fn chunk(&mut self) -> Result<u8, ReadError> {
-        let offset = self.chunk_at;
-        let truncated = |what| ReadError::Truncated { what, offset };
-        let mut head = [0; chunk::HEAD];
-        match self.fill(&mut head)? {
-            0 => return Err(truncated("a stream (its end is missing)")),
-            chunk::HEAD => {}
-            _ => return Err(truncated("the head of a chunk")),
-        }
-        let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (raw, stored, expected) = (number(2) as usize, number(6) as usize, number(10));
-        if raw > chunk::LONGEST || stored > chunk::LONGEST {
-            let length = raw.max(stored);
-            return Err(
-                self.damaged(format!("a chunk claims to have {length} bytes, at most {} are possible", chunk::LONGEST))
-            );
-        }
-        // Room grows with what is there, not with what is claimed.
-        self.stored.clear();
-        let count = (&mut self.input).take(stored as u64).read_to_end(&mut self.stored)?;
-        self.offset += count as u64;
-        if count < stored {
-            return Err(truncated("a chunk"));
-        }
-        let mut crc = Crc::new();
-        crc.add(&self.stored);
-        if crc.value() != expected {
-            return Err(self.damaged(format!("the checksum of a chunk is {:08x}, not {expected:08x}", crc.value())));
-        }
-        match head[1] {
-            chunk::STORED => std::mem::swap(&mut self.content, &mut self.stored),
-            chunk::ZSTD => {
-                self.content.resize(raw, 0);
-                let length = zstd::bulk::decompress_to_buffer(&self.stored, &mut self.content[..])
-                    .map_err(|error| self.damaged(format!("a chunk cannot be decompressed: {error}")))?;
-                self.content.truncate(length);
-            }
-            coding => return Err(self.damaged(format!("a chunk has coding {coding}, which is not known"))),
-        }
-        if self.content.len() != raw {
-            return Err(self.damaged(format!("a chunk has {} bytes, not {raw}", self.content.len())));
-        }
-        Ok(head[0])
-    }
-
-    fn fill(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut count = 0;
-        while count < bytes.len() {
-            match self.input.read(&mut bytes[count..]) {
-                Ok(0) => break,
-                Ok(more) => count += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.offset += count as u64;
-        Ok(count)
-    }
-
     fn damaged(&self, what: String) -> ReadError {
-        ReadError::Damaged { what, offset: self.chunk_at }
+        self.chunks.damaged(what)
     }
 
     fn next_site(&mut self) -> Result<u32, Wrong> {
         let cut_off = || "a call site is cut off".to_owned();
-        let index = self.sites.take(&self.content).ok_or_else(cut_off)?;
+        let index = self.sites.take(&self.chunks.content).ok_or_else(cut_off)?;
         let index = u32::try_from(index).map_err(|_| format!("there is no call site {index}"))?;
-        self.site.address = self.sites.take(&self.content).ok_or_else(cut_off)?;
-        let length = self.sites.take(&self.content).ok_or_else(cut_off)?;
-        let name = self.sites.slice(&self.content, length).ok_or_else(cut_off)?;
+        self.site.address = self.sites.take(&self.chunks.content).ok_or_else(cut_off)?;
+        let length = self.sites.take(&self.chunks.content).ok_or_else(cut_off)?;
+        let name = self.sites.slice(&self.chunks.content, length).ok_or_else(cut_off)?;
         self.site.name.clear();
         self.site.name.push_str(&String::from_utf8_lossy(name));
         Ok(index)
     }
 
     fn one_communicator(&mut self, mut cursor: Cursor) -> Result<u32, Wrong> {
-        let bytes = &self.content;
+        let bytes = &self.chunks.content;
         let cut_off = || "a communicator is cut off".to_owned();
         let index = cursor.take(bytes).ok_or_else(cut_off)?;
         let index = u32::try_from(index).map_err(|_| format!("there is no communicator {index}"))?;
@@ -349,16 +279,16 @@ impl<R: Read> Reader<R> {
     }
 
     fn one_note(&mut self, mut cursor: Cursor) -> Result<usize, Wrong> {
-        let length = cursor.take(&self.content);
-        let name = length.and_then(|length| cursor.slice(&self.content, length)).ok_or("a note is cut off")?;
+        let length = cursor.take(&self.chunks.content);
+        let name = length.and_then(|length| cursor.slice(&self.chunks.content, length)).ok_or("a note is cut off")?;
         self.note.clear();
         self.note.push_str(&String::from_utf8_lossy(name));
         Ok(cursor.at)
     }
 
     fn end(&mut self, mut cursor: Cursor) -> Result<Step, Wrong> {
-        let events = cursor.take(&self.content).ok_or("the end is cut off")?;
-        let lost = cursor.take(&self.content).ok_or("the end is cut off")?;
+        let events = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
+        let lost = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
         if events != self.events {
             return Err(format!("the stream says that it has {events} events, and has {}", self.events));
         }
@@ -367,7 +297,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn begin_events(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
-        let bytes = &self.content;
+        let bytes = &self.chunks.content;
         let cut_off = || "a block of events is cut off".to_owned();
         let events = cursor.take(bytes).ok_or_else(cut_off)?;
         let columns = cursor.take(bytes).ok_or_else(cut_off)?;
@@ -391,7 +321,8 @@ impl<R: Read> Reader<R> {
 
     /// Reads the next event into the last event of its shape and returns that shape's number.
     fn event(&mut self) -> Result<usize, Wrong> {
-        let Self { content: bytes, columns, shapes, .. } = self;
+        let Self { chunks, columns, shapes, .. } = self;
+        let bytes = &chunks.content;
         let cut_off = || "a block of events ends in the middle of one".to_owned();
         let number = columns[column::SHAPE].take(bytes).ok_or_else(cut_off)?;
         if number == shapes.len() as u64 {

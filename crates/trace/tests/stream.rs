@@ -284,3 +284,75 @@ fn the_last_words_of_a_process_that_dies_are_kept() {
     assert_eq!(said.len(), 101);
     assert!(matches!(error, Some(ReadError::Truncated { .. })));
 }
+
+#[test]
+fn sites_are_named_without_touching_anything_else() {
+    let site = |address, name: &str| Site { address, name: name.into() };
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out, &Header::new(1, 2)).unwrap();
+    let call = |site, bytes| Event { site, bytes, ..Event::new(Call::Send, 5, 9) };
+    writer.site(0, &site(0x1000, "")).unwrap();
+    writer.event(&call(1, 8)).unwrap();
+    writer.site(1, &site(0x2000, "")).unwrap();
+    writer.event(&call(2, 16)).unwrap();
+    writer.finish_with_lost(3).unwrap();
+
+    let named = [(0, site(0x1000, "a.c:3 (main)")), (1, site(0x2000, "b.f90:12 (solve)"))];
+    let mut copy = Vec::new();
+    let whole = hayase_trace::replace_sites(&out[..], &mut copy, named.iter().map(|(i, site)| (*i, site))).unwrap();
+    assert!(whole);
+    let (said, error) = read(&copy);
+    assert!(error.is_none(), "{error:?}");
+    let expected = [
+        Said::Header(Header::new(1, 2)),
+        Said::Site(0, named[0].1.clone()),
+        Said::Site(1, named[1].1.clone()),
+        Said::Event(call(1, 8)),
+        Said::Event(call(2, 16)),
+        Said::End(2, 3),
+    ];
+    assert_eq!(said, expected);
+
+    // Cut anywhere, what is copied is whole chunks, and never an end that was not there.
+    for length in 8..out.len() {
+        let mut copy = Vec::new();
+        let whole = hayase_trace::replace_sites(&out[..length], &mut copy, named.iter().map(|(i, site)| (*i, site)));
+        assert!(!whole.unwrap());
+        assert!(matches!(read(&copy).1, Some(ReadError::Truncated { .. })), "cut at {length}");
+    }
+    assert!(hayase_trace::replace_sites(&b"no trace"[..], Vec::new(), []).is_err());
+}
+
+#[test]
+fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
+    for by_signal in [false, true] {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, &Header::new(0, 1)).unwrap();
+        let event = Event { site: 1, comm: 2, ..Event::new(Call::Barrier, 10, 20) };
+        writer.event(&event).unwrap();
+        writer.new_site(0, &Site { address: 300, name: String::new() });
+        let communicator = Communicator { id: 9, members: vec![0], remote: vec![] };
+        writer.new_communicator(2, &communicator);
+        writer.event(&event).unwrap();
+        if by_signal {
+            writer.end_stored("ended", b"signal 15", 3).unwrap();
+            drop(writer);
+        } else {
+            writer.finish_with_lost(3).unwrap();
+        }
+        let (said, error) = read(&file);
+        assert!(error.is_none(), "{error:?}");
+        let mut wanted = vec![
+            Said::Header(Header::new(0, 1)),
+            Said::Site(0, Site { address: 300, name: String::new() }),
+            Said::Communicator(2, communicator),
+            Said::Event(event.clone()),
+            Said::Event(event),
+        ];
+        if by_signal {
+            wanted.push(Said::Note("ended".into(), b"signal 15".to_vec()));
+        }
+        wanted.push(Said::End(2, 3));
+        assert_eq!(said, wanted);
+    }
+}

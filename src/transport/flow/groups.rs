@@ -49,8 +49,8 @@ impl GroupFlows {
         let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
         Self {
             lock_step: LockStep::new(&capacities),
-            clocks: vec![GroupClock::default(); capacities.len()],
-            is_stale: vec![false; capacities.len()],
+            clocks: Vec::new(),
+            is_stale: Vec::new(),
             groups: Groups::new(capacities),
             shared: 0,
             in_step_since: Time::ZERO,
@@ -105,6 +105,8 @@ impl GroupFlows {
     fn share_out(&mut self, now: Time) {
         self.now = now;
         self.groups.solve_groups();
+        self.clocks.resize(self.groups.names(), GroupClock::default());
+        self.is_stale.resize(self.groups.names(), false);
         for index in 0..self.groups.moved().len() {
             let flow = self.groups.moved()[index];
             let home = self.homes[flow as usize];
@@ -116,9 +118,8 @@ impl GroupFlows {
         }
         for index in 0..self.groups.touched().len() {
             let group = self.groups.touched()[index];
-            let level = self.groups.level(group);
             let clock = &mut self.clocks[group as usize];
-            if clock.set_level(now, if level < f64::INFINITY { level } else { 0.0 }) && !clock.is_empty() {
+            if clock.set_level(now, self.groups.level(group)) && !clock.is_empty() {
                 self.mark(group);
             }
         }

@@ -1,0 +1,53 @@
+//! What the recorder of MPI calls tells this library. It finds the functions by name, and does without where they are not.
+
+use std::ffi::{CStr, OsStr, c_char};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::recorder::Recorder;
+use crate::{opaque, state};
+
+/// Records the accesses of the calling thread from now on, into the file at `path`; they belong to the interval before the call that
+/// is named first. Does nothing where a recording is under way or the file cannot be made; the latter is said on
+/// standard error.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
+    if path.is_null() {
+        return;
+    }
+    // SAFETY: promised by the caller.
+    let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
+    let started = state::start(|| {
+        let program = std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        let file = File::create(path).and_then(|file| Recorder::new(file, &[("program", &program)]));
+        match file {
+            Ok(recorder) => Some(recorder),
+            Err(error) => {
+                eprintln!("hayase: memory accesses are not recorded: cannot write {}: {error}", path.display());
+                None
+            }
+        }
+    });
+    if started {
+        opaque::watch();
+    }
+}
+
+/// The call with this index begins: what was accessed since the call before is the interval with this number.
+///
+/// Not for the handler of a signal.
+#[unsafe(no_mangle)]
+pub extern "C" fn hayase_memory_event(number: u64) {
+    // Other threads than the recorded one have no intervals.
+    let _ = state::with(|recorder| recorder.call(number));
+}
+
+/// Ends the recording and the file. May be called in the handler of a signal, by the recorded thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn hayase_memory_stop() {
+    state::stop();
+}

@@ -1,0 +1,51 @@
+//! The run-time library behind programs whose memory accesses are recorded.
+//!
+//! Compilers can be asked to call a function at every access to memory: `-fsanitize=thread`, made for finding data races.
+//! `hayase cc` and `hayase fc` compile with that option and link this library in the place of the one that looks for races. What the
+//! calls say is turned into nests of runs ([`hayase_trace::memory`]) and written to a file.
+//!
+//! * [`recorder`]: from accesses to runs; knows neither compilers nor processes.
+//! * `control`: starts, stops and divides the recording; the recorder of MPI calls finds these functions by name.
+//! * `state`: who is recorded: one thread, the one that started.
+//! * `entry`, `atomic`: the functions that compilers call.
+//! * `library`: `memcpy` and its like, which compilers do not instrument.
+//! * `opaque`: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
+//!
+//! A program that was linked with this library runs without Hayase too: before `hayase_memory_start` an access costs a
+//! call and a comparison.
+//!
+//! Linux on x86-64 and aarch64.
+
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+pub mod recorder;
+
+mod atomic;
+mod control;
+mod entry;
+mod library;
+mod module;
+mod opaque;
+mod state;
+
+/// Defines functions that hand their caller's return address on as one more argument.
+///
+/// `NAME(arguments) => BODY in REGISTERS`: the function jumps to `BODY` with the return address in the named argument registers (x86-64,
+/// aarch64), those after its own arguments.
+macro_rules! with_caller {
+    ($($name:ident($($argument:ty),*) $(-> $result:ty)? => $body:path, $x86:literal, $arm:literal;)*) => {$(
+        /// Called by instrumented programs.
+        ///
+        /// # Safety
+        /// The arguments are those of the function that this one stands for.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($(_: $argument),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            core::arch::naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {body}", body = sym $body);
+            #[cfg(target_arch = "aarch64")]
+            core::arch::naked_asm!(concat!("mov ", $arm, ", x30"), "b {body}", body = sym $body);
+        }
+    )*};
+}
+pub(crate) use with_caller;

@@ -1,0 +1,192 @@
+//! `memcpy`, `memmove`, `memset` and their like: accesses of the program that compilers leave to the C library.
+//!
+//! These functions stand in front of those of the C library for the whole process, but only calls from instrumented code
+//! are the program's accesses; the MPI library's copies are its own.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::{mem, ptr};
+
+use crate::entry::library_access;
+use crate::{module, state, with_caller};
+
+type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
+type Fill = unsafe extern "C" fn(*mut c_void, c_int, usize) -> *mut c_void;
+
+/// A function of the C library behind ours.
+struct Next {
+    name: &'static CStr,
+    found: AtomicPtr<c_void>,
+}
+
+impl Next {
+    const fn new(name: &'static CStr) -> Self {
+        Self { name, found: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Its address; null before this library is initialised.
+    #[inline(always)]
+    fn get(&self) -> *mut c_void {
+        self.found.load(Ordering::Relaxed)
+    }
+
+    fn find(&self) {
+        // SAFETY: asks for a symbol by a name that ends with a zero.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.found.store(found, Ordering::Relaxed);
+    }
+}
+
+static MEMCPY: Next = Next::new(c"memcpy");
+static MEMMOVE: Next = Next::new(c"memmove");
+static MEMSET: Next = Next::new(c"memset");
+
+/// Finds the functions when this library is loaded: `dlsym` may ask for memory, which a copy must not.
+extern "C" fn load() {
+    for next in [&MEMCPY, &MEMMOVE, &MEMSET] {
+        next.find();
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOAD: extern "C" fn() = load;
+
+/// Whether the caller's accesses are to be noted.
+#[inline(always)]
+fn is_noted(caller: u64) -> bool {
+    state::is_recorded() && module::contains(caller as usize)
+}
+
+#[cold]
+#[inline(never)]
+fn note(caller: u64, name: &str, from: Option<*const c_void>, to: Option<*mut c_void>, size: usize) {
+    if let Some(from) = from {
+        library_access(caller, false, from as u64, size as u64, name);
+    }
+    if let Some(to) = to {
+        library_access(caller, true, to as u64, size as u64, name);
+    }
+}
+
+/// Copies byte by byte with one instruction, upwards; a loop would become a call of `memcpy` again.
+///
+/// # Safety
+/// As `memmove`'s.
+unsafe fn copy_plainly(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+    let down = (to as usize).wrapping_sub(from as usize) < size;
+    // SAFETY: promised by the caller; where the ranges overlap, the bytes are copied in the order that keeps them.
+    unsafe {
+        for i in 0..size {
+            let i = if down { size - 1 - i } else { i };
+            // Volatile, so that it stays a loop.
+            to.cast::<u8>().add(i).write_volatile(from.cast::<u8>().add(i).read());
+        }
+    }
+    to
+}
+
+/// # Safety
+/// As `memset`'s.
+unsafe fn fill_plainly(to: *mut c_void, byte: c_int, size: usize) -> *mut c_void {
+    for i in 0..size {
+        // SAFETY: promised by the caller. Volatile, so that it stays a loop.
+        unsafe { to.cast::<u8>().add(i).write_volatile(byte as u8) };
+    }
+    to
+}
+
+/// # Safety
+/// As that of the function behind it.
+#[inline(always)]
+unsafe fn copy_next(next: &Next, to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+    let next = next.get();
+    // SAFETY: what was found by these names has this type; the rest is promised by the caller.
+    unsafe {
+        if next.is_null() {
+            return copy_plainly(to, from, size);
+        }
+        mem::transmute::<*mut c_void, Copy>(next)(to, from, size)
+    }
+}
+
+unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, size: usize, caller: u64) -> *mut c_void {
+    if is_noted(caller) {
+        note(caller, "memcpy", Some(from), Some(to), size);
+    }
+    // SAFETY: as the program's own call.
+    unsafe { copy_next(&MEMCPY, to, from, size) }
+}
+
+unsafe extern "C" fn shift(to: *mut c_void, from: *const c_void, size: usize, caller: u64) -> *mut c_void {
+    if is_noted(caller) {
+        note(caller, "memmove", Some(from), Some(to), size);
+    }
+    // SAFETY: as the program's own call.
+    unsafe { copy_next(&MEMMOVE, to, from, size) }
+}
+
+unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, size: usize, caller: u64) -> *mut c_void {
+    if is_noted(caller) {
+        note(caller, "memset", None, Some(to), size);
+    }
+    let next = MEMSET.get();
+    // SAFETY: what was found by this name has this type; the rest is the program's own call.
+    unsafe {
+        if next.is_null() {
+            return fill_plainly(to, byte, size);
+        }
+        mem::transmute::<*mut c_void, Fill>(next)(to, byte, size)
+    }
+}
+
+/// The forms that know how much room there is at the destination.
+unsafe extern "C" fn copy_checked(
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    room: usize,
+    caller: u64,
+) -> *mut c_void {
+    check(size, room);
+    // SAFETY: as the program's own call.
+    unsafe { copy(to, from, size, caller) }
+}
+
+unsafe extern "C" fn shift_checked(
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    room: usize,
+    caller: u64,
+) -> *mut c_void {
+    check(size, room);
+    // SAFETY: as the program's own call.
+    unsafe { shift(to, from, size, caller) }
+}
+
+unsafe extern "C" fn fill_checked(to: *mut c_void, byte: c_int, size: usize, room: usize, caller: u64) -> *mut c_void {
+    check(size, room);
+    // SAFETY: as the program's own call.
+    unsafe { fill(to, byte, size, caller) }
+}
+
+/// Ends the program where it would write beyond the end, as the C library does.
+fn check(size: usize, room: usize) {
+    if size > room {
+        // SAFETY: ends the process.
+        unsafe { libc::abort() }
+    }
+}
+
+with_caller! {
+    memcpy(*mut c_void, *const c_void, usize) -> *mut c_void => copy, "rcx", "x3";
+    memmove(*mut c_void, *const c_void, usize) -> *mut c_void => shift, "rcx", "x3";
+    memset(*mut c_void, c_int, usize) -> *mut c_void => fill, "rcx", "x3";
+    __memcpy_chk(*mut c_void, *const c_void, usize, usize) -> *mut c_void => copy_checked, "r8", "x4";
+    __memmove_chk(*mut c_void, *const c_void, usize, usize) -> *mut c_void => shift_checked, "r8", "x4";
+    __memset_chk(*mut c_void, c_int, usize, usize) -> *mut c_void => fill_checked, "r8", "x4";
+    __tsan_memcpy(*mut c_void, *const c_void, usize) -> *mut c_void => copy, "rcx", "x3";
+    __tsan_memmove(*mut c_void, *const c_void, usize) -> *mut c_void => shift, "rcx", "x3";
+    __tsan_memset(*mut c_void, c_int, usize) -> *mut c_void => fill, "rcx", "x3";
+}

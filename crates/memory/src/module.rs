@@ -1,0 +1,92 @@
+//! Which parts of the process are instrumented: the program, and libraries that were compiled the same way.
+//!
+//! Each of them calls `__tsan_init` when it is loaded; the return address tells who it is.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use libc::{PT_DYNAMIC, PT_LOAD, dl_iterate_phdr, dl_phdr_info};
+
+/// Most parts that are told apart; more of them are treated as not instrumented by `contains`.
+const MOST: usize = 64;
+
+/// An instrumented part. `high` is written last: a part with `high` 0 does not exist.
+struct Module {
+    low: AtomicUsize,
+    high: AtomicUsize,
+    base: AtomicUsize,
+    dynamic: AtomicUsize,
+}
+
+static MODULES: [Module; MOST] = [const {
+    Module {
+        low: AtomicUsize::new(0),
+        high: AtomicUsize::new(0),
+        base: AtomicUsize::new(0),
+        dynamic: AtomicUsize::new(0),
+    }
+}; MOST];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether an address of code belongs to an instrumented part.
+#[inline]
+pub(crate) fn contains(address: usize) -> bool {
+    let count = COUNT.load(Ordering::Acquire).min(MOST);
+    MODULES[..count]
+        .iter()
+        .any(|module| address >= module.low.load(Ordering::Relaxed) && address < module.high.load(Ordering::Acquire))
+}
+
+/// Where a part is in memory and where its dynamic section: `(base, dynamic)`, for each that has one.
+pub(crate) fn all() -> impl Iterator<Item = (usize, usize)> {
+    let count = COUNT.load(Ordering::Acquire).min(MOST);
+    MODULES[..count].iter().filter(|module| module.high.load(Ordering::Acquire) > 0).filter_map(|module| {
+        let dynamic = module.dynamic.load(Ordering::Relaxed);
+        (dynamic > 0).then(|| (module.base.load(Ordering::Relaxed), dynamic))
+    })
+}
+
+/// The part that has this address of code is instrumented.
+pub(crate) fn register(address: usize) {
+    if contains(address) {
+        return;
+    }
+    let mut wanted = address;
+    // SAFETY: `visit` reads what the C library gives it, and `wanted` outlives the call.
+    unsafe { dl_iterate_phdr(Some(visit), (&raw mut wanted).cast()) };
+}
+
+/// Adds the part that `info` describes, if it has the address that `data` points to.
+unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
+    // SAFETY: the C library passes a valid description, and `register` a valid address.
+    let (info, wanted) = unsafe { (&*info, *data.cast::<usize>()) };
+    if info.dlpi_phdr.is_null() {
+        return 0;
+    }
+    // SAFETY: the description has so many program headers.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let base = info.dlpi_addr as usize;
+    let (mut low, mut high, mut dynamic) = (usize::MAX, 0, 0);
+    for header in headers {
+        let start = base.wrapping_add(header.p_vaddr as usize);
+        match header.p_type {
+            PT_LOAD => {
+                low = low.min(start);
+                high = high.max(start.wrapping_add(header.p_memsz as usize));
+            }
+            PT_DYNAMIC => dynamic = start,
+            _ => {}
+        }
+    }
+    if !(low..high).contains(&wanted) {
+        return 0;
+    }
+    let index = COUNT.fetch_add(1, Ordering::AcqRel);
+    if let Some(module) = MODULES.get(index) {
+        module.low.store(low, Ordering::Relaxed);
+        module.base.store(base, Ordering::Relaxed);
+        module.dynamic.store(dynamic, Ordering::Relaxed);
+        module.high.store(high, Ordering::Release);
+    }
+    1
+}

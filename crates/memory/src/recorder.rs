@@ -1,0 +1,313 @@
+//! From accesses to runs.
+//!
+//! Each site has an open run: how many accesses it has and where, in memory and in order, the next would be. An access that is
+//! there makes the run longer, which is all that happens to nearly every access; any other closes it and begins a new one. Closed runs
+//! go to the site's [`Folder`].
+
+use std::io::{self, Write};
+
+use hayase_trace::memory::{Folder, Kind, Run, Site, Totals, Writer};
+
+/// An open run. One cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+struct Slot {
+    /// Site: address and direction; 0: free.
+    key: u64,
+    /// Address of the next access, if the run goes on.
+    next: u64,
+    /// Position of the next access, if the run goes on; `NEVER` while that is not known.
+    at: u64,
+    /// From one address to the next; of a run of one access: its address; of a gather: from one position to the next.
+    stride: u64,
+    /// From one position to the next; of a run of one access: its position; of a gather: position of the next access.
+    step: u64,
+    /// Accesses of the run; 0: there is none; or `GATHER`: the folder has an open gather instead.
+    count: u64,
+    /// Index of what else is known of the site.
+    side: u32,
+}
+
+/// In the place of a count.
+const GATHER: u64 = u64::MAX;
+
+/// A position that no access has.
+const NEVER: u64 = u64::MAX;
+
+/// What is seldom needed of a site.
+#[derive(Debug)]
+struct Side {
+    site: u32,
+    /// Size of the accesses of the open run \[B\].
+    size: u64,
+    /// Whether the site is in `Recorder::active`.
+    active: bool,
+    folder: Folder,
+}
+
+/// The sites of a program and their open runs.
+#[derive(Debug)]
+pub struct Recorder<W: Write> {
+    /// A hash table with linear probing; at most half full.
+    slots: Box<[Slot]>,
+    /// 64 less the number of bits of an index of `slots`.
+    shift: u32,
+    /// Position of the next access.
+    position: u64,
+    sides: Vec<Side>,
+    /// Sites with an open run or nest, as indices of `slots`, in the order of their first access in the interval.
+    active: Vec<u32>,
+    writer: Writer<W>,
+    /// Accesses of earlier intervals.
+    accesses: u64,
+    /// Why nothing is written any more.
+    error: Option<io::Error>,
+}
+
+/// Slots of a new table.
+const SLOTS_LOG2: u32 = 12;
+
+/// 2^64 over the golden ratio: addresses of code are multiplied with it and the top bits taken (Fibonacci hashing).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The name of a site within the process: its return address and its direction.
+#[inline(always)]
+pub fn key(address: u64, write: bool) -> u64 {
+    address << 1 | u64::from(write)
+}
+
+impl<W: Write> Recorder<W> {
+    /// Starts a file; the notes go into its header.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(out: W, notes: &[(&str, &str)]) -> io::Result<Self> {
+        Ok(Self {
+            slots: vec![Slot::default(); 1 << SLOTS_LOG2].into_boxed_slice(),
+            shift: 64 - SLOTS_LOG2,
+            position: 0,
+            sides: Vec::new(),
+            active: Vec::with_capacity(1 << SLOTS_LOG2),
+            writer: Writer::new(out, notes)?,
+            accesses: 0,
+            error: None,
+        })
+    }
+
+    /// Takes an access that continues the open run of the site with this [`key`]; `false`: it does not, nothing has
+    /// happened.
+    #[inline(always)]
+    pub fn extend(&mut self, key: u64, address: u64) -> bool {
+        let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
+        let Some(slot) = self.slots.get_mut(index) else { return false };
+        let position = self.position;
+        if slot.key == key && slot.next == address && slot.at == position {
+            slot.next = address.wrapping_add(slot.stride);
+            slot.at = position.wrapping_add(slot.step);
+            slot.count += 1;
+            self.position = position + 1;
+            return true;
+        }
+        false
+    }
+
+    /// Takes an access that continues the open gather of the site with this [`key`]; `false`: it does not, nothing has
+    /// happened.
+    #[inline(always)]
+    pub fn extend_gather(&mut self, key: u64, address: u64) -> bool {
+        let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
+        let Some(slot) = self.slots.get_mut(index) else { return false };
+        if slot.key != key || slot.count != GATHER || slot.step != self.position {
+            return false;
+        }
+        let Some(side) = self.sides.get_mut(slot.side as usize) else { return false };
+        if !side.folder.gather(address) {
+            return false;
+        }
+        slot.step = slot.step.wrapping_add(slot.stride);
+        self.position += 1;
+        true
+    }
+
+    /// An access of the program.
+    pub fn access(&mut self, key: u64, address: u64, size: u64) {
+        self.access_of(key, address, size, Kind::Plain, "");
+    }
+
+    /// An access by a site of any kind; `name` says by which function.
+    #[inline(never)]
+    pub fn access_of(&mut self, key: u64, address: u64, size: u64, kind: Kind, name: &str) {
+        let index = self.find(key, kind, name);
+        let position = self.position;
+        self.position = position + 1;
+        let slot = &mut self.slots[index];
+        let Some(side) = self.sides.get_mut(slot.side as usize) else { return };
+        if !side.active {
+            side.active = true;
+            self.active.push(index as u32);
+        }
+        if side.size == size {
+            match slot.count {
+                0 => {}
+                1 => {
+                    slot.stride = address.wrapping_sub(slot.stride);
+                    slot.step = position - slot.step;
+                    slot.next = address.wrapping_add(slot.stride);
+                    slot.at = position + slot.step;
+                    slot.count = 2;
+                    return;
+                }
+                GATHER if slot.step == position && side.folder.gather(address) => {
+                    slot.step = slot.step.wrapping_add(slot.stride);
+                    return;
+                }
+                _ if slot.next == address && slot.at == position => {
+                    slot.next = address.wrapping_add(slot.stride);
+                    slot.at = position + slot.step;
+                    slot.count += 1;
+                    return;
+                }
+                _ => {}
+            }
+        }
+        if let Some(run) = slot.close(side) {
+            let result = side.folder.run(&run, &mut self.writer);
+            note(&mut self.error, result);
+            if let Some((at, step)) = side.folder.gathering()
+                && at == position
+                && side.size == size
+            {
+                // It has room: it has just begun.
+                if side.folder.gather(address) {
+                    (slot.count, slot.at, slot.stride, slot.step) = (GATHER, NEVER, step, at + step);
+                    return;
+                }
+            }
+        }
+        (slot.count, slot.at, slot.stride, slot.step) = (1, NEVER, address, position);
+        side.size = size;
+    }
+
+    /// The place of a site in the table; a new one if it has none.
+    fn find(&mut self, key: u64, kind: Kind, name: &str) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
+        loop {
+            match self.slots[index].key {
+                found if found == key => return index,
+                0 => break,
+                _ => index = (index + 1) & mask,
+            }
+        }
+        if 2 * (self.sides.len() + 1) > self.slots.len() {
+            self.grow();
+            return self.find(key, kind, name);
+        }
+        let site = Site { address: (key >> 1).wrapping_sub(1), write: key & 1 != 0, kind, name: name.into() };
+        let site = self.writer.site(&site);
+        self.slots[index] = Slot { key, at: NEVER, side: self.sides.len() as u32, ..Slot::default() };
+        self.sides.push(Side { site, size: 0, active: false, folder: Folder::default() });
+        index
+    }
+
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![Slot::default(); 2 * old.len()].into_boxed_slice();
+        self.shift -= 1;
+        let mask = self.slots.len() - 1;
+        let mut moved = vec![0; old.len()];
+        for (slot, moved) in old.iter().zip(&mut moved) {
+            if slot.key != 0 {
+                let mut index = (slot.key.wrapping_mul(GOLDEN) >> self.shift) as usize;
+                while self.slots[index].key != 0 {
+                    index = (index + 1) & mask;
+                }
+                self.slots[index] = *slot;
+                *moved = index as u32;
+            }
+        }
+        for index in &mut self.active {
+            *index = moved[*index as usize];
+        }
+        self.active.reserve(self.slots.len() - self.active.len());
+    }
+
+    /// The call with this index begins: the interval with its number is over.
+    pub fn call(&mut self, number: u64) {
+        // The first interval is before whatever call comes first.
+        if !self.writer.is_told() {
+            let result = self.writer.interval(number);
+            note(&mut self.error, result);
+        }
+        self.close();
+        let result = self.writer.interval(number.wrapping_add(1));
+        note(&mut self.error, result);
+    }
+
+    fn close(&mut self) {
+        for &index in &self.active {
+            let slot = &mut self.slots[index as usize];
+            let side = &mut self.sides[slot.side as usize];
+            side.active = false;
+            if let Some(run) = slot.close(side) {
+                let result = side.folder.run(&run, &mut self.writer);
+                note(&mut self.error, result);
+            }
+            (slot.count, slot.at) = (0, NEVER);
+            let result = side.folder.flush(&mut self.writer);
+            note(&mut self.error, result);
+        }
+        self.active.clear();
+        self.accesses += self.position;
+        self.position = 0;
+    }
+
+    /// Ends the file without asking for memory; `elsewhere` and `lost` go into its totals.
+    ///
+    /// # Errors
+    /// Those of the file: this one, or the first since it was begun.
+    pub fn finish(&mut self, elsewhere: u64, lost: u64) -> io::Result<()> {
+        self.writer.hold();
+        self.close();
+        let totals = Totals { accesses: self.accesses, elsewhere, lost };
+        let result = self.writer.finish_stored(totals);
+        self.error.take().map_or(result, Err)
+    }
+
+    /// Accesses so far.
+    pub fn accesses(&self) -> u64 {
+        self.accesses + self.position
+    }
+}
+
+/// Remembers the first error.
+fn note(first: &mut Option<io::Error>, result: io::Result<()>) {
+    if let Err(error) = result {
+        first.get_or_insert(error);
+    }
+}
+
+impl Slot {
+    /// The open run.
+    #[inline]
+    fn close(&self, side: &Side) -> Option<Run> {
+        let Self { next, at, stride, step, count, .. } = *self;
+        let Side { site, size, .. } = *side;
+        match count {
+            0 | GATHER => None,
+            1 => Some(Run { site, size, base: stride, first: step, stride: 0, count, step: 0 }),
+            _ => Some(Run {
+                site,
+                size,
+                base: next.wrapping_sub(stride.wrapping_mul(count)),
+                first: at.wrapping_sub(step.wrapping_mul(count)),
+                stride: stride as i64,
+                count,
+                step,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

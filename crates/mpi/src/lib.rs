@@ -1,0 +1,28 @@
+//! MPI without its header: one binary that works with Open MPI and with MPICH and its kin.
+//!
+//! MPI fixes the names of functions and what they do, but not what a handle is: an `int` in MPICH, a pointer in Open MPI.
+//! Nor does it fix the layout of `MPI_Status` or the values of constants. A program is therefore compiled for one MPI. This crate finds out at run time
+//! which library is there ([`Library`]), knows its layouts and constants ([`Abi`]) and calls its functions by name
+//! ([`Functions`]).
+//!
+//! A handle is passed as [`Handle`], as wide as a register: a callee that takes an `int` looks at its lower half only, on
+//! every machine this runs on (64 bits, arguments in registers or in 8 bytes of stack). What comes *from* a program must be
+//! cut to size first ([`Abi::handle`]), since the upper half of the register may hold anything.
+//!
+//! Known: Open MPI 1.7 to 5, and the MPICH ABI initiative (MPICH 3.1 to 4, Intel MPI, MVAPICH2, Cray MPICH).
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("handles are passed in registers of 64 bits");
+
+mod abi;
+mod functions;
+mod library;
+mod status;
+
+pub use abi::{Abi, Family, OPERATORS, Statuses};
+pub use functions::{Functions, Handle};
+pub use library::{Library, NotFound};
+pub use status::{Status, StatusLayout};
+
+/// `MPI_SUCCESS`, the same in all of them.
+pub const SUCCESS: std::ffi::c_int = 0;

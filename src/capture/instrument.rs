@@ -1,0 +1,273 @@
+//! Compiling programs so that they tell which memory they access.
+//!
+//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access.
+//! Programs are linked with Hayase's library in the place of the one that looks for races. What else is changed makes the
+//! accesses of the program those of its source: one vector instruction for four elements, a copy that the compiler writes out as
+//! instructions of its own, and a read that it thinks is covered by the write after it would not be seen.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// Compilers by whose options they take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// gcc, g++, gfortran.
+    Gnu {
+        /// The first number of its version.
+        version: u32,
+        /// Whether it is gfortran, which does not take options about functions of C.
+        fortran: bool,
+    },
+    /// clang, clang++.
+    Clang,
+}
+
+impl Family {
+    /// The family of the compiler that answers `--version` so; `None`: it is not known to have the instrumentation.
+    pub fn of(answer: &str) -> Option<Self> {
+        let first = answer.lines().next().unwrap_or_default();
+        if first.contains("clang version") {
+            return Some(Self::Clang);
+        }
+        let fortran = first.starts_with("GNU Fortran");
+        if !fortran && !answer.contains("Free Software Foundation") {
+            return None;
+        }
+        // "gcc (Debian 12.2.0-14+deb12u1) 12.2.0": what is in brackets is the distribution's.
+        let after = first.rsplit(')').next().unwrap_or_default();
+        let version = after.trim().split('.').next().and_then(|number| number.parse().ok());
+        Some(Self::Gnu { version: version?, fortran })
+    }
+}
+
+/// What a compiler is called with, and what was changed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rewritten {
+    /// The arguments.
+    pub arguments: Vec<OsString>,
+    /// What the user may want to know, each a sentence without its stop.
+    pub changes: Vec<String>,
+}
+
+/// Why a program cannot be instrumented.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refused {
+    /// It is to be linked without shared libraries.
+    #[error("`{option}` links without shared libraries, and the library that records memory accesses is one")]
+    Static {
+        /// What asks for it.
+        option: String,
+    },
+    /// Another instrumentation is asked for.
+    #[error("`{option}` asks for another instrumentation; a program can have only one")]
+    Sanitizer {
+        /// What asks for it.
+        option: String,
+    },
+}
+
+/// Options with which nothing is linked.
+const NO_LINK: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
+/// Options that only ask for something.
+const QUESTIONS: &[&str] =
+    &["--version", "-v", "-V", "-###", "-show", "--show", "--showme", "-compile_info", "-link_info", "--help"];
+/// Options whose value is the next argument, which is therefore no input.
+const WITH_VALUE: &[&str] = &["-o", "-I", "-L", "-x", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-J"];
+
+/// The arguments of a compiler of this family, with the instrumentation; `folder` is that of
+/// [`place_for_linking`](super::library::Library::place_for_linking).
+///
+/// # Errors
+/// What the user asks for excludes the instrumentation.
+pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<Rewritten, Refused> {
+    let text = |argument: &OsStr| argument.to_string_lossy().into_owned();
+    let is_any = |list: &[&str]| arguments.iter().any(|argument| list.iter().any(|&option| argument == option));
+    let asks = arguments.iter().any(|argument| {
+        let argument = text(argument);
+        QUESTIONS
+            .iter()
+            .any(|&question| argument == question || (question == "--showme" && argument.starts_with("--showme:")))
+            || argument.starts_with("-print-")
+            || argument.starts_with("--print-")
+            || argument.starts_with("-dump")
+    });
+    if asks || !has(arguments, |_| true) {
+        return Ok(Rewritten { arguments: arguments.to_vec(), changes: Vec::new() });
+    }
+    let links = !is_any(NO_LINK);
+
+    let mut rewritten = Rewritten::default();
+    let mut optimises = false;
+    let mut value_of_another = false;
+    for argument in arguments {
+        let option = text(argument);
+        if std::mem::replace(&mut value_of_another, WITH_VALUE.contains(&option.as_str())) {
+            rewritten.arguments.push(argument.clone());
+            continue;
+        }
+        match option.as_str() {
+            "-static" | "--static" | "-static-pie" if links => return Err(Refused::Static { option }),
+            "-O2" | "-O3" | "-O4" | "-Os" | "-Oz" | "-Ofast" => {
+                optimises = true;
+                rewritten
+                    .changes
+                    .push(format!("-O1 in the place of {option}, so that each access is one of the source"));
+                rewritten.arguments.push("-O1".into());
+                if option == "-Ofast" {
+                    rewritten.arguments.push("-ffast-math".into());
+                }
+                continue;
+            }
+            "-ftree-vectorize" | "-fvectorize" | "-fslp-vectorize" | "-ftree-slp-vectorize" => {
+                rewritten.changes.push(format!("{option} left out, so that each access is one of the source"));
+                continue;
+            }
+            _ if option.starts_with("-O") => optimises = true,
+            _ if option.starts_with("-fsanitize=") && option != "-fsanitize=thread" => {
+                return Err(Refused::Sanitizer { option });
+            }
+            _ => {}
+        }
+        rewritten.arguments.push(argument.clone());
+    }
+    let add = &mut rewritten.arguments;
+    if !optimises {
+        add.push("-O1".into());
+    }
+    if !arguments.iter().any(|argument| text(argument).starts_with("-g")) {
+        add.push("-g".into());
+    }
+    add.push("-fsanitize=thread".into());
+    match family {
+        Family::Gnu { version, fortran } => {
+            if version >= 11 {
+                add.extend(["--param".into(), "tsan-instrument-func-entry-exit=0".into()]);
+            }
+            if cfg!(target_arch = "x86_64") {
+                // Copies of fixed size become calls, which are seen, and not loops of one instruction.
+                add.extend(["memcpy", "memset"].map(|f| format!("-m{f}-strategy=libcall:-1:noalign").into()));
+            }
+            if !fortran {
+                add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
+            }
+            if links {
+                let mut before = OsString::from("-B");
+                before.push(folder);
+                // gcc wants a slash at the end of a folder.
+                before.push("/");
+                let mut library = OsString::from("-L");
+                library.push(folder);
+                add.extend([before, library]);
+            }
+        }
+        Family::Clang => {
+            add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
+            // clang complains of them where there is nothing to compile.
+            if has(arguments, |input| !is_object(input)) {
+                for option in ["-tsan-instrument-read-before-write=1", "-tsan-instrument-func-entry-exit=0"] {
+                    add.extend(["-mllvm".into(), option.into()]);
+                }
+            }
+            if links {
+                add.push("-fno-sanitize-link-runtime".into());
+                add.push(folder.join("libhayase_memory.so").into());
+            }
+        }
+    }
+    if links {
+        // Words of their own: a comma in the name of the folder would divide an argument of -Wl.
+        for word in ["-Xlinker", "-rpath", "-Xlinker"] {
+            add.push(word.into());
+        }
+        add.push(folder.into());
+    }
+    Ok(rewritten)
+}
+
+/// Whether an input is compiled already.
+fn is_object(input: &str) -> bool {
+    let name = input.rsplit('/').next().unwrap_or_default();
+    [".o", ".a", ".so", ".lo", ".obj"].iter().any(|end| name.ends_with(end)) || name.contains(".so.")
+}
+
+/// Whether there is such an input.
+fn has(arguments: &[OsString], is: impl Fn(&str) -> bool) -> bool {
+    let mut value_of_another = false;
+    arguments.iter().any(|argument| {
+        let argument = argument.to_string_lossy();
+        let is_value = std::mem::replace(&mut value_of_another, WITH_VALUE.contains(&&*argument));
+        !is_value && (argument == "-" || !argument.starts_with('-')) && is(&argument)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GCC: &str = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
+    const GNU: Family = Family::Gnu { version: 12, fortran: false };
+
+    fn rewritten(family: Family, arguments: &str) -> Result<(String, usize), Refused> {
+        let arguments: Vec<OsString> = arguments.split_whitespace().map(OsString::from).collect();
+        rewrite(family, &arguments, Path::new("/lib,x")).map(|rewritten| {
+            let words: Vec<String> =
+                rewritten.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            (words.join(" "), rewritten.changes.len())
+        })
+    }
+
+    #[test]
+    fn compilers_are_known_by_what_they_say_of_themselves() {
+        assert_eq!(Family::of(GCC), Some(GNU));
+        let fortran =
+            "GNU Fortran (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.";
+        assert_eq!(Family::of(fortran), Some(Family::Gnu { version: 12, fortran: true }));
+        assert_eq!(
+            Family::of("cc (GCC) 9.5.0\n Free Software Foundation"),
+            Some(Family::Gnu { version: 9, fortran: false })
+        );
+        assert_eq!(Family::of("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu"), Some(Family::Clang));
+        assert_eq!(Family::of("nvfortran 23.1-0 64-bit target"), None);
+        assert_eq!(Family::of(""), None);
+    }
+
+    #[test]
+    fn questions_and_calls_without_input_are_left_alone() {
+        for arguments in
+            ["--version", "-show", "--showme:link", "a.c -###", "-print-file-name=libm.so", "-o x -I y", ""]
+        {
+            assert_eq!(rewritten(GNU, arguments), Ok((arguments.into(), 0)));
+        }
+    }
+
+    #[test]
+    fn libraries_are_named_only_where_something_is_linked() {
+        for family in [GNU, Family::Clang] {
+            let compiled = rewritten(family, "-c a.c -o a.o").unwrap().0;
+            assert!(compiled.starts_with("-c a.c -o a.o -O1 -g -fsanitize=thread "), "{compiled}");
+            assert!(!compiled.contains("/lib,x"), "{compiled}");
+            let linked = rewritten(family, "a.o -lm").unwrap().0;
+            assert!(!linked.contains("-mllvm"), "{linked}");
+            assert!(linked.contains("/lib,x") && linked.ends_with(" -Xlinker -rpath -Xlinker /lib,x"), "{linked}");
+        }
+    }
+
+    #[test]
+    fn optimisation_that_hides_accesses_is_taken_back_and_said() {
+        assert!(rewritten(GNU, "a.c -O3 -march=native").unwrap().0.starts_with("a.c -O1 -march=native -g "));
+        assert_eq!(rewritten(GNU, "a.c -O3 -ftree-vectorize").unwrap().1, 2);
+        assert!(rewritten(GNU, "a.c -Ofast").unwrap().0.starts_with("a.c -O1 -ffast-math -g "));
+        assert_eq!(rewritten(GNU, "a.c -O0").unwrap().1, 0);
+        assert!(rewritten(GNU, "a.c -O0 -g3").unwrap().0.starts_with("a.c -O0 -g3 -fsanitize"));
+        // A file that is called so is no option.
+        assert_eq!(rewritten(GNU, "a.c -o -O3").unwrap().1, 0);
+    }
+
+    #[test]
+    fn what_excludes_the_instrumentation_is_refused() {
+        assert_eq!(rewritten(GNU, "a.c -static"), Err(Refused::Static { option: "-static".into() }));
+        assert!(rewritten(GNU, "-c a.c -static").is_ok(), "nothing is linked yet");
+        let option = "-fsanitize=address".to_owned();
+        assert_eq!(rewritten(GNU, "a.c -fsanitize=address"), Err(Refused::Sanitizer { option }));
+    }
+}
