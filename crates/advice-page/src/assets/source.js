@@ -63,7 +63,7 @@ function drawSource() {
       el("span", { class: "refs" }, known ? known.map(i => i + 1).join(",") : ""),
       el("span", { class: `glyph ${role}`, "aria-label": role ? data.roles[role] : "" }, [...new Set(of.map(mark => GLYPHS[mark.role]))].join("").slice(0, 2)),
       el("span", { class: "number" }, `${number}`),
-      spent && spent.total > 0 ? el("span", { class: "heat", title: `${time(spent.total)} in ${plural(spent.calls, "call")}` }, whole > 0 && spent.total / whole >= 0.0005 ? percent(spent.total / whole) : "", el("i", { style: { width: `${Math.max(1, spent.total / most * 38)}px` } })) : el("span"),
+      spent && spent.total > 0 ? el("span", { class: "heat", title: `${time(spent.total)}${spent.calls ? ` in ${plural(spent.calls, "call")}` : ""}` }, whole > 0 && spent.total / whole >= 0.0005 ? percent(spent.total / whole) : "", el("i", { style: { width: `${Math.max(1, spent.total / most * 38)}px` } })) : el("span"),
       el("span", { class: "text" }, codeText(file.text === null ? "" : lines[number - 1])));
     if (known) row.firstChild.title = `Advice ${known.map(i => `${i + 1}: ${data.findings[i].title}`).join("\n")}`;
     rowsOfLines[number] = row;
@@ -94,7 +94,7 @@ function markLine() {
   const code = $("code"), box = row.getBoundingClientRect(), frame = code.getBoundingClientRect();
   if (box.top < frame.top + 20 || box.bottom > frame.bottom - 40) code.scrollTop += box.top - frame.top - frame.height * 0.35;
   const spent = lineCosts().get(state.line);
-  $("line-sum").textContent = spent ? `line ${state.line}: ${time(spent.total)}, ${plural(spent.calls, "call")}${state.rank < 0 ? " on all ranks" : ` on rank ${state.rank}`}` : `line ${state.line}`;
+  $("line-sum").textContent = spent ? `line ${state.line}: ${time(spent.total)}${spent.calls ? ` in ${plural(spent.calls, "call")}` : ""}${state.rank < 0 ? " on all ranks" : ` on rank ${state.rank}`}` : `line ${state.line}`;
 }
 
 /** Chooses a line: its calls are lit in the timeline and listed as events. */

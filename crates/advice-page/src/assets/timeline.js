@@ -388,6 +388,7 @@ const timeline = (() => {
     }[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey || ranks.length === 0) return;
     event.preventDefault();
+    tip.hide();
     action();
   }
 
