@@ -1,0 +1,323 @@
+//! The search of a run: every rank by itself, then all together.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::lines::Names;
+use crate::merge::{Join, Merges};
+use crate::model::{Advice, Finding, Location, Part};
+use crate::overlap::{Called, Limits, Listener, Posted, Search, Spread};
+use crate::rounds::{Round, Rounds};
+use crate::rules::a001_overlap::Overlap;
+use crate::rules::a002_aggregation::Aggregation;
+use crate::rules::a003_collectives_in_a_row::InARow;
+use crate::rules::a004_collectives::Patterns;
+use crate::stream::{Error, Known, Steps};
+use crate::waits::Waits;
+use crate::walk::{Half, Waited, Walk, Watcher};
+
+/// What is asked of a search.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Options {
+    /// How far is looked.
+    pub limits: Limits,
+    /// Without memory accesses: less computation than this is not worth an overlap, and does not keep messages apart \[ns\].
+    pub least_ns: u64,
+    /// Messages larger than this wait for their receiver \[B\]; `None`: not known.
+    pub eager: Option<u64>,
+    /// Waits below this share of all ranks' time are not worth a finding.
+    pub share: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001 }
+    }
+}
+
+/// The files of a run, by rank.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Run {
+    /// Calls.
+    pub streams: Vec<PathBuf>,
+    /// Accesses, where they were recorded.
+    pub memory: Vec<Option<PathBuf>>,
+}
+
+impl Run {
+    /// The run in a folder: `rank-00000.hyt`, `rank-00000.mem` and so on.
+    ///
+    /// # Errors
+    /// The folder cannot be read, holds no streams, or lacks some.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| Error::File { path: folder.into(), error: error.into() };
+        let mut streams = BTreeMap::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let number = name.strip_prefix("rank-").and_then(|name| name.strip_suffix(".hyt")?.parse::<u32>().ok());
+            if let Some(rank) = number {
+                streams.insert(rank, path);
+            }
+        }
+        let what = match streams.last_key_value() {
+            None => Some(format!("{} holds no streams (rank-00000.hyt)", folder.display())),
+            Some((&last, _)) if last as usize >= streams.len() => {
+                let missing = (0..last).find(|rank| !streams.contains_key(rank)).unwrap_or(0);
+                Some(format!("{} lacks the stream of rank {missing}", folder.display()))
+            }
+            Some(_) => None,
+        };
+        if let Some(what) = what {
+            return Err(Error::NoRun { what });
+        }
+        let memory = |path: &PathBuf| Some(path.with_extension("mem")).filter(|path| path.exists());
+        let streams: Vec<PathBuf> = streams.into_values().collect();
+        Ok(Self { memory: streams.iter().map(memory).collect(), streams })
+    }
+}
+
+/// What a rank has, before the ranks are put together.
+#[derive(Debug, Default)]
+pub struct RankFindings {
+    /// Its number.
+    pub rank: u32,
+    /// How many there are.
+    pub ranks: u32,
+    /// Calls and accesses.
+    pub events: u64,
+    /// Accesses.
+    pub accesses: u64,
+    /// Computation \[ns\].
+    pub computation: u64,
+    /// Whether its accesses were recorded.
+    pub memory: bool,
+    /// What is to be said of the rank.
+    pub notes: Vec<String>,
+    /// Communications that can be spread.
+    pub overlap: Overlap<Location>,
+    /// Messages that could be part of earlier ones, by event.
+    pub joins: Vec<Join>,
+    /// Collective operations that could.
+    pub collective_joins: Vec<Join>,
+    /// Messages to or from many.
+    pub rounds: Vec<Round>,
+    /// By part and line, how many messages there were; lines by location.
+    pub executions: BTreeMap<(Part, u32), u64>,
+    /// Lines of the rank.
+    pub lines: crate::lines::Lines,
+}
+
+/// Listens to the search of a rank.
+struct Collector {
+    rank: u32,
+    options: Options,
+    overlap: Overlap<u32>,
+    merges: Merges,
+    rounds: Rounds,
+    computation: u64,
+}
+
+impl Listener for Collector {
+    fn spread(&mut self, spread: &Spread, known: &Known) {
+        self.overlap.add(self.rank, known.memory, spread, self.options.least_ns);
+    }
+
+    fn posted(&mut self, at: &Posted<'_>) {
+        self.merges.posted(at, self.options.least_ns);
+        self.rounds.posted(at, self.options.least_ns);
+    }
+
+    fn call(&mut self, called: &Called<'_>) {
+        self.rank = called.known.rank;
+        if called.event.call != hayase_trace::Call::Init {
+            self.computation += called.gap;
+        }
+        self.merges.call(called);
+        self.rounds.call(called);
+    }
+}
+
+/// Searches a rank.
+///
+/// # Errors
+/// Those of reading.
+pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Options) -> Result<RankFindings, Error> {
+    let mut search = Search::new(options.limits);
+    let mut collector = Collector {
+        rank: 0,
+        options: *options,
+        overlap: Overlap::default(),
+        merges: Merges::default(),
+        rounds: Rounds::default(),
+        computation: 0,
+    };
+    let (mut events, mut accesses) = (0, 0);
+    while let Some(step) = steps.next()? {
+        events = step.number + 1;
+        accesses += step.accesses.count;
+        search.step(step, &mut collector);
+    }
+    let known = steps.finish();
+    search.finish(&mut collector, &known);
+    collector.rounds.finish();
+    let mut notes = Vec::new();
+    let rank = known.rank;
+    if let Some(how) = &known.cut_off {
+        notes.push(format!("rank {rank} was cut short: {how}"));
+    }
+    let (elsewhere, lost) = known.unseen;
+    if elsewhere > 0 {
+        notes.push(format!("rank {rank}: {elsewhere} accesses of other threads were not seen"));
+    }
+    if lost > 0 {
+        notes.push(format!("rank {rank}: {lost} accesses were lost"));
+    }
+    let Collector { overlap, computation, merges, rounds, .. } = collector;
+    let (collective_joins, joins) = merges.joins.into_iter().partition(|join| join.part == Part::Collective);
+    Ok(RankFindings {
+        rank,
+        ranks: known.ranks,
+        events,
+        accesses,
+        computation,
+        memory: known.memory,
+        notes,
+        overlap: overlap.locate(|line| known.lines.get(line)),
+        joins,
+        collective_joins,
+        rounds: rounds.rounds,
+        executions: rounds.executions.into_iter().collect(),
+        lines: known.lines,
+    })
+}
+
+/// What all ranks together say.
+struct Together {
+    aggregation: Aggregation,
+    in_a_row: InARow,
+    patterns: Patterns,
+    waits: Waits,
+}
+
+impl Watcher for Together {
+    fn matched(&mut self, send: &Half, receive: &Half) {
+        self.aggregation.matched(send, receive);
+        self.patterns.matched(send, receive);
+    }
+
+    fn waited(&mut self, waited: &Waited) {
+        self.waits.waited(waited);
+    }
+
+    fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half) {
+        self.waits.taken(rank, computed, send, receive);
+    }
+
+    fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]) {
+        self.in_a_row.met(comm, ordinal, members);
+    }
+}
+
+/// Puts ranks together that were searched one by one; `steps` reads them again, without their accesses.
+///
+/// # Errors
+/// Those of reading.
+pub fn put_together<R: Read, M: Read>(
+    mut ranks: Vec<RankFindings>,
+    steps: Vec<Steps<'_, R, M>>,
+    options: &Options,
+) -> Result<Advice, Error> {
+    let mut advice = Advice { ranks: ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0), ..Advice::default() };
+    let mut overlap = Overlap::<Location>::default();
+    for rank in &mut ranks {
+        advice.events += rank.events;
+        advice.accesses += rank.accesses;
+        advice.computation_ns += rank.computation;
+        advice.ranks_with_memory += u32::from(rank.memory);
+        advice.notes.append(&mut rank.notes);
+        overlap.merge(std::mem::take(&mut rank.overlap));
+    }
+    advice.notes.extend(match advice.ranks_with_memory {
+        0 => Some("memory accesses were not recorded: what the computation reads and writes was not seen".to_owned()),
+        some if some < advice.ranks => Some(format!(
+            "memory accesses were recorded on {some} of {} ranks; what the others read and write was not seen",
+            advice.ranks
+        )),
+        _ => Some(
+            "times are those of the instrumented program: waits (A101 to A106) are better sought in a run without"
+                .to_owned(),
+        ),
+    });
+    let mut each = |part: fn(&mut RankFindings) -> Vec<Join>| ranks.iter_mut().map(part).collect::<Vec<_>>();
+    let joins = each(|rank| std::mem::take(&mut rank.joins));
+    let collective_joins = each(|rank| std::mem::take(&mut rank.collective_joins));
+    let rounds = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.rounds)).collect();
+    let executions = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.executions)).collect();
+    let mut together = Together {
+        aggregation: Aggregation::new(joins),
+        in_a_row: InARow::new(collective_joins),
+        patterns: Patterns::new(rounds, executions),
+        waits: Waits::new(steps.len(), options.least_ns),
+    };
+    let walked = Walk::new(steps, options.eager, &mut together).run()?;
+    if let [(rank, event), ..] = walked.stuck.as_slice() {
+        advice.notes.push(format!(
+            "rank {rank} waits at event {event} for something that was not recorded: what {} ranks did after that was searched \
+             rank by rank only",
+            walked.stuck.len()
+        ));
+    }
+    let Together { aggregation, in_a_row, patterns, waits } = together;
+    let line = |rank: u32, line: u32| {
+        walked.known.get(rank as usize).map_or_else(Location::default, |known| known.lines.get(line))
+    };
+    advice.findings = overlap.findings(advice.ranks);
+    advice.findings.extend(aggregation.findings(advice.ranks, line));
+    advice.findings.extend(in_a_row.findings(advice.ranks, line));
+    // Rounds name lines as the search of their rank did, not as the walk does.
+    let searched =
+        |rank: u32, line: u32| ranks.get(rank as usize).map_or_else(Location::default, |rank| rank.lines.get(line));
+    advice.findings.extend(patterns.findings(advice.ranks, searched, line));
+    advice.findings.extend(waits.findings(&walked.clocks, options.share, options.eager, line));
+    number(&mut advice.findings);
+    Ok(advice)
+}
+
+/// Searches a run.
+///
+/// Time: that of reading it twice, and see [`crate::overlap`] and [`crate::walk`]. Memory: what the findings take, the last intervals of as
+/// many ranks as there are threads, and the messages under way.
+///
+/// # Errors
+/// Those of reading.
+pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, Error> {
+    let files: Vec<(&PathBuf, &Option<PathBuf>)> = run.streams.iter().zip(&run.memory).collect();
+    let ranks: Vec<RankFindings> = files
+        .par_iter()
+        .map(|(stream, memory)| search_rank(Steps::open(stream, memory.as_deref(), names)?, options))
+        .collect::<Result<_, _>>()?;
+    let world = ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0);
+    let odd = ranks.iter().zip(0..).find(|(rank, number)| rank.rank != *number || rank.ranks != world);
+    if odd.is_some() || ranks.len() != world as usize {
+        let what = format!("the run has {} of {world} ranks, or streams of different runs", ranks.len());
+        return Err(Error::NoRun { what });
+    }
+    let steps = files.iter().map(|(stream, _)| Steps::open(stream, None, names)).collect::<Result<_, _>>()?;
+    put_together(ranks, steps, options)
+}
+
+/// Numbers the findings of each rule.
+fn number(findings: &mut [Finding]) {
+    findings.sort_by_key(|finding| finding.rule);
+    let mut counts: BTreeMap<_, u32> = BTreeMap::new();
+    for finding in findings {
+        let count = counts.entry(finding.rule).or_default();
+        *count += 1;
+        finding.id = format!("{}-{count}", finding.rule);
+    }
+}
