@@ -106,11 +106,13 @@ function setUpSource() {
   const select = $("file");
   const total = new Map();
   for (const cost of costs(-1)) total.set(data.places[cost.place][0], (total.get(data.places[cost.place][0]) || 0) + cost.total);
-  select.append(...data.files.map((file, i) => el("option", { value: i, title: file.path }, `${file.path}${file.text === null ? " (not found)" : ""}`)));
-  select.parentElement.hidden = data.files.length === 0;
+  // An address that has no line is no file.
+  const listed = data.files.map((file, i) => file.text !== null || data.places.some(([f, line]) => f === i && line > 0) || data.findings.some(finding => finding.marks.some(mark => mark.file === file.path && mark.line > 0)));
+  select.append(...data.files.flatMap((file, i) => listed[i] ? [el("option", { value: i, title: file.path }, `${file.path}${file.text === null ? " (not found)" : ""}`)] : []));
+  select.parentElement.hidden = !listed.includes(true);
   select.addEventListener("change", () => choose({ file: Number(select.value), line: 0 }));
   // The most expensive file that can be read comes first.
-  const order = data.files.map((file, i) => i).sort((a, b) => (data.files[a].text === null) - (data.files[b].text === null) || (total.get(b) || 0) - (total.get(a) || 0));
+  const order = [...data.files.keys()].filter(i => listed[i]).sort((a, b) => (data.files[a].text === null) - (data.files[b].text === null) || (total.get(b) || 0) - (total.get(a) || 0));
   state.file = order.length ? order[0] : -1;
   $("legend").append(...["communication", "overlap", "forbids"].map(role => el("span", {}, el("b", { class: `glyph ${role}` }, GLYPHS[role]), data.roles[role])),
     el("span", {}, el("i", { class: "swatch", style: { background: "var(--heat)" } }), "time of the line"));
