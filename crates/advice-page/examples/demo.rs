@@ -69,16 +69,15 @@ fn eliminate(run: &mut Run, n: u64) {
         }
         for place in [first, second] {
             let together = now.iter().max().copied().unwrap_or(0) + LATENCY;
-            for rank in 0..ranks {
-                let (begin, at) =
-                    (now[rank], Span { call: "Allreduce", place, bytes: 16, ..Span::new(Kind::Wait, 0, 0) });
+            for (rank, now) in now.iter_mut().enumerate() {
+                let (begin, at) = (*now, Span { call: "Allreduce", place, bytes: 16, ..Span::new(Kind::Wait, 0, 0) });
                 let last = together - OVERHEAD;
                 let pieces = [
                     Span { begin, end: last, ..at },
                     Span { kind: Kind::Collective, begin: last, end: together, ..at },
                 ];
                 call(run, &mut event, rank, &pieces);
-                now[rank] = together;
+                *now = together;
             }
         }
         let (owner, bytes) = ((step % ranks as u64) as usize, size(step));

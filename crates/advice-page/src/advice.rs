@@ -32,7 +32,7 @@ impl Finding {
             facts.push(("found in".into(), format!("{} of {} executions", found.occurrences, found.executions)));
         }
         if found.bytes > 0 {
-            facts.push(("bytes of the messages".into(), found.bytes.to_string()));
+            facts.push(("bytes of the messages".into(), format!("{} B", found.bytes)));
         }
         if found.time_ns > 0 {
             facts.push(("time at stake, over all ranks".into(), format!("{:.3} ms", found.time_ns as f64 * 1e-6)));

@@ -9,7 +9,7 @@
 //! [`Rule::of`] put it into words for the page. A run comes from a simulation, span by span, or is [`recorded`].
 //!
 //! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps of each a few bytes: the
-//! page holds them packed ([`pack`](mod@pack)), and draws what is smaller than a pixel as the shares of a column, from
+//! page holds them packed (seven bits a byte, in base64), and draws what is smaller than a pixel as the shares of a column, from
 //! running sums. What is too long even for that is thinned while it is read; the statistics stay complete. So memory is
 //! bounded whatever the length of the run.
 //!

@@ -8,7 +8,7 @@ use std::path::Path;
 use hayase_advice::lines::Names;
 use hayase_advice::model::Location;
 use hayase_advice::stream::Error;
-use hayase_trace::{Communicator, Event, Flags, Item, ReadError, Reader};
+use hayase_trace::{Call, Communicator, Event, Flags, Item, ReadError, Reader};
 
 use crate::{Kind, Message, PlaceId, Run, Span};
 
@@ -143,7 +143,7 @@ impl Rank {
         page.span(
             self.rank,
             Span {
-                kind: kind(event.call.kind()),
+                kind: kind(event.call),
                 begin,
                 end,
                 place,
@@ -257,9 +257,11 @@ fn put<T: Clone + Default>(table: &mut Vec<T>, index: u32, value: T) {
     }
 }
 
-fn kind(of: hayase_trace::Kind) -> Kind {
+fn kind(call: Call) -> Kind {
     use hayase_trace::Kind as Of;
-    match of {
+    match call.kind() {
+        // All ranks begin and end together.
+        Of::Local if matches!(call, Call::Init | Call::Finalize) => Kind::Collective,
         Of::Send | Of::Isend | Of::SendInit | Of::Start => Kind::Send,
         Of::Recv | Of::Irecv | Of::RecvInit | Of::Sendrecv => Kind::Receive,
         Of::Wait | Of::WaitAny | Of::Test | Of::Probe | Of::Iprobe => Kind::Wait,
@@ -271,7 +273,7 @@ fn kind(of: hayase_trace::Kind) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hayase_trace::{Call, Header, Site, Writer};
+    use hayase_trace::{Header, Site, Writer};
 
     fn stream(folder: &Path, rank: u32, start: u64, events: &[Event]) {
         let file = File::create(folder.join(format!("rank-{rank:05}.hyt"))).unwrap();

@@ -124,7 +124,7 @@ pub(crate) struct Kept {
 /// of each kind, closer than twice as long whenever there are too many again, so that the shares of the kinds stay true
 /// everywhere; and every second message stays. All sums are of the whole run.
 ///
-/// Memory: at most some 250 MB, and what [`Totals`] needs: entries for each pair of ranks and each line of each rank.
+/// Memory: at most some 250 MB, and the sums: an entry for each pair of ranks and each line of each rank.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) spans: Vec<Vec<Kept>>,

@@ -91,7 +91,7 @@ function drawFinding() {
     ...finding.caveats.map(text => el("p", { class: "caveat" }, text)),
     finding.facts.length > 0 && el("dl", {}, ...finding.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     ...finding.marks.filter(mark => !hasLine(mark)).map(mark =>
-      el("p", {}, `${GLYPHS[mark.role]} ${data.roles[mark.role]}: ${lineName(mark)}${mark.text ? ` - ${mark.text}` : ""}`)),
+      el("p", {}, `${GLYPHS[mark.role]} ${data.roles[mark.role]}: ${[mark.file === "" ? "" : lineName(mark), mark.text].filter(Boolean).join(" - ")}`)),
     rule && rule.help && el("details", {}, el("summary", {}, rule.summary || "What the rule looks for"), el("pre", {}, rule.help)),
   ].filter(Boolean));
   box.scrollTop = 0;

@@ -60,12 +60,13 @@ function drawSource() {
     const of = marks.get(number) || [], spent = cost.get(number), known = refs.get(number);
     const role = of.length ? of[0].role : "";
     const row = el("div", { class: `row ${role} ${spent || of.length ? "hot" : ""}`, "data-line": number, role: "option", id: `line-${number}`, "aria-selected": "false" },
-      el("span", { class: "refs" }, known ? known.map(i => i + 1).join(",") : ""),
+      el("span", { class: "refs" }, known ? `${known[0] + 1}${known.length > 1 ? `+${known.length - 1}` : ""}` : ""),
       el("span", { class: `glyph ${role}`, "aria-label": role ? data.roles[role] : "" }, [...new Set(of.map(mark => GLYPHS[mark.role]))].join("").slice(0, 2)),
       el("span", { class: "number" }, `${number}`),
       spent && spent.total > 0 ? el("span", { class: "heat", title: `${time(spent.total)}${spent.calls ? ` in ${plural(spent.calls, "call")}` : ""}` }, whole > 0 && spent.total / whole >= 0.0005 ? percent(spent.total / whole) : "", el("i", { style: { width: `${Math.max(1, spent.total / most * 38)}px` } })) : el("span"),
       el("span", { class: "text" }, codeText(file.text === null ? "" : lines[number - 1])));
     if (known) row.firstChild.title = `Advice ${known.map(i => `${i + 1}: ${data.findings[i].title}`).join("\n")}`;
+    row.refs = known;
     rowsOfLines[number] = row;
     parts.push(row);
     for (const mark of of) {
@@ -121,7 +122,8 @@ function setUpSource() {
     const row = event.target.closest(".row");
     if (!row) return;
     const line = Number(row.dataset.line);
-    if (event.target.classList.contains("refs") && event.target.textContent) return chooseFinding(parseInt(event.target.textContent, 10) - 1);
+    // One piece of advice after the other.
+    if (event.target.classList.contains("refs") && row.refs) return chooseFinding(row.refs[(row.refs.indexOf(state.finding) + 1) % row.refs.length]);
     chooseLine(state.file, line);
   });
   $("code").addEventListener("dblclick", event => { if (event.target.closest(".row.hot")) choose({ tab: "events" }); });

@@ -100,9 +100,10 @@ const timeline = (() => {
     canvas.dataset.spans = inView;
     canvas.dataset.messages = lines.length;
     $("window").textContent = `${moment(from, to - from)} to ${moment(to, to - from)} · ${plural(inView, "span")}` +
-      (tooMany ? ` · ${count(tooMany)} messages: zoom in to see them` : lines.length ? ` · ${plural(lines.length, "message")}` : "") +
+      (tooMany ? ` · ${lines.length ? `${count(lines.length)} of ${plural(tooMany, "message")} drawn` : `${plural(tooMany, "message")}: zoom in to see them`}` : lines.length ? ` · ${plural(lines.length, "message")}` : "") +
       (data.stride > 1 ? ` · one message of ${count(data.stride)} is in this page` : "") +
       (data.resolution > 0 ? ` · spans closer than ${time(data.resolution)} are drawn as one` : "");
+    $("window").title = $("window").textContent;
   }
 
   function drawAxis(ink) {
@@ -211,8 +212,16 @@ const timeline = (() => {
   function drawMessages(ink) {
     lines = [];
     tooMany = 0;
-    messagesIn(from, to, (sender, i) => { if (lines.length < MOST_LINES) lines.push([sender, i]); else tooMany++; });
-    if (tooMany) { tooMany += lines.length; lines = []; }
+    let under = 0;
+    const starts = new Uint16Array(Math.ceil(plot() / 4) + 1);
+    messagesIn(from, to, (sender, i) => {
+      if (++under > MOST_LINES) return;
+      // Where many begin side by side, a few stand for them: more would be a black spot.
+      const place = Math.max(0, Math.floor((toX(sent[sender].sent[i]) - LABEL) / 4));
+      if (starts[place]++ < 6) lines.push([sender, i]);
+    });
+    if (under > MOST_LINES) lines = [];
+    if (lines.length < under) tooMany = under;
     const draw = (message, width, alpha) => {
       const { sender, receiver } = message;
       ink.globalAlpha = alpha;
