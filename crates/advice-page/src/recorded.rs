@@ -16,21 +16,21 @@ use crate::{Kind, Message, PlaceId, Run, Span};
 ///
 /// What a blocking call waited is not told apart from its work: of `Recv` all is receiving, of `Send` sending. Computation is at the
 /// line of the call it leads to. Ranks whose streams say when they started on a clock in common are put beside each other
-/// by it; else all start at 0. `names` names addresses of call sites that have no name yet.
+/// by it; else all start at 0. Time starts when the first rank comes out of `MPI_Init`: what it takes is the launcher's, not the program's. `names` names addresses of call sites that have no name yet.
 ///
 /// Memory: a run's, and 32 bytes for each message until all ranks are read.
 ///
 /// # Errors
 /// A file cannot be read, or is damaged; one that ends early is taken as far as it goes.
 pub fn recorded(run: &hayase_advice::search::Run, names: Names<'_>) -> Result<Run, Error> {
-    let starts = run.streams.iter().map(|path| start(path)).collect::<Result<Vec<u64>, Error>>()?;
-    let known = starts.iter().all(|&start| start > 0);
-    let first = starts.iter().min().copied().unwrap_or(0);
+    let starts = run.streams.iter().map(|path| start(path)).collect::<Result<Vec<_>, Error>>()?;
+    let known = starts.iter().all(|&(start, _)| start > 0);
+    let first = starts.iter().map(|&(start, ready)| start.saturating_add(ready)).min().unwrap_or(0);
     let mut page = Run::new(run.streams.len() as u32);
     let mut channels = Channels::new();
-    for (path, start) in run.streams.iter().zip(starts) {
-        let offset = if known { start - first } else { 0 };
-        let mut rank = Rank { offset, ..Rank::default() };
+    for (path, (start, ready)) in run.streams.iter().zip(starts) {
+        let shift = if known { (start, first) } else { (0, ready) };
+        let mut rank = Rank { shift, ..Rank::default() };
         let failed = |error| Error::File { path: path.clone(), error };
         let mut reader = open(path)?;
         loop {
@@ -57,12 +57,17 @@ fn open(path: &Path) -> Result<Reader<BufReader<File>>, Error> {
     Ok(Reader::new(BufReader::with_capacity(1 << 16, file)))
 }
 
-/// When a stream starts; 0: not known.
-fn start(path: &Path) -> Result<u64, Error> {
-    match open(path)?.next() {
-        Ok(Some(Item::Header(header))) => Ok(header.start),
-        Ok(_) | Err(ReadError::Truncated { .. }) => Ok(0),
-        Err(error) => Err(Error::File { path: path.into(), error }),
+/// When a stream starts (0: not known), and how long after that `MPI_Init` returned.
+fn start(path: &Path) -> Result<(u64, u64), Error> {
+    let (mut reader, mut start) = (open(path)?, 0);
+    loop {
+        match reader.next() {
+            Ok(Some(Item::Header(header))) => start = header.start,
+            Ok(Some(Item::Event(event))) => return Ok((start, if event.call == Call::Init { event.end } else { 0 })),
+            Ok(Some(_)) => {}
+            Ok(None) | Err(ReadError::Truncated { .. }) => return Ok((start, 0)),
+            Err(error) => return Err(Error::File { path: path.into(), error }),
+        }
     }
 }
 
@@ -101,7 +106,8 @@ struct Half {
 struct Rank {
     rank: u32,
     ranks: u32,
-    offset: u64,
+    /// What is added to its times, and then taken off.
+    shift: (u64, u64),
     end: u64,
     number: u64,
     places: Vec<PlaceId>,
@@ -131,12 +137,17 @@ impl Rank {
     }
 
     fn event(&mut self, event: &Event, page: &mut Run, channels: &mut Channels) {
-        let (begin, end) = (event.begin.saturating_add(self.offset), event.end.saturating_add(self.offset));
+        let shifted = |time: u64| time.saturating_add(self.shift.0).saturating_sub(self.shift.1);
+        let (begin, end) = (shifted(event.begin), shifted(event.end));
+        if event.call == Call::Init && self.number == 0 {
+            (self.end, self.number) = (end, 1);
+            return;
+        }
         let place = (event.site as usize).checked_sub(1).and_then(|site| self.places.get(site).copied());
         let place = place.unwrap_or_default();
         if begin > self.end {
             // Before the stream starts the rank was not there yet.
-            let from = if self.number == 0 { self.offset } else { self.end };
+            let from = if self.number == 0 { shifted(0) } else { self.end };
             page.span(self.rank, Span { place, ..Span::new(Kind::Computation, from, begin) });
         }
         let peer = self.world(event, event.peer);
@@ -260,8 +271,8 @@ fn put<T: Clone + Default>(table: &mut Vec<T>, index: u32, value: T) {
 fn kind(call: Call) -> Kind {
     use hayase_trace::Kind as Of;
     match call.kind() {
-        // All ranks begin and end together.
-        Of::Local if matches!(call, Call::Init | Call::Finalize) => Kind::Collective,
+        // All ranks end together.
+        Of::Local if call == Call::Finalize => Kind::Collective,
         Of::Send | Of::Isend | Of::SendInit | Of::Start => Kind::Send,
         Of::Recv | Of::Irecv | Of::RecvInit | Of::Sendrecv => Kind::Receive,
         Of::Wait | Of::WaitAny | Of::Test | Of::Probe | Of::Iprobe => Kind::Wait,
@@ -310,6 +321,19 @@ mod tests {
         let place = |place: PlaceId| run.places[place.0 as usize].clone();
         assert_eq!(place(run.messages[0].from_place), ("b.c".into(), 1));
         assert_eq!(place(run.messages[0].to_place), ("a.c".into(), 7));
+    }
+
+    #[test]
+    fn time_starts_when_the_first_rank_is_ready() {
+        let folder = tempfile::tempdir().unwrap();
+        let events = |init| [Event::new(Call::Init, 0, init), Event::new(Call::Barrier, 700, 720)];
+        stream(folder.path(), 0, 1_000, &events(500));
+        stream(folder.path(), 1, 1_100, &events(600));
+        let run = read(folder.path());
+        let spans =
+            |rank: usize| -> Vec<_> { run.spans[rank].iter().map(|s| (s.kind, s.begin, s.end, s.event)).collect() };
+        assert_eq!(spans(0), [(Kind::Computation, 0, 200, None), (Kind::Collective, 200, 220, Some(1))]);
+        assert_eq!(spans(1), [(Kind::Computation, 200, 300, None), (Kind::Collective, 300, 320, Some(1))]);
     }
 
     #[test]
