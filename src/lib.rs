@@ -1,15 +1,18 @@
 //! Hayase (早瀬, "swift current"): a discrete-event message-flow simulator for HPC interconnects and the parallel
 //! programs that run on them.
 
+pub mod advice;
 pub mod bench;
 #[cfg(all(feature = "capture", unix))]
 pub mod capture;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod data_set;
 pub mod diagnostic;
 pub mod engine;
 pub mod fabric;
 pub mod ids;
+pub mod measure;
 pub mod node;
 pub mod output;
 pub mod placement;

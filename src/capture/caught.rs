@@ -43,8 +43,6 @@ pub struct Stream {
     pub span: Time,
     /// Whether it ends as it should: else its rank was stopped.
     pub whole: bool,
-    /// Whether the rank called `Finalize`.
-    pub finalized: bool,
     /// Call sites.
     pub sites: Table,
     /// What else the recorder says, by name.
@@ -89,6 +87,27 @@ impl Caught {
     /// The call sites of each rank.
     pub fn sites(&self) -> BTreeMap<u32, Table> {
         self.streams.iter().map(|(rank, stream)| (*rank, stream.sites.clone())).collect()
+    }
+
+    /// What the recorder says under this name at the end of streams (`ended`: why, if not as it should), each with the
+    /// number of ranks that say it.
+    pub fn remarks(&self, name: &str) -> BTreeMap<&str, u32> {
+        let mut remarks = BTreeMap::new();
+        for (_, value) in self.streams.values().flat_map(|stream| &stream.notes).filter(|(known, _)| known == name) {
+            *remarks.entry(value.trim()).or_default() += 1;
+        }
+        remarks
+    }
+
+    /// The calls of which only the time is known, by name, and how often each was made.
+    pub fn opaque(&self) -> BTreeMap<&str, u64> {
+        let mut calls = BTreeMap::new();
+        for (_, text) in self.streams.values().flat_map(|stream| &stream.notes).filter(|(name, _)| name == "opaque") {
+            for (name, count) in text.lines().filter_map(|line| line.rsplit_once(' ')) {
+                *calls.entry(name).or_default() += count.parse().unwrap_or(0);
+            }
+        }
+        calls
     }
 
     /// The different values of a note of the headers (`host`, `mpi`), in the order of ranks.
@@ -147,7 +166,6 @@ impl Stream {
             opaque_time: Time::ZERO,
             span: Time::ZERO,
             whole: false,
-            finalized: false,
             sites: Table::new(),
             notes: Vec::new(),
             last: None,
@@ -158,13 +176,9 @@ impl Stream {
         let time = |from: u64, to: u64| Time::from_ps(to.saturating_sub(from) as f64 * PS_PER_NS);
         self.events += 1;
         self.span = self.span.max(time(first, event.end));
-        match event.call {
-            Call::Opaque => {
-                self.opaque += 1;
-                self.opaque_time += time(event.begin, event.end);
-            }
-            Call::Finalize => self.finalized = true,
-            _ => {}
+        if event.call == Call::Opaque {
+            self.opaque += 1;
+            self.opaque_time += time(event.begin, event.end);
         }
         self.last = Some(event.call);
     }

@@ -91,7 +91,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
             || argument.starts_with("--print-")
             || argument.starts_with("-dump")
     });
-    if asks || !has_input(arguments) {
+    if asks || !has(arguments, |_| true) {
         return Ok(Rewritten { arguments: arguments.to_vec(), changes: Vec::new() });
     }
     let links = !is_any(NO_LINK);
@@ -162,8 +162,11 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
         }
         Family::Clang => {
             add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
-            for option in ["-tsan-instrument-read-before-write=1", "-tsan-instrument-func-entry-exit=0"] {
-                add.extend(["-mllvm".into(), option.into()]);
+            // clang complains of them where there is nothing to compile.
+            if has(arguments, |input| !is_object(input)) {
+                for option in ["-tsan-instrument-read-before-write=1", "-tsan-instrument-func-entry-exit=0"] {
+                    add.extend(["-mllvm".into(), option.into()]);
+                }
             }
             if links {
                 add.push("-fno-sanitize-link-runtime".into());
@@ -181,13 +184,19 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     Ok(rewritten)
 }
 
-/// Whether there is anything to compile or link.
-fn has_input(arguments: &[OsString]) -> bool {
+/// Whether an input is compiled already.
+fn is_object(input: &str) -> bool {
+    let name = input.rsplit('/').next().unwrap_or_default();
+    [".o", ".a", ".so", ".lo", ".obj"].iter().any(|end| name.ends_with(end)) || name.contains(".so.")
+}
+
+/// Whether there is such an input.
+fn has(arguments: &[OsString], is: impl Fn(&str) -> bool) -> bool {
     let mut value_of_another = false;
     arguments.iter().any(|argument| {
         let argument = argument.to_string_lossy();
         let is_value = std::mem::replace(&mut value_of_another, WITH_VALUE.contains(&&*argument));
-        !is_value && (argument == "-" || !argument.starts_with('-'))
+        !is_value && (argument == "-" || !argument.starts_with('-')) && is(&argument)
     })
 }
 
@@ -238,6 +247,7 @@ mod tests {
             assert!(compiled.starts_with("-c a.c -o a.o -O1 -g -fsanitize=thread "), "{compiled}");
             assert!(!compiled.contains("/lib,x"), "{compiled}");
             let linked = rewritten(family, "a.o -lm").unwrap().0;
+            assert!(!linked.contains("-mllvm"), "{linked}");
             assert!(linked.contains("/lib,x") && linked.ends_with(" -Xlinker -rpath -Xlinker /lib,x"), "{linked}");
         }
     }

@@ -8,6 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::master_slave::args::MasterSlaveArgs;
+use super::measure::{AgentArgs, MeasureVerb};
+use super::predict::args::PredictArgs;
+use super::program::args::ProgramVerb;
 #[cfg(unix)]
 use super::record::args::RecordArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
@@ -96,12 +99,23 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
+    /// Predict how long a program takes, from data sets that were measured once.
+    Predict(Box<PredictArgs>),
+    /// Make, show and extend program data and computation data.
+    #[command(subcommand)]
+    Program(ProgramVerb),
     /// Play a program's trace on other nodes or another network: how long, and where the time goes.
     Replay(ReplayArgs),
     /// Vary parameters of nodes and network under a program: which of them matter, and what any network could bring.
     Whatif(WhatIfArgs),
     /// Find the LogGPS parameters of a machine from measured round trips.
     Calibrate(CalibrateArgs),
+    /// Measure what a real network does, as a data set.
+    #[command(subcommand)]
+    Measure(MeasureVerb),
+    /// One of the two processes that `hayase measure` has an MPI start.
+    #[command(hide = true)]
+    MeasureAgent(AgentArgs),
     /// Check files without running anything: scenarios, topologies, patterns.
     Check(CheckArgs),
     /// Write a commented scenario to start from.
@@ -120,13 +134,13 @@ pub enum Verb {
     /// Run an MPI program and record the calls of all its ranks.
     #[cfg(unix)]
     Record(RecordArgs),
-    /// Compile C with mpicc so that the program tells which memory it accesses, for `record --memory`.
+    /// Compile C with mpicc so that the program tells which memory it accesses.
     #[cfg(unix)]
     Cc(CompileArgs),
-    /// Compile Fortran with mpifort so that the program tells which memory it accesses, for `record --memory`.
+    /// Compile Fortran with mpifort so that the program tells which memory it accesses.
     #[cfg(unix)]
     Fc(CompileArgs),
-    /// The same with any compiler: gcc, gfortran, clang, or a command that calls one of them.
+    /// Compile with any compiler so that the program tells which memory it accesses.
     #[cfg(unix)]
     Wrap(WrapArgs),
     /// Show what a recorded program or a schedule holds, or write it in another format.

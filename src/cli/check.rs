@@ -1,13 +1,17 @@
-//! `hayase check`: whether files say what can be run.
+//! `hayase check`: whether files say what can be run, or predicted from.
 
 use std::fs;
 use std::path::Path;
 
 use super::args::CheckArgs;
 use super::pattern::{self, totals};
-use super::{End, Failure, Voice, complain, extension, print, progress, render};
-use crate::diagnostic::{Diagnostic, Invalid};
+use super::{End, Failure, Voice, complain, extension, print, program, progress, render};
+use crate::data_set::communication::Communication;
+use crate::data_set::program::{Blocks, unfold};
+use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::output::table::{grouped, seconds};
 use crate::scenario::Loader;
+use crate::workload::trace::unmatched;
 
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
 const RANKS: u32 = 64;
@@ -32,6 +36,9 @@ enum Content {
     Scenario,
     Topology,
     Pattern,
+    Program,
+    Computation,
+    Communication,
 }
 
 /// What is in the file, in a line.
@@ -51,20 +58,50 @@ fn summary(path: &Path, voice: Voice) -> Result<String, Invalid> {
             let ranks = pattern::ranks(&*work.pattern);
             Ok(format!("{}, {ranks}, {}", work.workload.title(), totals(&*work.pattern)))
         }
+        Content::Program => {
+            let data = program::read_program(path, voice)?;
+            let whole = unfold(&data, &Blocks::of(&data), &mut (), &named)
+                .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
+            let mistakes = unmatched(&whole);
+            if !mistakes.is_empty() {
+                return Err(Invalid { diagnostics: mistakes, ..Invalid::default() });
+            }
+            let (operations, steps) = (grouped(whole.operations()), grouped(data.steps() as u64));
+            Ok(format!("program data, {} ranks, {operations} operations in {steps} steps", data.ranks))
+        }
+        Content::Computation => {
+            let data = program::read_computation(path, voice)?;
+            let blocks = grouped(data.blocks.len() as u64);
+            Ok(format!(
+                "computation data, {} ranks, {} in {blocks} blocks",
+                data.ranks,
+                seconds(data.total().seconds())
+            ))
+        }
+        Content::Communication => {
+            let data = Communication::read(&named, &mut Sources::default())?;
+            Ok(format!("communication data, {} sizes", data.times.len()))
+        }
     }
 }
 
 /// A file with both a topology and a workload is a scenario, and so is one that nobody can make sense of: then the
 /// mistakes are those of a scenario.
 fn content(path: &Path) -> Result<Content, Invalid> {
+    let plain = if extension(path) == "zst" { path.with_extension("") } else { path.to_owned() };
+    match extension(&plain).as_str() {
+        "prog" => return Ok(Content::Program),
+        "comp" => return Ok(Content::Computation),
+        "comm" => return Ok(Content::Communication),
+        _ => {}
+    }
     match extension(path).as_str() {
         "xml" => return Ok(Content::Topology),
         "csv" | "zst" => return Ok(Content::Pattern),
         "toml" | "json" => {}
         _ => {
             let message = format!("`{}` does not look like anything that can be checked", path.display());
-            let known =
-                "scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml";
+            let known = "scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml, data sets x.prog, x.comp, x.comm";
             return Err(Invalid {
                 diagnostics: vec![Diagnostic::new("unknown-file", message).help(known)],
                 ..Invalid::default()

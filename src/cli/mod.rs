@@ -16,8 +16,11 @@ mod interrupt;
 mod machine;
 mod man;
 mod master_slave;
+mod measure;
 mod pattern;
 mod pictures;
+mod predict;
+mod program;
 mod progress;
 mod range;
 mod rates;
@@ -79,6 +82,8 @@ impl End {
 enum Failure {
     /// Mistakes in what was given.
     Invalid(Box<Invalid>),
+    /// What was asked for went wrong, although nothing in the input is.
+    Failed(Box<Diagnostic>),
     /// A file cannot be written.
     Write(PathBuf, io::Error),
     /// Standard output cannot be written.
@@ -195,6 +200,8 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Compare(args) => compare::compare(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
         Verb::Calibrate(args) => calibrate::calibrate(args, voice),
+        Verb::Measure(verb) => measure::measure(verb, voice),
+        Verb::MeasureAgent(args) => measure::agent(args),
         Verb::Check(args) => check::check(args, voice),
         Verb::Init(args) => init::init(args, voice),
         Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
@@ -203,6 +210,8 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Machine(verb) => machine::machine(verb, voice),
         Verb::Replay(args) => replay::replay(args, voice),
         Verb::Whatif(args) => whatif::whatif(args, voice),
+        Verb::Program(verb) => program::program(verb, voice),
+        Verb::Predict(args) => predict::predict(args, voice),
         #[cfg(unix)]
         Verb::Record(args) => record::record(args, voice),
         #[cfg(unix)]
@@ -226,6 +235,11 @@ fn report(failure: &Failure, voice: Voice) -> u8 {
         Failure::Invalid(invalid) => {
             complain(render::invalid(invalid, voice.colour));
             2
+        }
+        Failure::Failed(diagnostic) => {
+            let invalid = Invalid { diagnostics: vec![*diagnostic.clone()], ..Invalid::default() };
+            complain(render::invalid(&invalid, voice.colour));
+            1
         }
         Failure::Write(path, error) => {
             complain(render::failed(&format!("cannot write `{}`: {}", path.display(), reason(error)), voice.colour));

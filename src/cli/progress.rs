@@ -174,6 +174,21 @@ impl StepsMonitor {
     }
 }
 
+/// Looks on while something is done of which only the part is known.
+pub struct PartMonitor(Meter);
+
+impl PartMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        Self(Meter::new(show, "{wide_bar} {percent}%  {eta} left", "steps"))
+    }
+
+    /// So much is done, from 0 to 1.
+    pub fn tell(&self, part: f64) {
+        self.0.tell((part * 1000.0) as u64, 1000, String::new);
+    }
+}
+
 /// Shows how far the reading of large files is.
 pub fn reading(show: Show) -> OnRead {
     let meter: Mutex<Option<(String, Meter)>> = Mutex::new(None);

@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
@@ -18,7 +19,7 @@ use crate::output::{AtomicFile, csv, json, svg, table};
 use crate::player::{Activity, Stuck, Transfer};
 use crate::record::Matrix;
 use crate::report::Status;
-use crate::report::replay::ReplayReport;
+use crate::report::replay::{Prediction, ReplayReport};
 use crate::scenario::Loader;
 use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
 use crate::units::Bytes;
@@ -81,9 +82,25 @@ pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
-    let files = files::open(&args.output, Kind::of)?;
-    let (report, stuck) = run(&replay, files, voice)?;
-    match args.format {
+    play(&replay, None, &args.output, args.format, voice)
+}
+
+/// Checks the names of files that a replay is to write.
+pub(super) fn check_names(paths: &[PathBuf]) -> Result<(), Failure> {
+    files::check_names(paths, Kind::of)
+}
+
+/// Plays it and writes and prints what came out; of a prediction, also what it was put together from, and since when.
+pub(super) fn play(
+    replay: &Replay,
+    prediction: Option<(Prediction, Instant)>,
+    output: &[PathBuf],
+    format: RunFormat,
+    voice: Voice,
+) -> Result<End, Failure> {
+    let files = files::open(output, Kind::of)?;
+    let (report, stuck) = run(replay, prediction, files, voice)?;
+    match format {
         RunFormat::Table => print(&table::replay(&report))?,
         RunFormat::Json => print_with(|w| json::write(&report, w))?,
     }
@@ -159,7 +176,12 @@ impl Running {
 }
 
 /// Plays it, and writes the files.
-fn run(replay: &Replay, files: Vec<(Kind, Opened)>, voice: Voice) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
+fn run(
+    replay: &Replay,
+    prediction: Option<(Prediction, Instant)>,
+    files: Vec<(Kind, Opened)>,
+    voice: Voice,
+) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
     let ranks = replay.program.ranks();
     let (mut running, mut others) = (Vec::new(), Vec::new());
@@ -181,7 +203,7 @@ fn run(replay: &Replay, files: Vec<(Kind, Opened)>, voice: Voice) -> Result<(Rep
     let of_messages = |(kind, _): &(Kind, Opened)| matches!(kind, Kind::Matrix | Kind::MatrixTable);
     let counts = others.iter().any(of_messages);
     let mut matrix = Matrix::default();
-    let replayed = {
+    let mut replayed = {
         let asked = !running.is_empty();
         let running = RefCell::new(&mut running);
         let mut on_activity = |activity: &Activity| {
@@ -209,6 +231,11 @@ fn run(replay: &Replay, files: Vec<(Kind, Opened)>, voice: Voice) -> Result<(Rep
             watch: Some(&monitor),
         })
     };
+    if let Some((prediction, start)) = prediction {
+        replayed.report.prediction = Some(prediction);
+        // Reading the data sets and putting them together is part of what a prediction takes.
+        replayed.report.meta.wall_s = start.elapsed().as_secs_f64();
+    }
     drop(monitor);
     let complete = replayed.report.status == Status::Complete;
     let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));

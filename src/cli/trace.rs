@@ -1,6 +1,7 @@
 //! `hayase trace`: what a recorded program holds, and the same in another format.
 
 mod args;
+mod sites;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use args::{TraceConvertArgs, TraceInfoArgs};
 pub fn trace(verb: &TraceVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         TraceVerb::Info(args) => info(args, voice),
+        TraceVerb::Sites(args) => sites::sites(args, voice),
         TraceVerb::Convert(args) => convert(args, voice),
     }
 }

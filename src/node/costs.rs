@@ -1,5 +1,6 @@
 //! What messages and calls cost, in the terms in which the player thinks.
 
+use super::ReceiveTable;
 use crate::units::{Bytes, Time};
 
 /// What the calls of a model cost, and how long messages take.
@@ -39,6 +40,8 @@ pub(super) enum Kind {
         bands: Vec<Band>,
         rendezvous_above: Option<u64>,
     },
+    /// The whole time as a gap, from a table.
+    Table(ReceiveTable),
     Nothing,
 }
 
@@ -122,6 +125,7 @@ impl Costs {
     pub fn message(&self, bytes: u64) -> MessageCosts {
         match &self.kind {
             Kind::Nothing => MessageCosts::default(),
+            Kind::Table(table) => MessageCosts { gap: table.time(bytes), ..MessageCosts::default() },
             Kind::Linear(linear) => linear.message(bytes),
             Kind::Bands { bands, rendezvous_above } => {
                 let band = bands.iter().find(|band| bytes <= band.to).or(bands.last()).copied();
@@ -150,6 +154,7 @@ impl Costs {
         match &mut self.kind {
             Kind::Linear(linear) => (linear.gs, linear.gl) = (0.0, 0.0),
             Kind::Bands { bands, .. } => bands.iter_mut().for_each(|band| band.gap = 0.0),
+            Kind::Table(_) => self.kind = Kind::Nothing,
             Kind::Nothing => {}
         }
         self

@@ -13,6 +13,7 @@ mod ideal;
 mod loggopsim;
 mod loggp;
 mod loggps;
+mod receive_times;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub use ideal::IdealSpec;
 pub use loggopsim::LogGopSimSpec;
 pub use loggp::{BandSpec, LogGpSpec};
 pub use loggps::LogGpsSpec;
+pub use receive_times::{ReceiveTable, ReceiveTime, ReceiveTimesSpec};
 
 /// The node model of a scenario: `[node.loggps]` and so on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +39,8 @@ pub enum NodeSpec {
     Loggps(LogGpsSpec),
     /// What the simulator LogGOPSim computes, to the nanosecond.
     Loggopsim(LogGopSimSpec),
+    /// A measured receive time for each size, and nothing else: the rules of MPIETE.
+    ReceiveTimes(ReceiveTimesSpec),
 }
 
 impl Default for NodeSpec {
@@ -53,6 +57,7 @@ impl NodeSpec {
             Self::Loggp(_) => "loggp",
             Self::Loggps(_) => "loggps",
             Self::Loggopsim(_) => "loggopsim",
+            Self::ReceiveTimes(_) => "receive-times",
         }
     }
 
@@ -61,6 +66,7 @@ impl NodeSpec {
         match self {
             Self::Loggps(spec) => spec.check(),
             Self::Loggp(spec) => spec.check(),
+            Self::ReceiveTimes(spec) => spec.check(),
             Self::Ideal(_) | Self::Loggopsim(_) => Vec::new(),
         }
     }
@@ -71,6 +77,7 @@ impl NodeSpec {
             Self::Ideal(spec) => Some(spec.costs()),
             Self::Loggp(spec) => Some(spec.costs()),
             Self::Loggps(spec) => Some(spec.costs()),
+            Self::ReceiveTimes(spec) => Some(spec.costs()),
             Self::Loggopsim(_) => None,
         }
     }

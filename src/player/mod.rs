@@ -9,7 +9,7 @@
 //! ```
 //! [`Player`] plays every model whose costs follow from the length of a message ([`Costs`]): ideal, LogGP, LogGPS. It is a
 //! [`Workload`](crate::workload::Workload) for the engine, and [`Player::run`] plays it without a fabric. [`loggopsim`] plays
-//! LogGOPSim's model, which is a network of its own.
+//! LogGOPSim's model, which is a network of its own, and [`rules`] those of MPIETE.
 //!
 //! Calls of a *sequence* cost what the tables of LogGPS say: what a non-blocking call has started goes on in the background, at
 //! no cost to the rank's computation, until a wait. Operations of a *graph* take the processor they are on, one after
@@ -21,6 +21,7 @@ mod graph;
 pub mod loggopsim;
 mod protocol;
 mod rank;
+pub mod rules;
 mod sharing;
 mod state;
 mod stuck;

@@ -7,6 +7,7 @@ mod comparison;
 mod master_slave;
 mod meta;
 pub mod replay;
+pub mod variation;
 pub mod whatif;
 
 use serde::Serialize;

@@ -45,6 +45,9 @@ pub struct ReplayReport {
     /// What made it last as long as it did; where the run is complete and not too long to be walked back through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<CriticalPath>,
+    /// What it was put together from, where it is a prediction from data sets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<Prediction>,
     /// Where the time of each rank went.
     pub ranks: Vec<RankReport>,
     /// A number that differs where any rank ended at another time or spent it otherwise.
@@ -159,4 +162,41 @@ pub struct Wait {
     pub time_s: f64,
     /// How often.
     pub count: u64,
+}
+
+/// What a prediction was put together from.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Prediction {
+    /// The program data.
+    pub program: String,
+    /// Where the times of blocks are from.
+    pub computation: Vec<PredictionPart>,
+    /// The communication data, where messages take their times from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub communication: Option<String>,
+    /// How long the run took that the computation data is of, where it is one run and that is known \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_s: Option<f64>,
+    /// By what rule waits end: `rules` (each message by itself), `order of arrival` (receives that leave open from
+    /// whom, in order of time), or `simulated`.
+    pub waits: &'static str,
+    /// Times of blocks found by the block and rank themselves.
+    pub direct: u64,
+    /// Found by the block's name, in data of another form of the program.
+    pub by_name: u64,
+    /// Found by the block's name at other ranks.
+    pub other_ranks: u64,
+    /// Which times of a block are taken: `mean`, `line` or `draw`.
+    pub times: &'static str,
+}
+
+/// Ranks that take the times of their blocks from one place.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PredictionPart {
+    /// Which: `0-7`.
+    pub ranks: String,
+    /// The computation data.
+    pub computation: String,
+    /// What its times are multiplied by.
+    pub scale: f64,
 }

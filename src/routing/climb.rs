@@ -123,9 +123,15 @@ impl Ways {
         let (from, to, ways) = (self.of(src), self.of(dst), self.of(decider));
         let turn = from.iter().zip(to).take_while(|(from, to)| from.above != to.above).count();
         let (from, to, ways, cables) = (&from[..turn], &to[..turn], &ways[..turn], &self.cables[..turn]);
-        route.extend(from.iter().zip(ways).map(|(end, by)| LinkId(end.above + by.way)));
-        let down = to.iter().zip(ways).zip(cables).rev();
-        route.extend(down.map(|((end, by), cables)| LinkId(end.above + by.way + cables)));
+        // From both ends towards the turn.
+        let before = route.len();
+        route.resize(before + 2 * turn, LinkId(0));
+        let (up, down) = route[before..].split_at_mut(turn);
+        let links = up.iter_mut().zip(down.iter_mut().rev());
+        for (((((up, down), from), to), by), cables) in links.zip(from).zip(to).zip(ways).zip(cables) {
+            *up = LinkId(from.above + by.way);
+            *down = LinkId(to.above + by.way + cables);
+        }
     }
 
     /// Adds to each link how many of these routes cross it.

@@ -16,6 +16,7 @@ mod replay_path;
 mod run;
 mod schema;
 mod tree;
+pub mod variation;
 
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use crate::ids::{NodeId, RankId};
 use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::player::{
-    Activity, ActivityKind, OnActivity, OnTransfer, Play, Played, Player, RankTimes, Stuck, Transfer, loggopsim,
+    Activity, ActivityKind, OnActivity, OnTransfer, Play, Played, Player, RankTimes, Stuck, Transfer, loggopsim, rules,
 };
 use crate::record::{History, PathStep, critical_path};
 use crate::report::replay::{RankReport, ReplayReport, SCHEMA, Spread, Wait};
@@ -152,9 +152,9 @@ fn built(
         Section::Broken => return None,
     };
     if let Section::Is(_, at) = &sections.topology
-        && matches!(node, NodeSpec::Loggopsim(_))
+        && matches!(node, NodeSpec::Loggopsim(_) | NodeSpec::ReceiveTimes(_))
     {
-        let message = "the node model `loggopsim` is a network of its own";
+        let message = format!("the node model `{}` is a network of its own", node.name());
         let help = "leave the topology out, or choose another model (--node loggps)";
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
     }
@@ -235,6 +235,18 @@ impl Replay {
                 };
                 loggopsim::play(&graphs, spec, self.cpu_speed, Some(&mut see), Some(&mut see_transfer), &go_on)
             }
+            (NodeSpec::ReceiveTimes(spec), _) if rules::apply(&self.program) => {
+                let table = spec.table();
+                let mut see = |activity: &Activity| {
+                    waits.see(activity);
+                    history.borrow_mut().activity(activity);
+                    if let Some(on_activity) = &mut on_activity {
+                        on_activity(activity);
+                    }
+                };
+                let observers = (Some(&mut see as OnActivity<'_>), Some(&mut see_transfer as OnTransfer<'_>));
+                rules::play(&self.program, &table, &expander, self.cpu_speed, observers, &go_on)
+            }
             (_, Some(costs)) => {
                 let mut see = |activity: &Activity| {
                     waits.see(activity);
@@ -307,6 +319,9 @@ impl Replay {
                 None if matches!(self.node, NodeSpec::Ideal(_)) => {
                     "none: messages arrive when they are sent".to_owned()
                 }
+                None if matches!(self.node, NodeSpec::ReceiveTimes(_)) => {
+                    "measured receive times, no contention".to_owned()
+                }
                 None => "the model's own latency and gaps".to_owned(),
             },
             status,
@@ -320,6 +335,7 @@ impl Replay {
             breakdown: breakdown(&played.ranks),
             waits: waits.longest(),
             critical_path: None,
+            prediction: None,
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             fingerprint: fingerprint(&played.ranks),
             meta,

@@ -35,7 +35,10 @@ pub(super) fn summary(path: &[PathStep], replay: &Replay) -> CriticalPath {
     let described = |rank: u32, op: u32| {
         let rank = crate::ids::RankId(rank);
         let found = replay.program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
-        let words = replay.program.describe(rank, found);
+        let mut words = replay.program.describe(rank, found);
+        if let Some(site) = replay.program.site(rank, op) {
+            words += &format!(" at {site}");
+        }
         Some(match replay.program.place(rank, op) {
             Some(place) => format!("{words} ({place})"),
             None => words,

@@ -8,24 +8,19 @@ use super::{Change, Sharing};
 /// What a flow throttled elsewhere leaves unused on a link is lost. Source: MFS, steps 3 and 4 of its cycle ("mode
 /// F").
 ///
-/// Rates are worked out again only for flows that a changed share can touch. When the share of a link falls, each flow
-/// on it that was faster gets the new share; when it rises, each flow whose rate *was* that share takes the least share
-/// of its route anew. A rate is always a copy of some share, so comparing them for equality is exact, and the rates do
-/// not depend on the order of events.
+/// Rates are worked out again only for flows that a changed share can touch: those on the link that were faster than its
+/// new share, and those whose rate *was* its old share. They take the least share of their route anew. A rate is always a
+/// copy of some share, so comparing them for equality is exact, and the rates do not depend on the order of events.
 ///
-/// Cost of a solve: O(m + t·h) for m flows on the changed links, t of them held back by a share that rises, h links each.
+/// Cost of a solve: O(m + t·h) for m flows on the changed links, t of them touched, h links each.
 #[derive(Clone, Debug)]
 pub struct EqualShare {
     /// The rate of a flow that came since the last solve is 0.
     incidence: Incidence<LinkState>,
     /// Links whose number of flows has changed, each once.
     changed: Vec<u32>,
-    /// Flows whose rate may have changed, each once, with the old one.
-    moved: Vec<(u32, f64)>,
-    /// By flow: whether it is among those.
-    is_moved: Vec<bool>,
-    /// Flows that take the least share of their route anew.
-    raised: Vec<u32>,
+    /// Flows that take the least share of their route anew, some of them twice.
+    touched: Vec<u32>,
 }
 
 /// What is kept of a link.
@@ -43,13 +38,7 @@ impl EqualShare {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
         let state = |capacity| LinkState { share: f64::INFINITY, capacity, is_changed: false };
-        Self {
-            incidence: Incidence::new(capacities.into_iter().map(state)),
-            changed: Vec::new(),
-            moved: Vec::new(),
-            is_moved: Vec::new(),
-            raised: Vec::new(),
-        }
+        Self { incidence: Incidence::new(capacities.into_iter().map(state)), changed: Vec::new(), touched: Vec::new() }
     }
 
     /// The flows on a link.
@@ -78,25 +67,14 @@ impl EqualShare {
             changed.push(link);
         }
     }
-
-    #[inline(always)]
-    fn note(moved: &mut Vec<(u32, f64)>, is_moved: &mut [bool], flow: u32, old: f64) {
-        if !std::mem::replace(&mut is_moved[flow as usize], true) {
-            moved.push((flow, old));
-        }
-    }
 }
 
 impl Sharing for EqualShare {
     fn add(&mut self, flow: u32, links: &[u32]) {
-        let Self { incidence, changed, moved, is_moved, raised } = self;
+        let Self { incidence, changed, touched } = self;
         incidence.add(flow, links, |link, state, _| Self::mark(changed, link, state));
-        if is_moved.len() < incidence.flows() {
-            is_moved.resize(incidence.flows(), false);
-        }
         incidence.set_rate(flow, 0.0);
-        Self::note(moved, is_moved, flow, 0.0);
-        raised.push(flow);
+        touched.push(flow);
     }
 
     fn remove(&mut self, flow: u32) {
@@ -106,39 +84,24 @@ impl Sharing for EqualShare {
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        let Self { incidence, changed, moved, is_moved, raised } = self;
+        let Self { incidence, changed, touched } = self;
         for link in changed.drain(..) {
             let (state, count) = incidence.state_mut(link);
             state.is_changed = false;
-            let new = if count == 0 { f64::INFINITY } else { state.capacity / f64::from(count) };
+            let new = state.capacity / f64::from(count); // infinite without flows
             let old = std::mem::replace(&mut state.share, new);
-            if new == old {
-                continue;
-            }
-            let list = incidence.list(link);
-            for index in 0..list.count {
-                let flow = incidence.listed(&list, index);
-                let rate = incidence.known_rate(flow);
-                if rate > new {
-                    Self::note(moved, is_moved, flow, rate);
-                    incidence.set_rate(flow, new);
-                } else if rate == old {
-                    raised.push(flow);
-                    Self::note(moved, is_moved, flow, rate);
-                }
+            if new != old {
+                incidence.pick(link, touched, |rate| (rate > new) | (rate == old));
             }
         }
-        for flow in raised.drain(..) {
+        for flow in touched.drain(..) {
             let mut least = f64::INFINITY;
             incidence.visit_links(flow, |_, state, _| least = if state.share < least { state.share } else { least });
-            incidence.set_rate(flow, least);
-        }
-        for (flow, old) in moved.drain(..) {
-            is_moved[flow as usize] = false;
-            let new = incidence.rate(flow);
-            // (Infinite: it came and went since the last solve.)
-            if new != old && new < f64::INFINITY {
-                changes.push(Change { flow, old, new });
+            let old = incidence.known_rate(flow);
+            // (Infinite: it came and went since the last solve. Equal: it was touched twice.)
+            if least != old && least < f64::INFINITY {
+                incidence.set_rate(flow, least);
+                changes.push(Change { flow, old, new: least });
             }
         }
     }

@@ -276,6 +276,31 @@ impl<S> Incidence<S> {
         }
     }
 
+    /// Appends the flows on a link whose rate passes the test.
+    ///
+    /// All places of the link's cache line are looked at, taken or not, and every flow is written where the next one
+    /// that passes belongs: which flows there are and which of them pass are coin tosses to a processor, and a wrong guess
+    /// costs more than the five looks.
+    #[inline(always)]
+    pub(super) fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
+        let link = &self.links[link as usize];
+        if link.is_spilled() {
+            let flows = &self.spills.lists[link.inline[0] as usize];
+            return picked.extend(flows.iter().copied().filter(|&flow| test(self.known_rate(flow))));
+        }
+        if self.rates.is_empty() {
+            return;
+        }
+        let mut len = picked.len();
+        picked.resize(len + INLINE, 0);
+        for (place, &flow) in link.inline.iter().enumerate() {
+            picked[len] = flow;
+            // A place that is not taken names flow 0 or one that was there.
+            len += usize::from((place < link.count as usize) & test(self.known_rate(flow)));
+        }
+        picked.truncate(len);
+    }
+
     /// Number of flows on a link.
     #[cfg(test)]
     pub(super) fn count(&self, link: u32) -> u32 {
@@ -306,11 +331,11 @@ impl<S> Incidence<S> {
         self.rates[flow as usize]
     }
 
-    /// The rate of a flow that a list of this structure names.
+    /// The rate of a flow that a list of this structure names, or has named.
     #[inline(always)]
     pub(super) fn known_rate(&self, flow: u32) -> f64 {
         debug_assert!((flow as usize) < self.rates.len());
-        // SAFETY: lists hold flows that have been added, and `grow` makes a rate for each of them.
+        // SAFETY: lists hold flows that have been added, and `grow` makes a rate for each of them, never taken away.
         unsafe { *self.rates.get_unchecked(flow as usize) }
     }
 

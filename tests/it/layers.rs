@@ -8,12 +8,12 @@ const LEVELS: &[&[&str]] = &[
     &["units", "ids", "rng", "diagnostic"],
     &["fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
-    &["transport", "player"],
+    &["transport", "player", "data_set"],
     &["engine"],
     &["record"],
-    &["report"],
+    &["report", "advice"],
     &["scenario", "output"],
-    &["sweep", "validation", "bench", "capture"],
+    &["sweep", "validation", "bench", "measure", "capture"],
     &["cli"],
 ];
 

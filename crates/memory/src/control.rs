@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::recorder::Recorder;
 use crate::{opaque, state};
 
-/// Records the accesses of the calling thread from now on, into the file at `path`; they belong to interval 0, the one before
-/// the first recorded call. Does nothing where a recording is under way or the file cannot be made; the latter is said on
+/// Records the accesses of the calling thread from now on, into the file at `path`; they belong to the interval before the call that
+/// is named first. Does nothing where a recording is under way or the file cannot be made; the latter is said on
 /// standard error.
 ///
 /// # Safety
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_event(number: u64) {
     // Other threads than the recorded one have no intervals.
-    let _ = state::with(|recorder| recorder.interval(number.wrapping_add(1)));
+    let _ = state::with(|recorder| recorder.call(number));
 }
 
 /// Ends the recording and the file. May be called in the handler of a signal, by the recorded thread.

@@ -5,11 +5,11 @@
 //! calls say is turned into nests of runs ([`hayase_trace::memory`]) and written to a file.
 //!
 //! * [`recorder`]: from accesses to runs; knows neither compilers nor processes.
-//! * [`control`]: starts, stops and divides the recording; the recorder of MPI calls finds these functions by name.
-//! * [`state`]: who is recorded: one thread, the one that started.
-//! * [`entry`], [`atomic`]: the functions that compilers call.
-//! * [`library`]: `memcpy` and its like, which compilers do not instrument.
-//! * [`opaque`]: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
+//! * `control`: starts, stops and divides the recording; the recorder of MPI calls finds these functions by name.
+//! * `state`: who is recorded: one thread, the one that started.
+//! * `entry`, `atomic`: the functions that compilers call.
+//! * `library`: `memcpy` and its like, which compilers do not instrument.
+//! * `opaque`: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
 //!
 //! A program that was linked with this library runs without Hayase too: before `hayase_memory_start` an access costs a
 //! call and a comparison.

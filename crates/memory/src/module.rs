@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{PT_DYNAMIC, PT_LOAD, dl_iterate_phdr, dl_phdr_info};
 
-/// Most parts that are told apart; more of them are treated as not instrumented by [`contains`].
+/// Most parts that are told apart; more of them are treated as not instrumented by `contains`.
 const MOST: usize = 64;
 
 /// An instrumented part. `high` is written last: a part with `high` 0 does not exist.

@@ -1,2 +1,470 @@
-//! placeholder
+//! Calls that the program makes of code which is not instrumented: marked by function and position, since what they access is
+//! not seen.
+//!
+//! A program calls functions of libraries through a table of addresses (the global offset table). When the recording starts,
+//! the entries of instrumented parts are changed to point to small stubs, which note the call and go on to the function as
+//! if nothing had been there: all registers that may hold arguments are kept, and the function returns to the program itself.
+//!
+//! Not marked are functions that are known to access nothing of the program's (`HARMLESS`), those whose accesses are
+//! recorded by other means, and calls through pointers.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use hayase_trace::memory::Kind;
+
+use crate::recorder::key;
+use crate::{module, state};
+
+/// Functions whose calls are not marked, by the beginnings of their names.
+///
+/// They access memory of their own, memory that the program has not yet or no longer, or nothing; MPI's are recorded as what they are;
+/// the rest are those of this library and of the start and the end of a process.
+const HARMLESS: &[&str] = &[
+    "MPI_",
+    "PMPI_",
+    "mpi_",
+    "pmpi_",
+    "ompi_",
+    "MPIR_",
+    "__tsan_",
+    "hayase_",
+    "Annotate",
+    "memcpy",
+    "memmove",
+    "memset",
+    "__memcpy_chk",
+    "__memmove_chk",
+    "__memset_chk",
+    "malloc",
+    "calloc",
+    "free",
+    "aligned_alloc",
+    "posix_memalign",
+    "memalign",
+    "_Znw",
+    "_Zna",
+    "_Zdl",
+    "_Zda",
+    "clock",
+    "time",
+    "gettimeofday",
+    "getpid",
+    "getenv",
+    "secure_getenv",
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "sched_yield",
+    "rand",
+    "srand",
+    "drand48",
+    "srand48",
+    "random",
+    "srandom",
+    "dlsym",
+    "exit",
+    "_exit",
+    "abort",
+    "__assert_fail",
+    "__stack_chk_fail",
+    "__cxa_",
+    "atexit",
+    "__libc_start_main",
+    "__gmon_start__",
+    "_ITM_",
+    "__errno_location",
+    "_gfortran_set_",
+    "_gfortran_stop",
+    "_gfortran_runtime_error",
+    "_gfortran_error_stop",
+    "_gfortran_os_error",
+    "_gfortran_st_write",
+    "_gfortran_st_read",
+    "_gfortran_system_clock",
+    "_gfortran_cpu_time",
+    "_gfortran_pow_",
+    "_ZGV",
+    "_gfortran_random_r",
+    "_gfortran_random_seed",
+    "omp_",
+    "GOMP_",
+];
+
+/// Functions of the mathematical library that take and give numbers; also with `f` and `l` at the end.
+const MATHEMATICAL: &[&str] = &[
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "hypot",
+    "ilogb",
+    "j0",
+    "j1",
+    "jn",
+    "ldexp",
+    "lgamma",
+    "llrint",
+    "llround",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "lrint",
+    "lround",
+    "nearbyint",
+    "nextafter",
+    "pow",
+    "powi",
+    "remainder",
+    "rint",
+    "round",
+    "roundeven",
+    "scalbn",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
+    "y0",
+    "y1",
+    "yn",
+    "abs",
+    "labs",
+    "cabs",
+    "cexp",
+    "clog",
+    "cpow",
+    "csqrt",
+    "csin",
+    "ccos",
+    "carg",
+    "conj",
+    "cimag",
+    "creal",
+];
+
+/// Whether a function accesses nothing of the program's that is not recorded otherwise.
+fn is_harmless(name: &str) -> bool {
+    let number = |name: &str| MATHEMATICAL.contains(&name);
+    let stem = name.strip_prefix("__").and_then(|name| name.strip_suffix("_finite")).unwrap_or(name);
+    HARMLESS.iter().any(|start| name.starts_with(start))
+        || number(stem)
+        || stem.strip_suffix(['f', 'l']).is_some_and(number)
+}
+
+/// Most functions that are marked.
+const MOST: usize = 1024;
+
+/// A function behind a stub.
+struct Function {
+    /// Its name; it is never freed.
+    name: AtomicPtr<libc::c_char>,
+}
+
+static FUNCTIONS: [Function; MOST] = [const { Function { name: AtomicPtr::new(ptr::null_mut()) } }; MOST];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes a call of function `index`, which returns to `caller`.
+unsafe extern "C" fn note(index: usize, caller: u64) {
+    if !state::is_recorded() {
+        return;
+    }
+    let Some(function) = FUNCTIONS.get(index) else { return };
+    let name = function.name.load(Ordering::Acquire);
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: a name in the table of strings of a part of the process, which stays.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or("?");
+    // What it writes nobody knows; as a write it bars whatever a write would bar.
+    let _ = state::with(|recorder| recorder.access_of(key(caller, true), 0, 0, Kind::Opaque, name));
+}
+
+/// What all stubs jump to, with the index of the function and its address on the stack, the index on top, above the return address.
+/// Keeps all registers that may hold arguments.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn common() {
+    core::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "push rax",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "push r10",
+        "sub rsp, 128",
+        "and rsp, -16",
+        "movups [rsp], xmm0",
+        "movups [rsp + 16], xmm1",
+        "movups [rsp + 32], xmm2",
+        "movups [rsp + 48], xmm3",
+        "movups [rsp + 64], xmm4",
+        "movups [rsp + 80], xmm5",
+        "movups [rsp + 96], xmm6",
+        "movups [rsp + 112], xmm7",
+        "mov rdi, [rbp + 8]",
+        "mov rsi, [rbp + 24]",
+        "call {note}",
+        "movups xmm0, [rsp]",
+        "movups xmm1, [rsp + 16]",
+        "movups xmm2, [rsp + 32]",
+        "movups xmm3, [rsp + 48]",
+        "movups xmm4, [rsp + 64]",
+        "movups xmm5, [rsp + 80]",
+        "movups xmm6, [rsp + 96]",
+        "movups xmm7, [rsp + 112]",
+        "lea rsp, [rbp - 64]",
+        "pop r10",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "pop rax",
+        "pop rbp",
+        // The index goes; the address of the function is what `ret` takes.
+        "add rsp, 8",
+        "ret",
+        note = sym note,
+    );
+}
+
+/// Marks the calls of the instrumented parts of the process from now on. Once it has, it does nothing.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn watch() {
+    if COUNT.load(Ordering::Acquire) > 0 {
+        return;
+    }
+    let Some(stubs) = Stubs::new() else { return };
+    let mut stubs = stubs;
+    for (base, dynamic) in module::all() {
+        // SAFETY: the dynamic section of a part of the process that is loaded.
+        unsafe { patch(base, dynamic, &mut stubs) };
+    }
+    stubs.protect();
+}
+
+/// On other processors calls are not marked; the file says nothing of opaque calls then.
+#[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn watch() {}
+
+/// Memory for stubs, writable until [`protect`](Self::protect).
+#[cfg(target_arch = "x86_64")]
+struct Stubs {
+    memory: *mut u8,
+}
+
+/// Bytes of a stub: push the address, push the index, jump.
+#[cfg(target_arch = "x86_64")]
+const STUB: usize = 40;
+
+#[cfg(target_arch = "x86_64")]
+impl Stubs {
+    fn new() -> Option<Self> {
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: asks for new memory anywhere.
+        let memory = unsafe { libc::mmap(ptr::null_mut(), MOST * STUB, protection, flags, -1, 0) };
+        (memory != libc::MAP_FAILED).then_some(Self { memory: memory.cast() })
+    }
+
+    /// A stub for the function of this name and address.
+    fn add(&mut self, name: *mut libc::c_char, address: usize) -> Option<usize> {
+        let index = COUNT.load(Ordering::Relaxed);
+        let function = FUNCTIONS.get(index)?;
+        function.name.store(name, Ordering::Release);
+        COUNT.store(index + 1, Ordering::Release);
+        let mut code = [0x90_u8; STUB];
+        // mov r11, address; push r11
+        code[..2].copy_from_slice(&[0x49, 0xbb]);
+        code[2..10].copy_from_slice(&(address as u64).to_le_bytes());
+        code[10..12].copy_from_slice(&[0x41, 0x53]);
+        // push index
+        code[12] = 0x68;
+        code[13..17].copy_from_slice(&(index as u32).to_le_bytes());
+        // mov r11, common; jmp r11
+        code[17..19].copy_from_slice(&[0x49, 0xbb]);
+        code[19..27].copy_from_slice(&(common as *const () as u64).to_le_bytes());
+        code[27..30].copy_from_slice(&[0x41, 0xff, 0xe3]);
+        // SAFETY: the memory has room for MOST stubs, and `index` is below that.
+        unsafe {
+            let stub = self.memory.add(index * STUB);
+            ptr::copy_nonoverlapping(code.as_ptr(), stub, STUB);
+            Some(stub as usize)
+        }
+    }
+
+    /// Makes the stubs executable and no longer writable.
+    fn protect(self) {
+        // SAFETY: the memory that `new` was given.
+        unsafe { libc::mprotect(self.memory.cast(), MOST * STUB, libc::PROT_READ | libc::PROT_EXEC) };
+    }
+}
+
+/// An entry of a dynamic section.
+#[cfg(target_arch = "x86_64")]
+#[repr(C)]
+struct Entry {
+    tag: i64,
+    value: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+mod tag {
+    pub(super) const NULL: i64 = 0;
+    pub(super) const PLT_RELOCATIONS_SIZE: i64 = 2;
+    pub(super) const STRINGS: i64 = 5;
+    pub(super) const SYMBOLS: i64 = 6;
+    pub(super) const RELOCATIONS: i64 = 7;
+    pub(super) const RELOCATIONS_SIZE: i64 = 8;
+    pub(super) const PLT_RELOCATIONS: i64 = 23;
+}
+
+/// A relocation with an addend.
+#[cfg(target_arch = "x86_64")]
+#[repr(C)]
+struct Relocation {
+    offset: usize,
+    info: u64,
+    addend: i64,
+}
+
+/// Puts stubs before the functions that a part of the process imports.
+///
+/// # Safety
+/// `dynamic` is the dynamic section of a part that is loaded at `base` and stays.
+#[cfg(target_arch = "x86_64")]
+unsafe fn patch(base: usize, dynamic: usize, stubs: &mut Stubs) {
+    let (mut strings, mut symbols) = (0, 0);
+    let (mut plt, mut plt_size, mut rela, mut rela_size) = (0, 0, 0, 0);
+    let mut entry = dynamic as *const Entry;
+    // SAFETY: the section ends with an entry whose tag is 0.
+    unsafe {
+        while (*entry).tag != tag::NULL {
+            let value = (*entry).value;
+            match (*entry).tag {
+                tag::STRINGS => strings = value,
+                tag::SYMBOLS => symbols = value,
+                tag::PLT_RELOCATIONS => plt = value,
+                tag::PLT_RELOCATIONS_SIZE => plt_size = value,
+                tag::RELOCATIONS => rela = value,
+                tag::RELOCATIONS_SIZE => rela_size = value,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+    }
+    if strings == 0 || symbols == 0 {
+        return;
+    }
+    for (table, size) in [(plt, plt_size), (rela, rela_size)] {
+        if table == 0 {
+            continue;
+        }
+        let count = size / size_of::<Relocation>();
+        // SAFETY: the section says that the table is there and how long it is; the C library has made its address absolute.
+        let relocations = unsafe { std::slice::from_raw_parts(table as *const Relocation, count) };
+        for relocation in relocations {
+            // R_X86_64_JUMP_SLOT, and R_X86_64_GLOB_DAT for programs that call without a linkage table.
+            if !matches!(relocation.info as u32, 6 | 7) {
+                continue;
+            }
+            let symbol = symbols + (relocation.info >> 32) as usize * 24;
+            // SAFETY: a symbol is 24 bytes: its name, an offset in the table of strings, and its kind and its section come first.
+            let (name, kind, section) = unsafe {
+                let name = strings + (symbol as *const u32).read_unaligned() as usize;
+                (name as *mut libc::c_char, *((symbol + 4) as *const u8) & 15, *((symbol + 6) as *const u16))
+            };
+            // SAFETY: names end with a zero.
+            let text = unsafe { CStr::from_ptr(name) }.to_bytes();
+            let Ok(text) = std::str::from_utf8(text) else { continue };
+            // Functions of other parts (STT_FUNC, or STT_NOTYPE where the linker did not know; SHN_UNDEF).
+            let is_data = relocation.info as u32 == 6 && kind != 2;
+            if section != 0 || is_data || is_harmless(text) {
+                continue;
+            }
+            // SAFETY: the name ends with a zero.
+            let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name) } as usize;
+            if address == 0 || module::contains(address) {
+                continue;
+            }
+            let Some(stub) = stubs.add(name, address) else { return };
+            // SAFETY: an entry of the table of addresses, aligned, which is written as a whole.
+            unsafe { replace((base + relocation.offset) as *mut usize, stub) };
+        }
+    }
+}
+
+/// Writes an entry of a table of addresses, which may be on a page that is only read.
+///
+/// # Safety
+/// `place` is such an entry.
+#[cfg(target_arch = "x86_64")]
+unsafe fn replace(place: *mut usize, stub: usize) {
+    // SAFETY: asks for a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let start = (place as usize & !(page - 1)) as *mut c_void;
+    // SAFETY: promised by the caller; the page stays readable, and only what was not writable before is not afterwards.
+    unsafe {
+        let writable = libc::PROT_READ | libc::PROT_WRITE;
+        if libc::mprotect(start, page, writable) == 0 {
+            AtomicUsize::from_ptr(place).store(stub, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_harmless;
+
+    #[test]
+    fn functions_of_numbers_are_harmless_and_those_of_arrays_are_not() {
+        for name in ["sqrt", "sqrtf", "powl", "__exp_finite", "MPI_Send", "mpi_send_", "malloc", "_gfortran_pow_i4_i4"]
+        {
+            assert!(is_harmless(name), "{name}");
+        }
+        for name in [
+            "dgemm_",
+            "cblas_dgemm",
+            "strcpy",
+            "qsort",
+            "fread",
+            "_gfortran_matmul_r8",
+            "_gfortran_reshape_r8",
+            "sincos",
+            "frexp",
+        ] {
+            assert!(!is_harmless(name), "{name}");
+        }
+    }
+}

@@ -232,10 +232,15 @@ impl<W: Write> Recorder<W> {
         self.active.reserve(self.slots.len() - self.active.len());
     }
 
-    /// The interval is over: closes all runs. What follows belongs to interval `next`.
-    pub fn interval(&mut self, next: u64) {
+    /// The call with this index begins: the interval with its number is over.
+    pub fn call(&mut self, number: u64) {
+        // The first interval is before whatever call comes first.
+        if !self.writer.is_told() {
+            let result = self.writer.interval(number);
+            note(&mut self.error, result);
+        }
         self.close();
-        let result = self.writer.interval(next);
+        let result = self.writer.interval(number.wrapping_add(1));
         note(&mut self.error, result);
     }
 

@@ -40,6 +40,10 @@ pub struct Abi {
     pub root: c_int,
     pub undefined: c_int,
     pub err_other: c_int,
+    /// What `MPI_Topo_test` says.
+    pub cart: c_int,
+    pub graph: c_int,
+    pub dist_graph: c_int,
 
     /// Addresses that are constants.
     pub in_place: usize,
@@ -101,6 +105,9 @@ impl Abi {
             root: -3,
             undefined: -32766,
             err_other: 15,
+            cart: 2,
+            graph: 1,
+            dist_graph: 3,
             in_place: usize::MAX,
             bottom: 0,
             status_ignore: 1,
@@ -146,6 +153,9 @@ impl Abi {
             root: -4,
             undefined: -32766,
             err_other: 16,
+            cart: 1,
+            graph: 2,
+            dist_graph: 3,
             in_place: 1,
             bottom: 0,
             status_ignore: 0,

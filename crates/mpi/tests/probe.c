@@ -24,6 +24,9 @@ int main(int argc, char **argv) {
     number("root", MPI_ROOT);
     number("undefined", MPI_UNDEFINED);
     number("err_other", MPI_ERR_OTHER);
+    number("cart", MPI_CART);
+    number("graph", MPI_GRAPH);
+    number("dist_graph", MPI_DIST_GRAPH);
     address("in_place", MPI_IN_PLACE);
     address("bottom", MPI_BOTTOM);
     address("status_ignore", MPI_STATUS_IGNORE);

@@ -6,7 +6,8 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use crate::code::{Crc, put};
+use crate::code::Crc;
+use crate::write::put_site;
 use crate::{SIGNATURE, Site, chunk};
 
 /// Copies a stream with another table of call sites, which now comes right after the header.
@@ -79,10 +80,7 @@ fn write_sites<'a>(output: &mut impl Write, sites: impl IntoIterator<Item = (u32
         io::Result::Ok(())
     };
     for (index, site) in sites {
-        put(&mut raw, index.into());
-        put(&mut raw, site.address);
-        put(&mut raw, site.name.len() as u64);
-        raw.extend_from_slice(site.name.as_bytes());
+        put_site(&mut raw, index, site);
         if raw.len() > FULL {
             write(&mut raw)?;
         }

@@ -34,6 +34,10 @@ pub struct Writer<W: Write> {
     /// Largest number of a request so far.
     newest: u64,
     shapes: Shapes,
+    /// Sites that are still to be made known, as in their chunk.
+    sites: Vec<u8>,
+    /// Communicators that are still to be made known, each as in its chunk.
+    communicators: Vec<Vec<u8>>,
     raw: Vec<u8>,
     packer: Packer,
 }
@@ -66,6 +70,8 @@ impl<W: Write> Writer<W> {
             last_end: 0,
             newest: 0,
             shapes: Shapes::default(),
+            sites: Vec::new(),
+            communicators: Vec::new(),
             raw: Vec::new(),
             packer: Packer::new(LEVEL)?,
         };
@@ -91,10 +97,7 @@ impl<W: Write> Writer<W> {
         self.flush()?;
         self.raw.clear();
         for (index, site) in sites {
-            put(&mut self.raw, index.into());
-            put(&mut self.raw, site.address);
-            put(&mut self.raw, site.name.len() as u64);
-            self.raw.extend_from_slice(site.name.as_bytes());
+            put_site(&mut self.raw, index, site);
             if self.raw.len() > FULL {
                 self.chunk(chunk::SITES, true)?;
                 self.raw.clear();
@@ -110,17 +113,22 @@ impl<W: Write> Writer<W> {
     pub fn communicator(&mut self, index: u32, communicator: &Communicator) -> io::Result<()> {
         self.flush()?;
         self.raw.clear();
-        put(&mut self.raw, index.into());
-        put(&mut self.raw, communicator.id);
-        for group in [&communicator.members, &communicator.remote] {
-            put(&mut self.raw, group.len() as u64);
-            let mut before = -1;
-            for &rank in group {
-                put(&mut self.raw, fold(i64::from(rank) - before - 1));
-                before = i64::from(rank);
-            }
-        }
+        put_communicator(&mut self.raw, index, communicator);
         self.chunk(chunk::COMMUNICATORS, true)
+    }
+
+    /// A call site of a new index, to be made known before the calls that are not yet written: a chunk is not ended for it.
+    pub fn new_site(&mut self, index: u32, site: &Site) {
+        put_site(&mut self.sites, index, site);
+    }
+
+    /// A communicator of a new index, to be made known before the calls that are not yet written: a chunk is not ended
+    /// for it.
+    pub fn new_communicator(&mut self, index: u32, communicator: &Communicator) {
+        self.communicators.retain(|content| !content.is_empty());
+        let mut content = Vec::new();
+        put_communicator(&mut content, index, communicator);
+        self.communicators.push(content);
     }
 
     /// Adds something else by name, like the memory map of the process.
@@ -220,6 +228,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of what is written to.
     pub fn flush(&mut self) -> io::Result<()> {
+        self.tables()?;
         if self.pending == 0 {
             return Ok(());
         }
@@ -238,6 +247,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of what is written to.
     pub fn flush_stored(&mut self) -> io::Result<()> {
+        self.tables()?;
         let Some(out) = self.out.as_mut().filter(|_| self.pending > 0) else {
             return Ok(());
         };
@@ -282,6 +292,35 @@ impl<W: Write> Writer<W> {
         out.flush()
     }
 
+    /// Ends the stream as [`flush_stored`](Self::flush_stored) does, uncompressed and without asking for memory: with a
+    /// note, and the number of calls that could not be recorded. Nothing can be added after that.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn end_stored(&mut self, name: &str, note: &[u8], lost: u64) -> io::Result<()> {
+        self.flush_stored()?;
+        let Some(mut out) = self.out.take() else { return Ok(()) };
+        let (mut number, mut length) = ([0; 10], 0);
+        let mut digits = |value: u64| {
+            let mut value = value;
+            while value >= 0x80 {
+                number[length] = value as u8 | 0x80;
+                (value, length) = (value >> 7, length + 1);
+            }
+            number[length] = value as u8;
+            length += 1;
+            (number, std::mem::take(&mut length))
+        };
+        if !name.is_empty() {
+            let (head, length) = digits(name.len() as u64);
+            write_stored(&mut out, chunk::NOTE, &[&head[..length], name.as_bytes(), note])?;
+        }
+        let (events, events_length) = digits(self.events);
+        let (lost, lost_length) = digits(lost);
+        write_stored(&mut out, chunk::END, &[&events[..events_length], &lost[..lost_length]])?;
+        out.flush()
+    }
+
     /// Ends the stream and says how many calls could not be recorded; returns what was written to.
     ///
     /// # Errors
@@ -303,6 +342,24 @@ impl<W: Write> Writer<W> {
     /// Those of what is written to.
     pub fn finish(self) -> io::Result<W> {
         self.finish_with_lost(0)
+    }
+
+    /// Writes the sites and communicators that are still to be made known.
+    fn tables(&mut self) -> io::Result<()> {
+        if let Some(out) = &mut self.out {
+            if !self.sites.is_empty() {
+                write_stored(out, chunk::SITES, &[&self.sites])?;
+                self.sites.clear();
+            }
+            for content in &mut self.communicators {
+                if !content.is_empty() {
+                    write_stored(out, chunk::COMMUNICATORS, &[content])?;
+                    // Not freed here: this may be the handler of a signal.
+                    content.clear();
+                }
+            }
+        }
+        Ok(())
     }
 
     fn head_of_events(&mut self) {
@@ -329,4 +386,36 @@ impl<W: Write> Drop for Writer<W> {
         // Nobody is there any more to hear of a failure.
         let _ = self.flush();
     }
+}
+
+pub(crate) fn put_site(out: &mut Vec<u8>, index: u32, site: &Site) {
+    put(out, index.into());
+    put(out, site.address);
+    put(out, site.name.len() as u64);
+    out.extend_from_slice(site.name.as_bytes());
+}
+
+fn put_communicator(out: &mut Vec<u8>, index: u32, communicator: &Communicator) {
+    put(out, index.into());
+    put(out, communicator.id);
+    for group in [&communicator.members, &communicator.remote] {
+        put(out, group.len() as u64);
+        let mut before = -1;
+        for &rank in group {
+            put(out, fold(i64::from(rank) - before - 1));
+            before = i64::from(rank);
+        }
+    }
+}
+
+/// Writes a chunk as it is, of several pieces.
+fn write_stored(out: &mut impl Write, kind: u8, pieces: &[&[u8]]) -> io::Result<()> {
+    let mut crc = Crc::new();
+    let mut total = 0;
+    for piece in pieces {
+        crc.add(piece);
+        total += piece.len();
+    }
+    out.write_all(&chunk::head(kind, chunk::STORED, total, total, crc))?;
+    pieces.iter().try_for_each(|piece| out.write_all(piece))
 }

@@ -322,3 +322,37 @@ fn sites_are_named_without_touching_anything_else() {
     }
     assert!(hayase_trace::replace_sites(&b"no trace"[..], Vec::new(), []).is_err());
 }
+
+#[test]
+fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
+    for by_signal in [false, true] {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, &Header::new(0, 1)).unwrap();
+        let event = Event { site: 1, comm: 2, ..Event::new(Call::Barrier, 10, 20) };
+        writer.event(&event).unwrap();
+        writer.new_site(0, &Site { address: 300, name: String::new() });
+        let communicator = Communicator { id: 9, members: vec![0], remote: vec![] };
+        writer.new_communicator(2, &communicator);
+        writer.event(&event).unwrap();
+        if by_signal {
+            writer.end_stored("ended", b"signal 15", 3).unwrap();
+            drop(writer);
+        } else {
+            writer.finish_with_lost(3).unwrap();
+        }
+        let (said, error) = read(&file);
+        assert!(error.is_none(), "{error:?}");
+        let mut wanted = vec![
+            Said::Header(Header::new(0, 1)),
+            Said::Site(0, Site { address: 300, name: String::new() }),
+            Said::Communicator(2, communicator),
+            Said::Event(event.clone()),
+            Said::Event(event),
+        ];
+        if by_signal {
+            wanted.push(Said::Note("ended".into(), b"signal 15".to_vec()));
+        }
+        wanted.push(Said::End(2, 3));
+        assert_eq!(said, wanted);
+    }
+}

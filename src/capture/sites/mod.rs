@@ -23,23 +23,40 @@ use hayase_trace::{EXTENSION, Site};
 /// The table of call sites of a rank's stream.
 pub type Table = BTreeMap<u32, Site>;
 
+/// What came of the call sites.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// Different places of programs and libraries.
+    pub places: usize,
+    /// Those of them whose file and line are known.
+    pub lines: usize,
+    /// The tables of all ranks, with names.
+    pub tables: BTreeMap<u32, Table>,
+}
+
+impl Resolved {
+    /// The name of an address of a rank.
+    pub fn name(&self, rank: u32, address: u64) -> Option<&str> {
+        self.tables.get(&rank)?.values().find(|site| site.address == address).map(|site| site.name.as_str())
+    }
+}
+
 /// Names the call sites of all ranks and writes the names into their streams.
 ///
 /// `tables` has what the streams say; sites that have names keep them. Files below `source` are named from there.
-/// Returns how many different places there are, and of how many the line is known.
 ///
 /// Cost: each module is read once; each stream is copied.
 ///
 /// # Errors
 /// Those of writing streams.
-pub fn resolve(folder: &Path, tables: &BTreeMap<u32, Table>, source: &Path) -> io::Result<(usize, usize)> {
+pub fn resolve(folder: &Path, mut tables: BTreeMap<u32, Table>, source: &Path) -> io::Result<Resolved> {
     let maps: BTreeMap<u32, Maps> = files(folder, "maps")?
         .into_iter()
         .map(|(rank, path)| Ok((rank, Maps::parse(&String::from_utf8_lossy(&fs::read(path)?)))))
         .collect::<io::Result<_>>()?;
     // The places of each module; their names come back in the same order.
     let mut places: BTreeMap<&PathBuf, BTreeMap<u64, String>> = BTreeMap::new();
-    for (rank, table) in tables {
+    for (rank, table) in &tables {
         for site in table.values().filter(|site| site.name.is_empty()) {
             if let Some((path, offset)) = maps.get(rank).and_then(|maps| maps.find(site.address)) {
                 places.entry(path).or_default().insert(offset, String::new());
@@ -53,24 +70,24 @@ pub fn resolve(folder: &Path, tables: &BTreeMap<u32, Table>, source: &Path) -> i
         }
     });
     let all = places.values().flat_map(BTreeMap::values);
-    let known = all.clone().filter(|name| has_line(name)).count();
+    let lines = all.clone().filter(|name| has_line(name)).count();
     let count = all.count();
 
-    let streams = files(folder, EXTENSION)?;
-    streams.into_par_iter().try_for_each(|(rank, path)| {
-        let Some(table) = tables.get(&rank).filter(|table| !table.is_empty()) else { return Ok(()) };
-        let mut table = table.clone();
+    for (rank, table) in &mut tables {
         for site in table.values_mut().filter(|site| site.name.is_empty()) {
-            let place = maps.get(&rank).and_then(|maps| maps.find(site.address));
+            let place = maps.get(rank).and_then(|maps| maps.find(site.address));
             let name = place.and_then(|(path, offset)| places.get(path)?.get(&offset));
             site.name = name.cloned().unwrap_or_else(|| format!("{:#x}", site.address));
         }
+    }
+    files(folder, EXTENSION)?.into_par_iter().try_for_each(|(rank, path)| {
+        let Some(table) = tables.get(&rank).filter(|table| !table.is_empty()) else { return Ok(()) };
         let input = BufReader::new(File::open(&path)?);
         let mut output = AtomicFile::create(&path)?;
         hayase_trace::replace_sites(input, &mut output, table.iter().map(|(index, site)| (*index, site)))?;
         output.commit()
     })?;
-    Ok((count, known))
+    Ok(Resolved { places: count, lines, tables })
 }
 
 /// Whether a name is a line of a source, not just a place in a function or module.

@@ -1,6 +1,7 @@
 //! `hayase record`: runs a command, records the MPI calls of all its ranks, and says what was caught.
 
 pub mod args;
+mod deadlock;
 mod nothing;
 mod page;
 
@@ -40,8 +41,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         memory: args.memory,
     };
     let stop = interrupt::stop_flag();
-    let started = SystemTime::now();
-    let clock = Instant::now();
+    let (started, clock) = clocks();
     let child = launch.recording(&library, folder.path(), &wishes).spawn().map_err(|error| {
         Diagnostic::new("cannot-start", format!("cannot start `{}`: {}", launch.program.display(), reason(&error)))
     })?;
@@ -64,7 +64,8 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         return Ok(End::Failed);
     }
     let source = std::env::current_dir().unwrap_or_default();
-    let places = sites::resolve(folder.path(), &caught.sites(), &source).map_err(failed)?;
+    let sites = sites::resolve(folder.path(), caught.sites(), &source).map_err(failed)?;
+    let deadlock = deadlock::read(folder.path(), &sites);
     let provenance = Provenance {
         schema: folder::SCHEMA.into(),
         command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -79,7 +80,11 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         events: caught.sum(|stream| stream.events),
         started: started.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         elapsed_s: elapsed.as_secs_f64(),
-        ended: if interrupted { "interrupted".into() } else { ending(status) },
+        ended: match (&deadlock, interrupted) {
+            (Some(_), _) => "deadlock".into(),
+            (None, true) => "interrupted".into(),
+            (None, false) => ending(status),
+        },
         hosts: caught.noted("host"),
         processor: folder::processor(),
         version: env!("CARGO_PKG_VERSION").into(),
@@ -88,9 +93,15 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     let accesses = folder::files(folder.path(), "mem").map_err(failed)?.len();
     folder.finish().map_err(failed)?;
 
-    voice.say(page::page(&caught, &provenance, places, &args.output));
+    voice.say(page::page(&caught, &provenance, &sites, &args.output));
     if args.memory && accesses == 0 {
-        voice.hint("no accesses to memory were recorded: the program is not instrumented for it");
+        voice.hint(
+            "no accesses to memory were recorded: the program is not compiled for it; hayase cc and hayase fc do that",
+        );
+    }
+    if let Some(text) = deadlock {
+        complain(text);
+        return Ok(End::Deadlocked);
     }
     if interrupted {
         return Ok(End::Interrupted);
@@ -159,4 +170,12 @@ fn ending(status: ExitStatus) -> String {
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => status.to_string(),
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "when and for how long a program ran is part of where a recording comes from"
+)]
+fn clocks() -> (SystemTime, Instant) {
+    (SystemTime::now(), Instant::now())
 }

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use crate::capture::caught::Caught;
 use crate::capture::folder::Provenance;
+use crate::capture::sites::Resolved;
 use crate::output::table::{fixed, grouped, printable};
 use crate::units::Time;
 
-/// A few lines; `places` has how many call sites there are, and of how many the line is known.
-pub fn page(caught: &Caught, run: &Provenance, places: (usize, usize), output: &Path) -> String {
+/// A few lines.
+pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) -> String {
     let mut text = format!("recorded into `{}`\n", output.display());
     let mut fact = |name: &str, value: String| text += &format!("  {name:<12}{value}\n");
     let each = |sum: u64| grouped(sum / u64::from(run.present.max(1)));
@@ -29,7 +30,7 @@ pub fn page(caught: &Caught, run: &Provenance, places: (usize, usize), output: &
     if let Some(mpi) = &run.mpi {
         fact("mpi", printable(mpi));
     }
-    let (count, known) = places;
+    let (count, known) = (sites.places, sites.lines);
     let lines = match known {
         0 if count > 0 => "of none the line is known: compile with -g".to_owned(),
         _ if known == count => "with file and line".to_owned(),
@@ -38,22 +39,31 @@ pub fn page(caught: &Caught, run: &Provenance, places: (usize, usize), output: &
     fact("call sites", format!("{}, {lines}", grouped(count as u64)));
     let lost = caught.sum(|stream| stream.lost);
     if lost > 0 {
-        fact(
-            "lost",
-            format!("{} calls whose communicator, request or datatype the recorder has not seen", grouped(lost)),
-        );
+        fact("lost", format!("{} calls, of other threads than the one that initialised MPI", grouped(lost)));
     }
     let opaque = caught.sum(|stream| stream.opaque);
     if opaque > 0 {
         let time = caught.streams.values().map(|stream| stream.opaque_time).fold(Time::ZERO, |sum, time| sum + time);
+        let names: Vec<String> = caught
+            .opaque()
+            .into_iter()
+            .map(|(name, count)| format!("{} {}", grouped(count), printable(name)))
+            .collect();
         fact(
             "opaque",
-            format!("{} calls (one-sided, files, ...) took {time} in all: only their time is known", grouped(opaque)),
+            format!(
+                "{} calls took {time} in all, and only that is known of them: {}",
+                grouped(opaque),
+                names.join(", ")
+            ),
         );
     }
-    let stopped = caught.streams.values().filter(|stream| !stream.finalized).count();
-    if stopped > 0 {
-        fact("stopped", format!("{} ranks did not call MPI_Finalize", grouped(stopped as u64)));
+    let cut = caught.streams.values().filter(|stream| !stream.whole).count();
+    if cut > 0 {
+        fact("cut short", format!("{} streams have no end: their ranks were killed", grouped(cut as u64)));
+    }
+    for (why, ranks) in caught.remarks("ended") {
+        fact("ended early", format!("{} ranks: {}", grouped(ranks.into()), printable(why)));
     }
     text.truncate(text.trim_end().len());
     text

@@ -21,6 +21,9 @@ pub enum TraceVerb {
     /// Show what a trace holds: ranks, calls, bytes, times; and whether every receive can have a message.
     #[command(after_help = FORMATS)]
     Info(TraceInfoArgs),
+    /// Show where in the program calls are made: file, line and function, how often, how much, how long.
+    #[command(after_help = FORMATS)]
+    Sites(TraceInfoArgs),
     /// Write a trace in another format.
     #[command(after_help = FORMATS)]
     Convert(TraceConvertArgs),

@@ -7,6 +7,7 @@
 mod calibration;
 mod canvas;
 mod chart;
+mod communication;
 mod comparison;
 mod fabric;
 mod farm;
@@ -24,6 +25,7 @@ mod whatif;
 mod tests;
 
 pub use calibration::calibration;
+pub use communication::communication;
 pub use comparison::comparison;
 pub use fabric::{Drawing, FabricOptions, fabric};
 pub use farm::{gantt, master_slave};

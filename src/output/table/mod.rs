@@ -2,11 +2,13 @@
 
 mod benchmark;
 mod calibration;
+mod communication;
 mod comparison;
 mod figures;
 mod grid;
 mod master_slave;
 mod models;
+mod program;
 mod replay;
 mod run;
 #[cfg(test)]
@@ -17,10 +19,12 @@ use crate::report::Rate;
 
 pub use benchmark::{benchmark, benchmark_markdown, loads};
 pub use calibration::calibration;
+pub use communication::communication;
 pub use comparison::{comparison, comparison_markdown};
-pub use figures::{Scale, bandwidth, fixed, grouped, seconds};
+pub use figures::{Scale, bandwidth, fixed, grouped, percent, seconds};
 pub use grid::{Grid, printable};
 pub use master_slave::{master_slave, plan};
+pub use program::{program, variation};
 pub use replay::replay;
 pub use run::run;
 pub use whatif::whatif;

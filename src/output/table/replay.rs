@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{Scale, grouped, percent, seconds};
 use super::{Grid, printable};
 use crate::report::Status;
-use crate::report::replay::{CriticalPath, ReplayReport};
+use crate::report::replay::{CriticalPath, Prediction, ReplayReport};
 use crate::units::Bytes;
 
 /// Waits that are shown.
@@ -28,6 +28,19 @@ pub fn replay(report: &ReplayReport) -> String {
     }
     text.push('\n');
     let mut lines = vec![("predicted", seconds(report.makespan_s))];
+    if let Some(prediction) = &report.prediction {
+        lines.extend(self::prediction(prediction));
+    }
+    if let Some(prediction) = report.prediction.as_ref().filter(|_| report.meta.wall_s > 0.0) {
+        let (of, time) = match prediction.recorded_s {
+            Some(recorded) => ("the recorded run", recorded),
+            None => ("the predicted time", report.makespan_s),
+        };
+        let times = time / report.meta.wall_s;
+        let faster =
+            if times >= 1.0 { format!("1/{} of {of}", grouped(times as u64)) } else { format!("longer than {of}") };
+        lines.push(("took", format!("{}, {faster}", seconds(report.meta.wall_s))));
+    }
     if let (Some(measured), Some(error)) = (report.measured_s, report.error) {
         lines.push(("measured", format!("{} (predicted {:+.1} %)", seconds(measured), error * 100.0)));
     }
@@ -72,6 +85,29 @@ pub fn replay(report: &ReplayReport) -> String {
         let _ = write!(text, "\nThe longest waits between two ranks\n{}", grid.to_text());
     }
     text
+}
+
+/// What a prediction was put together from.
+fn prediction(prediction: &Prediction) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    for part in &prediction.computation {
+        let mut text = printable(&part.computation);
+        if prediction.computation.len() > 1 {
+            text += &format!(", ranks {}", part.ranks);
+        }
+        if part.scale != 1.0 {
+            text += &format!(", times {}", part.scale);
+        }
+        lines.push(("computation", text));
+    }
+    if let Some(communication) = &prediction.communication {
+        let by = if prediction.waits == "rules" { "" } else { ", in order of arrival" };
+        lines.push(("communication", format!("{}{by}", printable(communication))));
+    }
+    if let Some(recorded) = prediction.recorded_s {
+        lines.push(("recorded run", format!("{}, the one that the times of blocks are from", seconds(recorded))));
+    }
+    lines
 }
 
 /// What made the program last as long as it did.

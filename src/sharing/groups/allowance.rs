@@ -1,6 +1,7 @@
 //! Allowances: which links are certain not to be full, and need not be looked at.
 
-use super::table::Phase;
+use super::sweep::LOOSE;
+use super::table::Crossing;
 use super::{Groups, NONE};
 
 /// Upper bounds of rates that fit on the links.
@@ -51,18 +52,30 @@ impl Allowances {
     /// Whether the allowances on a link are no more than its capacity.
     pub fn fits(&self, link: u32) -> bool {
         let (granted, capacity) = self.links[link as usize];
-        granted <= capacity
+        granted <= capacity & !UNBOUND
     }
     /// The capacity of a link, in units.
     #[cfg(test)]
     pub fn capacity(&self, link: u32) -> u64 {
-        self.links[link as usize].1
+        self.links[link as usize].1 & !UNBOUND
     }
-    /// What is left on a link, in units.
+    /// What is left on a link, in units; more than anyone asks for on an active one.
     #[inline(always)]
     pub fn room(&self, link: u32) -> u64 {
         let (granted, capacity) = self.links[link as usize];
         capacity.saturating_sub(granted)
+    }
+
+    /// By how much allowances are more than the capacity of a link, in units.
+    pub fn excess(&self, link: u32) -> u64 {
+        let (granted, capacity) = self.links[link as usize];
+        granted.saturating_sub(capacity & !UNBOUND)
+    }
+
+    /// Whether sums of allowances are bounded by the capacity of a link, as they are while it is inactive.
+    pub fn bound(&mut self, link: u32, is_bound: bool) {
+        let (_, capacity) = &mut self.links[link as usize];
+        *capacity = if is_bound { *capacity & !UNBOUND } else { *capacity | UNBOUND };
     }
     /// What is left on a link \[B/s\].
     #[inline(always)]
@@ -79,29 +92,28 @@ impl Allowances {
 /// Units in the largest capacity, at least: sums of 2^24 allowances fit in 64 bits.
 const FINEST: f64 = (1u64 << 39) as f64;
 
+/// Allowances that are just above the level are raised along with those that are below, so that a group that rises and
+/// rises is not gone through each time.
+const NEAR: f64 = 1.01;
+
+/// What is added to the capacity of an active link: more than any sum of allowances.
+const UNBOUND: u64 = 1 << 63;
+
 /// A raise is at least and at most this much.
 const LEAST: f64 = 1.02;
 const MOST: f64 = 1.25;
 /// A link that has less room than this part of its capacity becomes active.
-const TIGHT: f64 = 0.03;
-/// One that has more than this becomes inactive.
-const LOOSE: f64 = 0.07;
+const TIGHT: f64 = 0.01;
 
 impl Groups {
-    /// Gives a new flow an allowance, a little above the rate that is expected, if there is room; returns it \[B/s\].
-    pub(super) fn first_allowance(&mut self, flow: u32, estimate: f64) -> f64 {
+    /// Gives a new flow an allowance, a little above the rate that is expected, as far as there is room.
+    pub(super) fn first_allowance(&mut self, flow: u32, estimate: f64) {
         if self.allowances.flows.len() <= flow as usize {
             self.allowances.flows.resize(flow as usize + 1, 0);
         }
-        let mut amount = self.allowances.units(estimate * MOST);
-        for &id in self.flows.links(flow) {
-            if !self.active[id as usize] {
-                amount = amount.min(self.allowances.room(id));
-            }
-        }
+        let amount = self.allowances.units(estimate * MOST).min(self.room(flow));
         self.allowances.flows[flow as usize] = 0;
         self.change(flow, amount);
-        self.allowances.rate(flow)
     }
 
     /// Takes the allowance of a flow away.
@@ -120,160 +132,118 @@ impl Groups {
         }
     }
 
-    /// The water has reached the allowance of a free flow: raises it to above this level.
+    /// What the links of a flow have left, in units.
+    #[inline(always)]
+    fn room(&self, flow: u32) -> u64 {
+        self.flows.links(flow).iter().map(|&id| self.allowances.room(id)).fold(u64::MAX, u64::min)
+    }
+
+    /// Raises the allowance of a flow to above this level, its rate.
     pub(super) fn raise(&mut self, flow: u32, level: f64) {
-        let old = self.allowances.of(flow);
-        let mut need = level;
-        if old == 0 {
-            // No level is below the even share.
-            let floor = self
-                .flows
-                .links(flow)
-                .iter()
-                .map(|&id| {
-                    let l = &self.links[id as usize];
-                    l.capacity / f64::from(l.count)
-                })
-                .fold(f64::INFINITY, f64::min);
-            need = need.max(0.99 * floor);
-        }
-        let least = self.allowances.units(need * LEAST).max(old) + 1;
-        let most = self.allowances.units(need * MOST).max(old) + 1;
-        let mut room = u64::MAX;
-        for hop in 0..self.flows.count(flow) {
-            let id = self.flows.link(flow, hop);
-            if self.active[id as usize] {
-                continue;
-            }
-            if old + self.allowances.room(id) < least {
-                self.make_room(id, need, least - old);
-            }
-            if !self.active[id as usize] {
-                room = room.min(self.allowances.room(id));
+        let least = self.allowances.units(level * LEAST).max(self.allowances.of(flow)) + 1;
+        if self.room(flow) + self.allowances.of(flow) < least {
+            for hop in 0..self.flows.count(flow) {
+                let id = self.flows.link(flow, hop);
+                if self.allowances.room(id) + self.allowances.of(flow) < least {
+                    self.make_room(id, flow, least);
+                }
             }
         }
+        // (To make room may have lowered its own allowance.)
+        let (old, room) = (self.allowances.of(flow), self.room(flow));
+        let most = self.allowances.units(level * MOST).max(least);
         let new = if room >= 2 * (most - old) { most } else { (old + room / 2).clamp(least, most) };
         self.change(flow, new);
     }
 
-    /// Raises the allowances of the own flows of a free group that are reached.
-    pub(super) fn raise_group(&mut self, id: u32, level: f64) {
-        let limit = level * 1.005;
-        let mut own = std::mem::take(&mut self.scratch);
-        own.clear();
-        own.extend_from_slice(&self.lists[id as usize].own);
-        for &flow in &own {
-            if self.allowances.rate(flow) <= limit {
+    /// Raises the allowances of the flows of a group that are below its level, or not far above.
+    pub(super) fn raise_group(&mut self, group: u32, level: f64) {
+        for i in 0..self.groups[group as usize].own.len() {
+            let flow = self.groups[group as usize].own[i];
+            if self.allowances.rate(flow) < level * NEAR {
                 self.raise(flow, level);
             }
         }
-        let least = own.iter().map(|&flow| self.allowances.rate(flow)).fold(f64::INFINITY, f64::min);
-        self.scratch = own;
-        self.links[id as usize].least = least;
-        self.rekey(id);
+        // (Afterwards: to make room for one may have lowered those of others.)
+        let Self { allowances, groups, .. } = self;
+        let it = &mut groups[group as usize];
+        it.least = it.own.iter().map(|&flow| allowances.rate(flow)).fold(f64::INFINITY, f64::min);
     }
 
-    /// Makes this much room on an inactive link, by lowering allowances, or makes it active.
-    fn make_room(&mut self, id: u32, level: f64, needed: u64) {
-        let link = &self.links[id as usize];
-        let capacity = link.capacity;
-        let mut load = 0.0;
-        for &(flow, _) in &self.lists[id as usize].foreign {
-            load += self.rate_or(flow, level);
-        }
+    /// Makes room for so large an allowance of a flow on an inactive link, by lowering those of others, or makes it active.
+    fn make_room(&mut self, id: u32, flow: u32, allowance: u64) {
+        let capacity = self.links[id as usize].capacity;
+        let listed = &self.lists[id as usize];
+        let load: f64 = listed.iter().map(|&(flow, _)| self.rate_of(flow)).sum();
         let slack = capacity - load;
         if slack > TIGHT * capacity {
-            self.tighten(id, level, 0.6 * slack / self.lists[id as usize].foreign.len() as f64);
-            if self.allowances.room(id) >= needed {
+            let needed = allowance - self.allowances.of(flow) - self.allowances.room(id);
+            self.tighten(id, 0.6 * slack / listed.len() as f64, needed);
+            if self.allowances.room(id) + self.allowances.of(flow) >= allowance {
                 return;
             }
         }
         self.activate(id);
     }
 
-    /// The rate of a flow, or the level of the water if it is free \[B/s\].
-    #[inline]
-    fn rate_or(&self, flow: u32, level: f64) -> f64 {
-        let group = self.flows.group[flow as usize];
-        let rate = self.group_rate(group);
-        if rate == f64::INFINITY { level } else { rate }
-    }
-
-    /// Lowers the allowances of the flows of a link to this much above their rates.
-    fn tighten(&mut self, id: u32, level: f64, margin: f64) {
-        for i in 0..self.lists[id as usize].foreign.len() {
-            let (flow, _) = self.lists[id as usize].foreign[i];
-            let new = self.allowances.units(self.rate_or(flow, level) + margin) + 1;
-            if new >= self.allowances.of(flow) {
+    /// Lowers the allowances of the flows of a link to this much above their rates, where so much is needed.
+    fn tighten(&mut self, id: u32, margin: f64, needed: u64) {
+        // (What brings little is not worth the walk along the flow: all that is left out is an eighth.)
+        let little = needed / (8 * self.lists[id as usize].len() as u64).max(1);
+        for i in 0..self.lists[id as usize].len() {
+            let (flow, _) = self.lists[id as usize][i];
+            let new = self.allowances.units(self.rate_of(flow) + margin) + 1;
+            if new + little >= self.allowances.of(flow) {
                 continue;
             }
             self.change(flow, new);
             let group = self.flows.group[flow as usize];
-            let new = self.allowances.rate(flow);
-            if group == NONE {
-                self.pending.set(self.flows.own_place[flow as usize], new);
-                continue;
-            }
-            let link = &mut self.links[group as usize];
-            if new < link.least {
-                link.least = new;
-                if link.level == f64::INFINITY {
-                    self.rekey(group);
-                }
+            if group != NONE {
+                let it = &mut self.groups[group as usize];
+                it.least = it.least.min(self.allowances.rate(flow));
             }
         }
     }
 
     /// Looks at a link from now on.
-    fn activate(&mut self, id: u32) {
-        let (mut load, mut free) = (0.0, 0);
-        for i in 0..self.lists[id as usize].foreign.len() {
-            let (flow, _) = self.lists[id as usize].foreign[i];
+    pub(super) fn activate(&mut self, id: u32) {
+        self.active[id as usize] = true;
+        self.allowances.bound(id, false);
+        self.links[id as usize].load = 0.0;
+        let (mut load, mut fastest) = (0.0, 0.0);
+        for i in 0..self.lists[id as usize].len() {
+            let (flow, _) = self.lists[id as usize][i];
             let group = self.flows.group[flow as usize];
             if group != NONE {
-                self.tie(group, id);
+                self.tie(group, id, 1);
+                let rate = self.levels[group as usize];
+                load += rate;
+                fastest = if rate > fastest { rate } else { fastest };
             }
-            let rate = self.group_rate(group);
-            if rate == f64::INFINITY { free += 1 } else { load += rate }
         }
-        let link = &mut self.links[id as usize];
-        link.load = load;
-        link.free = free;
-        link.level = f64::INFINITY;
-        self.levels[id as usize] = f64::INFINITY;
-        self.active[id as usize] = true;
-        link.least = f64::INFINITY;
-        debug_assert_eq!(link.own, 0);
-        self.soil(id);
-        self.links[id as usize].phase = Phase::Released;
-        self.rekey(id);
+        self.load(id, load, fastest, 1);
     }
 
     /// Stops looking at an active link that has room, if that can be certified.
     pub(super) fn retire(&mut self, id: u32) {
-        debug_assert_eq!(self.links[id as usize].own, 0);
         let link = &self.links[id as usize];
         let slack = link.capacity - link.load;
-        if slack < LOOSE * link.capacity {
+        if !self.active[id as usize] || link.group != NONE || slack < LOOSE * link.capacity {
             return;
         }
         if !self.allowances.fits(id) {
-            self.tighten(id, 0.0, 0.6 * slack / f64::from(link.count.max(1)));
+            let needed = self.allowances.excess(id);
+            self.tighten(id, 0.6 * slack / f64::from(link.count.max(1)), needed);
             if !self.allowances.fits(id) {
                 return;
             }
         }
         self.active[id as usize] = false;
-        for i in 0..self.lists[id as usize].foreign.len() {
-            let (flow, _) = self.lists[id as usize].foreign[i];
-            let group = self.flows.group[flow as usize];
-            self.cut(group, id);
+        self.allowances.bound(id, true);
+        let mut crossing = std::mem::take(&mut self.links[id as usize].crossing);
+        while let Some(Crossing { other: group, twin, .. }) = crossing.pop() {
+            self.drop_edge(group, twin);
         }
-    }
-
-    /// Raises the allowance of a flow that is free by itself.
-    pub(super) fn raise_alone(&mut self, flow: u32, level: f64) {
-        self.raise(flow, level);
-        self.pending.set(self.flows.own_place[flow as usize], self.allowances.rate(flow));
+        self.links[id as usize].crossing = crossing;
     }
 }

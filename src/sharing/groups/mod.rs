@@ -5,68 +5,88 @@ mod allowance;
 mod check;
 mod sweep;
 mod table;
+mod waiting;
 
-use super::pending::Pending;
 use super::{Change, Sharing};
 use allowance::Allowances;
-use table::{Flows, Link, Lists};
+use table::{Flows, Group, Link};
+use waiting::Waiting;
 
 /// Levels closer than this, relatively, are the same level.
 const EPS: f64 = 1e-12;
 
-/// No group: the flow is free by itself.
+/// No group, no link, no place.
 const NONE: u32 = u32::MAX;
-
-/// In the list of what waits: a flow that is free by itself, not a link.
-const FLOW: u32 = 1 << 31;
 
 /// Exact max-min fairness by groups: the same rates as those of [`MaxMin`](super::MaxMin), within 1e-12, in another way.
 ///
 /// A *group* is a full link with the flows that it holds back, its *own* flows; the other flows on the link are
 /// *foreign*. The rate of a flow is the level of its group, and nothing else is kept of it: when thousands of flows share
-/// one link (an incast), one that comes or goes changes one number.
+/// one link (an incast), one that comes or goes changes one number. Links and groups have names of their own, so that a
+/// group passes from one link to the next by changing two numbers.
+///
+/// # What a solution is
+///
+/// Rates are max-min fair exactly if every link is in one of two states (Source: Bertsekas and Gallager, *Data Networks*,
+/// section 6.5.2): it carries no more than it can and holds nothing back; or it is full, and none of its flows is faster
+/// than its own. So it does not matter how a solution is found. A new flow joins the group of the link that seems to be
+/// its narrowest; from then on links that are in neither state *wait*, each with a *key*, a lower bound of the level at
+/// which it will be full, and the sweep ends when none waits.
 ///
 /// # The sweep
 ///
-/// That of [`MaxMin`](super::MaxMin), with groups for flows: dirty links are taken in ascending order of levels; a link
-/// that is not full at its old level is released, which makes all of its own flows free at once; a link that is full
-/// saturates: its own flows are fixed by setting its level, and foreign ones that would be faster become its own. What
-/// that changes on another link is known from the *edge* of the group to it, the number of own flows that cross it. Flows
-/// whose group is released and that a second link holds back at the same level become that link's own at once.
+/// The link with the smallest key is looked at, and the level s with `sum over its flows of min(rate, s) = c` worked out,
+/// its own flows counting as s. What is faster becomes its own, and its group is given that level. What this
+/// changes on another link is known from the *edge* of the group to it, the number of own flows that cross it.
+///
+/// 1. A link on which there is too much waits for the *water*, the smallest key of all, to reach that level: until then
+///    there may come more.
+/// 2. A link with room, at the level of its group: what happens below is over, so foreign flows cannot be slower any more.
+///    Its group rises to the new level at once, although the water is lower and some of its flows may be caught by other
+///    links on the way. Those have too much on them then, and take these flows when the water reaches them; what they
+///    leave is room again. Flows that another link holds at the old level stay there, in its group.
+///
+/// It ends: a link that takes flows when the water is at its level does not change any more, and a group that has risen is
+/// looked at again only when some of its link's flows have been taken.
 ///
 /// # Links that cannot be full
 ///
 /// Only *active* links have edges and take part. Each flow has an *allowance*, which is at least its rate; as long as the
-/// allowances of its flows add up to no more than its capacity, a link cannot be full and is inactive. When the water
-/// reaches the least allowance of a free group, those that it reaches are raised by 2 % to 25 %; where a link has no room
-/// for that, the allowances of the others on it are lowered to little above their rates; where that is not enough, the
-/// link becomes active. An active link that is 7 % below its capacity after a solve becomes inactive. Allowances are
+/// allowances of its flows add up to no more than its capacity, a link cannot be full and is inactive. When the level of a
+/// group is set above the least allowance of its flows, those that it reaches are raised by 2 % to 25 %; where a link has
+/// no room for that, the allowances of the others on it are lowered to little above their rates; where that is not enough,
+/// the link becomes active. An active link that is 5 % below its capacity after a solve becomes inactive. Allowances are
 /// whole multiples of a unit (2^-40 of the largest capacity), so their sums are exact.
 ///
-/// Cost of a solve: O(e + l) a level that changes, for a group with e edges and a link with l foreign flows, and O(h) for
-/// each flow of h links that changes its group or has its allowance raised. An incast of n is O(1) an event on average,
-/// since allowances of all are raised only after the level has grown by a few percent.
+/// Cost of a solve: O(e + l) a level that changes, for a group with e edges and a link crossed by l groups, and O(h) for
+/// each flow of h links that leaves the rest of its group or has its allowance raised. An incast of n is O(1) an event on
+/// average, since allowances of all are raised only after the level has grown by a few percent.
 #[derive(Clone, Debug)]
 pub struct Groups {
     links: Vec<Link>,
-    /// By link: its level once more, close together.
-    levels: Vec<f64>,
     /// By link: whether it is active.
     active: Vec<bool>,
-    lists: Vec<Lists>,
+    /// By link: its flows, and which of their links it is.
+    lists: Vec<Vec<(u32, u32)>>,
+    groups: Vec<Group>,
+    /// By group: its level, the rate of each of its flows \[B/s\].
+    levels: Vec<f64>,
+    /// Groups that are not in use.
+    vacant: Vec<u32>,
     flows: Flows,
     allowances: Allowances,
-    /// Number of the current solve; a link is dirty when it carries this number.
+    /// Number of the current solve.
     epoch: u32,
-    dirty: Vec<u32>,
-    pending: Pending,
-    /// By place in the pending set: a link, or a flow that is free by itself (with the bit [`FLOW`]).
-    waiting: Vec<u32>,
+    waiting: Waiting,
+    /// Groups whose level has been set since the last solve.
+    touched: Vec<u32>,
     /// Flows that may have changed group since the last solve, perhaps more than once.
     moved: Vec<u32>,
-    /// Own flows and rates that are being looked at.
+    /// Links that may become inactive.
+    idle: Vec<u32>,
+    /// What is being looked at.
     scratch: Vec<u32>,
-    rates: Vec<f64>,
+    faster: Vec<(u32, u32)>,
     /// By flow: the rate last told, where changes are asked for by flow.
     told: Vec<f64>,
 }
@@ -74,113 +94,135 @@ pub struct Groups {
 impl Groups {
     /// No flows on links of these capacities \[B/s\].
     pub fn new(capacities: Vec<f64>) -> Self {
+        let widest = capacities.iter().copied().fold(0.0, f64::max);
         Self {
             allowances: Allowances::new(&capacities),
-            levels: vec![f64::INFINITY; capacities.len()],
             active: vec![false; capacities.len()],
-            lists: vec![Lists::default(); capacities.len()],
+            lists: vec![Vec::new(); capacities.len()],
             links: capacities.into_iter().map(Link::new).collect(),
+            groups: Vec::new(),
+            levels: Vec::new(),
+            vacant: Vec::new(),
             flows: Flows::default(),
             epoch: 1,
-            dirty: Vec::new(),
-            pending: Pending::default(),
-            waiting: Vec::new(),
+            waiting: Waiting::new(widest),
+            touched: Vec::new(),
             moved: Vec::new(),
+            idle: Vec::new(),
             scratch: Vec::new(),
-            rates: Vec::new(),
+            faster: Vec::new(),
             told: Vec::new(),
         }
     }
 
-    /// A flow comes; it has no group until the next [`Groups::solve_groups`].
+    /// A flow comes. It joins the group of the link that seems to be its narrowest, at the level that this seems to bring.
     pub fn add_flow(&mut self, flow: u32, links: &[u32]) {
         self.flows.reserve(flow, links);
-        let mut estimate = f64::INFINITY;
+        self.flows.group[flow as usize] = NONE;
+        let (mut narrowest, mut estimate) = (NONE, f64::INFINITY);
         for (hop, &id) in links.iter().enumerate() {
-            let is_active = self.active[id as usize];
-            let link = &mut self.links[id as usize];
-            link.count += 1;
-            let even = link.capacity / f64::from(link.count);
-            let hope = if !is_active {
-                even.max(self.allowances.slack(id))
-            } else if link.level < f64::INFINITY {
-                link.level
-            } else {
-                even.max(link.capacity - link.load)
-            };
-            estimate = estimate.min(hope);
-            self.put_foreign(id, flow, hop);
-            if is_active {
-                self.soil(id);
-                self.links[id as usize].free += 1;
+            self.links[id as usize].count += 1;
+            self.put_listed(id, flow, hop);
+            let hope = self.hope(id);
+            if hope < estimate {
+                (narrowest, estimate) = (id, hope);
             }
         }
-        let allowance = self.first_allowance(flow, estimate);
-        self.flows.group[flow as usize] = NONE;
-        self.flows.own_place[flow as usize] = self.pending.push(allowance);
-        self.waiting.push(flow | FLOW);
-        self.moved.push(flow);
+        self.first_allowance(flow, estimate);
+        if narrowest == NONE {
+            return;
+        }
+        if !self.active[narrowest as usize] {
+            self.activate(narrowest);
+            estimate = self.hope(narrowest);
+        }
+        let mut group = self.links[narrowest as usize].group;
+        if group == NONE {
+            group = self.found(narrowest, estimate);
+        } else if estimate < self.levels[group as usize] * (1.0 - EPS) {
+            self.set_level(group, estimate);
+        }
+        // (There may be faster flows.)
+        self.links[narrowest as usize].is_suspect = true;
+        let level = self.levels[group as usize];
+        // (Before it joins, so that the least allowance of the group stays what it is.)
+        if self.allowances.rate(flow) < level {
+            self.raise(flow, level);
+        }
+        self.put_own(flow, group);
+        for &id in links {
+            if self.active[id as usize] {
+                self.tie(group, id, 1);
+                self.load(id, level, level, 1);
+            }
+        }
+    }
+
+    /// About the level at which a new flow would be held back on a link \[B/s\].
+    fn hope(&self, id: u32) -> f64 {
+        let link = &self.links[id as usize];
+        let left = if link.group != NONE {
+            let own = self.groups[link.group as usize].own.len() as f64;
+            (link.capacity - link.load + own * self.levels[link.group as usize]) / (own + 1.0)
+        } else if self.active[id as usize] {
+            link.capacity - link.load
+        } else {
+            self.allowances.slack(id)
+        };
+        left.max(link.capacity / f64::from(link.count))
     }
 
     /// A flow goes.
     pub fn remove_flow(&mut self, flow: u32) {
         let group = self.flows.group[flow as usize];
-        let rate = self.group_rate(group);
-        if group == NONE {
-            self.pending.set(self.flows.own_place[flow as usize], f64::INFINITY);
-        }
         self.drop_allowance(flow);
+        let mut level = 0.0;
+        if group != NONE {
+            level = self.levels[group as usize];
+            self.take_own(flow, group);
+            if self.groups[group as usize].own.is_empty() {
+                let link = self.groups[group as usize].link;
+                self.links[link as usize].group = NONE;
+            }
+        }
         for hop in 0..self.flows.count(flow) {
             let id = self.flows.link(flow, hop);
+            self.take_listed(id, flow, hop);
             let link = &mut self.links[id as usize];
             link.count -= 1;
-            let count = link.count;
             if self.active[id as usize] {
-                if rate == f64::INFINITY {
-                    link.free -= 1;
-                } else {
-                    link.load -= rate;
-                }
-                if link.level < f64::INFINITY {
-                    self.soil(id);
-                }
-                if group != NONE && group != id {
-                    self.cut(group, id);
-                }
+                self.cut(group, id);
+                // (Nothing is left of rounding on an empty link.)
+                let link = &self.links[id as usize];
+                let by = if link.count == 0 { -link.load } else { -level };
+                self.load(id, by, level, 1);
             }
-            if id == group {
-                self.take_own(flow, id);
-            } else {
-                self.take_foreign(id, flow, hop);
-            }
-            if count == 0 {
-                let link = &mut self.links[id as usize];
-                link.load = 0.0;
-                link.level = f64::INFINITY;
-                self.levels[id as usize] = f64::INFINITY;
-                self.active[id as usize] = false;
-            }
+        }
+        if group != NONE && self.groups[group as usize].own.is_empty() {
+            self.disband(group);
         }
         self.flows.clear(flow);
     }
 
     /// Works out the levels; what has changed can be asked for until [`Groups::end_solve`].
     pub fn solve_groups(&mut self) {
-        for index in 0..self.dirty.len() {
-            self.rekey(self.dirty[index]);
-        }
         while self.step() {}
-        for index in 0..self.dirty.len() {
-            let link = self.dirty[index];
-            if self.active[link as usize] && self.levels[link as usize] == f64::INFINITY {
-                self.retire(link);
-            }
+        for index in 0..self.idle.len() {
+            let link = self.idle[index];
+            self.links[link as usize].is_idle = false;
+            self.retire(link);
         }
+        self.idle.clear();
     }
 
-    /// The groups whose level may have changed, each once; a group is named by its link.
+    /// Above the name of every group so far; names are used again.
+    pub fn names(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The groups whose level may have changed, each once.
     pub fn touched(&self) -> &[u32] {
-        &self.dirty
+        &self.touched
     }
 
     /// The flows that may have come, gone or changed group, perhaps more than once.
@@ -193,7 +235,7 @@ impl Groups {
         self.flows.group.get(flow as usize).copied().filter(|&group| group != NONE)
     }
 
-    /// The level of a group \[B/s\]; infinite where the link is not full.
+    /// The level of a group \[B/s\].
     pub fn level(&self, group: u32) -> f64 {
         self.levels[group as usize]
     }
@@ -201,20 +243,19 @@ impl Groups {
     /// Forgets what has changed.
     pub fn end_solve(&mut self) {
         self.moved.clear();
-        self.dirty.clear();
-        self.waiting.clear();
-        self.pending.clear();
+        self.touched.clear();
         if self.epoch == u32::MAX {
-            self.links.iter_mut().for_each(|link| link.epoch = 0);
+            self.groups.iter_mut().for_each(|group| group.epoch = 0);
             self.epoch = 0;
         }
         self.epoch += 1;
     }
 
-    /// The rate of the flows of a group \[B/s\], infinite while they are free.
+    /// The rate of a flow \[B/s\]; 0 where it is not there.
     #[inline(always)]
-    fn group_rate(&self, group: u32) -> f64 {
-        if group == NONE { f64::INFINITY } else { self.levels[group as usize] }
+    fn rate_of(&self, flow: u32) -> f64 {
+        let group = self.flows.group[flow as usize];
+        if group == NONE { 0.0 } else { self.levels[group as usize] }
     }
 }
 
@@ -234,15 +275,15 @@ impl Sharing for Groups {
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
         self.solve_groups();
-        let Self { dirty, lists, levels, flows, moved, told, .. } = self;
+        let Self { groups, levels, flows, touched, moved, told, .. } = self;
         let mut tell = |flow: u32, new: f64| {
             let old = std::mem::replace(&mut told[flow as usize], new);
             if old != new {
                 changes.push(Change { flow, old, new });
             }
         };
-        for &id in &*dirty {
-            lists[id as usize].own.iter().for_each(|&flow| tell(flow, levels[id as usize]));
+        for &group in &*touched {
+            groups[group as usize].own.iter().for_each(|&flow| tell(flow, levels[group as usize]));
         }
         for &flow in &*moved {
             let group = flows.group[flow as usize];
@@ -261,6 +302,6 @@ impl Sharing for Groups {
     }
 
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        self.group(flow)
+        self.group(flow).map(|group| self.groups[group as usize].link)
     }
 }

@@ -1,339 +1,324 @@
-//! The sweep: links in ascending order of levels, each released or saturated at most once.
-use super::table::{Link, Phase};
-use super::{EPS, FLOW, Groups, NONE};
+//! The sweep: links in ascending order of levels, each given the level at which it is full.
 
-impl Link {
-    /// A lower bound of the next level at which this link needs attention, before it is done, and whether it is exact: what
-    /// comes first of its own state and the least allowance of its own flows while they are free.
-    #[inline(always)]
-    fn key(&self) -> (f64, bool) {
-        let (key, exact) = self.plain_key();
-        if self.level == f64::INFINITY && self.least < key { (self.least, false) } else { (key, exact) }
-    }
-    /// The same without allowances, as in the sweep over flows.
-    #[inline(always)]
-    fn plain_key(&self) -> (f64, bool) {
-        let left = self.capacity - self.load;
-        if self.free == 0 {
-            let rounding = self.capacity * EPS;
-            if left > rounding {
-                return (self.level, false);
-            }
-            if left >= -rounding {
-                return (f64::INFINITY, false);
-            }
-        }
-        let (count, free) = (f64::from(self.count), f64::from(self.free));
-        let (upper, lower) = if left * count > self.capacity * free { (left, free) } else { (self.capacity, count) };
-        if self.level * lower <= upper {
-            (self.level, false)
-        } else if count == free {
-            (self.capacity / count, true)
-        } else {
-            (upper / lower, false)
-        }
-    }
-}
+use super::table::Crossing;
+use super::{EPS, Groups, NONE};
+
+/// A link that has more room than this part of its capacity becomes inactive.
+pub(super) const LOOSE: f64 = 0.05;
 
 impl Groups {
-    /// Makes a link dirty, if it is not; its key is worked out later.
+    /// Adds to the load of an active link what a change of a group that crosses it brings, and works out its key.
+    ///
+    /// The key is a lower bound of the next level at which the link needs attention: its level if it has room (then its
+    /// group rises); if more is on it than it can carry, what is left to its own flows and to those of the group, if they are
+    /// faster, when these alone give way; infinite if it is just full, or has room and holds nothing back.
     #[inline(always)]
-    pub(super) fn soil(&mut self, id: u32) {
+    pub(super) fn load(&mut self, id: u32, by: f64, level: f64, flows: u32) {
         let link = &mut self.links[id as usize];
-        if link.epoch != self.epoch {
-            link.epoch = self.epoch;
-            link.before = link.level;
-            link.phase = Phase::Old;
-            self.dirty.push(id);
-            self.waiting.push(id);
-            link.place = self.pending.push(f64::INFINITY);
-        }
-    }
-
-    /// Works out the key of a dirty link; one that is done keeps its infinite key.
-    #[inline(always)]
-    pub(super) fn rekey(&mut self, id: u32) {
-        let link = &mut self.links[id as usize];
-        if link.phase == Phase::Done {
+        link.load += by;
+        link.is_exact = false;
+        let left = link.capacity - link.load;
+        let is_over = left < -EPS * link.capacity;
+        let (mut own, mut owners) = (0.0, 0.0);
+        if link.group != NONE {
+            own = self.levels[link.group as usize];
+            link.is_suspect |= level > own * (1.0 + EPS);
+            if !is_over {
+                let has_room = left > EPS * link.capacity;
+                let key = if has_room || link.is_suspect { own } else { f64::INFINITY };
+                self.waiting.set(id, link, key);
+                return;
+            }
+            owners = self.groups[link.group as usize].own.len() as f64;
+        } else if !is_over {
+            if left > LOOSE * link.capacity && !link.is_idle {
+                link.is_idle = true;
+                self.idle.push(id);
+            }
+            if link.key < f64::INFINITY {
+                self.waiting.set(id, link, f64::INFINITY);
+            }
             return;
         }
-        let (key, exact) = link.key();
-        link.is_exact = exact;
-        self.pending.set(link.place, key);
-    }
-
-    /// Fixed flows on a link are slower from now on, all together by so much.
-    #[inline(always)]
-    fn slowed(&mut self, id: u32, by: f64) {
-        let link = &mut self.links[id as usize];
-        link.load -= by;
-        if link.epoch == self.epoch || link.level < f64::INFINITY {
-            self.soil(id);
-            self.rekey(id);
-        }
-    }
-
-    /// Works out anew at which level a link is full: the s with `sum over its flows of min(rate, s) = c`, free flows
-    /// counting as s; infinite if even their rates as they are do not fill it.
-    fn full_level(&mut self, id: u32) -> f64 {
-        let link = &self.links[id as usize];
-        let foreign = &self.lists[id as usize].foreign;
-        let rates = &mut self.rates;
-        rates.clear();
-        let (mut load, mut fastest, mut free) = (0.0, 0.0, 0u32);
-        for &(flow, _) in foreign {
-            let group = self.flows.group[flow as usize];
-            let rate = if group == NONE { f64::INFINITY } else { self.levels[group as usize] };
-            if rate == f64::INFINITY {
-                free += 1;
-            } else {
-                rates.push(rate);
-                load += rate;
-                fastest = if rate > fastest { rate } else { fastest };
-            }
-        }
-        let own = f64::from(link.own);
-        if link.own > 0 {
-            if link.level == f64::INFINITY {
-                free += link.own;
-            } else {
-                load += own * link.level;
-                fastest = if link.level > fastest { link.level } else { fastest };
-            }
-        }
-        debug_assert_eq!(free, link.free);
-        let (capacity, old, count) = (link.capacity, link.level, f64::from(link.count));
-        let mut level;
-        if free == 0 && load < capacity * (1.0 - EPS) {
-            level = f64::INFINITY;
+        let key = if own >= level {
+            own + left / owners
+        } else if by < 0.0 && link.key < f64::INFINITY {
+            // (What was a lower bound still is.)
+            return;
         } else {
-            level = if free > 0 { (capacity - load) / f64::from(free) } else { 0.0 };
-            if level < fastest {
-                let even = capacity / count;
-                let next = |level: f64| {
-                    let (mut below, mut slower) = (0.0, 0.0);
-                    if old < level {
-                        below += own * old;
-                        slower += own;
+            let flows = f64::from(flows);
+            (left + owners * own + flows * level) / (owners + flows)
+        };
+        self.waiting.set(id, link, key);
+    }
+
+    /// Works out anew at which level a link is full: the s with `sum over its flows of min(rate, s) = c`, its own flows
+    /// counting as s; infinite if the rates as they are do not fill it and it holds nothing back. And whether flows of
+    /// others are faster.
+    fn full_level(&mut self, id: u32) -> (f64, bool) {
+        let link = &mut self.links[id as usize];
+        let (capacity, count) = (link.capacity, f64::from(link.count));
+        let even = capacity / count;
+        // At most the level.
+        let mut level = if link.key < f64::INFINITY && link.key > even { link.key } else { even };
+        // What the flows of others bring, and those of them that are slower than that; the fastest, and the slowest of the
+        // rest.
+        let (mut foreign, mut below, mut fastest, mut next_rate) = (0.0, 0.0, 0.0, f64::INFINITY);
+        let (mut own, mut slower) = (0.0, 0.0);
+        for &Crossing { other: group, flows, .. } in &link.crossing {
+            let (rate, flows) = (self.levels[group as usize], f64::from(flows));
+            if group == link.group {
+                own = flows;
+                continue;
+            }
+            foreign += flows * rate;
+            fastest = if rate > fastest { rate } else { fastest };
+            let is_slower = rate < level;
+            below += if is_slower { flows * rate } else { 0.0 };
+            slower += if is_slower { flows } else { 0.0 };
+            next_rate = if !is_slower && rate < next_rate { rate } else { next_rate };
+        }
+        let mut old = f64::INFINITY;
+        link.load = foreign;
+        if own > 0.0 {
+            old = self.levels[link.group as usize];
+            link.load += own * old;
+        } else if foreign <= capacity * (1.0 + EPS) {
+            return (f64::INFINITY, false);
+        }
+        if own > 0.0 && capacity - foreign >= fastest * own {
+            level = (capacity - foreign) / own;
+        } else {
+            // The sum is concave in s: each step leads up to the level, never above it.
+            loop {
+                // (None at all: only by rounding, when all are just below the level.)
+                let next = if count > slower { (capacity - below) / (count - slower) } else { level };
+                if next <= level {
+                    break;
+                }
+                level = next;
+                if level <= next_rate {
+                    break;
+                }
+                (below, slower, next_rate) = (0.0, 0.0, f64::INFINITY);
+                for &Crossing { other: group, flows, .. } in &link.crossing {
+                    let (rate, flows) = (self.levels[group as usize], f64::from(flows));
+                    if group != link.group && rate < level {
+                        below += flows * rate;
+                        slower += flows;
+                    } else if group != link.group && rate < next_rate {
+                        next_rate = rate;
                     }
-                    for &rate in rates.iter() {
-                        let is_slower = rate < level;
-                        below += if is_slower { rate } else { 0.0 };
-                        slower += if is_slower { 1.0 } else { 0.0 };
-                    }
-                    (capacity - below, count - slower)
-                };
-                // From anywhere the first step leads to at most the level, and each further one up to it.
-                level = if link.before < f64::INFINITY { link.before } else { fastest };
-                let (left, others) = next(level);
-                level = if left > even * others { left / others } else { even };
-                loop {
-                    let (left, others) = next(level);
-                    // (None at all: only by rounding, when all are just below the level.)
-                    let next = if others > 0.0 { left / others } else { level };
-                    if next <= level {
-                        break;
-                    }
-                    level = next;
                 }
             }
         }
-        self.links[id as usize].load = load;
-        if old < f64::INFINITY && (level - old).abs() <= EPS * old { old } else { level }
+        let level = if old < f64::INFINITY && (level - old).abs() <= EPS * old { old } else { level };
+        (level, fastest > level * (1.0 + EPS))
     }
 
-    /// Makes a flow of another group, or of none, a link's own, at the link's level.
-    fn transfer(&mut self, flow: u32, to: u32, level: f64) {
-        let from = self.flows.group[flow as usize];
-        let old = if from == NONE {
-            self.pending.set(self.flows.own_place[flow as usize], f64::INFINITY);
-            f64::INFINITY
+    /// Gives a group another level, and its flows allowances for it.
+    pub(super) fn set_level(&mut self, group: u32, level: f64) {
+        let old = std::mem::replace(&mut self.levels[group as usize], level);
+        if old == level {
+            return;
+        }
+        self.note(group);
+        let edges = std::mem::take(&mut self.groups[group as usize].edges);
+        for &Crossing { other: id, flows, .. } in &edges {
+            self.load(id, f64::from(flows) * (level - old), level, flows);
+        }
+        self.groups[group as usize].edges = edges;
+        if level > self.groups[group as usize].least {
+            self.raise_group(group, level);
+        }
+    }
+
+    /// A group passes whole to another link: only its name on the two links changes.
+    fn pass(&mut self, group: u32, id: u32) {
+        let old = std::mem::replace(&mut self.groups[group as usize].link, id);
+        if old == id {
+            return;
+        }
+        self.links[old as usize].group = NONE;
+        self.links[id as usize].group = group;
+        // (What waits on the old link may be that its group can rise.)
+        self.load(old, 0.0, self.levels[group as usize], 1);
+    }
+
+    /// All flows of a group join another one.
+    fn merge(&mut self, from: u32, to: u32) {
+        let level = self.levels[to as usize];
+        let by = level - self.levels[from as usize];
+        let mut own = std::mem::take(&mut self.groups[from as usize].own);
+        own.drain(..).for_each(|flow| self.put_own(flow, to));
+        self.groups[from as usize].own = own;
+        let mut edges = std::mem::take(&mut self.groups[from as usize].edges);
+        // (First, so that no key is made of its level any more.)
+        let link = self.groups[from as usize].link;
+        if self.links[link as usize].group == from {
+            self.links[link as usize].group = NONE;
+        }
+        // (From the end, so that those that are left stay where their twins believe them to be.)
+        while let Some(Crossing { other: id, flows, twin }) = edges.pop() {
+            self.drop_crossing(id, twin);
+            self.tie(to, id, flows);
+            self.load(id, f64::from(flows) * by, level, flows);
+        }
+        self.groups[from as usize].edges = edges;
+        self.disband(from);
+        if level > self.groups[to as usize].least {
+            self.raise_group(to, level);
+        }
+    }
+
+    /// The flows of a group that cross a link, though not all of its flows do, join another group.
+    fn draw(&mut self, from: u32, id: u32, to: u32) {
+        let mut flows = std::mem::take(&mut self.scratch);
+        flows.clear();
+        let (own, listed) = (&self.groups[from as usize].own, &self.lists[id as usize]);
+        if listed.len() < 8 * own.len() {
+            flows.extend(listed.iter().map(|listed| listed.0).filter(|&flow| self.flows.group[flow as usize] == from));
         } else {
-            let old = self.links[from as usize].level;
-            self.take_own(flow, from);
-            old
-        };
+            flows.extend(own.iter().copied().filter(|&flow| self.flows.links(flow).contains(&id)));
+        }
+        for &flow in &flows {
+            self.transfer(flow, to);
+        }
+        self.scratch = flows;
+        let level = self.levels[to as usize];
+        if level > self.groups[to as usize].least {
+            self.raise_group(to, level);
+        }
+    }
+
+    /// One of several flows of a group joins another one.
+    fn transfer(&mut self, flow: u32, to: u32) {
+        let from = self.flows.group[flow as usize];
+        let level = self.levels[to as usize];
+        let by = level - self.levels[from as usize];
+        self.take_own(flow, from);
+        self.put_own(flow, to);
         for hop in 0..self.flows.count(flow) {
             let id = self.flows.link(flow, hop);
-            if !self.active[id as usize] {
-                continue;
-            }
-            let link = &mut self.links[id as usize];
-            let free = old == f64::INFINITY;
-            if free {
-                link.free -= 1;
-                link.load += level;
-            } else {
-                link.load -= old - level;
-            }
-            let matters = link.epoch == self.epoch || link.level < f64::INFINITY;
-            if id == from {
-                self.put_foreign(id, flow, hop);
-            } else if from != NONE {
+            if self.active[id as usize] {
                 self.cut(from, id);
-            }
-            if id == to {
-                self.take_foreign(id, flow, hop);
-                self.flows.group[flow as usize] = to;
-                continue;
-            }
-            self.tie(to, id);
-            if matters && old != level {
-                self.soil(id);
-                self.rekey(id);
+                self.tie(to, id, 1);
+                self.load(id, by, level, 1);
             }
         }
-        self.put_own(flow, to);
-        self.moved.push(flow);
     }
 
-    /// The link no longer holds its own flows back at its old level: they are free, unless another link holds them there.
-    fn release(&mut self, id: u32) {
-        let level = self.links[id as usize].level;
+    /// Gives a link the level at which it is full: its own flows take it, and those that would be faster, if there are any,
+    /// become its own.
+    fn settle(&mut self, id: u32, level: f64, is_met: bool) {
+        let host = self.links[id as usize].group;
+        if is_met {
+            self.take_faster(id, level);
+        } else if host != NONE {
+            self.set_level(host, level);
+        }
+        let link = &mut self.links[id as usize];
+        link.is_suspect = false;
+        self.waiting.set(id, link, f64::INFINITY);
+    }
+
+    /// Makes flows that are faster than a level a link's own, at that level.
+    ///
+    /// Whole groups come as they are, or join another one by their lists; only where some flows of a group do not cross this
+    /// link the others are looked for one by one. The largest of the groups that will be one keeps its identity.
+    fn take_faster(&mut self, id: u32, level: f64) {
         let limit = level * (1.0 + EPS);
-        // Flows that another link holds as well at this level stay there.
-        let mut e = 0;
-        while e < self.lists[id as usize].edges.len() {
-            let (other, _) = self.lists[id as usize].edges[e];
-            let held = self.levels[other as usize];
-            if held > limit {
+        let host = self.links[id as usize].group;
+        let (mut heir, mut size) = (host, if host == NONE { 0 } else { self.groups[host as usize].own.len() });
+        let mut faster = std::mem::take(&mut self.faster);
+        for &Crossing { other: group, flows, .. } in &self.links[id as usize].crossing {
+            if group != host && self.levels[group as usize] > limit {
+                faster.push((group, flows));
+                let own = self.groups[group as usize].own.len();
+                if flows as usize == own && own > size {
+                    (heir, size) = (group, own);
+                }
+            }
+        }
+        if heir == NONE && !faster.is_empty() {
+            heir = self.found(id, level);
+        }
+        if heir != NONE {
+            self.pass(heir, id);
+            self.set_level(heir, level);
+        }
+        if heir != host && host != NONE {
+            self.merge(host, heir);
+        }
+        for (group, flows) in faster.drain(..) {
+            if group == heir {
+                continue;
+            }
+            if flows as usize == self.groups[group as usize].own.len() {
+                self.merge(group, heir);
+            } else {
+                self.draw(group, id, heir);
+            }
+        }
+        self.faster = faster;
+    }
+
+    /// Before the group of a link with room rises: flows that another link holds at its level stay there, in that link's
+    /// group. Returns whether there are any.
+    fn hand_over(&mut self, id: u32) -> bool {
+        let group = self.links[id as usize].group;
+        let limit = self.levels[group as usize] * (1.0 + EPS);
+        let (mut e, mut any) = (0, false);
+        while e < self.groups[group as usize].edges.len() {
+            let Crossing { other, flows, .. } = self.groups[group as usize].edges[e];
+            let holder = self.links[other as usize].group;
+            if other == id || holder == NONE || self.levels[holder as usize] > limit {
                 e += 1;
                 continue;
             }
-            let mut i = 0;
-            while i < self.lists[other as usize].foreign.len() {
-                let (flow, _) = self.lists[other as usize].foreign[i];
-                if self.flows.group[flow as usize] == id {
-                    self.transfer(flow, other, held);
-                } else {
-                    i += 1;
-                }
+            any = true;
+            if flows as usize == self.groups[group as usize].own.len() {
+                self.merge(group, holder);
+                break;
             }
+            self.draw(group, other, holder);
             // (The edge is gone, and perhaps others: from the start.)
             e = 0;
         }
-        let own = self.links[id as usize].own;
-        let link = &mut self.links[id as usize];
-        link.level = f64::INFINITY;
-        self.levels[id as usize] = f64::INFINITY;
-        link.phase = Phase::Released;
-        link.load -= f64::from(own) * level;
-        link.free += own;
-        for e in 0..self.lists[id as usize].edges.len() {
-            let (other, flows) = self.lists[id as usize].edges[e];
-            let link = &mut self.links[other as usize];
-            link.load -= f64::from(flows) * level;
-            link.free += flows;
-            self.soil(other);
-            self.rekey(other);
-        }
-        self.rekey(id);
+        any
     }
 
-    /// The link is full at this level: its own flows are fixed there, and those that would be faster become its own.
-    fn saturate(&mut self, id: u32, level: f64) {
-        let link = &mut self.links[id as usize];
-        let old = std::mem::replace(&mut link.level, level);
-        self.levels[id as usize] = level;
-        link.phase = Phase::Done;
-        self.pending.set(link.place, f64::INFINITY);
-        let own = link.own;
-        if own > 0 && old != level {
-            let is_free = old == f64::INFINITY;
-            if is_free {
-                link.free -= own;
-                link.load += f64::from(own) * level;
-            } else {
-                link.load -= f64::from(own) * (old - level);
-            }
-            for e in 0..self.lists[id as usize].edges.len() {
-                let (other, flows) = self.lists[id as usize].edges[e];
-                if is_free {
-                    let link = &mut self.links[other as usize];
-                    link.load += f64::from(flows) * level;
-                    link.free -= flows;
-                    self.rekey(other);
-                } else {
-                    self.slowed(other, f64::from(flows) * (old - level));
-                }
-            }
-        }
-        let threshold = level * (1.0 + EPS);
-        let mut i = 0;
-        while i < self.lists[id as usize].foreign.len() {
-            let (flow, _) = self.lists[id as usize].foreign[i];
-            let group = self.flows.group[flow as usize];
-            if group == NONE || self.levels[group as usize] > threshold {
-                self.transfer(flow, id, level);
-            } else {
-                i += 1;
-            }
-        }
-    }
-
-    /// A free group with flows on this link whose own link is full at the same level: saturated first, it keeps its flows.
-    ///
-    /// Links in a row with the same flows are full at the same time; without this, their flows would move to and fro.
-    fn incumbent(&mut self, id: u32, level: f64) -> Option<(u32, f64)> {
-        let limit = level * (1.0 + EPS);
-        let mut last = NONE;
-        for i in 0..self.lists[id as usize].foreign.len() {
-            let (flow, _) = self.lists[id as usize].foreign[i];
-            let group = self.flows.group[flow as usize];
-            if group == NONE || group == last {
-                continue;
-            }
-            last = group;
-            let link = &self.links[group as usize];
-            if link.level < f64::INFINITY || link.key().0 > limit {
-                continue;
-            }
-            let full = self.full_level(group);
-            if full <= limit && self.links[group as usize].least >= full {
-                return Some((group, full));
-            }
-        }
-        None
-    }
-
-    /// Takes what has the smallest key one step on; `false` when nothing needs attention any more.
+    /// Looks at the link with the smallest key; `false` when none needs attention any more.
     pub(super) fn step(&mut self) -> bool {
-        let Some((place, key)) = self.pending.smallest() else { return false };
-        let id = self.waiting[place as usize];
-        if id & FLOW != 0 {
-            self.raise_alone(id & !FLOW, key);
-            return true;
-        }
+        let Some(id) = self.waiting.smallest(&mut self.links) else { return false };
         let link = &self.links[id as usize];
-        let is_free = link.level == f64::INFINITY;
-        if is_free && key == link.least && link.own > 0 {
-            self.raise_group(id, key);
+        let key = link.key;
+        if link.is_exact {
+            self.settle(id, key, true);
             return true;
         }
-        let has_room = link.free == 0 && link.load < link.capacity * (1.0 - EPS);
-        if has_room && key == link.level {
-            self.release(id);
-            return true;
-        }
-        let full = if link.is_exact { key } else { self.full_level(id) };
+        let (mut level, mut is_met) = self.full_level(id);
         let link = &mut self.links[id as usize];
-        let old = if is_free && link.own > 0 { link.least } else { link.level };
-        let next = if old < full { old } else { full };
-        if next > key {
-            if full <= old {
-                link.is_exact = true;
+        let old = if link.group == NONE { f64::INFINITY } else { self.levels[link.group as usize] };
+        let is_rounding = !is_met && (level == old || link.group == NONE);
+        if is_rounding {
+            link.is_suspect = false;
+        }
+        let mut next = if is_rounding { f64::INFINITY } else { level };
+        if !is_rounding && (level <= key || level > old && !is_met) {
+            // (A group with room rises at once, however high the water will have to rise for that.)
+            if level > old && self.hand_over(id) {
+                (level, is_met) = self.full_level(id);
+                next = level;
             }
-            self.pending.set(place, next);
-        } else if link.level < full {
-            self.release(id);
-        } else if is_free && old < full {
-            self.raise_group(id, key);
-        } else {
-            match self.incumbent(id, full) {
-                Some((group, level)) => self.saturate(group, level),
-                None => self.saturate(id, full),
+            if self.links[id as usize].group != NONE || level <= key {
+                self.settle(id, level, is_met);
+                return true;
             }
         }
+        let link = &mut self.links[id as usize];
+        link.is_exact = true;
+        self.waiting.set(id, link, next);
         true
     }
 }

@@ -2,68 +2,62 @@
 
 use super::{Groups, NONE};
 
-/// How far the sweep has come with a dirty link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    Old,
-    Released,
-    Done,
-}
-
 /// What is kept of a link.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
     /// \[B/s\].
     pub capacity: f64,
-    /// The rate of its own flows \[B/s\]; infinite where it is not full, and while its own flows are free.
-    pub level: f64,
-    /// Sum of the rates of its fixed flows \[B/s\].
+    /// Sum of the rates of its flows \[B/s\]; kept while it is active.
     pub load: f64,
-    /// A lower bound of the allowances of its own flows \[B/s\].
-    pub least: f64,
-    /// Its level before this solve \[B/s\]; valid while it is dirty.
-    pub before: f64,
-    pub epoch: u32,
-    /// Where its key is in the pending set; valid while it is dirty, like the phase.
-    pub place: u32,
-    /// Number of its flows that are free, of all its flows, and of its own.
-    pub free: u32,
+    /// While it is active: the groups of its flows, its own among them, with the number of flows.
+    pub crossing: Vec<Crossing>,
+    /// The group that it holds back, or [`NONE`].
+    pub group: u32,
+    /// Number of its flows.
     pub count: u32,
-    pub own: u32,
-    pub phase: Phase,
+    /// The next level at which it needs attention, or a lower bound of that \[B/s\]; infinite if it does not.
+    pub key: f64,
+    /// Where it is among the links that are next, or [`NONE`].
+    pub place: u32,
     /// Whether the key is the exact level and not just a lower bound.
     pub is_exact: bool,
+    /// Whether a flow on it may be faster than its group.
+    pub is_suspect: bool,
+    /// Whether it is in the list of links that may become inactive.
+    pub is_idle: bool,
 }
 
 impl Link {
     pub fn new(capacity: f64) -> Self {
         Self {
             capacity,
-            level: f64::INFINITY,
             load: 0.0,
-            least: f64::INFINITY,
-            before: f64::INFINITY,
-            epoch: 0,
-            place: 0,
-            free: 0,
+            crossing: Vec::new(),
+            group: NONE,
             count: 0,
-            own: 0,
-            phase: Phase::Old,
+            key: f64::INFINITY,
+            place: NONE,
             is_exact: false,
+            is_suspect: false,
+            is_idle: false,
         }
     }
 }
 
-/// The flows of a link, and the links of its group.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lists {
-    /// The flows that it holds back.
+/// Flows that are held back by the same link.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// The link, or [`NONE`] where there is no such group at present.
+    pub link: u32,
+    /// The solve in which its level was last set.
+    pub epoch: u32,
+    /// A lower bound of the allowances of its flows \[B/s\].
+    pub least: f64,
+    /// Its flows.
     pub own: Vec<u32>,
-    /// Flows of other groups, or of none, and which of their links this is.
-    pub foreign: Vec<(u32, u32)>,
-    /// The other active links that own flows cross, with the number of flows.
-    pub edges: Vec<(u32, u32)>,
+    /// The active links that they cross, its own among them, with the number of flows.
+    pub edges: Vec<Crossing>,
 }
 
 /// The links, places and groups of flows.
@@ -72,11 +66,11 @@ pub(super) struct Flows {
     /// Words for each flow: the number of its links, then the links.
     stride: usize,
     words: Vec<u32>,
-    /// Like the words: where the flow is in the list of foreign flows of that link.
+    /// Like the words: where the flow is in the list of flows of that link.
     places: Vec<u32>,
     /// By flow: its group, or [`NONE`].
     pub group: Vec<u32>,
-    /// By flow: where it is in its group's list of own flows; while it has none, in the pending set.
+    /// By flow: where it is in its group's list of flows.
     pub own_place: Vec<u32>,
 }
 
@@ -109,32 +103,38 @@ impl Flows {
         self.words[base] = links.len() as u32;
         self.words[base + 1..][..links.len()].copy_from_slice(links);
     }
+
     /// Number of links of a flow.
     #[inline(always)]
     pub fn count(&self, flow: u32) -> usize {
         self.words[flow as usize * self.stride] as usize
     }
+
     /// The links of a flow.
     #[inline(always)]
     pub fn links(&self, flow: u32) -> &[u32] {
         let base = flow as usize * self.stride;
         &self.words[base + 1..][..self.words[base] as usize]
     }
+
     /// One link of a flow.
     #[inline(always)]
     pub fn link(&self, flow: u32, hop: usize) -> u32 {
         self.words[flow as usize * self.stride + 1 + hop]
     }
-    /// Where it is in that link's list of foreign flows.
+
+    /// Where it is in that link's list of flows.
     #[inline(always)]
     pub fn place(&self, flow: u32, hop: usize) -> u32 {
         self.places[flow as usize * self.stride + 1 + hop]
     }
+
     /// Notes where it is there.
     #[inline(always)]
     pub fn set_place(&mut self, flow: u32, hop: usize, place: u32) {
         self.places[flow as usize * self.stride + 1 + hop] = place;
     }
+
     /// Forgets a flow.
     pub fn clear(&mut self, flow: u32) {
         self.words[flow as usize * self.stride] = 0;
@@ -142,63 +142,137 @@ impl Flows {
     }
 }
 
+/// Some flows of a group cross an active link: as noted with the group (a link), or with the link (a group).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Crossing {
+    /// The link, or the group.
+    pub other: u32,
+    /// The number of flows.
+    pub flows: u32,
+    /// Where the same is noted with the other.
+    pub twin: u32,
+}
+
 impl Groups {
-    /// One own flow of a group more crosses a link.
+    /// So many flows of a group more cross an active link.
     #[inline]
-    pub(super) fn tie(&mut self, group: u32, link: u32) {
-        let edges = &mut self.lists[group as usize].edges;
-        match edges.iter_mut().find(|edge| edge.0 == link) {
-            Some(edge) => edge.1 += 1,
-            None => edges.push((link, 1)),
+    pub(super) fn tie(&mut self, group: u32, link: u32, flows: u32) {
+        let edges = &mut self.groups[group as usize].edges;
+        let crossing = &mut self.links[link as usize].crossing;
+        match crossing.iter_mut().find(|crossing| crossing.other == group) {
+            Some(crossing) => {
+                crossing.flows += flows;
+                edges[crossing.twin as usize].flows += flows;
+            }
+            None => {
+                let (edge, place) = (edges.len() as u32, crossing.len() as u32);
+                edges.push(Crossing { other: link, flows, twin: place });
+                crossing.push(Crossing { other: group, flows, twin: edge });
+            }
         }
     }
 
-    /// One own flow of a group fewer crosses a link.
+    /// One flow of a group fewer crosses an active link.
     #[inline]
     pub(super) fn cut(&mut self, group: u32, link: u32) {
-        let edges = &mut self.lists[group as usize].edges;
-        let place =
-            edges.iter().position(|edge| edge.0 == link).expect("a group has an edge to the links of its flows");
-        edges[place].1 -= 1;
-        if edges[place].1 == 0 {
-            edges.swap_remove(place);
+        let crossing = &mut self.links[link as usize].crossing;
+        let place = crossing.iter().position(|crossing| crossing.other == group);
+        let place = place.expect("a link knows the groups that cross it");
+        crossing[place].flows -= 1;
+        let (flows, twin) = (crossing[place].flows, crossing[place].twin);
+        self.groups[group as usize].edges[twin as usize].flows = flows;
+        if flows == 0 {
+            self.drop_crossing(link, place as u32);
+            self.drop_edge(group, twin);
         }
     }
 
-    /// Takes a flow out of its group.
+    /// Forgets a group that crosses a link, with the link.
+    #[inline]
+    pub(super) fn drop_crossing(&mut self, link: u32, place: u32) {
+        let crossing = &mut self.links[link as usize].crossing;
+        crossing.swap_remove(place as usize);
+        if let Some(&Crossing { other, twin, .. }) = crossing.get(place as usize) {
+            self.groups[other as usize].edges[twin as usize].twin = place;
+        }
+    }
+
+    /// Forgets a link that a group crosses, with the group.
+    #[inline]
+    pub(super) fn drop_edge(&mut self, group: u32, place: u32) {
+        let edges = &mut self.groups[group as usize].edges;
+        edges.swap_remove(place as usize);
+        if let Some(&Crossing { other, twin, .. }) = edges.get(place as usize) {
+            self.links[other as usize].crossing[twin as usize].twin = place;
+        }
+    }
+
+    /// A group without flows, of this link and with this level.
+    pub(super) fn found(&mut self, link: u32, level: f64) -> u32 {
+        let group = self.vacant.pop().unwrap_or_else(|| {
+            self.levels.push(0.0);
+            let (own, edges) = (Vec::new(), Vec::new());
+            self.groups.push(Group { link: NONE, epoch: 0, least: f64::INFINITY, own, edges });
+            self.groups.len() as u32 - 1
+        });
+        self.links[link as usize].group = group;
+        let it = &mut self.groups[group as usize];
+        debug_assert!(it.own.is_empty() && it.edges.is_empty());
+        it.link = link;
+        it.least = f64::INFINITY;
+        self.levels[group as usize] = level;
+        self.note(group);
+        group
+    }
+
+    /// A group has lost its last flow.
+    pub(super) fn disband(&mut self, group: u32) {
+        let it = &mut self.groups[group as usize];
+        it.edges.clear();
+        it.own.clear();
+        let link = std::mem::replace(&mut it.link, NONE);
+        if self.links[link as usize].group == group {
+            self.links[link as usize].group = NONE;
+        }
+        self.vacant.push(group);
+    }
+
+    /// The level of a group has been set.
+    #[inline(always)]
+    pub(super) fn note(&mut self, group: u32) {
+        let it = &mut self.groups[group as usize];
+        if it.epoch != self.epoch {
+            it.epoch = self.epoch;
+            self.touched.push(group);
+        }
+    }
+
+    /// Takes a flow out of the list of its group.
     #[inline]
     pub(super) fn take_own(&mut self, flow: u32, group: u32) {
-        let own = &mut self.lists[group as usize].own;
+        let own = &mut self.groups[group as usize].own;
         let place = self.flows.own_place[flow as usize] as usize;
         own.swap_remove(place);
         if let Some(&other) = own.get(place) {
             self.flows.own_place[other as usize] = place as u32;
         }
-        let link = &mut self.links[group as usize];
-        link.own -= 1;
-        if link.own == 0 {
-            link.least = f64::INFINITY;
-        }
     }
 
-    /// Puts a flow into a group.
+    /// Puts a flow into the list of a group.
     #[inline]
     pub(super) fn put_own(&mut self, flow: u32, group: u32) {
-        let own = &mut self.lists[group as usize].own;
-        self.flows.own_place[flow as usize] = own.len() as u32;
-        own.push(flow);
-        let allowance = self.allowances.rate(flow);
-        let link = &mut self.links[group as usize];
-        link.own += 1;
-        if allowance < link.least {
-            link.least = allowance;
-        }
+        let it = &mut self.groups[group as usize];
+        self.flows.group[flow as usize] = group;
+        self.flows.own_place[flow as usize] = it.own.len() as u32;
+        it.own.push(flow);
+        it.least = it.least.min(self.allowances.rate(flow));
+        self.moved.push(flow);
     }
 
-    /// Takes a flow out of a link's list of foreign flows.
+    /// Takes a flow out of the list of a link.
     #[inline]
-    pub(super) fn take_foreign(&mut self, link: u32, flow: u32, hop: usize) {
-        let list = &mut self.lists[link as usize].foreign;
+    pub(super) fn take_listed(&mut self, link: u32, flow: u32, hop: usize) {
+        let list = &mut self.lists[link as usize];
         let place = self.flows.place(flow, hop) as usize;
         list.swap_remove(place);
         if let Some(&(other, hop)) = list.get(place) {
@@ -206,10 +280,10 @@ impl Groups {
         }
     }
 
-    /// Puts a flow into a link's list of foreign flows.
+    /// Puts a flow into the list of a link.
     #[inline]
-    pub(super) fn put_foreign(&mut self, link: u32, flow: u32, hop: usize) {
-        let list = &mut self.lists[link as usize].foreign;
+    pub(super) fn put_listed(&mut self, link: u32, flow: u32, hop: usize) {
+        let list = &mut self.lists[link as usize];
         self.flows.set_place(flow, hop, list.len() as u32);
         list.push((flow, hop as u32));
     }

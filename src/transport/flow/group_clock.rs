@@ -18,7 +18,7 @@ pub(super) struct GroupClock {
     /// V at the time `at` \[B\].
     bytes: f64,
     at: Time,
-    /// \[B/s\]; 0 where the link is not full.
+    /// \[B/s\].
     level: f64,
     /// A binary heap of (virtual end, flow).
     ends: Vec<(f64, u32)>,

@@ -3,7 +3,7 @@
 use super::finish_queue::FinishQueue;
 use super::group_clock::{GroupClock, NOWHERE};
 use super::lock_step::LockStep;
-use super::{Transport, binding_links};
+use super::{Transport, binding_links, keep_binding};
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
@@ -49,8 +49,8 @@ impl GroupFlows {
         let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
         Self {
             lock_step: LockStep::new(&capacities),
-            clocks: vec![GroupClock::default(); capacities.len()],
-            is_stale: vec![false; capacities.len()],
+            clocks: Vec::new(),
+            is_stale: Vec::new(),
             groups: Groups::new(capacities),
             shared: 0,
             in_step_since: Time::ZERO,
@@ -105,6 +105,8 @@ impl GroupFlows {
     fn share_out(&mut self, now: Time) {
         self.now = now;
         self.groups.solve_groups();
+        self.clocks.resize(self.groups.names(), GroupClock::default());
+        self.is_stale.resize(self.groups.names(), false);
         for index in 0..self.groups.moved().len() {
             let flow = self.groups.moved()[index];
             let home = self.homes[flow as usize];
@@ -116,9 +118,8 @@ impl GroupFlows {
         }
         for index in 0..self.groups.touched().len() {
             let group = self.groups.touched()[index];
-            let level = self.groups.level(group);
             let clock = &mut self.clocks[group as usize];
-            if clock.set_level(now, if level < f64::INFINITY { level } else { 0.0 }) && !clock.is_empty() {
+            if clock.set_level(now, self.groups.level(group)) && !clock.is_empty() {
                 self.mark(group);
             }
         }
@@ -141,18 +142,15 @@ impl GroupFlows {
 
 impl Transport for GroupFlows {
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        let binding = &self.binding;
-        let links = route.iter().filter(|&&link| binding[link]).map(|link| link.0);
-        if self.shared == 0 && !self.lock_step.is_moving() {
-            self.lock_step.start(flow, links, bytes);
-            return;
-        }
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        self.links.clear();
-        self.links.extend(route.iter().filter(|&&link| self.binding[link]).map(|link| link.0));
-        self.share(flow, bytes);
+        keep_binding(&self.binding, route, &mut self.links);
+        if self.shared == 0 {
+            self.lock_step.start(flow, &self.links, bytes);
+        } else {
+            self.share(flow, bytes);
+        }
     }
 
     fn settle(&mut self, now: Time) {

@@ -54,15 +54,15 @@ impl LockStep {
 
     /// A message starts at the time of the next [`LockStep::settle`].
     #[inline]
-    pub fn start(&mut self, flow: FlowId, links: impl Iterator<Item = u32>, bytes: u64) {
+    pub fn start(&mut self, flow: FlowId, links: &[u32], bytes: u64) {
         debug_assert!(self.under_way.is_none());
         self.is_even &= self.bytes.first().is_none_or(|&first| first == bytes);
         self.flows.push(flow);
         self.bytes.push(bytes);
-        for link in links {
+        for &link in links {
             self.links[link as usize].1 += 1;
-            self.routes.push(link);
         }
+        self.routes.extend_from_slice(links);
         self.routes.push(END);
     }
 

@@ -129,8 +129,11 @@ impl Flows {
     }
 }
 
-/// Nodes of a torus or mesh from which on groups are faster (measured: 1.0 times as fast at 1,024, 1.5 at 4,096).
-const LARGE_GRID: u32 = 4096;
+/// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured with
+/// random placement: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64), and what a dimension more adds to that (of three:
+/// 0.6 times as fast at 16, 0.8 at 20).
+const LONG_SIDE: u32 = 20;
+const LONGER_BY: u32 = 10;
 
 /// Messages to one rank at once from which on groups are faster (measured: 20 times at 1,000).
 const MANY_TO_ONE: u32 = 256;
@@ -143,8 +146,7 @@ pub fn flow_transport(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpe
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-            let is_large_grid = matches!(fabric.shape(), Shape::Grid(_)) && fabric.nodes() >= LARGE_GRID;
-            is_large_grid || most_to_one >= MANY_TO_ONE
+            has_long_sides(fabric.shape()) || most_to_one >= MANY_TO_ONE
         }
         _ => false,
     };
@@ -153,6 +155,29 @@ pub fn flow_transport(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpe
     } else {
         Box::new(Flows::new(fabric, router, sharing, one_at_a_time))
     }
+}
+
+/// The links of a route that can hold a flow back.
+///
+/// Each link is written where the next one that binds belongs, so that a processor need not guess which do.
+#[inline]
+fn keep_binding(binding: &IdVec<LinkId, bool>, route: &[LinkId], links: &mut Vec<u32>) {
+    links.resize(route.len(), 0);
+    let mut len = 0;
+    for &link in route {
+        links[len] = link.0;
+        len += usize::from(binding[link]);
+    }
+    links.truncate(len);
+}
+
+/// Whether a fabric is a torus or mesh whose links are shared by so many routes that groups are faster.
+fn has_long_sides(shape: &Shape) -> bool {
+    let Shape::Grid(grid) = shape else { return false };
+    let sides = grid.dims.iter().filter(|&&side| side > 1);
+    let (sum, count) = sides.fold((0, 0), |(sum, count), side| (sum + side, count + 1));
+    let least = LONG_SIDE + LONGER_BY * u32::saturating_sub(count, 2);
+    count > 0 && sum >= least * count
 }
 
 /// By link: whether it can hold a flow back (see [`Flows`]).
@@ -185,18 +210,15 @@ fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> I
 
 impl Transport for Flows {
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        let binding = &self.binding;
-        let links = route.iter().filter(|&&link| binding[link]).map(|link| link.0);
-        if self.allows_lock_step && self.shared == 0 && !self.lock_step.is_moving() {
-            self.lock_step.start(flow, links, bytes);
-            return;
-        }
         if self.lock_step.is_moving() {
             self.leave_lock_step();
         }
-        self.links.clear();
-        self.links.extend(route.iter().filter(|&&link| self.binding[link]).map(|link| link.0));
-        self.share(flow, bytes);
+        keep_binding(&self.binding, route, &mut self.links);
+        if self.allows_lock_step && self.shared == 0 {
+            self.lock_step.start(flow, &self.links, bytes);
+        } else {
+            self.share(flow, bytes);
+        }
     }
 
     fn settle(&mut self, now: Time) {

@@ -19,6 +19,8 @@ pub struct ProgramBuilder {
     communicators: Vec<Communicator>,
     numbers: FxHashMap<Collective, u32>,
     collectives: Vec<Collective>,
+    sites: Vec<Arc<str>>,
+    known_sites: FxHashMap<Arc<str>, u32>,
     files: Vec<Arc<str>>,
     place_unit: &'static str,
     mistakes: Vec<Diagnostic>,
@@ -32,6 +34,8 @@ impl ProgramBuilder {
             communicators: vec![Communicator::World(ranks)],
             numbers: FxHashMap::default(),
             collectives: Vec::new(),
+            sites: Vec::new(),
+            known_sites: FxHashMap::default(),
             files: Vec::new(),
             place_unit: "line",
             mistakes: Vec::new(),
@@ -42,6 +46,17 @@ impl ProgramBuilder {
     pub fn file(&mut self, name: impl Into<Arc<str>>) -> u32 {
         self.files.push(name.into());
         (self.files.len() - 1) as u32
+    }
+
+    /// The number of a place in the source code, for [`SequenceBuilder::at_site`]; the same name gets the same number.
+    pub fn site(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.known_sites.get(name) {
+            return number;
+        }
+        let name: Arc<str> = name.into();
+        self.sites.push(Arc::clone(&name));
+        self.known_sites.insert(name, self.sites.len() as u32);
+        self.sites.len() as u32
     }
 
     /// What places count (default: lines).
@@ -68,7 +83,7 @@ impl ProgramBuilder {
 
     /// Starts a rank whose operations run one after the other.
     pub fn sequence(&self, rank: u32) -> SequenceBuilder {
-        SequenceBuilder { rank, program: RankProgram::default() }
+        SequenceBuilder { rank, program: RankProgram::default(), site: 0 }
     }
 
     /// Starts a rank whose operations run when those they require are done.
@@ -82,6 +97,7 @@ impl ProgramBuilder {
         program.ops.shrink_to_fit();
         program.places.shrink_to_fit();
         program.lists.shrink_to_fit();
+        program.sites.shrink_to_fit();
         match self.ranks.get_mut(number as usize) {
             Some(place @ None) => *place = Some(program),
             Some(Some(_)) => {
@@ -109,6 +125,7 @@ impl ProgramBuilder {
             ranks: self.ranks.into_iter().flatten().collect::<Vec<_>>().into(),
             communicators: self.communicators,
             collectives: self.collectives,
+            sites: self.sites,
             files: self.files,
             place_unit: self.place_unit,
         };
@@ -236,13 +253,29 @@ fn cycle(graph: &Graph) -> Option<u32> {
 pub struct SequenceBuilder {
     rank: u32,
     program: RankProgram,
+    /// Where what is appended is called from.
+    site: u32,
 }
 
 impl SequenceBuilder {
     /// Appends an operation and returns its position, by which a wait names it.
     pub fn push(&mut self, op: Op) -> u32 {
+        if self.site != 0 || !self.program.sites.is_empty() {
+            self.program.sites.resize(self.program.ops.len(), 0);
+            self.program.sites.push(self.site);
+        }
         self.program.ops.push(op);
         (self.program.ops.len() - 1) as u32
+    }
+
+    /// What is appended from now on is called from here: a number that [`ProgramBuilder::site`] gave; 0: not known.
+    pub fn at_site(&mut self, site: u32) {
+        self.site = site;
+    }
+
+    /// Gives sites other numbers.
+    pub(crate) fn renumber_sites(&mut self, number: impl Fn(u32) -> u32) {
+        self.program.sites.iter_mut().for_each(|site| *site = number(*site));
     }
 
     /// Appends an operation that stands at this place of the input (from 1).

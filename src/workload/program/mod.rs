@@ -54,6 +54,8 @@ pub struct Program {
     pub communicators: Vec<Communicator>,
     /// Collectives that operations name; ranks that call the same thing share one.
     pub collectives: Vec<Collective>,
+    /// Places in the source code where operations are called; [`RankProgram::sites`] names them.
+    pub sites: Vec<Arc<str>>,
     /// The files it was read from; [`RankProgram::file`] names one.
     pub files: Vec<Arc<str>>,
     /// What places count: `"line"`, `"event"`, `"byte"`.
@@ -71,6 +73,9 @@ pub struct RankProgram {
     pub lists: Vec<u32>,
     /// Where in the input each operation stands, from 1; empty where that is not known.
     pub places: Vec<u32>,
+    /// Where each operation is called from: its number in [`Program::sites`] plus one, 0 where that is not known; empty where
+    /// it is known of none.
+    pub sites: Vec<u32>,
     /// The file it was read from: its number in [`Program::files`].
     pub file: u32,
     /// When the rank ended in the run that was recorded, from its start.
@@ -215,6 +220,12 @@ impl Program {
             (Some(file), Some(place)) => Some(format!("{file}, {place}")),
             (file, place) => place.or(file),
         }
+    }
+
+    /// Where in the source code an operation is called: `cg.f:1023`.
+    pub fn site(&self, rank: RankId, op: u32) -> Option<&Arc<str>> {
+        let number = *self.ranks.get(rank)?.sites.get(op as usize)?;
+        self.sites.get(number.checked_sub(1)? as usize)
     }
 
     /// An operation in words: `recv of 100 B from rank 3, tag 5`.

@@ -16,7 +16,7 @@ const SHOWN: usize = 400;
 
 /// A line of a file.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Its file, for messages.
     pub file: &'a str,
     /// Its number, from 1.
@@ -68,7 +68,7 @@ impl<'a> Line<'a> {
 ///
 /// # Errors
 /// All mistakes that `each` returns, and those of reading; after 20 the rest is not read.
-pub(super) fn each_line(
+pub(crate) fn each_line(
     mut input: Input,
     mut each: impl FnMut(Line<'_>) -> Result<ControlFlow<()>, Diagnostic>,
 ) -> Result<(), Vec<Diagnostic>> {
@@ -140,7 +140,7 @@ pub(super) fn each_line(
 
 /// A whole number of decimal digits; `None` for anything else and for more than 64 bits.
 #[inline]
-pub(super) fn whole(bytes: &[u8]) -> Option<u64> {
+pub(crate) fn whole(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() || bytes.len() > 20 {
         return None;
     }
@@ -156,7 +156,7 @@ pub(super) fn whole(bytes: &[u8]) -> Option<u64> {
 }
 
 /// A whole number with or without a minus.
-pub(super) fn signed(bytes: &[u8]) -> Option<i64> {
+pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
     match bytes.strip_prefix(b"-") {
         Some(digits) => whole(digits).and_then(|value| 0_i64.checked_sub_unsigned(value)),
         None => whole(bytes).and_then(|value| value.try_into().ok()),

@@ -8,12 +8,13 @@
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
 //!
 //! Formats of calls are read to [`calls::Calls`], one call at a time; [`ToProgram`] makes a program of them, [`ToTrace`] a
-//! trace of Hayase's own format, [`Tally`] a summary. [`Trace::open`] finds out what a file is by its content.
+//! trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] finds out what a file is by its content.
 
+mod by_site;
 pub mod calls;
 mod expand;
 pub mod goal;
-mod lines;
+pub(crate) mod lines;
 mod matched;
 pub mod npb;
 mod source;
@@ -22,6 +23,7 @@ pub mod time_independent;
 mod to_program;
 mod to_trace;
 
+pub use by_site::{BySite, SiteTally};
 pub use expand::expanded;
 pub use matched::unmatched;
 pub use source::{Format, Options, Trace};

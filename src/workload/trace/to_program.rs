@@ -66,6 +66,8 @@ struct Rank {
     requests: FxHashMap<u64, Request>,
     /// By index, the communicator's number in the program, and this rank's rank in it.
     communicators: FxHashMap<u32, (u32, Option<u32>)>,
+    /// By index, the name of a call site; those without one have a number and no name.
+    sites: FxHashMap<u32, String>,
     /// How many communicators of these members the rank has had, where they have no id.
     ordinals: FxHashMap<u64, u64>,
 }
@@ -139,6 +141,13 @@ impl ToProgram {
         }
         for mut rank in self.ranks.into_values() {
             rank.ops.from_file(file);
+            // A recorder that cannot name a site knows its address, which tells it apart in this run.
+            let names: FxHashMap<u32, u32> = {
+                let mut known: Vec<_> = rank.sites.iter().collect();
+                known.sort_unstable();
+                known.into_iter().map(|(&index, name)| (index + 1, program.site(name))).collect()
+            };
+            rank.ops.renumber_sites(|site| names.get(&site).copied().unwrap_or(0));
             if rank.clock == Clock::Wall {
                 let end = rank.finalize.unwrap_or(rank.last_end);
                 rank.ops.measured(Time::from_ps(end.saturating_sub(rank.start) as f64 * PS_PER_NS));
@@ -172,6 +181,7 @@ impl ToProgram {
             computed: 0,
             requests: FxHashMap::default(),
             communicators: FxHashMap::default(),
+            sites: FxHashMap::default(),
             ordinals: FxHashMap::default(),
         };
         self.ranks.insert(header.rank, rank);
@@ -197,6 +207,7 @@ impl ToProgram {
         }
         rank.computed += gap;
         let place = u32::try_from(place).unwrap_or(u32::MAX);
+        rank.ops.at_site(event.site);
         let mut call = InCall { rank, groups, event, place };
         match event.call.kind() {
             Kind::Local if event.call == Call::Finalize => {
@@ -261,7 +272,17 @@ impl Calls for ToProgram {
                 Ok(())
             }
             Item::Event(event) => self.event(rank, place, event),
-            Item::Site(..) | Item::Note(..) | Item::End { .. } => Ok(()),
+            Item::Site(index, site) => {
+                let Some(known) = self.ranks.get_mut(&rank) else { return Ok(()) };
+                let name = match site.name.as_str() {
+                    "" if site.address == 0 => return Ok(()),
+                    "" => format!("0x{:x}", site.address),
+                    name => name.to_owned(),
+                };
+                known.sites.insert(index, name);
+                Ok(())
+            }
+            Item::Note(..) | Item::End { .. } => Ok(()),
         }
     }
 }

@@ -17,17 +17,24 @@ Commands:
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
   rates         Show how fast each message of the first step would be, all of them under way at once
+  predict       Predict how long a program takes, from data sets that were measured once
+  program       Make, show and extend program data and computation data
   replay        Play a program's trace on other nodes or another network: how long, and where the
                 time goes
   whatif        Vary parameters of nodes and network under a program: which of them matter, and what
                 any network could bring
   calibrate     Find the LogGPS parameters of a machine from measured round trips
+  measure       Measure what a real network does, as a data set
   check         Check files without running anything: scenarios, topologies, patterns
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
   topology      List the named topologies, or show one
   pattern       List the named patterns, or show one
   machine       List the named machines, or show one
+  record        Run an MPI program and record the calls of all its ranks
+  cc            Compile C with mpicc so that the program tells which memory it accesses
+  fc            Compile Fortran with mpifort so that the program tells which memory it accesses
+  wrap          Compile with any compiler so that the program tells which memory it accesses
   trace         Show what a recorded program or a schedule holds, or write it in another format
   master-slave  Predict a master/slave program from a few executed tasks
   validate      Hold the simulator against closed forms, other simulators and published figures

@@ -6,11 +6,16 @@ mod check;
 mod help;
 mod lists;
 mod master_slave;
+mod measure;
 mod mistakes;
+mod predict;
+mod record;
 mod replay;
 mod run;
 mod trace;
 mod whatif;
+#[cfg(target_os = "linux")]
+mod wrap;
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +33,9 @@ impl Desk {
 
     /// With this file.
     pub fn file(self, name: &str, text: &str) -> Self {
-        fs::write(self.path().join(name), text).unwrap();
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
         self
     }
 

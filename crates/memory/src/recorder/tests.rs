@@ -15,8 +15,11 @@ enum Step {
     Close,
 }
 
-/// Records and reads again: for each interval with accesses its number and, by position, key of site, address and size.
-fn there_and_back(steps: &[Step]) -> (Vec<(u64, Vec<(u64, u64, u64)>)>, Totals, usize) {
+/// An interval: its number, and of each access in order the key of its site, its address and its size.
+type Accesses = (u64, Vec<(u64, u64, u64)>);
+
+/// Records and reads again: the intervals with accesses, what the end says, the length of the file.
+fn there_and_back(steps: &[Step]) -> (Vec<Accesses>, Totals, usize) {
     let mut file = Vec::new();
     let mut recorder = Recorder::new(&mut file, &[("program", "test")]).unwrap();
     let mut number = 0;
@@ -30,8 +33,8 @@ fn there_and_back(steps: &[Step]) -> (Vec<(u64, Vec<(u64, u64, u64)>)>, Totals, 
                 }
             }
             Step::Close => {
+                recorder.call(number);
                 number += 1;
-                recorder.interval(number);
             }
         }
     }
@@ -57,7 +60,7 @@ fn there_and_back(steps: &[Step]) -> (Vec<(u64, Vec<(u64, u64, u64)>)>, Totals, 
 }
 
 /// What the recorder was told, in the same form.
-fn expected(steps: &[Step]) -> Vec<(u64, Vec<(u64, u64, u64)>)> {
+fn expected(steps: &[Step]) -> Vec<Accesses> {
     let mut all = Vec::new();
     for (number, part) in (0..).zip(steps.split(|step| *step == Step::Close)) {
         let accesses: Vec<_> = part
@@ -211,4 +214,23 @@ fn addresses_without_a_rule_become_gathers_and_repeat_for_nothing() {
     let (found, _, bytes) = there_and_back(&steps);
     assert_eq!(found, expected(&steps));
     assert!(bytes < 2 * once, "{bytes} bytes for ten times what takes {once} once");
+}
+
+#[test]
+fn the_first_interval_has_the_number_of_the_first_call() {
+    let mut file = Vec::new();
+    let mut recorder = Recorder::new(&mut file, &[]).unwrap();
+    for number in [3, 5] {
+        recorder.access(site(0, false), 8 * number, 8);
+        recorder.call(number);
+    }
+    recorder.access(site(0, false), 0, 8);
+    recorder.finish(0, 0).unwrap();
+    drop(recorder);
+    let mut intervals = Intervals::new(file.as_slice());
+    let mut numbers = Vec::new();
+    while let Some(interval) = intervals.next().unwrap() {
+        numbers.push(interval.number);
+    }
+    assert_eq!(numbers, [3, 5, 6]);
 }

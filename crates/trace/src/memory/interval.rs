@@ -29,8 +29,8 @@ impl Interval {
 
     /// How many accesses it has.
     pub fn accesses(&self) -> u64 {
-        let nests: u64 = self.nests.iter().map(Nest::count).sum();
-        nests + self.gathers.iter().map(|gather| gather.addresses.len() as u64).sum::<u64>()
+        let gathers = self.gathers.iter().map(|gather| gather.addresses.len() as u64);
+        self.nests.iter().map(Nest::count).chain(gathers).fold(0, u64::saturating_add)
     }
 }
 

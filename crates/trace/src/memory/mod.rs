@@ -155,9 +155,10 @@ impl Nest {
         let (mut low, mut high) = (i128::from(self.base), i128::from(self.base));
         for level in self.levels() {
             let way = i128::from(level.stride).checked_mul(i128::from(level.count - 1))?;
-            if way < 0 { low += way } else { high += way }
+            if way < 0 { low = low.checked_add(way)? } else { high = high.checked_add(way)? }
         }
-        Some((u64::try_from(low).ok()?, u64::try_from(high + i128::from(self.size)).ok()?))
+        let end = high.checked_add(i128::from(self.size))?;
+        Some((u64::try_from(low).ok()?, u64::try_from(end).ok()?))
     }
 
     /// Its innermost loop, once for each iteration of the outer ones, in order.

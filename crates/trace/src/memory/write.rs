@@ -157,7 +157,7 @@ impl Last {
 /// Writes a file of accesses.
 ///
 /// What is not yet written stays in memory until a chunk is full (256 KiB before compression), or
-/// [`flush`](Self::flush), [`flush_stored`](Self::flush_stored) or [`finish`](Self::finish) is called.
+/// [`flush`](Self::flush), [`finish`](Self::finish) or [`finish_stored`](Self::finish_stored) is called.
 pub struct Writer<W: Write> {
     out: W,
     columns: [Vec<u8>; column::COLUMNS],
@@ -233,6 +233,11 @@ impl<W: Write> Writer<W> {
     pub fn interval(&mut self, number: u64) -> io::Result<()> {
         self.interval = number;
         self.flush_if_full()
+    }
+
+    /// Whether the present interval has a record already, so that its number is known to all.
+    pub fn is_told(&self) -> bool {
+        self.told == self.interval + 1
     }
 
     /// How many nests and gathers there are so far.

@@ -1,0 +1,45 @@
+//! Advice on an MPI program, for people: one web page that needs nothing but itself, and SARIF for editors.
+//!
+//! Advice is only worth what its reader can check. So the page shows each piece on the source it is about, with what it
+//! can be overlapped with and what forbids more, and beside it the run: what every rank did when, every message, what
+//! each line cost. What the page shows is [`PageData`]; [`page`] writes it into one HTML file that loads nothing from
+//! anywhere. [`sarif`] makes the same findings a log that editors and code hosts show on the lines.
+//!
+//! The search for advice has a model of its own, made for programs that change and simulate; [`Finding::of`] and
+//! [`Rule::of`] put it into words for the page. A run comes from a simulation, span by span, or is [`recorded`].
+//!
+//! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps of each a few bytes: the
+//! page holds them packed (seven bits a byte, in base64), and draws what is smaller than a pixel as the shares of a column, from
+//! running sums. What is too long even for that is thinned while it is read; the statistics stay complete. So memory is
+//! bounded whatever the length of the run.
+//!
+//! ```
+//! use hayase_advice_page::{Kind, Message, PageData, Run, Span};
+//!
+//! let mut run = Run::new(2);
+//! let line = run.place("ring.c", 12);
+//! run.span(0, Span { place: line, event: Some(0), call: "Send".into(), ..Span::new(Kind::Send, 0, 900) });
+//! run.span(1, Span { place: line, event: Some(0), call: "Recv".into(), ..Span::new(Kind::Receive, 0, 1_500) });
+//! run.message(&Message { bytes: 4096, from_place: line, to_place: line, ..Message::new(0, 1, 0, 1_500) });
+//!
+//! let mut html = Vec::new();
+//! hayase_advice_page::page(&PageData { program: "ring".into(), ..PageData::new(run) }, &mut html)?;
+//! assert!(html.starts_with(b"<!doctype html>"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod advice;
+mod data;
+mod html;
+mod pack;
+mod recorded;
+mod run;
+mod sarif;
+mod sources;
+mod totals;
+
+pub use data::{Certainty, Detail, Finding, Gain, Mark, PageData, Role, Rule, Source, Together};
+pub use html::page;
+pub use recorded::recorded;
+pub use run::{Kind, Message, PlaceId, Run, Span};
+pub use sarif::{Level, sarif};

@@ -1,0 +1,414 @@
+//! What happened: spans of ranks and messages between them, taken one at a time and kept small.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::totals::Totals;
+
+/// How many [`Kind`]s there are.
+pub(crate) const KINDS: usize = 5;
+
+/// Most spans that are kept one by one.
+const MOST_SPANS: usize = 2_500_000;
+/// Most messages that are kept one by one.
+const MOST_MESSAGES: usize = 1_000_000;
+
+/// What a rank does with its time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub enum Kind {
+    /// It computes.
+    Computation,
+    /// It sends: its processor is busy with it.
+    Send,
+    /// It receives: its processor is busy with it.
+    Receive,
+    /// It waits for others.
+    Wait,
+    /// It takes part in a collective operation of which no more is known.
+    Collective,
+}
+
+impl Kind {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Self; KINDS] = [Self::Computation, Self::Send, Self::Receive, Self::Wait, Self::Collective];
+}
+
+/// A place of the source, as [`Run::place`] numbers it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
+pub struct PlaceId(pub(crate) u32);
+
+impl PlaceId {
+    /// No place is known.
+    pub const UNKNOWN: Self = Self(0);
+}
+
+/// What a rank did from one moment to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span<'a> {
+    /// What it did.
+    pub kind: Kind,
+    /// From when \[ns\].
+    pub begin: u64,
+    /// Until when \[ns\].
+    pub end: u64,
+    /// Where. Of computation the line that computes or, where that is not known, the line of the call it leads to.
+    pub place: PlaceId,
+    /// Number of the call in the rank's trace; `None`: no call. Pieces of one call (sending, then waiting) have one number.
+    pub event: Option<u64>,
+    /// Name of the call: `Send`.
+    pub call: &'a str,
+    /// The other rank, where there is one.
+    pub peer: Option<u32>,
+    /// Payload \[B\].
+    pub bytes: u64,
+    /// Tag.
+    pub tag: i32,
+}
+
+impl Span<'_> {
+    /// A span of which no more is known.
+    pub fn new(kind: Kind, begin: u64, end: u64) -> Self {
+        Self { kind, begin, end, place: PlaceId::UNKNOWN, event: None, call: "", peer: None, bytes: 0, tag: 0 }
+    }
+}
+
+/// A message from rank to rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Who sends.
+    pub from: u32,
+    /// Who receives.
+    pub to: u32,
+    /// When sending began \[ns\]: begin of the span that sends.
+    pub sent: u64,
+    /// When it was received \[ns\]: end of the span in which it was.
+    pub arrived: u64,
+    /// Payload \[B\].
+    pub bytes: u64,
+    /// Tag.
+    pub tag: i32,
+    /// Where it is sent.
+    pub from_place: PlaceId,
+    /// Where it is received.
+    pub to_place: PlaceId,
+}
+
+impl Message {
+    /// A message of which no more is known.
+    pub fn new(from: u32, to: u32, sent: u64, arrived: u64) -> Self {
+        let (bytes, tag) = (0, 0);
+        Self { from, to, sent, arrived, bytes, tag, from_place: PlaceId::UNKNOWN, to_place: PlaceId::UNKNOWN }
+    }
+}
+
+/// A span as it is kept; or several that are too close together, one of each kind, with the sum of their times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Kept {
+    pub begin: u64,
+    pub end: u64,
+    pub event: Option<u64>,
+    /// Of several spans: how many they are.
+    pub bytes: u64,
+    pub place: PlaceId,
+    pub peer: Option<u32>,
+    pub tag: i32,
+    pub call: u32,
+    pub kind: Kind,
+    pub several: bool,
+}
+
+/// A run, as the page shows it: made span by span and message by message, in the order of time on each rank.
+///
+/// Up to 2.5 million spans and a million messages are kept as they are. Beyond, spans that are close together become one
+/// of each kind, closer than twice as long whenever there are too many again, so that the shares of the kinds stay true
+/// everywhere; and every second message stays. All sums are of the whole run.
+///
+/// Memory: at most some 250 MB, and the sums: an entry for each pair of ranks and each line of each rank.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub(crate) spans: Vec<Vec<Kept>>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) places: Vec<(String, u32)>,
+    pub(crate) calls: Vec<String>,
+    pub(crate) totals: Totals,
+    /// Spans closer than this became one of each kind \[ns\]; 0: none did.
+    pub(crate) resolution: u64,
+    /// One message of so many was kept.
+    pub(crate) stride: u64,
+    place_numbers: BTreeMap<String, BTreeMap<u32, PlaceId>>,
+    call_numbers: BTreeMap<String, u32>,
+    kept: usize,
+    offered: u64,
+    most_spans: usize,
+    most_messages: usize,
+}
+
+impl Run {
+    /// A run of so many ranks in which nothing happened yet.
+    pub fn new(ranks: u32) -> Self {
+        let mut run = Self {
+            spans: Vec::new(),
+            messages: Vec::new(),
+            places: vec![(String::new(), 0)],
+            calls: vec![String::new()],
+            totals: Totals::default(),
+            resolution: 0,
+            stride: 1,
+            place_numbers: BTreeMap::new(),
+            call_numbers: BTreeMap::from([(String::new(), 0)]),
+            kept: 0,
+            offered: 0,
+            most_spans: MOST_SPANS,
+            most_messages: MOST_MESSAGES,
+        };
+        run.grow(ranks);
+        run
+    }
+
+    /// The same with other limits of how much is kept as it is.
+    #[must_use]
+    pub fn keeping(mut self, spans: usize, messages: usize) -> Self {
+        (self.most_spans, self.most_messages) = (spans.max(1), messages.max(1));
+        self
+    }
+
+    /// The number of a place: a file and a line of it, from 1.
+    pub fn place(&mut self, file: &str, line: u32) -> PlaceId {
+        if file.is_empty() {
+            return PlaceId::UNKNOWN;
+        }
+        if let Some(&place) = self.place_numbers.get(file).and_then(|lines| lines.get(&line)) {
+            return place;
+        }
+        let place = PlaceId(self.places.len() as u32);
+        self.places.push((file.to_owned(), line));
+        self.place_numbers.entry(file.to_owned()).or_default().insert(line, place);
+        place
+    }
+
+    /// Adds what a rank did next.
+    ///
+    /// Spans of a rank follow each other: one that begins before the end of the last begins at that end instead.
+    pub fn span(&mut self, rank: u32, mut span: Span<'_>) {
+        self.grow(rank.saturating_add(1));
+        let last = self.spans[rank as usize].last();
+        span.begin = span.begin.max(last.map_or(0, |last| last.end));
+        span.end = span.end.max(span.begin);
+        let first_piece = span.event.is_none() || self.totals.ranks[rank as usize].event != span.event;
+        let call = self.call(span.call);
+        self.totals.span(rank, &span, call, first_piece);
+        let Span { kind, begin, end, place, event, peer, bytes, tag, .. } = span;
+        self.spans[rank as usize].push(Kept { begin, end, event, bytes, place, peer, tag, call, kind, several: false });
+        self.kept += 1;
+        if self.kept > self.most_spans {
+            self.coarsen();
+        }
+    }
+
+    /// Adds a message.
+    pub fn message(&mut self, message: &Message) {
+        self.grow(message.from.max(message.to).saturating_add(1));
+        self.totals.message(message);
+        if self.offered.is_multiple_of(self.stride) {
+            self.messages.push(*message);
+        }
+        self.offered += 1;
+        if self.messages.len() > self.most_messages {
+            let mut number = 0;
+            self.messages.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            self.stride *= 2;
+        }
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.spans.len() as u32
+    }
+
+    /// When the last rank ended \[ns\].
+    pub fn end(&self) -> u64 {
+        self.totals.ranks.iter().map(|rank| rank.end).max().unwrap_or(0)
+    }
+
+    fn grow(&mut self, ranks: u32) {
+        if self.spans.len() < ranks as usize {
+            self.spans.resize_with(ranks as usize, Vec::new);
+            self.totals.ranks.resize_with(ranks as usize, Default::default);
+        }
+    }
+
+    fn call(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.call_numbers.get(name) {
+            return number;
+        }
+        let number = self.calls.len() as u32;
+        self.calls.push(name.to_owned());
+        self.call_numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// Makes spans that are close together one of each kind, until less than three quarters of the spans are left.
+    fn coarsen(&mut self) {
+        let wanted = self.most_spans / 4 * 3;
+        self.resolution = self.resolution.max(self.end() / (1 << 20)).max(1);
+        loop {
+            for spans in &mut self.spans {
+                *spans = bundle(spans, self.resolution);
+            }
+            self.kept = self.spans.iter().map(Vec::len).sum();
+            if self.kept <= wanted {
+                return;
+            }
+            if self.resolution > self.end() {
+                // A rank keeps a span of each kind even where the whole run is one window: then there are very many
+                // ranks, and more has to be allowed.
+                self.most_spans = self.kept * 2;
+                return;
+            }
+            self.resolution *= 2;
+        }
+    }
+}
+
+/// Makes the spans that begin in one window of this length one of each kind.
+///
+/// The sum of each kind's times stays; what was between the spans comes behind them. Spans as long as a window stay as
+/// they are.
+fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
+    let mut bundled = Vec::with_capacity(spans.len());
+    let small = |span: &Kept| span.end - span.begin < window;
+    let together = |a: &Kept, b: &Kept| small(a) && small(b) && a.begin / window == b.begin / window;
+    for group in spans.chunk_by(together) {
+        let kinds = Kind::ALL.iter().filter(|&&kind| group.iter().any(|span| span.kind == kind)).count();
+        if group.len() <= kinds {
+            bundled.extend_from_slice(group);
+            continue;
+        }
+        let mut begin = group[0].begin;
+        for kind in Kind::ALL {
+            let mut of_kind = group.iter().filter(|span| span.kind == kind);
+            let Some(&first) = of_kind.next() else { continue };
+            let weight = |span: &Kept| if span.several { span.bytes } else { 1 };
+            let mut one =
+                Kept { begin, bytes: weight(&first), event: None, peer: None, tag: 0, several: true, ..first };
+            let mut time = first.end - first.begin;
+            for span in of_kind {
+                time += span.end - span.begin;
+                one.bytes += weight(span);
+                if span.place != one.place {
+                    one.place = PlaceId::UNKNOWN;
+                }
+                if span.call != one.call {
+                    one.call = 0;
+                }
+            }
+            one.end = begin + time;
+            begin = one.end;
+            bundled.push(one);
+        }
+    }
+    bundled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(spans: &[Kept]) -> [u64; KINDS] {
+        let mut sums = [0; KINDS];
+        for span in spans {
+            sums[span.kind as usize] += span.end - span.begin;
+        }
+        sums
+    }
+
+    fn long_run(spans: u64, limit: usize) -> Run {
+        let mut run = Run::new(2).keeping(limit, limit);
+        for i in 0..spans {
+            let (begin, kind) = (i * 100, Kind::ALL[(i % 3) as usize]);
+            let event = (kind != Kind::Computation).then_some(i);
+            run.span(0, Span { event, call: "Send", ..Span::new(kind, begin, begin + 10 + 20 * (i % 3)) });
+            run.message(&Message { bytes: 8, ..Message::new(0, 1, begin, begin + 50) });
+        }
+        run
+    }
+
+    #[test]
+    fn a_short_run_is_kept_as_it_is() {
+        let run = long_run(900, 1000);
+        assert_eq!((run.spans[0].len(), run.resolution), (900, 0));
+        assert_eq!((run.messages.len(), run.stride), (900, 1));
+        assert_eq!((run.spans[0][7].begin, run.spans[0][7].end, run.spans[0][7].event), (700, 730, Some(7)));
+    }
+
+    #[test]
+    fn a_long_run_keeps_its_sums_and_loses_detail() {
+        let run = long_run(100_000, 1000);
+        assert!(run.spans[0].len() <= 1000 && run.resolution > 0, "{} {}", run.spans[0].len(), run.resolution);
+        assert!(run.messages.len() <= 1000 && run.stride > 1);
+        assert_eq!(sums(&run.spans[0]), run.totals.ranks[0].ns);
+        assert_eq!(run.totals.ranks[0].ns, [333_340, 999_990, 1_666_650, 0, 0]);
+        assert_eq!((run.totals.events, run.totals.all.messages, run.totals.all.bytes), (66_666, 100_000, 800_000));
+        let counted: u64 = run.spans[0].iter().map(|span| if span.several { span.bytes } else { 1 }).sum();
+        assert_eq!(counted, 100_000);
+        for pair in run.spans[0].windows(2) {
+            assert!(pair[0].end <= pair[1].begin, "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn shares_stay_where_they_were() {
+        // Computation first, waiting then: no window may mix the halves but the one at the border.
+        let mut run = Run::new(1).keeping(100, 1);
+        for i in 0..5_000 {
+            let kind = if i < 2_500 { Kind::Computation } else { Kind::Wait };
+            run.span(0, Span::new(kind, i * 10, i * 10 + 10));
+        }
+        let middle = 25_000;
+        let early: u64 =
+            run.spans[0].iter().filter(|s| s.kind == Kind::Wait).map(|s| middle.max(s.begin) - s.begin).sum();
+        assert!(early <= run.resolution, "{early} of waiting before its time");
+    }
+
+    #[test]
+    fn more_ranks_than_spans_may_be_kept_is_no_endless_loop() {
+        let mut run = Run::new(50).keeping(10, 10);
+        for rank in 0..50 {
+            run.span(rank, Span::new(Kind::Computation, 0, 5));
+        }
+        assert_eq!(run.spans.iter().map(Vec::len).sum::<usize>(), 50);
+    }
+
+    #[test]
+    fn spans_that_overlap_are_put_behind_each_other() {
+        let mut run = Run::new(1);
+        run.span(0, Span::new(Kind::Send, 10, 30));
+        run.span(0, Span::new(Kind::Wait, 20, 25));
+        run.span(0, Span::new(Kind::Computation, 40, 35));
+        let times: Vec<_> = run.spans[0].iter().map(|span| (span.begin, span.end)).collect();
+        assert_eq!(times, [(10, 30), (30, 30), (40, 40)]);
+    }
+
+    #[test]
+    fn pieces_of_a_call_are_one_call() {
+        let mut run = Run::new(1);
+        let place = run.place("a.c", 3);
+        for kind in [Kind::Send, Kind::Wait] {
+            run.span(0, Span { event: Some(4), call: "Send", bytes: 100, place, ..Span::new(kind, 0, 10) });
+        }
+        let line = run.totals.lines[&(place, 0)];
+        assert_eq!((run.totals.events, line.calls, line.bytes), (1, 1, 100));
+    }
+
+    #[test]
+    fn a_place_has_one_number() {
+        let mut run = Run::new(1);
+        assert_eq!(run.place("a.c", 3), run.place("a.c", 3));
+        assert_ne!(run.place("a.c", 3), run.place("b.c", 3));
+        assert_eq!(run.place("", 3), PlaceId::UNKNOWN);
+    }
+}

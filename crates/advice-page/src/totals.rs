@@ -1,0 +1,113 @@
+//! What a run adds up to: kept complete while it is read, whatever the picture of it leaves out.
+
+use std::collections::BTreeMap;
+
+use crate::run::{KINDS, Message, PlaceId, Span};
+
+/// Time of each kind \[ns\].
+pub(crate) type ByKind = [u64; KINDS];
+
+/// What one rank spent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Use {
+    /// Time by kind \[ns\].
+    pub ns: ByKind,
+    /// When its last span ended \[ns\].
+    pub end: u64,
+    /// Its last call.
+    pub event: Option<u64>,
+}
+
+/// What one line cost a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Line {
+    /// Time by kind \[ns\].
+    pub ns: ByKind,
+    /// Calls.
+    pub calls: u64,
+    /// Their payload \[B\].
+    pub bytes: u64,
+    /// The longest span \[ns\].
+    pub longest: u64,
+}
+
+/// What calls of one name cost a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Calls {
+    /// How many.
+    pub count: u64,
+    /// Time \[ns\].
+    pub ns: u64,
+    /// The longest \[ns\]; of a call in several pieces its longest piece.
+    pub longest: u64,
+    /// Payload \[B\].
+    pub bytes: u64,
+}
+
+/// Messages, and their bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Traffic {
+    /// How many.
+    pub messages: u64,
+    /// Payload \[B\].
+    pub bytes: u64,
+}
+
+impl Traffic {
+    fn add(&mut self, bytes: u64) {
+        self.messages += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// All sums of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    /// By rank.
+    pub ranks: Vec<Use>,
+    /// By line and rank.
+    pub lines: BTreeMap<(PlaceId, u32), Line>,
+    /// By call (an index of the run's names) and rank.
+    pub calls: BTreeMap<(u32, u32), Calls>,
+    /// By sender and receiver.
+    pub pairs: BTreeMap<(u32, u32), Traffic>,
+    /// By size: entry `i` holds messages of `2^(i-1) .. 2^i - 1` bytes, entry 0 those without any.
+    pub sizes: BTreeMap<u32, Traffic>,
+    /// Events: calls of the program.
+    pub events: u64,
+    /// All messages.
+    pub all: Traffic,
+}
+
+impl Totals {
+    /// Adds a span whose call has this number, and is not another piece of the call before.
+    pub fn span(&mut self, rank: u32, span: &Span<'_>, call: u32, first_piece: bool) {
+        let (ns, kind) = (span.end - span.begin, span.kind as usize);
+        let of_rank = &mut self.ranks[rank as usize];
+        of_rank.ns[kind] += ns;
+        of_rank.end = of_rank.end.max(span.end);
+        of_rank.event = span.event.or(of_rank.event);
+        let counted = u64::from(span.event.is_some() && first_piece);
+        let bytes = if first_piece { span.bytes } else { 0 };
+        self.events += counted;
+        let line = self.lines.entry((span.place, rank)).or_default();
+        line.ns[kind] += ns;
+        line.calls += counted;
+        line.bytes = line.bytes.saturating_add(bytes);
+        line.longest = line.longest.max(ns);
+        if span.event.is_some() {
+            let calls = self.calls.entry((call, rank)).or_default();
+            calls.count += counted;
+            calls.ns += ns;
+            calls.longest = calls.longest.max(ns);
+            calls.bytes = calls.bytes.saturating_add(bytes);
+        }
+    }
+
+    /// Adds a message.
+    pub fn message(&mut self, message: &Message) {
+        self.all.add(message.bytes);
+        self.pairs.entry((message.from, message.to)).or_default().add(message.bytes);
+        self.sizes.entry(u64::BITS - message.bytes.leading_zeros()).or_default().add(message.bytes);
+    }
+}

@@ -1,0 +1,209 @@
+//! What is said of collective operations: vectors, blocks, counts, operators.
+//!
+//! Which field says what is the table in `docs/formats.md`: the block of one rank where all are alike, lists where they differ.
+
+use std::ffi::{c_int, c_void};
+
+use hayase_mpi::Handle;
+use hayase_trace::{Flags, Op};
+
+use crate::recorder::Recorder;
+
+/// Datatypes of the blocks of an operation.
+#[derive(Clone, Copy)]
+pub(super) enum Types {
+    /// All of one.
+    One(Handle),
+    /// An array, one a rank.
+    Each(*const c_void),
+}
+
+impl Recorder {
+    /// The root.
+    pub(super) fn rooted(&mut self, root: c_int) {
+        self.event.peer = self.peer(root);
+    }
+
+    /// Whether this rank is the root.
+    pub(super) fn roots(&self, root: c_int) -> bool {
+        if self.event.flags.has(Flags::INTER) {
+            root == self.abi.root
+        } else {
+            u32::try_from(root).is_ok_and(|root| self.communicators.rank() == Some(root))
+        }
+    }
+
+    /// Whether an address is the constant for working in place, which is then said.
+    fn in_place(&mut self, address: *const c_void) -> bool {
+        let in_place = address as usize == self.abi.in_place;
+        if in_place {
+            self.event.flags = self.event.flags.and(Flags::IN_PLACE);
+        }
+        in_place
+    }
+
+    /// Where data comes from and goes to.
+    fn buffers(&mut self, from: *const c_void, to: *const c_void, receives: bool) -> bool {
+        let in_place = self.in_place(from);
+        if in_place {
+            self.event.buffer = to as u64;
+        } else {
+            self.event.buffer = from as u64;
+            if receives {
+                self.event.buffer2 = to as u64;
+            }
+        }
+        in_place
+    }
+
+    /// The whole vector.
+    pub(super) fn vector(&mut self, buffer: *const c_void, count: c_int, datatype: Handle) {
+        self.event.bytes = self.elements(count, datatype);
+        self.event.buffer = buffer as u64;
+    }
+
+    /// The whole vector (or a block of it), reduced by an operator.
+    pub(super) fn reduces(&mut self, from: *const c_void, to: *mut c_void, count: c_int, datatype: Handle, op: Handle) {
+        let receives = self.event.peer < 0 || self.roots(self.event.peer);
+        self.buffers(from, to, receives);
+        self.event.bytes = self.elements(count, datatype);
+        let op = self.abi.handle(op);
+        self.event.op = match self.abi.operators.iter().position(|&known| known == op) {
+            Some(position) => Op(position as u8 + 1),
+            None => {
+                let mut commutes = 0;
+                // SAFETY: the handle is the program's; there is room for the answer.
+                unsafe { (self.mpi.op_commutative)(op, &raw mut commutes) };
+                if commutes != 0 { Op::USER } else { Op::USER_ORDERED }
+            }
+        };
+    }
+
+    /// The block that this rank sends; that of the others is alike. In place, it is the one that is received.
+    #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
+    pub(super) fn block(
+        &mut self,
+        from: *const c_void,
+        count: c_int,
+        datatype: Handle,
+        to: *mut c_void,
+        to_count: c_int,
+        to_type: Handle,
+        receives: bool,
+    ) {
+        let in_place = self.buffers(from, to, receives);
+        // The root of two groups contributes nothing: what it is sent is what there is to say.
+        let only_receives = self.event.flags.has(Flags::INTER) && receives && self.event.peer < 0 && count == 0;
+        self.event.bytes =
+            if in_place || only_receives { self.elements(to_count, to_type) } else { self.elements(count, datatype) };
+    }
+
+    /// The block that this rank receives; at the root the one that it sends, since it may keep its own in place.
+    #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
+    pub(super) fn block_received(
+        &mut self,
+        from: *const c_void,
+        count: c_int,
+        datatype: Handle,
+        to: *mut c_void,
+        to_count: c_int,
+        to_type: Handle,
+        sends: bool,
+    ) {
+        let in_place = self.in_place(to);
+        if sends {
+            self.event.buffer = from as u64;
+            self.event.buffer2 = if in_place { 0 } else { to as u64 };
+            self.event.bytes = self.elements(count, datatype);
+        } else {
+            self.event.buffer = to as u64;
+            self.event.bytes = self.elements(to_count, to_type);
+        }
+    }
+
+    /// Blocks that differ go out: all of them at the root, this rank's own.
+    #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
+    pub(super) fn scatters(
+        &mut self,
+        from: *const c_void,
+        counts: *const c_int,
+        datatype: Handle,
+        to: *mut c_void,
+        to_count: c_int,
+        to_type: Handle,
+        sends: bool,
+    ) {
+        let in_place = self.in_place(to);
+        self.event.buffer2 = if in_place { 0 } else { to as u64 };
+        if !in_place {
+            self.event.bytes2 = self.elements(to_count, to_type);
+        }
+        if sends {
+            self.event.buffer = from as u64;
+            self.blocks_sent(counts, datatype);
+            if in_place {
+                let me = self.communicators.rank().unwrap_or(0) as usize;
+                self.event.bytes2 = self.event.counts.get(me).copied().unwrap_or(0);
+            }
+        }
+    }
+
+    /// Bytes sent to each rank.
+    pub(super) fn blocks_sent(&mut self, counts: *const c_int, datatype: Handle) {
+        let mut list = std::mem::take(&mut self.event.counts);
+        self.list(&mut list, counts, Types::One(datatype));
+        self.event.counts = list;
+    }
+
+    /// Bytes received from each rank; in place, this rank's own is among them.
+    pub(super) fn blocks_received(&mut self, counts: *const c_int, datatype: Handle, from: *const c_void) {
+        let mut list = std::mem::take(&mut self.event.counts2);
+        self.list(&mut list, counts, Types::One(datatype));
+        if from as usize == self.abi.in_place {
+            let me = self.communicators.rank().unwrap_or(0) as usize;
+            self.event.bytes = list.get(me).copied().unwrap_or(0);
+        }
+        self.event.counts2 = list;
+    }
+
+    /// Bytes sent to and received from each rank.
+    pub(super) fn all_to_all(
+        &mut self,
+        from: *const c_void,
+        counts: *const c_int,
+        types: Types,
+        to: *mut c_void,
+        to_counts: *const c_int,
+        to_types: Types,
+    ) {
+        let in_place = self.buffers(from, to, true);
+        let mut received = std::mem::take(&mut self.event.counts2);
+        self.list(&mut received, to_counts, to_types);
+        let mut sent = std::mem::take(&mut self.event.counts);
+        if in_place {
+            sent.extend_from_slice(&received);
+        } else {
+            self.list(&mut sent, counts, types);
+        }
+        (self.event.counts, self.event.counts2) = (sent, received);
+    }
+
+    /// Bytes of each block.
+    fn list(&mut self, list: &mut Vec<u64>, counts: *const c_int, types: Types) {
+        list.clear();
+        if let Types::One(datatype) = types {
+            self.elements(0, datatype);
+        }
+        for i in 0..self.communicators.partners() {
+            // SAFETY: the program gives a count for each rank of the communicator, and a datatype if these differ.
+            let (count, size) = unsafe {
+                let size = match types {
+                    Types::One(_) => u64::from(self.event.element),
+                    Types::Each(types) => self.size_of(self.abi.read_handle(types, i)),
+                };
+                (*counts.add(i), size)
+            };
+            list.push(size * u64::try_from(count).unwrap_or(0));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! How a call comes in: exported symbols that learn where they were called from.
+//!
+//! A function of Rust cannot ask for its return address. So what is exported is a few instructions that hand the call on to
+//! a body with one argument more, the last: the return address. Where the arguments leave a register free, that
+//! is a move and a jump; where they do not, the arguments on the stack are copied below it.
+//!
+//! `export!(MPI_Send 6 send)` exports `MPI_Send` of six arguments, each an integer or a pointer; `send` is an
+//! `unsafe extern "C" fn` with these six and `site: usize`. `PMPI_Send` is exported as well, the same: that is what the layers for
+//! Fortran call ([`fortran`](crate::fortran)).
+
+/// Exports symbols: name, number of arguments, body.
+macro_rules! export {
+    ($($symbol:ident $arity:tt $body:path;)*) => {
+        $(
+            #[doc = concat!("`", stringify!($symbol), "` for the program.")]
+            ///
+            /// # Safety
+            /// As MPI has it.
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case, reason = "it is the name of MPI")]
+            pub unsafe extern "C" fn $symbol() {
+                $crate::entry::hand_on!($arity $body)
+            }
+
+            const _: () = {
+                /// The same by its other name.
+                ///
+                /// # Safety
+                /// As MPI has it.
+                #[unsafe(naked)]
+                #[unsafe(export_name = concat!("P", stringify!($symbol)))]
+                unsafe extern "C" fn beneath() {
+                    $crate::entry::hand_on!($arity $body)
+                }
+            };
+        )*
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! hand_on {
+    (0 $body:path) => { $crate::entry::hand_on!(@register "rdi" $body) };
+    (1 $body:path) => { $crate::entry::hand_on!(@register "rsi" $body) };
+    (2 $body:path) => { $crate::entry::hand_on!(@register "rdx" $body) };
+    (3 $body:path) => { $crate::entry::hand_on!(@register "rcx" $body) };
+    (4 $body:path) => { $crate::entry::hand_on!(@register "r8" $body) };
+    (5 $body:path) => { $crate::entry::hand_on!(@register "r9" $body) };
+    (6 $body:path) => { $crate::entry::hand_on!(@stack 0 "" 8 $body) };
+    (7 $body:path) => { $crate::entry::hand_on!(@stack 8 "push qword ptr [rsp + 24]" 24 $body) };
+    (8 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 2\npush qword ptr [rsp + 24]\n.endr" 24 $body) };
+    (9 $body:path) => { $crate::entry::hand_on!(@stack 8 ".rept 3\npush qword ptr [rsp + 40]\n.endr" 40 $body) };
+    (10 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 4\npush qword ptr [rsp + 40]\n.endr" 40 $body) };
+    (11 $body:path) => { $crate::entry::hand_on!(@stack 8 ".rept 5\npush qword ptr [rsp + 56]\n.endr" 56 $body) };
+    (12 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 6\npush qword ptr [rsp + 56]\n.endr" 56 $body) };
+    (13 $body:path) => { $crate::entry::hand_on!(@stack 8 ".rept 7\npush qword ptr [rsp + 72]\n.endr" 72 $body) };
+    (14 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 8\npush qword ptr [rsp + 72]\n.endr" 72 $body) };
+    (@register $register:literal $body:path) => {
+        ::core::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {body}", body = sym $body)
+    };
+    // On entry the stack is 8 below a multiple of 16, and a call wants a multiple. Each push moves the stack by as much
+    // as the next argument lies lower: the offset is the same every time.
+    (@stack $align:literal $copy:literal $clean:literal $body:path) => {
+        ::core::arch::naked_asm!(
+            ".if {align}",
+            "sub rsp, {align}",
+            ".endif",
+            "push qword ptr [rsp + {align}]",
+            $copy,
+            "call {body}",
+            "add rsp, {clean}",
+            "ret",
+            align = const $align,
+            clean = const $clean,
+            body = sym $body,
+        )
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! hand_on {
+    (0 $body:path) => { $crate::entry::hand_on!(@register "x0" $body) };
+    (1 $body:path) => { $crate::entry::hand_on!(@register "x1" $body) };
+    (2 $body:path) => { $crate::entry::hand_on!(@register "x2" $body) };
+    (3 $body:path) => { $crate::entry::hand_on!(@register "x3" $body) };
+    (4 $body:path) => { $crate::entry::hand_on!(@register "x4" $body) };
+    (5 $body:path) => { $crate::entry::hand_on!(@register "x5" $body) };
+    (6 $body:path) => { $crate::entry::hand_on!(@register "x6" $body) };
+    (7 $body:path) => { $crate::entry::hand_on!(@register "x7" $body) };
+    (8 $body:path) => { $crate::entry::hand_on!(@stack 0 16 $body) };
+    (9 $body:path) => { $crate::entry::hand_on!(@stack 1 16 $body) };
+    (10 $body:path) => { $crate::entry::hand_on!(@stack 2 32 $body) };
+    (11 $body:path) => { $crate::entry::hand_on!(@stack 3 32 $body) };
+    (12 $body:path) => { $crate::entry::hand_on!(@stack 4 48 $body) };
+    (13 $body:path) => { $crate::entry::hand_on!(@stack 5 48 $body) };
+    (14 $body:path) => { $crate::entry::hand_on!(@stack 6 64 $body) };
+    (@register $register:literal $body:path) => {
+        ::core::arch::naked_asm!(concat!("mov ", $register, ", x30"), "b {body}", body = sym $body)
+    };
+    (@stack $copied:literal $room:literal $body:path) => {
+        ::core::arch::naked_asm!(
+            "stp x29, x30, [sp, #-16]!",
+            "mov x29, sp",
+            "sub sp, sp, #{room}",
+            ".set hayase_i, 0",
+            ".rept {copied}",
+            "ldr x9, [x29, #(16 + 8 * hayase_i)]",
+            "str x9, [sp, #(8 * hayase_i)]",
+            ".set hayase_i, hayase_i + 1",
+            ".endr",
+            "str x30, [sp, #(8 * {copied})]",
+            "bl {body}",
+            "mov sp, x29",
+            "ldp x29, x30, [sp], #16",
+            "ret",
+            copied = const $copied,
+            room = const $room,
+            body = sym $body,
+        )
+    };
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("the recorder knows how calls come in on x86_64 and aarch64 only");
+
+pub(crate) use {export, hand_on};
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_int;
+    use std::mem::transmute;
+
+    /// Adds up its arguments, each in a digit of its own, and keeps the last to look at.
+    macro_rules! body {
+        ($name:ident $($argument:ident $digit:literal)*) => {
+            unsafe extern "C" fn $name($($argument: usize,)* site: usize) -> c_int {
+                let digits = 0_u64 $(+ $argument as u64 * 10_u64.pow($digit))*;
+                SEEN.with(|seen| seen.set((digits, site)));
+                7
+            }
+        };
+    }
+    thread_local! {
+        static SEEN: std::cell::Cell<(u64, usize)> = const { std::cell::Cell::new((0, 0)) };
+    }
+    body!(zero);
+    body!(five a 0 b 1 c 2 d 3 e 4);
+    body!(six a 0 b 1 c 2 d 3 e 4 f 5);
+    body!(seven a 0 b 1 c 2 d 3 e 4 f 5 g 6);
+    body!(eight a 0 b 1 c 2 d 3 e 4 f 5 g 6 h 7);
+    body!(nine a 0 b 1 c 2 d 3 e 4 f 5 g 6 h 7 i 8);
+    body!(twelve a 0 b 1 c 2 d 3 e 4 f 5 g 6 h 7 i 8 j 9 k 10 l 11);
+    body!(thirteen a 0 b 1 c 2 d 3 e 4 f 5 g 6 h 7 i 8 j 9 k 10 l 11 m 12);
+    export! {
+        hayase_test_zero 0 zero;
+        hayase_test_five 5 five;
+        hayase_test_six 6 six;
+        hayase_test_seven 7 seven;
+        hayase_test_eight 8 eight;
+        hayase_test_nine 9 nine;
+        hayase_test_twelve 12 twelve;
+        hayase_test_thirteen 13 thirteen;
+    }
+
+    macro_rules! call {
+        ($symbol:ident($($value:literal),*) gives $digits:literal) => {{
+            #[allow(unused_macros, reason = "a call without arguments has no use for it")]
+            macro_rules! word { ($v:literal) => { usize }; }
+            // SAFETY: the symbol takes this many words.
+            let function = unsafe { transmute::<unsafe extern "C" fn(), unsafe extern "C" fn($(word!($value)),*) -> c_int>($symbol) };
+            // SAFETY: the body looks at words only.
+            let result = unsafe { function($($value),*) };
+            let (digits, site) = SEEN.with(std::cell::Cell::get);
+            assert_eq!((result, digits), (7, $digits), stringify!($symbol));
+            // The call returns into this test: far from zero, near to the function that runs.
+            let here = every_argument_and_the_return_address_arrive as fn() as usize;
+            assert!(site.abs_diff(here) < 1 << 20, "{} from {site:#x}, not near {here:#x}", stringify!($symbol));
+        }};
+    }
+
+    #[test]
+    fn every_argument_and_the_return_address_arrive() {
+        call!(hayase_test_zero() gives 0);
+        call!(hayase_test_five(1, 2, 3, 4, 5) gives 54321);
+        call!(hayase_test_six(1, 2, 3, 4, 5, 6) gives 654321);
+        call!(hayase_test_seven(1, 2, 3, 4, 5, 6, 7) gives 7654321);
+        call!(hayase_test_eight(1, 2, 3, 4, 5, 6, 7, 8) gives 87654321);
+        call!(hayase_test_nine(1, 2, 3, 4, 5, 6, 7, 8, 9) gives 987654321);
+        call!(hayase_test_twelve(1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3) gives 321987654321);
+        call!(hayase_test_thirteen(1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4) gives 4321987654321);
+    }
+}

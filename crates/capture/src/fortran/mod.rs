@@ -1,0 +1,249 @@
+//! Calls from Fortran: `mpif.h`, `use mpi` and `use mpi_f08`.
+//!
+//! All three interfaces of every MPI known here are a layer over the C functions: `mpi_send_` of Open MPI calls `PMPI_Send`, that of
+//! MPICH `MPI_Send`; `mpi_send_f08_` of Open MPI goes through the layer of `mpif.h`, `mpi_send_f08ts_` of MPICH takes the address and the type
+//! out of the array's descriptor and calls `MPI_Send`. That layer knows how its handles, statuses, descriptors
+//! and constants (`MPI_IN_PLACE`, `MPI_STATUS_IGNORE`) look in C, in the MPI that the program was built with. So the recorder
+//! takes the calls where they come out of the layer: it exports `PMPI_Send` as well as `MPI_Send`, and whichever is called from
+//! outside MPI first is the program's call, counted once.
+//!
+//! What is lost on the way through the layer is where the program made the call. So the symbols of Fortran are exported too: they note
+//! the address that they return to, and jump on to the layer with every argument as it came, whatever its signature.
+//! The C call that follows takes the note ([`caller`]).
+//!
+//! | interface | Open MPI | MPICH |
+//! |---|---|---|
+//! | `mpif.h`, `use mpi` | `mpi_send_` | `mpi_send_` |
+//! | `use mpi_f08`, buffers | `mpi_send_f08_` | `mpi_send_f08ts_`, `mpi_send_f08ts_large_` (counts of 8 bytes) |
+//! | `use mpi_f08`, others | `mpi_wait_f08_` | `mpi_wait_f08_` |
+//!
+//! Compilers that append two underscores or none, or write capitals, have those names.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+thread_local! {
+    /// Where the layer was entered; 0: the last note has been taken.
+    static NOTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Where a call that came in from `site` was made: where the layer of Fortran was entered, if it was.
+#[inline]
+pub fn caller(site: usize) -> usize {
+    match NOTED.get() {
+        0 => site,
+        noted => {
+            NOTED.set(0);
+            noted
+        }
+    }
+}
+
+/// A symbol of Fortran, and the one beneath it.
+#[derive(Debug)]
+struct Entry {
+    name: &'static str,
+    /// The symbol of the layer; null as long as it has not been looked up.
+    layer: AtomicPtr<c_void>,
+}
+
+impl Entry {
+    const fn new(name: &'static str) -> Self {
+        Self { name, layer: AtomicPtr::new(null_mut()) }
+    }
+}
+
+/// Notes where an entry was called from and returns where to go on.
+extern "C" fn note(entry: &Entry, site: usize) -> *mut c_void {
+    NOTED.set(site);
+    let layer = entry.layer.load(Ordering::Relaxed);
+    if !layer.is_null() {
+        return layer;
+    }
+    let layer = crate::mpi::beneath(entry.name);
+    if layer.is_null() {
+        eprintln!("hayase: the program calls `{}`, which no library has", entry.name);
+        std::process::abort();
+    }
+    entry.layer.store(layer, Ordering::Relaxed);
+    layer
+}
+
+/// Hands a call to [`note`] and goes on with all arguments as they came, in registers and on the stack.
+///
+/// Arguments of Fortran are addresses, and lengths of texts: none is in a floating-point register.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn go_on() {
+    ::core::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "push rax",
+        "mov rdi, r11",
+        "mov rsi, [rsp + 56]",
+        "call {note}",
+        "mov r11, rax",
+        "pop rax",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "jmp r11",
+        note = sym note,
+    )
+}
+
+/// See above.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+unsafe extern "C" fn go_on() {
+    ::core::arch::naked_asm!(
+        "stp x29, x30, [sp, #-96]!",
+        "mov x29, sp",
+        "stp x0, x1, [sp, #16]",
+        "stp x2, x3, [sp, #32]",
+        "stp x4, x5, [sp, #48]",
+        "stp x6, x7, [sp, #64]",
+        "str x8, [sp, #80]",
+        "mov x0, x9",
+        "mov x1, x30",
+        "bl {note}",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x2, x3, [sp, #32]",
+        "ldp x4, x5, [sp, #48]",
+        "ldp x6, x7, [sp, #64]",
+        "ldr x8, [sp, #80]",
+        "ldp x29, x30, [sp], #96",
+        "br x16",
+        note = sym note,
+    )
+}
+
+/// Exports the symbols of calls, by their names in lowercase without `mpi_`.
+macro_rules! export {
+    ($($call:ident)*) => { $(
+        export!(@symbol concat!("mpi_", stringify!($call)), "");
+        export!(@symbol concat!("mpi_", stringify!($call)), "_");
+        export!(@symbol concat!("mpi_", stringify!($call)), "__");
+        export!(@symbol concat!("mpi_", stringify!($call)), "_f08_");
+        export!(@symbol concat!("mpi_", stringify!($call)), "_f08ts_");
+        export!(@symbol concat!("mpi_", stringify!($call)), "_f08ts_large_");
+    )* };
+    (@symbol $name:expr, $suffix:literal) => {
+        const _: () = {
+            static ENTRY: Entry = Entry::new(concat!($name, $suffix));
+
+            /// The call, for the program.
+            ///
+            /// # Safety
+            /// As MPI has it.
+            #[unsafe(naked)]
+            #[unsafe(export_name = concat!($name, $suffix))]
+            unsafe extern "C" fn entry() {
+                #[cfg(target_arch = "x86_64")]
+                ::core::arch::naked_asm!(
+                    "lea r11, [rip + {entry}]",
+                    "jmp {go_on}",
+                    entry = sym ENTRY,
+                    go_on = sym go_on
+                );
+                #[cfg(target_arch = "aarch64")]
+                ::core::arch::naked_asm!(
+                    "adrp x9, {entry}",
+                    "add x9, x9, :lo12:{entry}",
+                    "b {go_on}",
+                    entry = sym ENTRY,
+                    go_on = sym go_on
+                );
+            }
+        };
+    };
+}
+
+// Whatever is recorded from C.
+export! {
+    init init_thread finalize abort
+    send bsend ssend rsend isend ibsend issend irsend recv irecv sendrecv sendrecv_replace mrecv imrecv
+    send_init bsend_init ssend_init rsend_init recv_init start startall
+    wait waitall waitany waitsome test testall testany testsome cancel request_free probe iprobe mprobe improbe
+    barrier bcast reduce allreduce gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw
+    reduce_scatter reduce_scatter_block scan exscan
+    ibarrier ibcast ireduce iallreduce igather igatherv iscatter iscatterv iallgather iallgatherv
+    ialltoall ialltoallv ialltoallw ireduce_scatter ireduce_scatter_block iscan iexscan
+    neighbor_allgather neighbor_allgatherv neighbor_alltoall neighbor_alltoallv neighbor_alltoallw
+    ineighbor_allgather ineighbor_allgatherv ineighbor_alltoall ineighbor_alltoallv ineighbor_alltoallw
+    isendrecv isendrecv_replace psend_init precv_init
+    barrier_init bcast_init reduce_init allreduce_init gather_init gatherv_init scatter_init scatterv_init
+    allgather_init allgatherv_init alltoall_init alltoallv_init alltoallw_init
+    reduce_scatter_init reduce_scatter_block_init scan_init exscan_init
+    comm_dup comm_dup_with_info comm_idup comm_split comm_split_type comm_create comm_create_group comm_free
+    cart_create cart_sub graph_create dist_graph_create dist_graph_create_adjacent intercomm_create intercomm_merge
+    comm_spawn comm_spawn_multiple comm_accept comm_connect comm_disconnect comm_join
+    win_create win_allocate win_allocate_shared win_create_dynamic win_free win_fence win_start win_complete win_post win_wait
+    win_lock win_lock_all win_unlock win_unlock_all win_flush win_flush_all win_flush_local win_flush_local_all win_sync
+    win_attach win_detach win_test
+    put get accumulate get_accumulate fetch_and_op compare_and_swap rput rget raccumulate rget_accumulate
+    file_open file_close file_delete file_set_size file_preallocate file_set_view file_sync
+    file_read file_read_all file_read_at file_read_at_all file_read_shared file_read_ordered
+    file_write file_write_all file_write_at file_write_at_all file_write_shared file_write_ordered
+    file_iread file_iread_at file_iread_all file_iread_at_all file_iread_shared
+    file_iwrite file_iwrite_at file_iwrite_all file_iwrite_at_all file_iwrite_shared
+    file_seek file_seek_shared
+    file_read_all_begin file_read_all_end file_read_at_all_begin file_read_at_all_end
+    file_write_all_begin file_write_all_end file_write_at_all_begin file_write_at_all_end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_taken_once() {
+        assert_eq!(caller(7), 7, "nobody came through Fortran");
+        NOTED.set(42);
+        assert_eq!(caller(7), 42);
+        assert_eq!(caller(7), 7);
+    }
+
+    /// What the layer of Fortran does with its arguments: those in registers and those on the stack.
+    unsafe extern "C" fn layer(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64, i: u64, j: u64) -> u64 {
+        [a, b, c, d, e, f, g, h, i, j].into_iter().fold(0, |sum, digit| sum * 10 + digit)
+    }
+
+    static ENTRY: Entry = Entry::new("hayase_test_layer");
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn entry() {
+        #[cfg(target_arch = "x86_64")]
+        ::core::arch::naked_asm!("lea r11, [rip + {entry}]", "jmp {go_on}", entry = sym ENTRY, go_on = sym go_on);
+        #[cfg(target_arch = "aarch64")]
+        ::core::arch::naked_asm!(
+            "adrp x9, {entry}",
+            "add x9, x9, :lo12:{entry}",
+            "b {go_on}",
+            entry = sym ENTRY,
+            go_on = sym go_on
+        );
+    }
+
+    #[test]
+    fn arguments_go_on_as_they_came_and_the_caller_is_noted() {
+        ENTRY.layer.store(layer as *mut c_void, Ordering::Relaxed);
+        type Layer = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
+        // SAFETY: what is jumped on to takes these arguments.
+        let entry = unsafe { std::mem::transmute::<*const (), Layer>(entry as *const ()) };
+        // SAFETY: as above.
+        assert_eq!(unsafe { entry(1, 2, 3, 4, 5, 6, 7, 8, 9, 0) }, 1_234_567_890);
+        let here = arguments_go_on_as_they_came_and_the_caller_is_noted as *const () as usize;
+        assert!(caller(0).abs_diff(here) < 1 << 20);
+    }
+}

@@ -1,0 +1,163 @@
+//! The recorder ends: what waits is written, and what helps to read it.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::sync::atomic::Ordering;
+
+use super::{OFF, OTHER_THREADS, Recorder, STATE, signals};
+
+/// Why a recording ends that was asked to end early.
+pub(super) const STOPPED: &str = "stopped as asked";
+
+/// Ends the recording of a process that is still sound: how it came to that, empty if as it should.
+#[cold]
+pub fn finish(recorder: &mut Recorder, why: &str) {
+    if STATE.load(Ordering::Relaxed) == OFF {
+        return;
+    }
+    // With the token a rank that is recorded no longer must still take its turns.
+    if why != STOPPED || recorder.token.is_none() {
+        STATE.store(OFF, Ordering::Relaxed);
+    }
+    signals::restore();
+    if let Some(memory) = recorder.memory.take() {
+        // SAFETY: the function is the runtime's, with this signature.
+        unsafe { (memory.stop)() };
+    }
+    let Recorder { queue, poll, writer, opaque, lost, .. } = recorder;
+    let Some(mut writer) = writer.take() else { return };
+    let write = || {
+        if let Some(poll) = poll.take() {
+            queue.add(&poll.event, &mut writer)?;
+        }
+        queue.close(&mut writer)?;
+        if !opaque.is_empty() {
+            let mut text = String::new();
+            for (name, count) in opaque {
+                // Writing to a string does not fail.
+                let _ = writeln!(text, "{name} {count}");
+            }
+            writer.note("opaque", text.as_bytes())?;
+        }
+        if !why.is_empty() {
+            writer.note("ended", why.as_bytes())?;
+        }
+        writer.finish_with_lost(*lost + OTHER_THREADS.load(Ordering::Relaxed)).map(drop)
+    };
+    if let Err(error) = write() {
+        eprintln!("hayase: rank {}: the trace is not complete: {error}", recorder.rank);
+    }
+    if let Err(error) = recorder.write_maps() {
+        eprintln!("hayase: rank {}: the memory map is not complete: {error}", recorder.rank);
+    }
+    if let Some(peers) = &recorder.peers {
+        peers.leave();
+        if matters(why) {
+            peers.warn();
+        }
+    }
+    let others = OTHER_THREADS.load(Ordering::Relaxed);
+    if others > 0 {
+        eprintln!(
+            "hayase: rank {}: {others} calls of other threads than the one that initialised MPI are not recorded",
+            recorder.rank
+        );
+    }
+}
+
+/// Whether a rank that ends for this reason takes the others with it.
+fn matters(why: &str) -> bool {
+    !matches!(why, "" | STOPPED | "deadlock")
+}
+
+impl Recorder {
+    /// MPI is finalised everywhere: what the ranks shared is no longer needed.
+    pub(crate) fn clean_up(&self) {
+        if self.rank == 0 {
+            for name in ["ranks", "token"] {
+                // It may not be there.
+                let _ = std::fs::remove_file(self.directory.join(name));
+            }
+        }
+    }
+
+    /// Where the files of the process were in memory, and which builds they are.
+    fn write_maps(&self) -> std::io::Result<()> {
+        let mut text = Vec::new();
+        File::open("/proc/self/maps")?.read_to_end(&mut text)?;
+        for (name, id) in build_ids() {
+            let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            writeln!(text, "build-id {hex} {name}")?;
+        }
+        File::create(self.directory.join(format!("rank-{:05}.maps", self.rank)))?.write_all(&text)
+    }
+}
+
+/// The build ids of the files that are loaded.
+fn build_ids() -> Vec<(String, Vec<u8>)> {
+    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: libc::size_t, data: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: `dl_iterate_phdr` gives a description that is valid during the call, and our own pointer; notes that
+        // are loaded can be read over their whole length.
+        unsafe {
+            let (info, found) = (&*info, &mut *data.cast::<Vec<(String, Vec<u8>)>>());
+            let name = std::ffi::CStr::from_ptr(info.dlpi_name).to_string_lossy().into_owned();
+            let name = if name.is_empty() {
+                std::fs::read_link("/proc/self/exe").map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+            } else {
+                name
+            };
+            for header in std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) {
+                if header.p_type == libc::PT_NOTE {
+                    let at = (info.dlpi_addr + header.p_vaddr) as *const u8;
+                    let notes = std::slice::from_raw_parts(at, header.p_memsz as usize);
+                    if let Some(id) = build_id(notes) {
+                        found.push((name, id.to_vec()));
+                        break;
+                    }
+                }
+            }
+        }
+        0
+    }
+    let mut found: Vec<(String, Vec<u8>)> = Vec::new();
+    // SAFETY: the function takes what it is given.
+    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
+    found
+}
+
+/// The build id among notes: length of the name, length of the content, type (3), `GNU`, the id; each padded to 4 bytes.
+fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
+    while notes.len() >= 12 {
+        let word = |i: usize| u32::from_ne_bytes([notes[i], notes[i + 1], notes[i + 2], notes[i + 3]]) as usize;
+        let (name, content, kind) = (word(0), word(4), word(8));
+        let content_at = 12 + name.next_multiple_of(4);
+        let id = notes.get(content_at..content_at + content)?;
+        if kind == 3 && notes[12..].starts_with(b"GNU\0") {
+            return Some(id);
+        }
+        notes = notes.get(content_at + content.next_multiple_of(4)..)?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_id_is_found_behind_other_notes() {
+        let mut notes = Vec::new();
+        for (kind, content) in [(5_u32, &[1, 2, 3, 4, 5][..]), (3, &[9, 8, 7, 6])] {
+            for word in [4, content.len() as u32, kind] {
+                notes.extend(word.to_ne_bytes());
+            }
+            notes.extend(b"GNU\0");
+            notes.extend(content);
+            notes.resize(notes.len().next_multiple_of(4), 0);
+        }
+        assert_eq!(build_id(&notes), Some(&[9, 8, 7, 6][..]));
+        assert_eq!(build_id(&notes[..20]), None);
+        assert_eq!(build_id(&[]), None);
+    }
+}

@@ -1,0 +1,174 @@
+//! Events that wait for what is not known yet.
+//!
+//! From whom a receive that was started comes and how much it brings is known when it is complete. So that the trace says it where the
+//! receive is started, that event and all after it wait here until then; at most 16,384, and what is
+//! not known by then stays unsaid.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+
+use hayase_trace::{Event, Writer};
+
+/// Most events that wait: some megabytes.
+const MOST: usize = 1 << 14;
+
+/// Events that wait.
+#[derive(Debug, Default)]
+pub struct Queue {
+    waiting: VecDeque<Waiting>,
+    /// Number of the first of them, counted from the first that ever waited.
+    first: u64,
+    /// Number of the next event that is open, if the next is.
+    opens: Option<u64>,
+    /// Used ones, for the memory that they have.
+    spare: Vec<Event>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    event: Event,
+    open: bool,
+}
+
+impl Queue {
+    /// How many wait.
+    pub fn len(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// So many events have been written past the queue.
+    pub fn skip(&mut self, events: u64) {
+        self.first += events;
+    }
+
+    /// The event to come after `before` others is open: the number to resolve it by.
+    pub fn open(&mut self, before: u64) -> u64 {
+        let number = self.first + self.len() + before;
+        self.opens = Some(number);
+        number
+    }
+
+    /// Adds an event; writes what need not wait.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    #[inline]
+    pub fn add<W: Write>(&mut self, event: &Event, writer: &mut Writer<W>) -> io::Result<()> {
+        let number = self.first + self.len();
+        let open = self.opens == Some(number);
+        if open {
+            self.opens = None;
+        } else if self.waiting.is_empty() {
+            // Numbers count all events, waiting or not.
+            self.first += 1;
+            return writer.event(event);
+        }
+        let event = match self.spare.pop() {
+            Some(mut spare) => {
+                spare.clone_from(event);
+                spare
+            }
+            None => event.clone(),
+        };
+        self.waiting.push_back(Waiting { event, open });
+        if self.waiting.len() > MOST
+            && let Some(front) = self.waiting.front_mut()
+        {
+            front.open = false;
+        }
+        self.drain(writer)
+    }
+
+    /// The event of this number is known now; nothing happens if it has been written as it was.
+    pub fn resolve(&mut self, number: u64, change: impl FnOnce(&mut Event)) {
+        let Some(index) = number.checked_sub(self.first) else { return };
+        if let Some(waiting) = usize::try_from(index).ok().and_then(|index| self.waiting.get_mut(index)) {
+            change(&mut waiting.event);
+            waiting.open = false;
+        }
+    }
+
+    /// Writes what waits no longer.
+    fn drain<W: Write>(&mut self, writer: &mut Writer<W>) -> io::Result<()> {
+        while let Some(Waiting { event, .. }) = self.waiting.pop_front_if(|waiting| !waiting.open) {
+            self.first += 1;
+            let result = writer.event(&event);
+            if self.spare.len() < 64 {
+                self.spare.push(event);
+            }
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Writes all, known or not.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn close<W: Write>(&mut self, writer: &mut Writer<W>) -> io::Result<()> {
+        for waiting in &mut self.waiting {
+            waiting.open = false;
+        }
+        self.drain(writer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hayase_trace::{Call, Header, Item, Reader};
+
+    fn written(file: &[u8]) -> Vec<(Call, i32)> {
+        let mut reader = Reader::new(file);
+        let mut events = Vec::new();
+        while let Some(item) = reader.next().unwrap() {
+            if let Item::Event(event) = item {
+                events.push((event.call, event.peer));
+            }
+        }
+        events
+    }
+
+    #[test]
+    fn what_comes_after_an_open_receive_waits_for_it_and_keeps_its_order() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, &Header::new(0, 1)).unwrap();
+        let mut queue = Queue::default();
+        let event = |call| Event::new(call, 0, 0);
+        queue.add(&event(Call::Init), &mut writer).unwrap();
+        assert!(queue.is_empty());
+        let first = queue.open(0);
+        queue.add(&event(Call::Irecv), &mut writer).unwrap();
+        let second = queue.open(0);
+        queue.add(&event(Call::Irecv), &mut writer).unwrap();
+        queue.add(&event(Call::Barrier), &mut writer).unwrap();
+        queue.resolve(second, |event| event.peer = 2);
+        queue.add(&event(Call::Wait), &mut writer).unwrap();
+        assert_eq!((queue.len(), writer.events()), (4, 1));
+        queue.resolve(first, |event| event.peer = 1);
+        queue.add(&event(Call::Wait), &mut writer).unwrap();
+        assert_eq!((queue.len(), writer.events()), (0, 6));
+        queue.resolve(first, |_| panic!("it has been written"));
+        writer.finish().unwrap();
+        use Call::{Barrier, Init, Irecv, Wait};
+        assert_eq!(written(&file), [(Init, -1), (Irecv, 1), (Irecv, 2), (Barrier, -1), (Wait, -1), (Wait, -1)]);
+    }
+
+    #[test]
+    fn a_receive_that_never_comes_holds_up_so_many_events_and_no_more() {
+        let mut writer = Writer::new(Vec::new(), &Header::new(0, 1)).unwrap();
+        let mut queue = Queue::default();
+        queue.open(0);
+        for _ in 0..2 * MOST {
+            queue.add(&Event::new(Call::Irecv, 0, 0), &mut writer).unwrap();
+        }
+        assert!(queue.len() <= MOST as u64);
+        queue.close(&mut writer).unwrap();
+        assert_eq!(writer.events(), 2 * MOST as u64);
+    }
+}

@@ -1,0 +1,166 @@
+//! Requests: which number belongs to which handle.
+//!
+//! Numbers count up from 1 in the order in which requests are made. Handles are MPI's: it uses them again once a request is
+//! complete, and some stand for several requests at once (sends that are complete when they return share one).
+//! Those are indistinguishable, so the one that was made first is taken first.
+
+use std::collections::VecDeque;
+
+use hayase_mpi::Handle;
+use rustc_hash::FxHashMap;
+
+/// A request that is not complete, or persistent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// Its number.
+    pub number: u64,
+    /// How many numbers from there it stands for: an operation that the trace has as several has one handle.
+    pub count: u32,
+    /// Can be started again and again.
+    pub persistent: bool,
+    /// Has been started and is not complete.
+    pub active: bool,
+    /// Of a receive: where the event waits.
+    pub held: Option<u64>,
+    /// Of a receive: the rank of its communicator it is from; [`Request::ANY`], [`Request::NO_RECEIVE`].
+    pub source: i32,
+    /// Of a receive, and of a persistent send: its communicator.
+    pub comm: Handle,
+    /// Of a persistent send: whom it is for.
+    pub partner: i32,
+}
+
+impl Request {
+    /// From whom ever.
+    pub const ANY: i32 = -1;
+    /// Not a receive.
+    pub const NO_RECEIVE: i32 = -2;
+
+    /// One that is under way.
+    pub fn new(number: u64) -> Self {
+        Self {
+            number,
+            count: 1,
+            persistent: false,
+            active: true,
+            held: None,
+            source: Self::NO_RECEIVE,
+            comm: 0,
+            partner: -1,
+        }
+    }
+}
+
+/// All requests of a rank.
+#[derive(Debug, Default)]
+pub struct Requests {
+    last: u64,
+    by_handle: FxHashMap<Handle, Request>,
+    /// Of handles that stand for several, the others.
+    more: FxHashMap<Handle, VecDeque<Request>>,
+}
+
+impl Requests {
+    /// The number of a new request.
+    #[inline]
+    pub fn next_number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// The request that was made has this handle.
+    #[inline]
+    pub fn insert(&mut self, handle: Handle, request: Request) {
+        if let Some(first) = self.by_handle.insert(handle, request) {
+            // The one that was there stays first.
+            self.by_handle.insert(handle, first);
+            self.more.entry(handle).or_default().push_back(request);
+        }
+    }
+
+    /// The request with this handle.
+    #[inline]
+    pub fn get(&mut self, handle: Handle) -> Option<&mut Request> {
+        self.by_handle.get_mut(&handle)
+    }
+
+    /// The request is complete: it is no longer there, unless it is persistent. `None` if it is not known or has not
+    /// been started.
+    #[inline]
+    pub fn complete(&mut self, handle: Handle) -> Option<Request> {
+        let request = self.by_handle.get_mut(&handle)?;
+        if !request.active {
+            return None;
+        }
+        let complete = *request;
+        if request.persistent {
+            request.active = false;
+        } else {
+            self.remove(handle);
+        }
+        Some(complete)
+    }
+
+    /// The handle is free.
+    pub fn remove(&mut self, handle: Handle) -> Option<Request> {
+        let gone = self.by_handle.remove(&handle);
+        if !self.more.is_empty()
+            && let Some(next) = self.more.get_mut(&handle).and_then(VecDeque::pop_front)
+        {
+            self.by_handle.insert(handle, next);
+        }
+        gone
+    }
+
+    /// How many handles are known.
+    pub fn len(&self) -> usize {
+        self.by_handle.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.by_handle.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_that_is_used_again_is_another_request() {
+        let mut requests = Requests::default();
+        for number in 1..=3 {
+            assert_eq!(requests.next_number(), number);
+            requests.insert(0x40, Request::new(number));
+            assert_eq!(requests.complete(0x40), Some(Request::new(number)));
+            assert_eq!(requests.complete(0x40), None);
+        }
+        assert!(requests.is_empty());
+    }
+
+    #[test]
+    fn requests_that_share_a_handle_complete_in_the_order_in_which_they_were_made() {
+        let mut requests = Requests::default();
+        for number in 1..=4 {
+            requests.insert(0x40, Request::new(number));
+        }
+        for number in 1..=4 {
+            assert_eq!(requests.complete(0x40).map(|request| request.number), Some(number));
+        }
+        assert_eq!(requests.complete(0x40), None);
+    }
+
+    #[test]
+    fn a_persistent_request_completes_once_a_start_and_stays() {
+        let mut requests = Requests::default();
+        requests.insert(0x40, Request { persistent: true, active: false, ..Request::new(1) });
+        assert_eq!(requests.complete(0x40), None);
+        for _ in 0..2 {
+            requests.get(0x40).unwrap().active = true;
+            assert_eq!(requests.complete(0x40).map(|request| request.number), Some(1));
+            assert_eq!(requests.complete(0x40), None);
+        }
+        assert!(requests.remove(0x40).is_some());
+    }
+}

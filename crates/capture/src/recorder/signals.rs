@@ -1,0 +1,234 @@
+//! A signal ends the program: what has been recorded is written first.
+//!
+//! The handler asks nobody for memory but this library's own allocator, compresses nothing and locks nothing. If the signal
+//! comes while the recorder's data changes, that is finished first and then the handler's work is done
+//! ([`late`]); a fault at such a time is the recorder's own, and ends the program at once. Then the signal
+//! takes its course as it would have: the handler that was there before is put back, and the signal sent again.
+//!
+//! A program that sets handlers of its own keeps them; most end with `exit`, which ends the trace as well.
+
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use super::peers::WARNING;
+use super::{BUSY, OFF, ON, OTHER_THREADS, PLACE, Place, Recorder, STATE};
+
+/// What ends a program.
+const SIGNALS: [(c_int, &str); 12] = [
+    (libc::SIGTERM, "SIGTERM"),
+    (libc::SIGINT, "SIGINT"),
+    (libc::SIGHUP, "SIGHUP"),
+    (libc::SIGQUIT, "SIGQUIT"),
+    (libc::SIGABRT, "SIGABRT"),
+    (libc::SIGSEGV, "SIGSEGV"),
+    (libc::SIGBUS, "SIGBUS"),
+    (libc::SIGFPE, "SIGFPE"),
+    (libc::SIGILL, "SIGILL"),
+    (libc::SIGXCPU, "SIGXCPU"),
+    (libc::SIGSYS, "SIGSYS"),
+    (WARNING, "ended with another rank"),
+];
+
+/// Faults: they come from the instruction that is running.
+fn is_fault(signal: c_int) -> bool {
+    matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGABRT | libc::SIGSYS)
+}
+
+struct Before([std::cell::UnsafeCell<MaybeUninit<libc::sigaction>>; SIGNALS.len()]);
+
+// SAFETY: written once before the handlers are there, then only read.
+unsafe impl Sync for Before {}
+
+/// What was to happen at these signals before.
+static BEFORE: Before = Before([const { std::cell::UnsafeCell::new(MaybeUninit::uninit()) }; SIGNALS.len()]);
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+/// A signal that came while the recorder was busy.
+static PENDING: AtomicI32 = AtomicI32::new(0);
+/// Room for the handler where the program has used up its stack \[B\].
+const STACK: usize = 64 << 10;
+
+/// Sets the handlers.
+pub fn install() {
+    // SAFETY: the structures are filled in as the manual has it; the handler is of the type that SA_SIGINFO wants not.
+    unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        if libc::sigaltstack(std::ptr::null(), &raw mut stack) == 0 && stack.ss_flags & libc::SS_DISABLE != 0 {
+            let room = libc::mmap(
+                null_mut(),
+                STACK,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            if room != libc::MAP_FAILED {
+                let stack = libc::stack_t { ss_sp: room, ss_flags: 0, ss_size: STACK };
+                libc::sigaltstack(&raw const stack, null_mut());
+            }
+        }
+        for (i, &(signal, _)) in SIGNALS.iter().enumerate() {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = handler as extern "C" fn(c_int) as usize;
+            action.sa_flags = libc::SA_ONSTACK;
+            libc::sigfillset(&raw mut action.sa_mask);
+            let before = BEFORE.0[i].get().cast::<libc::sigaction>();
+            libc::sigaction(signal, std::ptr::null(), before);
+            // What the program ignores, it goes on to ignore.
+            if (*before).sa_sigaction != libc::SIG_IGN {
+                libc::sigaction(signal, &raw const action, null_mut());
+            }
+        }
+    }
+    INSTALLED.store(true, Ordering::Release);
+}
+
+/// Takes back the handlers that are still there.
+pub fn restore() {
+    if INSTALLED.swap(false, Ordering::AcqRel) {
+        for &(signal, _) in &SIGNALS {
+            put_back(signal);
+        }
+    }
+}
+
+fn put_back(signal: c_int) {
+    let Some(i) = SIGNALS.iter().position(|&(known, _)| known == signal) else { return };
+    // SAFETY: the entry was filled in before the handlers were set.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut now);
+        if now.sa_sigaction == handler as extern "C" fn(c_int) as usize {
+            libc::sigaction(signal, BEFORE.0[i].get().cast::<libc::sigaction>(), null_mut());
+        }
+    }
+}
+
+extern "C" fn handler(signal: c_int) {
+    // SAFETY: errno is this thread's.
+    let errno = unsafe { *libc::__errno_location() };
+    if STATE.load(Ordering::Relaxed) == ON {
+        let here = PLACE.get() != Place::Elsewhere;
+        if BUSY.load(Ordering::Acquire) && here && !is_fault(signal) {
+            // The recorder finishes what it is at, and does the rest.
+            PENDING.store(signal, Ordering::Release);
+            return;
+        }
+        if !here {
+            // Nothing may begin any more; what is under way in the recorded thread gets a moment.
+            STATE.store(OFF, Ordering::Release);
+            let mut turns = 0;
+            while BUSY.load(Ordering::Acquire) && turns < 100_000 {
+                turns += 1;
+                // SAFETY: gives up the processor, nothing else.
+                unsafe { libc::sched_yield() };
+            }
+        }
+        if !BUSY.load(Ordering::Acquire) {
+            last_words(signal);
+        }
+    }
+    put_back(signal);
+    // SAFETY: the signal is blocked until this handler returns, and then does what it would have done. A fault comes again
+    // by itself; one that was sent does not, so all are sent.
+    unsafe {
+        *libc::__errno_location() = errno;
+        libc::pthread_kill(libc::pthread_self(), signal);
+    }
+}
+
+/// Whether a signal waits for the recorder.
+#[inline]
+pub fn pending() -> bool {
+    PENDING.load(Ordering::Relaxed) != 0
+}
+
+/// Does what the handler could not do.
+#[cold]
+pub fn late() {
+    let signal = PENDING.swap(0, Ordering::AcqRel);
+    if signal != 0 {
+        last_words(signal);
+        put_back(signal);
+        // SAFETY: sends a signal to this thread.
+        unsafe { libc::pthread_kill(libc::pthread_self(), signal) };
+    }
+}
+
+/// Writes what there is.
+fn last_words(signal: c_int) {
+    STATE.store(OFF, Ordering::Release);
+    // SAFETY: the recorder is not busy, and from here on nothing enters it.
+    if let Some(recorder) = unsafe { super::recorder() } {
+        let name = SIGNALS.iter().find(|&&(known, _)| known == signal).map_or("a signal", |&(_, name)| name);
+        recorder.last_words(if signal == WARNING { [name, ""] } else { ["killed by ", name] });
+        if let Some(peers) = &recorder.peers {
+            peers.leave();
+            if signal != WARNING {
+                peers.warn();
+            }
+        }
+    }
+}
+
+impl Recorder {
+    /// Ends the trace in a process that may be in any state: no memory but the recorder's own, nothing compressed.
+    pub(super) fn last_words(&mut self, why: [&str; 2]) {
+        if let Some(memory) = self.memory.take() {
+            // SAFETY: the function is the runtime's, with this signature.
+            unsafe { (memory.stop)() };
+        }
+        let Some(writer) = &mut self.writer else { return };
+        let mut note = [0_u8; 64];
+        let mut length = 0;
+        for byte in why.into_iter().flat_map(str::bytes) {
+            if length < note.len() {
+                note[length] = byte;
+                length += 1;
+            }
+        }
+        // A failure has nobody left to hear of it.
+        if let Some(poll) = self.poll.take() {
+            let _ = self.queue.add(&poll.event, writer);
+        }
+        let _ = self.queue.close(writer);
+        let lost = self.lost + OTHER_THREADS.load(Ordering::Relaxed);
+        let _ = writer.end_stored("ended", &note[..length], lost);
+        self.copy_maps();
+    }
+
+    /// Copies the memory map with calls of the system alone.
+    fn copy_maps(&self) {
+        use std::os::unix::ffi::OsStrExt;
+        // DIRECTORY/rank-00000.maps
+        let mut path = [0_u8; 4096];
+        let directory = self.directory.as_os_str().as_bytes();
+        if directory.len() + 32 > path.len() {
+            return;
+        }
+        path[..directory.len()].copy_from_slice(directory);
+        let name = b"/rank-00000.maps";
+        path[directory.len()..directory.len() + name.len()].copy_from_slice(name);
+        let (mut rest, mut digit) = (self.rank, directory.len() + 10);
+        while rest > 0 && digit > directory.len() + 5 {
+            path[digit] = b'0' + (rest % 10) as u8;
+            (rest, digit) = (rest / 10, digit - 1);
+        }
+        // SAFETY: paths end with a zero; the room is as large as is said; files are opened, read, written and closed.
+        unsafe {
+            let from = libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY);
+            let to = libc::open(path.as_ptr().cast(), libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC, 0o644);
+            let mut room = [0_u8; 4096];
+            loop {
+                let got = libc::read(from, room.as_mut_ptr().cast(), room.len());
+                // What could not be opened cannot be read or written either.
+                if got <= 0 || libc::write(to, room.as_ptr().cast(), got as usize) != got {
+                    break;
+                }
+            }
+            libc::close(from);
+            libc::close(to);
+        }
+    }
+}

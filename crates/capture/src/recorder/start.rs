@@ -1,0 +1,261 @@
+//! The recorder begins: when MPI is initialised, or as soon as a program calls that was initialised unseen.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use hayase_mpi::Statuses;
+use hayase_trace::{Call, Clock, Event, Header, Writer};
+
+use super::communicators::Communicators;
+use super::peers::Peers;
+use super::queue::Queue;
+use super::requests::Requests;
+use super::{BUSY, MULTIPLE, Memory, OFF, ON, PLACE, Place, RECORDER, Recorder, STATE, UNKNOWN, finish, signals};
+use crate::token::Token;
+use crate::{clock, mpi};
+
+/// Where traces go; not set: nothing is recorded.
+const DIRECTORY: &str = "HAYASE_CAPTURE_DIR";
+
+/// `MPI_THREAD_MULTIPLE`.
+const MULTIPLE_LEVEL: c_int = 3;
+
+/// Whether anybody asked for a recording.
+pub fn wants_recording() -> bool {
+    STATE.load(Ordering::Relaxed) != OFF && std::env::var_os(DIRECTORY).is_some_and(|name| !name.is_empty())
+}
+
+/// A call comes in and nothing has begun: whether calls are recorded from here on.
+///
+/// That is how programs are met whose initialisation went past this library.
+#[cold]
+pub fn lazily() -> bool {
+    if STATE.load(Ordering::Relaxed) != UNKNOWN {
+        return false;
+    }
+    if !wants_recording() {
+        STATE.store(OFF, Ordering::Relaxed);
+        return false;
+    }
+    let (mut initialised, mut finalised) = (0, 0);
+    // SAFETY: both may be asked at any time; there is room for the answers.
+    unsafe {
+        (mpi::functions().initialized)(&raw mut initialised);
+        (mpi::functions().finalized)(&raw mut finalised);
+    }
+    if initialised == 0 || finalised != 0 {
+        return false;
+    }
+    let now = clock::monotonic();
+    self::initialised(now, 0);
+    STATE.load(Ordering::Relaxed) == ON
+}
+
+/// MPI has been initialised by this thread, in a call from `begin` on; recording starts.
+#[cold]
+pub fn initialised(begin: u64, site: usize) {
+    if STATE.load(Ordering::Relaxed) != UNKNOWN {
+        return;
+    }
+    STATE.store(OFF, Ordering::Relaxed);
+    if std::env::var_os(DIRECTORY).is_none_or(|name| name.is_empty()) {
+        return;
+    }
+    match begin_recording(begin, site) {
+        Ok(recorder) => {
+            // SAFETY: nothing is recorded yet, so nobody uses it.
+            let recorder = unsafe { (*RECORDER.0.get()).insert(recorder) };
+            signals::install();
+            at_exit();
+            recorder.start_memory();
+            // Without it ranks that are killed may lose their last calls: no reason not to record.
+            recorder.peers = Peers::join(&recorder.directory, recorder.rank, recorder.ranks).ok();
+            PLACE.set(Place::Program);
+            STATE.store(ON, Ordering::Relaxed);
+            let (rank, ranks) = (recorder.rank, recorder.ranks);
+            if std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1") {
+                match Token::join(&recorder.directory, rank, ranks) {
+                    Ok(token) => recorder.token = Some(token),
+                    Err(error) => eprintln!("hayase: rank {rank}: ranks cannot run one at a time: {error}"),
+                }
+            }
+            if recorder.reads_cpu {
+                recorder.cpu = clock::thread();
+            }
+        }
+        Err(what) => {
+            if !what.is_empty() {
+                eprintln!("hayase: nothing is recorded: {what}");
+            }
+        }
+    }
+}
+
+fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
+    let directory = PathBuf::from(std::env::var_os(DIRECTORY).unwrap_or_default());
+    let library = mpi::library().ok_or("")?;
+    let (abi, functions) = (&library.abi, mpi::functions());
+    let mut parent = [0_u64; 1];
+    let parent = parent.as_mut_ptr().cast::<c_void>();
+    // SAFETY: MPI is initialised; there is room for a handle.
+    let has_parent = unsafe {
+        (functions.comm_get_parent)(parent) == hayase_mpi::SUCCESS && abi.read_handle(parent, 0) != abi.comm_null
+    };
+    if has_parent {
+        return Err("this process was started by the program (MPI_Comm_spawn), and is not of its world".into());
+    }
+    let (mut rank, mut ranks): (c_int, c_int) = (0, 0);
+    // SAFETY: MPI is initialised; there is room for the answers.
+    unsafe {
+        (functions.comm_rank)(abi.comm_world, &raw mut rank);
+        (functions.comm_size)(abi.comm_world, &raw mut ranks);
+    }
+    let (rank, ranks) = (rank as u32, ranks as u32);
+
+    let mut level = 0;
+    // SAFETY: MPI is initialised; there is room for the answer.
+    unsafe { (functions.query_thread)(&raw mut level) };
+    MULTIPLE.store(level >= MULTIPLE_LEVEL, Ordering::Relaxed);
+
+    let token = std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1");
+    let wall = std::env::var_os("HAYASE_CAPTURE_CLOCK").is_some_and(|value| value == "wall");
+    let reads_cpu = token || !wall;
+    let empty_gap = if reads_cpu { clock::empty_gap() } else { 0 };
+    let header = Header {
+        // With the token, real time is that of all ranks one after the other.
+        clock: if token { Clock::Cpu } else { Clock::Wall },
+        start: begin,
+        empty_gap,
+        ..Header::new(rank, ranks)
+    }
+    .note("program", &program())
+    .note("host", &host())
+    .note("mpi", &library.version)
+    .note("clock-source", if reads_cpu { "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID" } else { "CLOCK_MONOTONIC" })
+    .note("recorder", concat!("hayase-capture ", env!("CARGO_PKG_VERSION")));
+    let header = if token { header.note("token", "1") } else { header };
+
+    let path = directory.join(format!("rank-{rank:05}.hyt"));
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = File::create(&path).map_err(failed)?;
+    let mut writer = Writer::new(file, &header).map_err(failed)?;
+    let end = clock::monotonic() - begin;
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<f64>().ok());
+    let mut recorder = Recorder {
+        abi,
+        mpi: functions,
+        event: Event::new(Call::Init, 0, end),
+        requests: Requests::default(),
+        communicators: Communicators::new(abi, functions, rank, ranks),
+        token: None,
+        statuses: Statuses::default(),
+        handles: Vec::new(),
+        duplicates: Vec::new(),
+        messages: rustc_hash::FxHashMap::default(),
+        rank,
+        ranks,
+        queue: Queue::default(),
+        sites: rustc_hash::FxHashMap::default(),
+        last_site: (0, 0),
+        memory: None,
+        poll: None,
+        peers: None,
+        directory,
+        start: begin,
+        reads_cpu,
+        cpu: 0,
+        thread: PLACE.with(|place| std::ptr::from_ref(place) as usize),
+        empty_gap,
+        counted: 0,
+        last_end: end,
+        opaque: Vec::new(),
+        stop_events: number("HAYASE_CAPTURE_STOP_EVENTS").map_or(u64::MAX, |events| events as u64),
+        stop_after: number("HAYASE_CAPTURE_STOP_SECONDS").map_or(u64::MAX, |seconds| (seconds * 1e9) as u64),
+        lost: 0,
+        writer: None,
+    };
+    if token {
+        (recorder.event.end, recorder.last_end) = (0, 0);
+    }
+    recorder.event.site = if site == 0 {
+        0
+    } else {
+        let address = site.wrapping_sub(1);
+        recorder.sites.insert(address, 0);
+        writer.new_site(0, &hayase_trace::Site { address: address as u64, name: String::new() });
+        1
+    };
+    writer.event(&recorder.event).map_err(failed)?;
+    // The first event is in the queue's count.
+    recorder.queue.skip(1);
+    recorder.writer = Some(writer);
+    Ok(recorder)
+}
+
+impl Recorder {
+    /// Tells the runtime of an instrumented program where to write, if there is one and it is wanted.
+    fn start_memory(&mut self) {
+        if std::env::var_os("HAYASE_CAPTURE_MEMORY").is_none_or(|value| value != "1") {
+            return;
+        }
+        let symbols = ["hayase_memory_start", "hayase_memory_event", "hayase_memory_stop"].map(mpi::symbol);
+        if symbols.iter().any(|symbol| symbol.is_null()) {
+            if self.rank == 0 {
+                eprintln!("hayase: memory accesses are not recorded: the program was not compiled for it");
+            }
+            return;
+        }
+        let [start, event, stop] = symbols;
+        let path = self.directory.join(format!("rank-{:05}.mem", self.rank));
+        let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return };
+        // SAFETY: the three functions have these signatures by agreement with the runtime.
+        unsafe {
+            std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*const c_char)>(start)(path.as_ptr());
+            self.memory = Some(Memory {
+                event: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(event),
+                stop: std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(stop),
+            });
+        }
+    }
+}
+
+/// The program ends: what is not finished is finished; a child of the program records nothing.
+fn at_exit() {
+    extern "C" fn exit() {
+        exits();
+    }
+    extern "C" fn forked() {
+        STATE.store(OFF, Ordering::Relaxed);
+    }
+    // SAFETY: both functions stay.
+    unsafe {
+        libc::atexit(exit);
+        libc::pthread_atfork(None, None, Some(forked));
+    }
+}
+
+/// The process ends: what is not finished is finished.
+pub fn exits() {
+    if STATE.load(Ordering::Relaxed) == ON && PLACE.get() != Place::Elsewhere && !BUSY.load(Ordering::Relaxed) {
+        // SAFETY: this is the recorded thread, and the recorder's data is whole; in a call or not, it does not come back.
+        if let Some(recorder) = unsafe { super::recorder() } {
+            finish(recorder, "exit without MPI_Finalize");
+        }
+    }
+}
+
+fn program() -> String {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn host() -> String {
+    let mut name = [0_u8; 256];
+    // SAFETY: the room is as large as is said.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
+    String::from_utf8_lossy(&name[..length]).into_owned()
+}

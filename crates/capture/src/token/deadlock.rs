@@ -1,0 +1,111 @@
+//! The program is deadlocked: who waits for whom is said, traces are written, the program is ended.
+
+use std::ffi::CStr;
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering::SeqCst;
+
+use hayase_trace::Call;
+
+use super::page::{BLOCKED, NO_TAG, nap};
+use super::{Token, Wait};
+use crate::recorder::{Recorder, finish};
+
+/// The exit code of a program that deadlocks.
+const CODE: i32 = 3;
+/// How long the others are given to write their traces \[ms\].
+const PATIENCE: u32 = 5_000;
+
+/// Every rank comes here; one of them, the first, speaks for all.
+#[cold]
+pub(super) fn end(recorder: &mut Recorder) -> ! {
+    let address = recorder.address();
+    let mut first = false;
+    if let Some(token) = &recorder.token {
+        first = token.page.deadlock().compare_exchange(0, 1, SeqCst, SeqCst).is_ok();
+        let slot = token.page.slot(token.me);
+        let (file, offset) = place(address);
+        slot.set_file(file.as_bytes());
+        slot.offset.store(offset, SeqCst);
+        slot.site.store(address as u64, SeqCst);
+        // It stays blocked, for the report.
+        slot.state.store(BLOCKED, SeqCst);
+        if first {
+            (0..token.ranks()).for_each(|rank| token.wake(rank));
+        }
+    }
+    finish(recorder, "deadlock");
+    if let Some(token) = &recorder.token {
+        token.page.slot(token.me).flushed.store(1, SeqCst);
+        let blocked: Vec<u32> = (0..token.ranks()).filter(|&rank| token.state(rank) == BLOCKED).collect();
+        for _ in 0..PATIENCE {
+            if blocked.iter().all(|&rank| token.page.slot(rank).flushed.load(SeqCst) != 0) {
+                break;
+            }
+            nap(1_000_000);
+        }
+        if first {
+            let report = token.report();
+            eprint!("{report}");
+            if let Err(error) = std::fs::write(token.directory.join("deadlock"), &report) {
+                eprintln!("hayase: {}: {error}", token.directory.join("deadlock").display());
+            }
+        }
+    }
+    // A rank that ends before it has finalised MPI takes the others with it. (`MPI_Abort` would too, but hangs in some
+    // libraries when another rank is in `MPI_Finalize`.) The first goes first, so that its report is whole.
+    if !first {
+        nap(500_000_000);
+    }
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(CODE) }
+}
+
+/// The file of the process that an address lies in, and where in it.
+fn place(address: usize) -> (String, u64) {
+    // SAFETY: room is given for the answer; names in it end with a zero and stay.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(address as *const libc::c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
+            return (String::new(), address as u64);
+        }
+        let name = CStr::from_ptr(info.dli_fname).to_string_lossy();
+        let short = name.rsplit('/').next().unwrap_or(&name).to_owned();
+        (short, (address - info.dli_fbase as usize) as u64)
+    }
+}
+
+impl Token {
+    /// Who waits for whom: a line a rank, `rank 3: Recv from rank 2, tag 7, at gauss+0x1234 (0x5555...)`.
+    fn report(&self) -> String {
+        let mut text = String::from("hayase: the program is deadlocked: no rank can go on\n");
+        for rank in 0..self.ranks() {
+            let slot = self.page.slot(rank);
+            if slot.state.load(SeqCst) != BLOCKED {
+                // Writing to a string does not fail.
+                let _ = writeln!(text, "  rank {rank}: has ended");
+                continue;
+            }
+            let call = Call::from_code(slot.call.load(SeqCst).into()).map_or("a call", Call::name);
+            let _ = write!(text, "  rank {rank}: {call}");
+            let (peer, tag) = (slot.peer.load(SeqCst), slot.tag.load(SeqCst));
+            match slot.wait() {
+                Wait::Receive(Some(source)) => {
+                    let _ = write!(text, " waits for a message of rank {source}");
+                }
+                Wait::Receive(None) => text.push_str(" waits for a message of any rank"),
+                Wait::Collective => text.push_str(" waits for the other ranks of its communicator"),
+                Wait::Send | Wait::Poll if peer >= 0 => {
+                    let _ = write!(text, " waits for rank {peer} of its communicator to receive");
+                }
+                Wait::Send => text.push_str(" waits for a message to be received"),
+                Wait::Poll => text.push_str(" waits for its requests"),
+            }
+            if tag != NO_TAG {
+                let _ = write!(text, ", tag {tag}");
+            }
+            let (file, offset, site) = (slot.file(), slot.offset.load(SeqCst), slot.site.load(SeqCst));
+            let _ = writeln!(text, ", at {file}+{offset:#x} ({site:#x})");
+        }
+        text
+    }
+}

@@ -1,0 +1,366 @@
+//! One rank at a time: the token.
+//!
+//! The rank that holds the token runs; it keeps the token when it starts a transfer, and hands it on when it has to wait
+//! for a message that is not there. So the processor is never shared, and the processor time between calls is what the
+//! computation takes undisturbed, on however few cores. Source: MPIETE, section 3.3.
+//!
+//! A call that blocks is replaced by the one that does not: it is started, then tested; as long as it is not complete, others run
+//! (`Recorder::in_turn`). The token is a page that all ranks share (`page`); a rank that waits sleeps. The page
+//! also holds how many messages each rank has posted for each other, so that a rank whose
+//! message is not posted is passed over: it could do nothing with the token.
+//!
+//! Collective operations begin when all have come: MPI lets them wait for each other, and so each is asked for as often
+//! as it must be and no more. Calls that cannot be split (making communicators, files, one-sided communication) are made
+//! outside: the rank gives the token away, calls, and comes back.
+//!
+//! If nobody gets on, round after round, the program is deadlocked: who waits for whom is said, all traces are written,
+//! and the program is ended with code 3.
+
+mod deadlock;
+mod page;
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::SeqCst;
+
+use hayase_mpi::{Handle, SUCCESS};
+
+use crate::clock;
+use crate::recorder::Recorder;
+use page::{BLOCKED, DONE, NOT_JOINED, OUTSIDE, Page, READY};
+
+/// What a blocked rank waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Something that may come about at any time: it is asked for in every round.
+    Poll,
+    /// That a message is taken from it; asked for in every round.
+    Send,
+    /// A message of this rank of the world, or of anybody.
+    Receive(Option<u32>),
+    /// That the other members of a communicator begin the same collective operation.
+    Collective,
+}
+
+/// This rank's part in the token.
+#[derive(Debug)]
+pub struct Token {
+    page: Page,
+    me: u32,
+    /// Messages taken, by rank they are from.
+    got: Vec<u64>,
+    got_of_all: u64,
+    directory: PathBuf,
+}
+
+/// Rounds without any progress before a deadlock is thought of.
+const IDLE_ROUNDS: u64 = 4;
+/// And for how long at least \[ns\]: messages may be on their way.
+const IDLE_TIME: u64 = 1_000_000_000;
+
+impl Token {
+    /// Joins the ranks of this run, in the page in their folder; returns when it is this rank's turn.
+    ///
+    /// # Errors
+    /// The page cannot be shared.
+    pub fn join(directory: &Path, me: u32, ranks: u32) -> io::Result<Self> {
+        let page = Page::open(&directory.join("token"), ranks)?;
+        let token = Self { page, me, got: vec![0; ranks as usize], got_of_all: 0, directory: directory.into() };
+        token.page.slot(me).state.store(READY, SeqCst);
+        token.take();
+        Ok(token)
+    }
+
+    /// Whether a rank could do something with the token.
+    fn eligible(&self, rank: u32) -> bool {
+        let slot = self.page.slot(rank);
+        match slot.state.load(SeqCst) {
+            READY => true,
+            BLOCKED => match slot.wait() {
+                Wait::Poll | Wait::Send => true,
+                Wait::Receive(Some(source)) => self.page.sent(source, rank).load(SeqCst) > slot.need.load(SeqCst),
+                Wait::Receive(None) => self.page.inbox(rank).load(SeqCst) > slot.need.load(SeqCst),
+                Wait::Collective => slot.ready.load(SeqCst) != 0,
+            },
+            _ => false,
+        }
+    }
+
+    fn ranks(&self) -> u32 {
+        self.got.len() as u32
+    }
+
+    /// The next rank after this one, in the order of the ring, of which this holds; this one comes last.
+    fn next(&self, holds: impl Fn(u32) -> bool) -> Option<u32> {
+        (1..=self.ranks()).map(|i| (self.me + i) % self.ranks()).find(|&rank| holds(rank))
+    }
+
+    fn state(&self, rank: u32) -> u32 {
+        self.page.slot(rank).state.load(SeqCst)
+    }
+
+    /// Waits until this rank has the token.
+    fn take(&self) {
+        let slot = self.page.slot(self.me);
+        loop {
+            let seen = slot.futex.load(SeqCst);
+            let holder = self.page.holder().load(SeqCst);
+            if holder == self.me + 1
+                || (holder == 0 && self.page.holder().compare_exchange(0, self.me + 1, SeqCst, SeqCst).is_ok())
+            {
+                return;
+            }
+            if self.page.deadlock().load(SeqCst) != 0 {
+                return;
+            }
+            page::sleep(&slot.futex, seen);
+        }
+    }
+
+    fn hand_to(&self, rank: u32) {
+        self.page.holder().store(rank + 1, SeqCst);
+        self.wake(rank);
+    }
+
+    fn wake(&self, rank: u32) {
+        let slot = self.page.slot(rank);
+        slot.futex.fetch_add(1, SeqCst);
+        page::wake(&slot.futex);
+    }
+
+    /// Gives the token away: to one who can use it, else to one who is blocked, else to nobody.
+    fn give_up(&self) {
+        let others = |rank: u32| rank != self.me;
+        let next = self
+            .next(|rank| others(rank) && self.eligible(rank))
+            .or_else(|| self.next(|rank| others(rank) && self.state(rank) == BLOCKED));
+        if let Some(next) = next {
+            self.hand_to(next);
+            return;
+        }
+        self.page.holder().store(0, SeqCst);
+        // One may have come back meanwhile and seen that the token was held.
+        if let Some(next) = self.next(|rank| others(rank) && matches!(self.state(rank), READY | BLOCKED))
+            && self.page.holder().compare_exchange(0, next + 1, SeqCst, SeqCst).is_ok()
+        {
+            self.wake(next);
+        }
+    }
+
+    /// This rank takes no part any more.
+    pub fn done(&self) {
+        self.progress();
+        self.page.slot(self.me).state.store(DONE, SeqCst);
+        self.give_up();
+    }
+
+    /// Something has been done: nobody is deadlocked.
+    fn progress(&self) {
+        self.page.idle().store(0, SeqCst);
+    }
+
+    /// This rank found nothing and is blocked: others run, until it is worth a look. False: it is a deadlock.
+    fn block(&self, wait: Wait) -> bool {
+        let slot = self.page.slot(self.me);
+        let need = match wait {
+            Wait::Receive(Some(source)) => self.got[source as usize],
+            _ => self.got_of_all,
+        };
+        slot.block(wait, need);
+        slot.state.store(BLOCKED, SeqCst);
+        let idle = self.page.idle().fetch_add(1, SeqCst) + 1;
+        if idle == 1 {
+            self.page.idle_since().store(clock::monotonic(), SeqCst);
+        }
+        let ranks = self.ranks();
+        let apart = (0..ranks).any(|rank| matches!(self.state(rank), OUTSIDE | NOT_JOINED));
+        let running = (0..ranks).any(|rank| rank != self.me && self.state(rank) == READY);
+        if idle > IDLE_ROUNDS * u64::from(ranks) && !running {
+            // Nobody gets on: not so fast any more.
+            page::nap(50_000);
+            let since = self.page.idle_since().load(SeqCst);
+            if !apart && clock::monotonic().saturating_sub(since) > IDLE_TIME {
+                return false;
+            }
+        }
+        let next = self
+            .next(|rank| self.eligible(rank))
+            // None should be able to: each gets a chance to prove us wrong.
+            .or_else(|| self.next(|rank| self.state(rank) == BLOCKED));
+        match next {
+            Some(next) if next != self.me => {
+                self.hand_to(next);
+                self.take();
+            }
+            _ => {}
+        }
+        slot.state.store(READY, SeqCst);
+        self.page.deadlock().load(SeqCst) == 0
+    }
+
+    /// Hands the token round once, as one who goes on polling.
+    fn give_way(&self) {
+        self.progress();
+        if let Some(next) = self.next(|rank| self.eligible(rank))
+            && next != self.me
+        {
+            self.hand_to(next);
+            self.take();
+        }
+    }
+
+    /// This rank begins a collective operation; true if it is the last of so many.
+    fn all_have_come(&self, comm: u64, sequence: u64, members: u64) -> bool {
+        let slot = self.page.slot(self.me);
+        slot.comm.store(comm, SeqCst);
+        slot.sequence.store(sequence, SeqCst);
+        slot.ready.store(0, SeqCst);
+        let there = |rank: &u32| {
+            let slot = self.page.slot(*rank);
+            *rank == self.me
+                || (matches!(slot.state.load(SeqCst), BLOCKED)
+                    && slot.wait() == Wait::Collective
+                    && (slot.comm.load(SeqCst), slot.sequence.load(SeqCst)) == (comm, sequence))
+        };
+        let present: Vec<u32> = (0..self.ranks()).filter(there).collect();
+        if (present.len() as u64) < members {
+            return false;
+        }
+        for rank in present {
+            self.page.slot(rank).ready.store(1, SeqCst);
+        }
+        true
+    }
+}
+
+impl Recorder {
+    /// Tests for something until it is so; between tests others run. `test` sets the flag.
+    #[cold]
+    pub(crate) fn in_turn(&mut self, wait: Wait, mut test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
+        loop {
+            let mut flag = 0;
+            let result = test(self, &mut flag);
+            if result != SUCCESS || flag != 0 {
+                if let Some(token) = &self.token {
+                    token.progress();
+                }
+                return result;
+            }
+            self.block_in_turn(wait);
+        }
+    }
+
+    /// Others run; a deadlock ends here.
+    fn block_in_turn(&mut self, wait: Wait) {
+        let Some(token) = &self.token else { return };
+        let slot = token.page.slot(token.me);
+        slot.describe(&self.event);
+        let going_on = self.call(|_| token.block(wait));
+        if !going_on {
+            deadlock::end(self);
+        }
+    }
+
+    /// Tests for a request until it is complete.
+    ///
+    /// # Safety
+    /// `request` points to a request, `status` to room for a status, or is the constant for none.
+    pub(crate) unsafe fn test_in_turn(&mut self, request: *mut c_void, status: *mut c_void, wait: Wait) -> c_int {
+        self.in_turn(wait, |recorder, flag| {
+            // SAFETY: promised by the caller.
+            recorder.call(|mpi| unsafe { (mpi.test)(request, flag, status) })
+        })
+    }
+
+    /// Without the token for a while: for a call that cannot be split.
+    pub(crate) fn outside<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> R {
+        let Some(token) = &self.token else { return call(self) };
+        token.progress();
+        token.page.slot(token.me).state.store(OUTSIDE, SeqCst);
+        token.give_up();
+        let result = call(self);
+        if let Some(token) = &self.token {
+            token.page.slot(token.me).state.store(READY, SeqCst);
+            self.call(|_| token.take());
+            token.progress();
+        }
+        result
+    }
+
+    /// Waits until all members of a communicator have come to this collective operation.
+    pub(crate) fn meet(&mut self, comm: Handle) {
+        if self.token.is_none() {
+            return;
+        }
+        let comm = self.abi.handle(comm);
+        let Some(known) = self.communicators.get(comm) else { return };
+        known.collectives += 1;
+        let (id, sequence) = (known.id, known.collectives);
+        let members = (known.members.len() + known.remote.len()) as u64;
+        let Some(token) = &self.token else { return };
+        if members <= 1 || token.all_have_come(id, sequence, members) {
+            return;
+        }
+        loop {
+            self.block_in_turn(Wait::Collective);
+            let Some(token) = &self.token else { return };
+            if token.page.slot(token.me).ready.load(SeqCst) != 0 {
+                token.progress();
+                return;
+            }
+        }
+    }
+
+    /// A message has been posted for a rank of a communicator.
+    #[inline]
+    pub(crate) fn posted(&mut self, comm: Handle, dest: c_int) {
+        if self.token.is_some() {
+            self.count_posted(comm, dest);
+        }
+    }
+
+    fn count_posted(&mut self, comm: Handle, dest: c_int) {
+        let comm = self.abi.handle(comm);
+        let to = self.communicators.get(comm).and_then(|known| known.world(dest));
+        if let (Some(token), Some(to)) = (&self.token, to) {
+            token.page.sent(token.me, to).fetch_add(1, SeqCst);
+            token.page.inbox(to).fetch_add(1, SeqCst);
+            token.progress();
+        }
+    }
+
+    /// A message of a rank of a communicator has been taken.
+    #[inline]
+    pub(crate) fn took(&mut self, comm: Handle, source: c_int) {
+        if self.token.is_some() {
+            let comm = self.abi.handle(comm);
+            let from = self.communicators.get(comm).and_then(|known| known.world(source));
+            if let (Some(token), Some(from)) = (&mut self.token, from) {
+                token.got[from as usize] += 1;
+                token.got_of_all += 1;
+            }
+        }
+    }
+
+    /// What a receive waits for.
+    pub(crate) fn wait_for(&mut self, comm: Handle, source: c_int) -> Wait {
+        if source < 0 {
+            return if source == self.abi.proc_null { Wait::Poll } else { Wait::Receive(None) };
+        }
+        let comm = self.abi.handle(comm);
+        let from = self.communicators.get(comm).and_then(|known| known.world(source));
+        from.map_or(Wait::Poll, |from| Wait::Receive(Some(from)))
+    }
+
+    /// A test found nothing: others run.
+    #[inline]
+    pub(crate) fn give_way(&mut self) {
+        if let Some(token) = &self.token {
+            self.call(|_| token.give_way());
+            if token.page.deadlock().load(SeqCst) != 0 {
+                deadlock::end(self);
+            }
+        }
+    }
+}

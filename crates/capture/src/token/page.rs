@@ -1,0 +1,215 @@
+//! The page that all ranks share: who holds the token, what each waits for, how many messages are posted.
+//!
+//! Zeros are a page in which nobody has joined, so whoever comes first may make it. Only the rank that
+//! holds the token changes counts; states change with it or on leaving and coming back.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+use hayase_trace::{Event, Flags, Kind};
+
+use super::Wait;
+
+pub(super) const NOT_JOINED: u32 = 0;
+/// Runs, or waits for its turn.
+pub(super) const READY: u32 = 1;
+/// In a call that cannot go on.
+pub(super) const BLOCKED: u32 = 2;
+/// In a call that is made without the token.
+pub(super) const OUTSIDE: u32 = 3;
+pub(super) const DONE: u32 = 4;
+
+/// The tag of a call that names none.
+pub(super) const NO_TAG: i32 = i32::MIN;
+
+/// A rank's part of the page.
+#[repr(C, align(256))]
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) state: AtomicU32,
+    /// Counts up when the rank is woken.
+    pub(super) futex: AtomicU32,
+    /// What it waits for: [`Wait`], and the rank.
+    kind: AtomicU32,
+    source: AtomicI64,
+    /// How many messages it has taken: one more posted is one to look at.
+    pub(super) need: AtomicU64,
+    /// The collective operation that it waits to begin.
+    pub(super) comm: AtomicU64,
+    pub(super) sequence: AtomicU64,
+    pub(super) ready: AtomicU32,
+    /// For the report of a deadlock: the call, its partner, its tag.
+    pub(super) call: AtomicU32,
+    pub(super) peer: AtomicI32,
+    pub(super) tag: AtomicI32,
+    /// The trace is written.
+    pub(super) flushed: AtomicU32,
+    /// Where the call is: address of it, in which file of the process, from where on in that.
+    pub(super) site: AtomicU64,
+    pub(super) offset: AtomicU64,
+    /// Name of that file, 8 bytes a word.
+    pub(super) file: [AtomicU64; 8],
+}
+
+impl Slot {
+    pub(super) fn wait(&self) -> Wait {
+        match self.kind.load(SeqCst) {
+            0 => Wait::Poll,
+            1 => Wait::Send,
+            2 => Wait::Receive(u32::try_from(self.source.load(SeqCst)).ok()),
+            _ => Wait::Collective,
+        }
+    }
+
+    pub(super) fn block(&self, wait: Wait, need: u64) {
+        let (kind, source) = match wait {
+            Wait::Poll => (0, -1),
+            Wait::Send => (1, -1),
+            Wait::Receive(source) => (2, source.map_or(-1, i64::from)),
+            Wait::Collective => (3, -1),
+        };
+        self.kind.store(kind, SeqCst);
+        self.source.store(source, SeqCst);
+        self.need.store(need, SeqCst);
+    }
+
+    /// Notes what is said of the call if this is a deadlock.
+    pub(super) fn describe(&self, event: &Event) {
+        self.call.store(event.call.code().into(), SeqCst);
+        self.peer.store(event.peer, SeqCst);
+        let tagged = matches!(event.call.kind(), Kind::Send | Kind::Recv | Kind::Sendrecv | Kind::Probe);
+        let tag = if tagged && !event.flags.has(Flags::ANY_TAG) { event.tag } else { NO_TAG };
+        self.tag.store(tag, SeqCst);
+    }
+
+    pub(super) fn set_file(&self, name: &[u8]) {
+        let mut bytes = [0_u8; 64];
+        let name = &name[name.len().saturating_sub(63)..];
+        bytes[..name.len()].copy_from_slice(name);
+        for (word, part) in self.file.iter().zip(bytes.chunks_exact(8)) {
+            word.store(part.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)), SeqCst);
+        }
+    }
+
+    pub(super) fn file(&self) -> String {
+        let bytes: Vec<u8> = self.file.iter().flat_map(|word| word.load(SeqCst).to_le_bytes()).collect();
+        let length = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+}
+
+#[repr(C, align(256))]
+#[derive(Debug)]
+struct Head {
+    /// The rank that holds the token, plus one; 0: nobody.
+    holder: AtomicU32,
+    deadlock: AtomicU32,
+    /// Looks that found nothing since something was done.
+    idle: AtomicU64,
+    idle_since: AtomicU64,
+}
+
+/// The page.
+#[derive(Debug)]
+pub(super) struct Page {
+    head: *const Head,
+    slots: *const Slot,
+    inbox: *const AtomicU64,
+    sent: *const AtomicU64,
+    ranks: u32,
+}
+
+// SAFETY: the page stays mapped, and holds atomic numbers only.
+unsafe impl Send for Page {}
+
+impl Page {
+    pub(super) fn open(path: &Path, ranks: u32) -> io::Result<Self> {
+        let count = ranks as usize;
+        let slots = size_of::<Head>();
+        let inbox = slots + count * size_of::<Slot>();
+        let sent = inbox + count * 8;
+        let size = sent + count * count * 8;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.set_len(size as u64)?;
+        // SAFETY: a new mapping overlaps with nothing.
+        let at = unsafe {
+            libc::mmap(null_mut(), size, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0)
+        };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // What lies in the page is aligned, since the page is and each part is a multiple of 8 long; zeros are valid.
+        Ok(Self {
+            head: at.cast(),
+            slots: at.wrapping_byte_add(slots).cast(),
+            inbox: at.wrapping_byte_add(inbox).cast(),
+            sent: at.wrapping_byte_add(sent).cast(),
+            ranks,
+        })
+    }
+
+    fn head(&self) -> &Head {
+        // SAFETY: the mapping is long enough, aligned and stays.
+        unsafe { &*self.head }
+    }
+
+    pub(super) fn holder(&self) -> &AtomicU32 {
+        &self.head().holder
+    }
+
+    pub(super) fn deadlock(&self) -> &AtomicU32 {
+        &self.head().deadlock
+    }
+
+    pub(super) fn idle(&self) -> &AtomicU64 {
+        &self.head().idle
+    }
+
+    pub(super) fn idle_since(&self) -> &AtomicU64 {
+        &self.head().idle_since
+    }
+
+    pub(super) fn slot(&self, rank: u32) -> &Slot {
+        assert!(rank < self.ranks, "a rank of the run");
+        // SAFETY: there is a slot for each rank.
+        unsafe { &*self.slots.add(rank as usize) }
+    }
+
+    /// Messages posted for a rank.
+    pub(super) fn inbox(&self, rank: u32) -> &AtomicU64 {
+        assert!(rank < self.ranks, "a rank of the run");
+        // SAFETY: there is a number for each rank.
+        unsafe { &*self.inbox.add(rank as usize) }
+    }
+
+    /// Messages posted by one rank for another.
+    pub(super) fn sent(&self, from: u32, to: u32) -> &AtomicU64 {
+        assert!(from < self.ranks && to < self.ranks, "ranks of the run");
+        // SAFETY: there is a number for each pair.
+        unsafe { &*self.sent.add(from as usize * self.ranks as usize + to as usize) }
+    }
+}
+
+/// Sleeps while the number is still the one that was seen; for a second at most.
+pub(super) fn sleep(futex: &AtomicU32, seen: u32) {
+    let second = libc::timespec { tv_sec: 1, tv_nsec: 0 };
+    // SAFETY: the address is that of a number of 32 bits that other processes share.
+    unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAIT, seen, &raw const second) };
+}
+
+/// Wakes who sleeps there.
+pub(super) fn wake(futex: &AtomicU32) {
+    // SAFETY: as above.
+    unsafe { libc::syscall(libc::SYS_futex, futex.as_ptr(), libc::FUTEX_WAKE, 1) };
+}
+
+/// Sleeps for a while \[ns\].
+pub(super) fn nap(time: i64) {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: time };
+    // SAFETY: sleeps, nothing else.
+    unsafe { libc::nanosleep(&raw const time, null_mut()) };
+}

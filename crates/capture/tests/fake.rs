@@ -1,0 +1,48 @@
+//! The recorder over an MPI library of its own: without any MPI on the machine.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use hayase_trace::{Call, Flags};
+
+/// Compiles a source of `tests/fake`.
+fn compile(source: &str, out: &Path, arguments: &[&str]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake").join(source);
+    let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    command.args(["--edition", "2024", "-C", "debuginfo=0", "-o"]).args([out, &source]).args(arguments);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_program_is_recorded_whatever_mpi_is_underneath() {
+    let folder = tempfile::tempdir().unwrap();
+    let traces = folder.path().join("run");
+    std::fs::create_dir(&traces).unwrap();
+    compile("library.rs", &folder.path().join("libfakempi.so"), &[]);
+    let program = folder.path().join("program");
+    compile("program.rs", &program, &["-L", folder.path().to_str().unwrap()]);
+    let output = Command::new(&program)
+        .env("LD_LIBRARY_PATH", folder.path())
+        .env("LD_PRELOAD", common::library())
+        .env("HAYASE_CAPTURE_DIR", &traces)
+        .output()
+        .unwrap();
+    let run = common::Run { folder, output };
+    run.assert_success("the program");
+    let stream = run.stream(0);
+    let events = &stream.events;
+    assert_eq!(stream.header.as_ref().and_then(|header| header.find("mpi")), Some("MPICH 4.9.9"));
+    let calls: Vec<Call> = events.iter().map(|event| event.call).collect();
+    use Call::{Barrier, Finalize, Init, Irecv, Isend, Test, Waitall};
+    assert_eq!(calls, [Init, Irecv, Irecv, Test, Isend, Isend, Waitall, Barrier, Finalize]);
+    let (open, tagged) = (&events[1], &events[2]);
+    assert_eq!((open.peer, open.tag, open.bytes, open.requests.as_slice()), (0, 7, 12, &[1][..]));
+    assert_eq!(open.flags, Flags::ANY_SOURCE.and(Flags::ANY_TAG));
+    assert_eq!((tagged.peer, tagged.tag, tagged.bytes, tagged.requests.as_slice()), (0, 8, 20, &[2][..]));
+    assert_eq!(events[6].requests, [1, 2, 3, 4]);
+    let buffer: u64 = String::from_utf8_lossy(&run.output.stdout).trim().parse().unwrap();
+    assert_eq!((events[4].bytes, events[4].element, events[4].buffer), (12, 4, buffer));
+}

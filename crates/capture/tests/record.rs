@@ -1,0 +1,299 @@
+//! What is recorded of real programs under the MPIs of this machine.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{How, MPIS, Stream, TOKEN, run};
+use hayase_trace::{Call, Clock, Event, Flags, Kind};
+
+/// Sends and receives of all ranks, by communicator, sender, receiver and tag: their sizes in order.
+type Messages = BTreeMap<(u64, u32, u32, i32), Vec<u64>>;
+
+fn messages(streams: &[Stream]) -> (Messages, Messages) {
+    let (mut sent, mut received) = (Messages::new(), Messages::new());
+    for (me, stream) in streams.iter().enumerate() {
+        let me = me as u32;
+        let mut persistent = BTreeMap::new();
+        let mut send = |event: &Event| {
+            if let Some(to) = stream.world(event, event.peer) {
+                sent.entry((stream.id(event.comm), me, to, event.tag)).or_default().push(event.bytes);
+            }
+        };
+        let mut receive = |event: &Event, peer, tag, bytes| {
+            if let Some(from) = stream.world(event, peer) {
+                received.entry((stream.id(event.comm), from, me, tag)).or_default().push(bytes);
+            }
+        };
+        for event in &stream.events {
+            match event.call.kind() {
+                Kind::Send | Kind::Isend => send(event),
+                Kind::Recv | Kind::Irecv => {
+                    assert!(!event.flags.has(Flags::CAPACITY), "what came is known: {event:?}");
+                    receive(event, event.peer, event.tag, event.bytes);
+                }
+                Kind::Sendrecv => {
+                    send(event);
+                    receive(event, event.peer2, event.tag2, event.bytes2);
+                }
+                Kind::SendInit | Kind::RecvInit => drop(persistent.insert(event.requests[0], event.clone())),
+                Kind::Start => {
+                    for number in &event.requests {
+                        let made = &persistent[number];
+                        match made.call.kind() {
+                            Kind::SendInit => send(made),
+                            _ => receive(made, made.peer, made.tag, made.bytes),
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    (sent, received)
+}
+
+/// Every request is made once, completed once, and has the next number.
+fn requests_are_sound(stream: &Stream) {
+    let mut last = 0;
+    let mut open = Vec::new();
+    let mut persistent = Vec::new();
+    for event in &stream.events {
+        if event.call.makes_request() {
+            assert_eq!(event.requests, [last + 1], "{event:?}");
+            last += 1;
+            match event.call.kind() {
+                Kind::SendInit | Kind::RecvInit => persistent.push(last),
+                _ => open.push(last),
+            }
+        } else if matches!(event.call.kind(), Kind::Wait | Kind::WaitAny | Kind::Test) {
+            for number in &event.requests {
+                if !persistent.contains(number) {
+                    let at = open.iter().position(|open| open == number);
+                    open.swap_remove(at.unwrap_or_else(|| panic!("request {number} is not open: {event:?}")));
+                }
+            }
+        }
+    }
+    assert_eq!(open, [], "requests that are never complete");
+}
+
+fn streams(program: &str, mpi: &str, how: How) -> Option<(common::Run, Vec<Stream>)> {
+    let run = run(mpi, program, how)?;
+    run.assert_success(&format!("{program} under {mpi}"));
+    let streams: Vec<Stream> = (0..how.ranks).map(|rank| run.stream(rank)).collect();
+    for stream in &streams {
+        assert!(stream.ended && stream.lost == 0);
+        assert_eq!(stream.events.first().map(|event| event.call), Some(Call::Init));
+        assert_eq!(stream.events.last().map(|event| event.call), Some(Call::Finalize));
+        let mut last = 0;
+        for event in &stream.events {
+            assert!(event.begin >= last && event.end >= event.begin, "times go on: {event:?}");
+            last = event.end;
+        }
+        requests_are_sound(stream);
+    }
+    Some((run, streams))
+}
+
+#[test]
+fn every_message_is_recorded_at_both_ends_with_one_size() {
+    for mpi in MPIS {
+        for variables in [&[], TOKEN] {
+            let Some((_run, streams)) = streams("messages", mpi, How { variables, ..How::default() }) else { continue };
+            let (sent, received) = messages(&streams);
+            assert_eq!(sent, received, "{mpi} {variables:?}");
+            // From an even rank: 3 blocking, 4 + 2 not, 3 to be probed for, 3 persistent; to and fro at once 2.
+            assert_eq!(sent.values().map(Vec::len).sum::<usize>(), 2 * (3 + 4 + 2 + 3 + 3) + 4 * 2);
+            let calls: Vec<Call> = streams[1].events.iter().map(|event| event.call).collect();
+            for call in [Call::Mprobe, Call::Mrecv, Call::Improbe, Call::Imrecv, Call::Startall, Call::Cancel] {
+                assert!(calls.contains(&call), "{mpi}: {}", call.name());
+            }
+            let clock = if variables.is_empty() { Clock::Wall } else { Clock::Cpu };
+            assert_eq!(streams[0].header.as_ref().map(|header| header.clock), Some(clock));
+        }
+    }
+}
+
+#[test]
+fn wildcards_and_cancelled_receives_say_what_came_of_them() {
+    for mpi in MPIS {
+        let Some((_run, streams)) = streams("messages", mpi, How::default()) else { continue };
+        let first = streams[1].events.iter().find(|event| event.call == Call::Recv).unwrap();
+        assert_eq!((first.peer, first.tag, first.bytes), (0, 1, 800), "{mpi}");
+        assert!(first.flags.has(Flags::ANY_SOURCE) && first.flags.has(Flags::ANY_TAG));
+        let cancelled = streams[1].events.iter().rfind(|event| event.call == Call::Irecv).unwrap();
+        assert_eq!((cancelled.peer, cancelled.bytes), (Event::PROC_NULL, 0), "{mpi}");
+    }
+}
+
+#[test]
+fn members_of_a_communicator_agree_on_it_and_on_its_operations() {
+    for mpi in MPIS {
+        for (ranks, variables) in [(4, &[][..]), (5, &[]), (4, TOKEN)] {
+            let how = How { ranks, variables, ..How::default() };
+            let Some((_run, streams)) = streams("collectives", mpi, how) else { continue };
+            let (sent, received) = messages(&streams);
+            assert_eq!(sent, received, "{mpi}: messages of neighbours");
+            let mut groups = BTreeMap::new();
+            let mut operations: BTreeMap<u64, BTreeMap<usize, Vec<(Call, i32)>>> = BTreeMap::new();
+            for (me, stream) in streams.iter().enumerate() {
+                for (_, group) in &stream.communicators {
+                    let mut sides = [group.members.clone(), group.remote.clone()];
+                    assert!(group.members.contains(&(me as u32)));
+                    sides.sort();
+                    let known = groups.entry(group.id).or_insert_with(|| sides.clone());
+                    assert_eq!(*known, sides, "{mpi}: two communicators have one id");
+                }
+                for event in &stream.events {
+                    if matches!(event.call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator)
+                        && event.call != Call::CommCreateGroup
+                    {
+                        let of = operations.entry(stream.id(event.comm)).or_default();
+                        of.entry(me).or_default().push((event.call, event.peer));
+                    }
+                }
+            }
+            let distinct: std::collections::BTreeSet<_> = groups.keys().collect();
+            // Two halves with a copy each, the world's copy, the grid, its rows, ...
+            assert!(distinct.len() > 10, "{mpi}: {}", distinct.len());
+            for (id, by_rank) in operations {
+                let members: usize = groups.get(&id).map_or(ranks, |sides| sides.iter().map(Vec::len).sum());
+                assert_eq!(by_rank.len(), members, "{mpi}: all members take part in communicator {id}");
+                let first = by_rank.values().next().unwrap();
+                assert!(by_rank.values().all(|calls| calls == first), "{mpi}: communicator {id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn collective_operations_say_their_blocks() {
+    for mpi in MPIS {
+        let Some((_run, streams)) = streams("collectives", mpi, How::default()) else { continue };
+        for (rank, stream) in streams.iter().enumerate() {
+            let on_world = |call: Call| {
+                stream
+                    .events
+                    .iter()
+                    .find(|event| event.call == call && event.comm == 0)
+                    .unwrap_or_else(|| panic!("{call:?}"))
+            };
+            let all = [8, 16, 24, 32];
+            let own = 8 * (rank as u64 + 1);
+            let root = rank == 3;
+            assert_eq!((on_world(Call::Bcast).bytes, on_world(Call::Bcast).peer), (80, 3));
+            let reduce = on_world(Call::Reduce);
+            assert_eq!((reduce.bytes, reduce.op.name(), reduce.element), (80, "sum", 8), "{mpi}");
+            assert_eq!(on_world(Call::Allreduce).op.name(), "max");
+            assert_eq!(on_world(Call::Gather).bytes, 24);
+            assert_eq!(on_world(Call::Scatter).bytes, 32);
+            assert_eq!(on_world(Call::Allgather).bytes, 40);
+            assert_eq!(on_world(Call::Alltoall).bytes, 48);
+            let gatherv = on_world(Call::Gatherv);
+            assert_eq!((gatherv.bytes, gatherv.counts2.as_slice()), (own, if root { &all[..] } else { &[] }));
+            let scatterv = on_world(Call::Scatterv);
+            assert_eq!((scatterv.bytes2, scatterv.counts.as_slice()), (own, if root { &all[..] } else { &[] }));
+            let allgatherv = on_world(Call::Allgatherv);
+            assert_eq!((allgatherv.bytes, allgatherv.counts2.as_slice()), (own, &all[..]));
+            for call in [Call::Alltoallv, Call::Alltoallw] {
+                assert_eq!(
+                    (on_world(call).counts.as_slice(), on_world(call).counts2.as_slice()),
+                    (&[own; 4][..], &all[..])
+                );
+            }
+            assert_eq!(on_world(Call::ReduceScatter).counts, all);
+            assert_eq!(on_world(Call::ReduceScatterBlock).bytes, 56);
+            assert_eq!((on_world(Call::Scan).bytes, on_world(Call::Exscan).bytes), (64, 72));
+            let in_place = stream.events.iter().find(|event| event.flags.has(Flags::IN_PLACE)).unwrap();
+            assert_eq!((in_place.call, in_place.bytes, in_place.op.name()), (Call::Allreduce, 88, "min"));
+        }
+    }
+}
+
+#[test]
+fn a_call_site_is_an_address_of_the_program() {
+    for mpi in MPIS {
+        let Some((run, streams)) = streams("messages", mpi, How { ranks: 2, ..How::default() }) else { continue };
+        let maps = std::fs::read_to_string(run.path().join("rank-00000.maps")).unwrap();
+        let code: Vec<(u64, u64)> = maps
+            .lines()
+            .filter(|line| line.ends_with("/messages") && line.contains("r-xp"))
+            .map(|line| {
+                let (begin, end) = line.split_once(' ').unwrap().0.split_once('-').unwrap();
+                (u64::from_str_radix(begin, 16).unwrap(), u64::from_str_radix(end, 16).unwrap())
+            })
+            .collect();
+        assert!(!code.is_empty() && maps.contains("build-id "), "{mpi}");
+        assert!(streams[0].sites.len() > 15);
+        for site in &streams[0].sites {
+            assert!(code.iter().any(|(begin, end)| (begin..end).contains(&site)), "{mpi}: {site:#x}\n{maps}");
+        }
+    }
+}
+
+#[test]
+fn a_recording_stops_when_it_is_asked_to_and_the_program_goes_on() {
+    for mpi in MPIS {
+        let variables = &[("HAYASE_CAPTURE_STOP_EVENTS", "5"), ("HAYASE_CAPTURE_CLOCK", "wall")];
+        let Some(run) = run(mpi, "messages", How { ranks: 2, variables, ..How::default() }) else { continue };
+        run.assert_success(mpi);
+        let stream = run.stream(1);
+        assert!(stream.ended && stream.events.len() >= 5 && stream.events.len() < 12, "{}", stream.events.len());
+        assert!(stream.events.iter().all(|event| event.cpu.is_none()), "{mpi}: real time alone");
+
+        let variables = &[("HAYASE_CAPTURE_STOP_EVENTS", "5"), TOKEN[0]];
+        let Some(run) = common::run(mpi, "collectives", How { variables, ..How::default() }) else { continue };
+        run.assert_success(mpi);
+        assert!(run.stream(3).ended && run.stream(3).events.len() < 12, "{mpi}");
+    }
+}
+
+#[test]
+fn calls_of_other_threads_pass_and_are_counted() {
+    for mpi in MPIS {
+        let Some(run) = run(mpi, "threads", How { ranks: 2, ..How::default() }) else { continue };
+        run.assert_success(mpi);
+        let stream = run.stream(0);
+        assert!(stream.ended);
+        let sends = stream.events.iter().filter(|event| event.call == Call::Send).count();
+        if run.output.stdout.starts_with(b"multiple") {
+            assert_eq!((sends, stream.lost), (100, 3 * 100), "{mpi}");
+        }
+    }
+}
+
+#[test]
+fn calls_of_one_thread_after_the_other_are_all_recorded() {
+    for mpi in MPIS {
+        let how = How { ranks: 2, arguments: &["serialized"], ..How::default() };
+        let Some((_run, streams)) = streams("threads", mpi, how) else { continue };
+        let sends = streams[0].events.iter().filter(|event| event.call == Call::Send).count();
+        assert_eq!(sends, 4 * 100, "{mpi}");
+    }
+}
+
+#[test]
+fn a_process_that_the_program_starts_leaves_the_trace_of_the_program_alone() {
+    // MPICH, as it is packaged for some systems, cannot start processes.
+    let Some(run) = run("openmpi", "spawn", How { ranks: 1, ..How::default() }) else { return };
+    run.assert_success("spawn");
+    let stream = run.stream(0);
+    assert_eq!(stream.events.last().map(|event| event.call), Some(Call::Finalize));
+    assert!(String::from_utf8_lossy(&run.output.stderr).contains("MPI_Comm_spawn"));
+}
+
+#[test]
+fn one_sided_communication_and_files_are_time_and_are_named() {
+    for mpi in MPIS {
+        let Some((_run, streams)) = streams("opaque", mpi, How { ranks: 2, ..How::default() }) else { continue };
+        let note = streams[0].notes.iter().find(|(name, _)| name == "opaque").unwrap();
+        for line in
+            ["Win_create 1", "Win_fence 2", "Put 1", "Win_free 1", "File_open 1", "File_write_at 1", "File_close 1"]
+        {
+            assert!(note.1.lines().any(|said| said == line), "{mpi}: {line} in {}", note.1);
+        }
+        // What the library does inside of them is not the program's.
+        assert_eq!(streams[0].events.iter().filter(|event| event.call == Call::Barrier).count(), 1, "{mpi}");
+    }
+}

@@ -1,0 +1,76 @@
+//! What can be typed after `hayase predict`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::cli::args::RunFormat;
+use crate::cli::replay::args::PlayedOn;
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase predict --program cg.prog --computation node-a.comp --communication gigabit.comm
+  hayase predict --program cg.prog --computation node-b.comp --communication gigabit.comm
+      the same program and network with another machine
+  hayase predict --program cg.prog --computation 0-7=node-a.comp,8-15=node-b.comp --communication gigabit.comm
+      ranks on different machines
+  hayase predict --program cg.prog --computation node-a.comp --scale 0.6 --communication gigabit.comm
+      a machine that was not measured: every block takes 0.6 times as long
+  hayase predict --program cg.prog --computation node-a.comp -m infiniband-hdr -t fat-tree-54
+      with the contention of a simulated network instead of a table of receive times
+
+Files (-o), by name: those of `hayase replay`.";
+
+/// `hayase predict`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct PredictArgs {
+    /// Program data (`hayase program fold`).
+    #[arg(long, value_name = "PROG", value_hint = ValueHint::FilePath)]
+    pub program: PathBuf,
+    /// Computation data: one for all ranks, or for ranks each: 0-7=a.comp,8-15=b.comp.
+    #[arg(long, value_name = "COMP|RANKS=COMP,...")]
+    pub computation: String,
+    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without contention.
+    #[arg(long, value_name = "COMM", value_hint = ValueHint::FilePath)]
+    pub communication: Option<PathBuf>,
+    /// What times of blocks are multiplied by, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
+    #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...", default_value = "1")]
+    pub scale: String,
+    /// Which of its times an execution of a block takes: mean, line (where they follow one, else the mean) or draw (where they vary, one
+    /// after another of eight that stand for all, in an order of --seed).
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = BlockTimes::Line, hide_possible_values = true)]
+    pub times: BlockTimes,
+    /// What it is played on, where that is no communication data.
+    #[command(flatten)]
+    pub on: PlayedOn,
+    /// Also write this file; its name says what (may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: RunFormat,
+}
+
+/// Which of its times an execution of a block takes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockTimes {
+    /// The mean.
+    Mean,
+    /// A line over the executions, where times follow one.
+    Line,
+    /// Times drawn from those that were recorded.
+    Draw,
+}
+
+impl BlockTimes {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Line => "line",
+            Self::Draw => "draw",
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! `hayase predict`: how long a program takes, put together from its data sets.
+
+pub mod args;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{End, Failure, Voice, program, progress, replay};
+use crate::data_set::communication::Communication;
+use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
+use crate::data_set::program::{Blocks, ProgramData, ranges, unfold};
+use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::node::NodeSpec;
+use crate::player::rules;
+use crate::report;
+use crate::report::replay::{Prediction, PredictionPart};
+use crate::units::Time;
+use args::{BlockTimes, PredictArgs};
+
+/// Predicts a program.
+pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
+    let start = report::wall_clock();
+    replay::check_names(&args.output)?;
+    let data = program::read_program(&args.program, voice)?;
+    let (books, names, machines) = computation(args, &data, voice)?;
+    let mut loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
+    if let Some(path) = &args.communication {
+        if let Some(other) = network(args) {
+            let message = format!("`--communication` is a network of its own, and `{other}` names another");
+            return Err(Diagnostic::new("wrong-choice", message)
+                .help("leave one of them out; a simulated network takes the ends of messages from -m")
+                .into());
+        }
+        let mut sources = Sources::default();
+        let measured = Communication::read(&path.to_string_lossy(), &mut sources)?;
+        loader = loader.text(path.display().to_string(), receive_times(&measured));
+    }
+    let blocks = Blocks::of(&data);
+    let take = match args.times {
+        BlockTimes::Mean => Take::Mean,
+        BlockTimes::Line => Take::Line,
+        BlockTimes::Draw => Take::Draw(args.on.seed.unwrap_or(1)),
+    };
+    let estimates = Estimates::new(&data, &blocks, &books, &machines, take)
+        .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
+    let found = estimates.found;
+    let name = args.program.display().to_string();
+    let whole = unfold(&data, &blocks, &mut { estimates }, &name)
+        .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
+    let tells = rules::apply(&whole);
+    let replay = loader.load_replay(Arc::new(whole), &name, args.on.cpu_speed)?;
+    if args.communication.is_none() && matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
+        voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
+    }
+    if found.by_name + found.other_ranks > 0 {
+        voice.hint(format_args!(
+            "the computation data is of another form of the program: of {} times {} were found by the names of their blocks, \
+             {} of them at other ranks",
+            found.direct + found.by_name + found.other_ranks,
+            found.by_name + found.other_ranks,
+            found.other_ranks
+        ));
+    }
+    let prediction = Prediction {
+        program: name,
+        computation: parts(&machines, &names),
+        communication: args.communication.as_ref().map(|path| path.display().to_string()),
+        recorded_s: match books.as_slice() {
+            [one] => one.note("measured").and_then(|text| text.parse::<Time>().ok()).map(Time::seconds),
+            _ => None,
+        },
+        waits: match replay.node {
+            NodeSpec::ReceiveTimes(_) if tells => "rules",
+            NodeSpec::ReceiveTimes(_) => "order of arrival",
+            _ => "simulated",
+        },
+        direct: found.direct,
+        by_name: found.by_name,
+        other_ranks: found.other_ranks,
+        times: args.times.name(),
+    };
+    replay::play(&replay, Some((prediction, start)), &args.output, args.format, voice)
+}
+
+/// The option that names another network than communication data.
+fn network(args: &PredictArgs) -> Option<&'static str> {
+    let on = &args.on;
+    [("-m", on.machine.is_some()), ("--node", on.node.is_some()), ("-t", on.topology.is_some())]
+        .into_iter()
+        .find_map(|(name, given)| given.then_some(name))
+}
+
+/// Communication data as a table of the node model.
+fn receive_times(measured: &Communication) -> String {
+    let mut text = "[node.receive-times]\ntimes = [\n".to_owned();
+    for row in &measured.times {
+        text += &format!("  {{ size = \"{}\", receive = \"{}\" }},\n", row.size.exact(), row.receive.exact());
+    }
+    text + "]\n"
+}
+
+/// Computation data with its names, and which of it each rank takes, times what.
+type Machines = (Vec<ComputationData>, Vec<String>, Vec<Machine>);
+
+fn computation(args: &PredictArgs, data: &ProgramData, voice: Voice) -> Result<Machines, Failure> {
+    let (mut books, mut names) = (Vec::new(), Vec::new());
+    let mut of_rank: Vec<Option<usize>> = vec![None; data.ranks as usize];
+    for (ranks, path) in by_ranks(&args.computation, data.ranks, "--computation")? {
+        let at = match names.iter().position(|name| *name == path) {
+            Some(at) => at,
+            None => {
+                books.push(program::read_computation(Path::new(&path), voice)?);
+                names.push(path);
+                names.len() - 1
+            }
+        };
+        ranks.iter().for_each(|&rank| of_rank[rank as usize] = Some(at));
+    }
+    let mut scales = vec![1.0; data.ranks as usize];
+    for (ranks, text) in by_ranks(&args.scale, data.ranks, "--scale")? {
+        let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite() && *scale > 0.0);
+        let scale = scale.ok_or_else(|| {
+            Diagnostic::new("bad-number", format!("`{text}` of --scale is no number above 0"))
+                .help("write --scale 1.5, or --scale 0-7=1.5,8-15=0.8")
+        })?;
+        ranks.iter().for_each(|&rank| scales[rank as usize] = scale);
+    }
+    let machine = |(rank, (data, scale)): (usize, (Option<usize>, f64))| match data {
+        Some(data) => Ok(Machine { data, scale }),
+        None => Err(Diagnostic::new("missing-rank", format!("--computation names no data for rank {rank}"))
+            .help("name data for all ranks: 0-7=a.comp,8-15=b.comp")
+            .into()),
+    };
+    let machines = of_rank.into_iter().zip(scales).enumerate().map(machine).collect::<Result<_, Failure>>()?;
+    Ok((books, names, machines))
+}
+
+/// `VALUE`, for all ranks, or `RANKS=VALUE,...`.
+fn by_ranks(text: &str, ranks: u32, option: &str) -> Result<Vec<(Vec<u32>, String)>, Diagnostic> {
+    let is_range = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '-');
+    let names_ranks = |part: &str| part.split_once('=').is_some_and(|(ranks, _)| is_range(ranks));
+    if !text.split(',').any(names_ranks) {
+        return Ok(vec![((0..ranks).collect(), text.to_owned())]);
+    }
+    let mut found = Vec::new();
+    let mut named = Vec::new();
+    for part in text.split(',') {
+        let (range, value) = part.split_once('=').map_or((part, None), |(range, value)| (range, Some(value)));
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        match (from.parse::<u32>(), to.parse::<u32>()) {
+            (Ok(from), Ok(to)) if from <= to && to < ranks => named.extend(from..=to),
+            _ => {
+                let message = format!("`{range}` of {option} are no ranks below {ranks}");
+                return Err(Diagnostic::new("bad-ranks", message).help("write 0-7=...,8-15=..."));
+            }
+        }
+        if let Some(value) = value {
+            found.push((std::mem::take(&mut named), value.to_owned()));
+        }
+    }
+    if named.is_empty() {
+        return Ok(found);
+    }
+    Err(Diagnostic::new("bad-ranks", format!("the last ranks of {option} have no value"))
+        .help("write 0-7=...,8-15=..."))
+}
+
+/// Ranks with the same machine together.
+fn parts(machines: &[Machine], names: &[String]) -> Vec<PredictionPart> {
+    let mut parts: Vec<(Machine, Vec<u32>)> = Vec::new();
+    for (rank, &machine) in (0..).zip(machines) {
+        match parts.iter_mut().find(|(other, _)| *other == machine) {
+            Some((_, ranks)) => ranks.push(rank),
+            None => parts.push((machine, vec![rank])),
+        }
+    }
+    let part = |(machine, ranks): (Machine, Vec<u32>)| PredictionPart {
+        ranks: ranges(&ranks),
+        computation: names.get(machine.data).cloned().unwrap_or_default(),
+        scale: machine.scale,
+    };
+    parts.into_iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Loader;
+
+    #[test]
+    fn a_prediction_takes_the_times_that_communication_data_says() {
+        let row = |size: u64, us: f64| {
+            format!("{{ size = \"{size} B\", receive = \"{us} us\", median = \"{us} us\", high = \"{us} us\" }}")
+        };
+        let rows = [(8, 1.1), (100, 1.3), (4040, 3.7), (4041, 9.2), (65536, 30.0), (131_072, 55.5)];
+        let rows = rows.map(|(size, us)| row(size, us)).join(", ");
+        let measured =
+            Communication::parse(&format!("format = \"hayase-communication-1\"\ntimes = [{rows}]\n"), 0).unwrap();
+        let node = Loader::new().text("x.comm", receive_times(&measured)).load_machine().unwrap();
+        let NodeSpec::ReceiveTimes(spec) = node else { panic!("{}", node.name()) };
+        let table = spec.table();
+        for bytes in [0, 1, 8, 9, 99, 2000, 4040, 4041, 70_000, 131_072, 131_073, 10_000_000] {
+            let (ours, theirs) = (table.time(bytes).ps(), measured.receive_time(bytes).ps());
+            assert!((ours - theirs).abs() <= 1e-9 * theirs, "{bytes} B: {ours} {theirs}");
+        }
+    }
+
+    #[test]
+    fn values_go_to_all_ranks_or_to_those_named() {
+        let parse = |text| by_ranks(text, 8, "--scale");
+        assert_eq!(parse("a=b.comp").unwrap(), [((0..8).collect(), "a=b.comp".to_owned())]);
+        assert_eq!(parse("0-1,5=x,2-4=y").unwrap(), [(vec![0, 1, 5], "x".to_owned()), (vec![2, 3, 4], "y".to_owned())]);
+        for wrong in ["0-8=x", "3-2=x", "0=x,1", "0=x,a=y"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

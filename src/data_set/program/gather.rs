@@ -1,0 +1,260 @@
+//! From a program to program data: every rank folded, ranks that do the same gathered, loops named.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::fold::{Element, Folder, Form, Forms};
+use super::sequence::{self, CountTable, Key};
+use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, Step, What};
+use crate::diagnostic::Diagnostic;
+use crate::units::Time;
+use crate::workload::program::{Communicator, Program};
+
+/// A program in its two halves.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Folded {
+    /// What ranks do.
+    pub data: ProgramData,
+    /// By rank: the time of each block in the order in which they ran, that after the last operation at the end.
+    pub times: Vec<Vec<Time>>,
+}
+
+/// Folds a program.
+///
+/// Cost: near linear in the number of operations.
+///
+/// # Errors
+/// A rank's operations are no sequence.
+pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
+    let ranks = program.ranks();
+    let mut forms: Forms<Key> = Forms::new();
+    let mut counts = CountTable::default();
+    let mut times = Vec::with_capacity(ranks as usize);
+    let mut groups: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+    let mut gathered: Vec<Gathered> = Vec::new();
+    let sizes: Vec<u32> = program.communicators.iter().map(Communicator::size).collect();
+    let moduli = |(_, what): &Key| -> Box<[u32]> {
+        let modulus = |meaning: &Meaning| match (meaning, what) {
+            (Meaning::Peer, _) => ranks,
+            (Meaning::Root, What::Collective { comm, .. }) => sizes.get(*comm as usize).copied().unwrap_or(0),
+            _ => 0,
+        };
+        what.meanings().iter().map(modulus).collect()
+    };
+    for (rank, _) in program.iter() {
+        let mut spent = Vec::new();
+        let mut leaves = Vec::new();
+        let last = sequence::leaves(program, rank, &mut counts, |key, numbers, gap| {
+            leaves.push((forms.leaf(key, moduli), numbers));
+            spent.push(gap);
+        })?;
+        spent.push(last);
+        spent.shrink_to_fit();
+        times.push(spent);
+        let mut folder = Folder::new(&mut forms);
+        for (form, numbers) in leaves {
+            folder.push(form, numbers);
+        }
+        let elements = folder.finish();
+        let key: Vec<u32> = elements.iter().map(|element| element.form).collect();
+        let group = *groups.entry(key).or_insert_with_key(|key| {
+            gathered.push(Gathered { forms: key.clone(), ranks: Vec::new(), numbers: Vec::new() });
+            gathered.len() - 1
+        });
+        let of_rank = &mut gathered[group];
+        of_rank.ranks.push(rank.0);
+        of_rank.numbers.push(elements.into_iter().flat_map(|Element { numbers, .. }| numbers).collect());
+    }
+    let groups = gathered.iter().map(|group| group.build(&forms, ranks)).collect();
+    let mut data = ProgramData {
+        notes: Vec::new(),
+        ranks,
+        sites: program.sites.clone(),
+        communicators: program.communicators[1..].to_vec(),
+        counts: counts.listed,
+        loops: 0,
+        groups,
+    };
+    name_loops(&mut data);
+    Ok(Folded { data, times })
+}
+
+/// Ranks whose folded sequences have the same forms.
+struct Gathered {
+    forms: Vec<u32>,
+    ranks: Vec<u32>,
+    /// By rank, all numbers one after another.
+    numbers: Vec<Vec<i64>>,
+}
+
+/// A loop around what is being built.
+struct Around<'a> {
+    steps: &'a [i64],
+    /// Which number is the first of its body.
+    start: usize,
+}
+
+impl Gathered {
+    fn build(&self, forms: &Forms<Key>, ranks: u32) -> Group {
+        let mut at = 0;
+        let mut around = Vec::new();
+        let body = self.forms.iter().map(|&form| self.step(forms, ranks, form, &mut at, &mut around)).collect();
+        Group { ranks: self.ranks.clone(), body }
+    }
+
+    fn step<'a>(
+        &self,
+        forms: &'a Forms<Key>,
+        ranks: u32,
+        form: u32,
+        at: &mut usize,
+        around: &mut Vec<Around<'a>>,
+    ) -> Step {
+        match forms.form(form) {
+            Form::Leaf((site, what)) => {
+                let mut peer = Peer::Relative;
+                let numbers = what.meanings().iter().map(|&meaning| {
+                    let number = self.number(*at, around);
+                    *at += 1;
+                    if meaning == Meaning::Peer { self.peer(number, ranks, &mut peer) } else { number }
+                });
+                let numbers = numbers.collect();
+                Step::Op(Operation { site: *site, what: what.clone(), peer, numbers })
+            }
+            Form::Loop { body, steps } => {
+                let count = self.number(*at, around);
+                *at += 1;
+                around.push(Around { steps, start: *at });
+                let body = body.iter().map(|&part| self.step(forms, ranks, part, at, around)).collect();
+                around.pop();
+                Step::Loop(Loop { name: 0, count, body })
+            }
+        }
+    }
+
+    fn number(&self, at: usize, around: &[Around<'_>]) -> Number {
+        let first = self.numbers[0][at];
+        let same = self.numbers.iter().all(|numbers| numbers[at] == first);
+        let base = match same {
+            true => Base::Same(first),
+            false => Base::Each(self.numbers.iter().map(|numbers| numbers[at]).collect()),
+        };
+        let steps = around.iter().enumerate().filter_map(|(depth, around)| {
+            let step = around.steps[at - around.start];
+            (step != 0).then_some((depth as u8, step))
+        });
+        Number { base, steps: steps.collect::<SmallVec<_>>() }
+    }
+
+    /// Another way to say who the other side is, where that is the same for all ranks.
+    fn peer(&self, number: Number, ranks: u32, peer: &mut Peer) -> Number {
+        let Base::Each(distances) = &number.base else { return number };
+        let peers = || {
+            self.ranks.iter().zip(distances).map(|(&rank, distance)| {
+                let peer = (i64::from(rank) + distance).rem_euclid(i64::from(ranks));
+                (i64::from(rank), peer)
+            })
+        };
+        let Some((rank, first)) = peers().next() else { return number };
+        if peers().all(|(_, other)| other == first) {
+            *peer = Peer::Absolute;
+            return Number { base: Base::Same(first), steps: number.steps };
+        }
+        if number.steps.is_empty() && peers().all(|(rank_of, other)| rank_of ^ other == rank ^ first) {
+            *peer = Peer::Xor;
+            return Number::same(rank ^ first);
+        }
+        number
+    }
+}
+
+/// Gives loops their names: those of several groups that are the same loop of the program get the same one.
+///
+/// Two loops belong together when they are at the same place of loops that do, have as many iterations, and calls in
+/// common, at least by way of other ranks (a corner of a stencil receives only, the one opposite sends only); of several such, the
+/// first with the first.
+fn name_loops(data: &mut ProgramData) {
+    let mut joined = Joined::default();
+    for group in &data.groups {
+        joined.join(&group.body, 0);
+    }
+    type Place = (usize, u32, u32, i64);
+    let mut names: FxHashMap<(Place, u32), u32> = FxHashMap::default();
+    fn name(
+        steps: &mut [Step],
+        depth: usize,
+        parent: u32,
+        joined: &mut Joined,
+        seen: &mut FxHashMap<Place, u32>,
+        names: &mut FxHashMap<(Place, u32), u32>,
+    ) {
+        for step in steps {
+            let Step::Loop(found) = step else { continue };
+            let count = if let Base::Same(count) = found.count.base { count } else { -1 };
+            let place = (depth, parent, joined.of(&found.body, depth), count);
+            let ordinal = seen.entry(place).or_default();
+            let key = (place, *ordinal);
+            *ordinal += 1;
+            let next = names.len() as u32;
+            found.name = *names.entry(key).or_insert(next);
+            name(&mut found.body, depth + 1, found.name, joined, seen, names);
+        }
+    }
+    for group in &mut data.groups {
+        name(&mut group.body, 0, u32::MAX, &mut joined, &mut FxHashMap::default(), &mut names);
+    }
+    data.loops = names.len() as u32;
+}
+
+/// Call sites that loops of a depth have in common.
+#[derive(Default)]
+struct Joined {
+    /// By depth and site, another site of the same set.
+    parent: FxHashMap<(usize, u32), u32>,
+}
+
+impl Joined {
+    fn find(&mut self, depth: usize, site: u32) -> u32 {
+        let mut site = site;
+        while let Some(&parent) = self.parent.get(&(depth, site)) {
+            site = parent;
+        }
+        site
+    }
+
+    fn join(&mut self, steps: &[Step], depth: usize) {
+        for step in steps {
+            let Step::Loop(found) = step else { continue };
+            if let Some(first) = first_site(&found.body) {
+                self.join_all(&found.body, depth, first);
+            }
+            self.join(&found.body, depth + 1);
+        }
+    }
+
+    fn join_all(&mut self, steps: &[Step], depth: usize, with: u32) {
+        for step in steps {
+            match step {
+                Step::Op(op) if op.site != 0 => {
+                    let (a, b) = (self.find(depth, with), self.find(depth, op.site));
+                    if a != b {
+                        self.parent.insert((depth, a.max(b)), a.min(b));
+                    }
+                }
+                Step::Op(_) => {}
+                Step::Loop(inner) => self.join_all(&inner.body, depth, with),
+            }
+        }
+    }
+
+    fn of(&mut self, body: &[Step], depth: usize) -> u32 {
+        first_site(body).map_or(0, |site| self.find(depth, site))
+    }
+}
+
+fn first_site(steps: &[Step]) -> Option<u32> {
+    steps.iter().find_map(|step| match step {
+        Step::Op(op) => (op.site != 0).then_some(op.site),
+        Step::Loop(inner) => first_site(&inner.body),
+    })
+}

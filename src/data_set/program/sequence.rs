@@ -1,0 +1,128 @@
+//! From a rank of a program to leaves for folding: requests by age, peers by distance, blocks apart.
+
+use rustc_hash::FxHashMap;
+
+use super::What;
+use super::fold::nearest;
+use crate::diagnostic::Diagnostic;
+use crate::ids::RankId;
+use crate::units::Time;
+use crate::workload::program::{ANY_SOURCE, ANY_TAG, Counts, Op, OpKind, Program};
+
+/// What a leaf is: where it is called, and what it is.
+pub(super) type Key = (u32, What);
+
+/// Numbers of a leaf; there are few.
+pub(super) type Numbers = Box<[i64]>;
+
+/// Counts of collective operations, each once.
+#[derive(Default)]
+pub(super) struct CountTable {
+    numbers: FxHashMap<Box<[u64]>, u32>,
+    pub listed: Vec<Box<[u64]>>,
+}
+
+impl CountTable {
+    fn number(&mut self, counts: &[u64]) -> u32 {
+        if let Some(&number) = self.numbers.get(counts) {
+            return number;
+        }
+        let number = self.listed.len() as u32;
+        self.listed.push(counts.into());
+        self.numbers.insert(counts.into(), number);
+        number
+    }
+}
+
+/// Hands over the leaves of a rank, each with the time of the block before it; returns that of the block after the last.
+///
+/// # Errors
+/// The rank's order is a graph: there is no sequence to fold.
+pub(super) fn leaves(
+    program: &Program,
+    rank: RankId,
+    counts: &mut CountTable,
+    mut leaf: impl FnMut(Key, Numbers, Time),
+) -> Result<Time, Diagnostic> {
+    let ops = program.rank(rank);
+    if ops.graph().is_some() {
+        let file = program.files.get(ops.file as usize).map_or("the program", |file| file);
+        let message = format!("`{file}` is a schedule: its operations stand in no sequence that could be folded");
+        return Err(Diagnostic::new("no-sequence", message)
+            .help("program data is made of recorded calls: Hayase's own traces, time-independent traces, text traces of the NAS benchmarks"));
+    }
+    let ranks = program.ranks();
+    let relative = |peer: u32| nearest(i64::from(peer) - i64::from(rank.0), ranks);
+    // By position, the how-manieth request an operation makes.
+    let mut ordinals = vec![0_u32; ops.ops.len()];
+    let mut started = 0_u32;
+    let mut gap = Time::ZERO;
+    for (at, op) in ops.ops.iter().enumerate() {
+        if op.kind == OpKind::Calc {
+            gap += op.duration();
+            continue;
+        }
+        let age = |request: u32| started - ordinals[request as usize];
+        let (what, numbers): (What, Numbers) = match op.kind {
+            OpKind::Calc => continue,
+            OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Probe => {
+                let (any_source, any_tag) = (op.peer == ANY_SOURCE, op.tag == ANY_TAG);
+                let mut numbers = Vec::with_capacity(3);
+                if !any_source {
+                    numbers.push(relative(op.peer));
+                }
+                if !any_tag {
+                    numbers.push(i64::from(op.tag));
+                }
+                numbers.push(op.size as i64);
+                let what = What::Message { kind: op.kind, marks: op.marks, comm: op.arg, any_source, any_tag };
+                (what, numbers.into())
+            }
+            OpKind::Wait | OpKind::Test => {
+                (What::Wait { kind: op.kind, marks: op.marks }, [i64::from(age(op.arg))].into())
+            }
+            OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => {
+                let ages: Vec<u32> = ops.list(op.arg, op.size as u32).iter().map(|&request| age(request)).collect();
+                let falling = ages.windows(2).all(|pair| pair[0] == pair[1] + 1);
+                match (ages.first(), ages.last()) {
+                    (Some(&first), Some(&last)) if falling => {
+                        (What::WaitRange { kind: op.kind }, [i64::from(first), i64::from(last)].into())
+                    }
+                    _ => (What::WaitList { kind: op.kind, ages: ages.into() }, [].into()),
+                }
+            }
+            OpKind::Collective => {
+                let Some(collective) = program.collectives.get(op.arg as usize) else { continue };
+                let (comm, call) = (collective.comm, collective.call);
+                let root = i64::from(collective.root);
+                match &collective.counts {
+                    Counts::Same(bytes) => {
+                        (What::Collective { call, comm, counts: None }, [root, *bytes as i64].into())
+                    }
+                    Counts::Each(each) => {
+                        (What::Collective { call, comm, counts: Some(counts.number(each)) }, [root].into())
+                    }
+                }
+            }
+        };
+        if op.kind.is_nonblocking() {
+            ordinals[at] = started;
+            started += 1;
+        }
+        leaf((ops.sites.get(at).copied().unwrap_or(0), what), numbers, std::mem::take(&mut gap));
+    }
+    Ok(gap)
+}
+
+/// A message operation of this kind.
+pub(super) fn message(kind: OpKind, marks: u8, comm: u32, peer: u32, tag: u32, bytes: u64) -> Op {
+    let envelope = crate::workload::program::Envelope { peer, tag, comm };
+    let op = match kind {
+        OpKind::Send => Op::send(envelope, bytes),
+        OpKind::Isend => Op::isend(envelope, bytes),
+        OpKind::Irecv => Op::irecv(envelope, bytes),
+        OpKind::Probe => Op::probe(envelope),
+        _ => Op::recv(envelope, bytes),
+    };
+    op.marked(marks)
+}

@@ -1,0 +1,226 @@
+//! From program data and times to a program that can be played.
+
+use super::blocks::Blocks;
+use super::{Group, Meaning, Operation, Peer, ProgramData, What, sequence};
+use crate::diagnostic::Diagnostic;
+use crate::units::Time;
+use crate::workload::program::{
+    ANY_SOURCE, ANY_TAG, Collective, Communicator, Counts, Op, Program, ProgramBuilder, SequenceBuilder,
+};
+
+/// Operations of a rank at most: positions have 31 bits, and a tenth of them is 5 GB.
+pub const MOST_OPERATIONS: usize = 1 << 28;
+
+/// Says how long blocks take.
+pub trait Timing {
+    /// The blocks that follow are of this rank.
+    fn rank(&mut self, rank: u32);
+
+    /// How long a block (from 0) takes when it runs for the n-th time (from 0) on this rank.
+    fn time(&mut self, block: u32, execution: u64) -> Time;
+}
+
+/// Every block takes no time.
+impl Timing for () {
+    fn rank(&mut self, _rank: u32) {}
+
+    fn time(&mut self, _block: u32, _execution: u64) -> Time {
+        Time::ZERO
+    }
+}
+
+/// Makes a program of both halves. `name` is that of the file, for messages; operations stand at the number of
+/// the block that each ends.
+///
+/// # Errors
+/// A number is impossible: a size below 0, a request that nobody made.
+pub fn unfold(
+    data: &ProgramData,
+    blocks: &Blocks,
+    timing: &mut impl Timing,
+    name: &str,
+) -> Result<Program, Vec<Diagnostic>> {
+    let mut program = ProgramBuilder::new(data.ranks);
+    let file = program.file(name);
+    program.places_in("block");
+    for group in &data.communicators {
+        if let Communicator::Group(ranks) = group {
+            program.communicator(ranks.clone());
+        }
+    }
+    let sites: Vec<u32> = data.sites.iter().map(|site| program.site(site)).collect();
+    let mut mistakes = Vec::new();
+    for (number, group) in data.groups.iter().enumerate() {
+        for (position, &rank) in group.ranks.iter().enumerate() {
+            let ops = program.sequence(rank);
+            let mut unfolding = Unfolding {
+                data,
+                sites: &sites,
+                rank,
+                position,
+                program: &mut program,
+                ops,
+                started: Vec::new(),
+                collective: None,
+            };
+            unfolding.ops.from_file(file);
+            match unfolding.group(group, number, blocks, timing) {
+                Ok(()) => {
+                    let ops = unfolding.ops;
+                    program.finish_rank(ops);
+                }
+                Err(mistake) => mistakes.push(mistake),
+            }
+        }
+    }
+    if mistakes.is_empty() { program.build() } else { Err(mistakes) }
+}
+
+struct Unfolding<'a> {
+    data: &'a ProgramData,
+    sites: &'a [u32],
+    rank: u32,
+    position: usize,
+    program: &'a mut ProgramBuilder,
+    ops: SequenceBuilder,
+    /// Positions of the operations that made requests.
+    started: Vec<u32>,
+    /// The last collective: its operation in the data, its root and bytes, and its number in the program.
+    collective: Option<(*const Operation, i64, i64, u32)>,
+}
+
+impl Unfolding<'_> {
+    fn group(
+        &mut self,
+        group: &Group,
+        number: usize,
+        blocks: &Blocks,
+        timing: &mut impl Timing,
+    ) -> Result<(), Diagnostic> {
+        let range = blocks.of_group(number);
+        let mut executions = vec![0_u64; range.len()];
+        let first = blocks.first(number);
+        timing.rank(self.rank);
+        let mut spend = |ops: &mut SequenceBuilder, block: u32, place: u32| {
+            let execution = &mut executions[(block - range.start) as usize];
+            let time = timing.time(block, *execution);
+            *execution += 1;
+            if time > Time::ZERO {
+                ops.push_at(Op::calc(time), place);
+            }
+        };
+        let mut place = 0;
+        group.walk(self.position, &mut |leaf, level, op, indices| {
+            place = first[leaf] + 1;
+            self.ops.at_site(op.site.checked_sub(1).map_or(0, |site| self.sites[site as usize]));
+            spend(&mut self.ops, first[leaf] + level, place);
+            if self.ops.ops().len() >= MOST_OPERATIONS {
+                let message = format!("rank {} has more than {MOST_OPERATIONS} operations", self.rank);
+                return Err(Diagnostic::new("too-large", message).help("give loops fewer iterations"));
+            }
+            self.op(op, indices, place)
+        })?;
+        self.ops.at_site(0);
+        spend(&mut self.ops, range.end - 1, place + 1);
+        Ok(())
+    }
+
+    fn op(&mut self, op: &Operation, indices: &[u64], place: u32) -> Result<(), Diagnostic> {
+        let mut values = [0_i64; 3];
+        for ((value, number), &meaning) in values.iter_mut().zip(&op.numbers).zip(op.what.meanings()) {
+            *value = number.value(self.position, indices);
+            let (least, most) = match meaning {
+                Meaning::Peer | Meaning::Root => continue,
+                Meaning::Tag => (0, i64::from(ANY_TAG) - 1),
+                // Sizes are kept as they are, in 64 bits.
+                Meaning::Bytes => (if number.steps.is_empty() { i64::MIN } else { 0 }, i64::MAX),
+                Meaning::Age => (1, self.started.len() as i64),
+            };
+            if !(least..=most).contains(value) {
+                return Err(self.impossible(op, meaning, *value));
+            }
+        }
+        let age = |age: i64| self.started[self.started.len() - age as usize];
+        let done = match &op.what {
+            &What::Message { kind, marks, comm, any_source, any_tag } => {
+                let mut next = values.into_iter();
+                let mut take = || next.next().unwrap_or_default();
+                let peer = if any_source { ANY_SOURCE } else { self.peer(op.peer, take()) };
+                let tag = if any_tag { ANY_TAG } else { take() as u32 };
+                sequence::message(kind, marks, comm, peer, tag, take() as u64)
+            }
+            &What::Wait { kind, marks } => match kind {
+                crate::workload::program::OpKind::Test => Op::test(age(values[0])),
+                _ => Op::wait(age(values[0])),
+            }
+            .marked(marks),
+            &What::WaitRange { kind } => {
+                let requests: Vec<u32> = (values[1]..=values[0]).rev().map(age).collect();
+                self.ops.wait_list_at(kind, &requests, place);
+                return Ok(());
+            }
+            What::WaitList { kind, ages } => {
+                let known = |age: &&u32| (1..=self.started.len()).contains(&(**age as usize));
+                if let Some(&unknown) = ages.iter().find(|age| !known(age)) {
+                    return Err(self.impossible(op, Meaning::Age, unknown.into()));
+                }
+                let requests: Vec<u32> = ages.iter().map(|&found| age(found.into())).collect();
+                self.ops.wait_list_at(*kind, &requests, place);
+                return Ok(());
+            }
+            &What::Collective { call, comm, counts } => {
+                let size = self.data.comm_size(comm).max(1);
+                let root = values[0].rem_euclid(size.into());
+                let number = match self.collective {
+                    Some((same, r, bytes, number)) if std::ptr::eq(same, op) && (r, bytes) == (root, values[1]) => {
+                        number
+                    }
+                    _ => {
+                        let counts = match counts.map(|counts| &self.data.counts[counts as usize]) {
+                            Some(counts) => Counts::Each(counts.clone()),
+                            None => Counts::Same(values[1] as u64),
+                        };
+                        self.program.collective(Collective { call, comm, root: root as u32, counts })
+                    }
+                };
+                self.collective = Some((op, root, values[1], number));
+                Op::collective(number)
+            }
+        };
+        let at = self.ops.push_at(done, place);
+        if op.what.starts() {
+            self.started.push(at);
+        }
+        Ok(())
+    }
+
+    fn peer(&self, peer: Peer, value: i64) -> u32 {
+        let ranks = i64::from(self.data.ranks);
+        (match peer {
+            Peer::Relative => (i64::from(self.rank) + value).rem_euclid(ranks),
+            Peer::Absolute => value.rem_euclid(ranks),
+            Peer::Xor => i64::from(self.rank) ^ value,
+        }) as u32
+    }
+
+    #[cold]
+    fn impossible(&self, op: &Operation, meaning: Meaning, value: i64) -> Diagnostic {
+        let site = self.data.site(op.site).map_or(String::new(), |site| format!(" at {site}"));
+        let (what, help) = match meaning {
+            Meaning::Tag => (
+                format!("has tag {value}"),
+                "a tag that grows with a loop leaves its range: give the loop fewer iterations",
+            ),
+            Meaning::Bytes => (
+                format!("is of {value} B"),
+                "a size that shrinks with a loop ends below 0: give the loop fewer iterations",
+            ),
+            _ => (
+                format!("asks for the request of age {value}, and {} have been made", self.started.len()),
+                "program data is written by `hayase program fold`",
+            ),
+        };
+        let message = format!("{}{site} of rank {} {what}", op.what.name(), self.rank);
+        Diagnostic::new("impossible-number", message).help(help)
+    }
+}

@@ -1,0 +1,168 @@
+//! Program data as text: a line for each operation, loops indented.
+
+use std::io::{self, Write};
+
+use super::{Base, Group, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Step, What, ranges};
+use crate::workload::program::{Communicator, OpKind};
+
+/// Writes program data (`docs/formats.md`).
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(data: &ProgramData, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{SIGNATURE}")?;
+    for (name, value) in &data.notes {
+        writeln!(out, "note {name} {value}")?;
+    }
+    writeln!(out, "ranks {}", data.ranks)?;
+    for (number, site) in (1..).zip(&data.sites) {
+        writeln!(out, "site {number} {site}")?;
+    }
+    for (number, group) in (1..).zip(&data.communicators) {
+        if let Communicator::Group(ranks) = group {
+            writeln!(out, "comm {number} {}", ranges(ranks))?;
+        }
+    }
+    for (number, counts) in data.counts.iter().enumerate() {
+        let counts: Vec<i64> = counts.iter().map(|&count| count as i64).collect();
+        writeln!(out, "counts {number} {}", list(&counts))?;
+    }
+    for group in &data.groups {
+        writeln!(out, "group {}", ranges(&group.ranks))?;
+        steps(&group.body, &mut Vec::new(), out)?;
+    }
+    Ok(())
+}
+
+/// The lines of a group as they are written, without those of its loops' ends; for people.
+pub(super) fn steps(body: &[Step], around: &mut Vec<u32>, out: &mut dyn Write) -> io::Result<()> {
+    let indent = around.len();
+    for step in body {
+        match step {
+            Step::Op(op) => writeln!(out, "{:indent$}{}", "", op.text(around))?,
+            Step::Loop(inner) => {
+                writeln!(out, "{:indent$}loop L{} {}", "", inner.name + 1, inner.count.text(around))?;
+                around.push(inner.name);
+                steps(&inner.body, around, out)?;
+                around.pop();
+                writeln!(out, "{:indent$}end", "")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Numbers with commas, those that are repeated with their count: `8*16,4`.
+fn list(values: &[i64]) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    while at < values.len() {
+        let run = values[at..].iter().take_while(|value| **value == values[at]).count();
+        if at > 0 {
+            text.push(',');
+        }
+        text += &values[at].to_string();
+        if run > 1 {
+            text += &format!("*{run}");
+        }
+        at += run;
+    }
+    text
+}
+
+impl Number {
+    /// As it is written: `8192-8*L1`; `around`: the loops around it by depth.
+    pub fn text(&self, around: &[u32]) -> String {
+        let mut text = match &self.base {
+            Base::Same(value) => value.to_string(),
+            Base::Each(values) => format!("[{}]", list(values)),
+        };
+        for &(depth, step) in &self.steps {
+            let name = around.get(usize::from(depth)).map_or(0, |name| name + 1);
+            text += &format!("{step:+}*L{name}");
+        }
+        text
+    }
+}
+
+impl Operation {
+    /// As it is written, without indentation.
+    pub fn text(&self, around: &[u32]) -> String {
+        let mut words = vec![self.what.name().to_owned()];
+        let mut numbers = self.numbers.iter().map(|number| number.text(around));
+        let mut next = || numbers.next().unwrap_or_default();
+        match &self.what {
+            What::Message { kind, marks, comm, any_source, any_tag } => {
+                words.push(match (any_source, self.peer) {
+                    (true, _) => "any".to_owned(),
+                    (_, Peer::Absolute) => next(),
+                    (_, Peer::Xor) => format!("rank^{}", next()),
+                    (_, Peer::Relative) => match next() {
+                        number if number.starts_with('-') => format!("rank{number}"),
+                        number => format!("rank+{number}"),
+                    },
+                });
+                words.push(if *any_tag { "any".to_owned() } else { next() });
+                let bytes = next();
+                if *kind != OpKind::Probe {
+                    words.push(bytes);
+                }
+                if *comm != 0 {
+                    words.push(format!("comm={comm}"));
+                }
+                if *marks != 0 {
+                    words.push("within".to_owned());
+                }
+            }
+            What::Wait { marks, .. } => {
+                words.push(next());
+                if *marks != 0 {
+                    words.push("within".to_owned());
+                }
+            }
+            What::WaitRange { .. } => words.push(format!("{}..{}", next(), next())),
+            What::WaitList { ages, .. } => {
+                let ages: Vec<String> = ages.iter().map(u32::to_string).collect();
+                words.push(format!("[{}]", ages.join(",")));
+            }
+            What::Collective { comm, counts, .. } => {
+                let root = next();
+                match counts {
+                    Some(counts) => words.push(format!("counts={counts}")),
+                    None => words.push(next()),
+                }
+                if root != "0" {
+                    words.push(format!("root={root}"));
+                }
+                if *comm != 0 {
+                    words.push(format!("comm={comm}"));
+                }
+            }
+        }
+        if self.site != 0 {
+            words.push(format!("@{}", self.site));
+        }
+        words.join(" ")
+    }
+}
+
+impl Group {
+    /// Its operations as they are written.
+    pub fn text(&self) -> String {
+        let mut out = Vec::new();
+        // Writing to memory does not fail.
+        let _ = steps(&self.body, &mut Vec::new(), &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+}
+
+/// What a number is called where it is wrong.
+pub(super) fn meaning_name(meaning: Meaning) -> &'static str {
+    match meaning {
+        Meaning::Peer => "a rank",
+        Meaning::Root => "a root",
+        Meaning::Tag => "a tag",
+        Meaning::Bytes => "a number of bytes",
+        Meaning::Age => "the age of a request",
+    }
+}

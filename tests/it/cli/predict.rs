@@ -1,0 +1,142 @@
+//! Data sets made, reused and put together from the command line.
+
+use super::Desk;
+
+/// A ring of four ranks: ten iterations of work and an exchange with the neighbours, and a sum; `work`: microseconds.
+fn run(work: u32) -> String {
+    let mut text = "#hxtrace-text 1\n#title ring\n#ranks 4\n#gap_overhead_ns 400\n\
+                    #columns op cpu_gap_ns peer tag bytes comm reqs site\n\
+                    #site 0 ring.c:10\n#site 1 ring.c:11\n#site 2 ring.c:12\n#site 3 ring.c:20\n"
+        .to_owned();
+    for rank in 0..4_u32 {
+        text += &format!("#rank {rank}\nInit\t0\t{rank}\t0\t0\t0\t-\t-1\n");
+        for i in 0..10_u32 {
+            // What is done before the first iteration takes 500 us and happens once.
+            let gap = if i == 0 { 500_400 } else { 1000 * work + 400 };
+            let (next, before) = ((rank + 1) % 4, (rank + 3) % 4);
+            text += &format!("Irecv\t{gap}\t{before}\t7\t8000\t0\t{}\t0\n", i + 1);
+            text += &format!("Send\t{}\t{next}\t7\t8000\t0\t-\t1\n", 1000 * work + 400);
+            text += &format!("Wait\t400\t-1\t0\t0\t0\t{}\t2\n", i + 1);
+            text += "Allreduce\t400\t-1\t0\t8\t0\t-\t3\n";
+        }
+        text += &format!("Finalize\t0\t{rank}\t0\t0\t0\t-\t-1\n");
+    }
+    text
+}
+
+const NETWORK: &str = r#"format = "hayase-communication-1"
+times = [
+  { size = "0 B", receive = "10 us", median = "10 us", high = "10 us" },
+  { size = "8000 B", receive = "90 us", median = "90 us", high = "90 us" },
+]
+"#;
+
+fn report(desk: &Desk, words: &str) -> serde_json::Value {
+    let assert = desk.hayase(words).assert().success();
+    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+}
+
+fn predicted(desk: &Desk, words: &str) -> f64 {
+    let words = format!("predict {words} --format json -q");
+    (report(desk, &words)["makespan_s"].as_f64().unwrap() * 1e9).round() / 1e3
+}
+
+fn desk() -> Desk {
+    let desk = Desk::new()
+        .file("a.tsv", &run(100))
+        .file("b.tsv", &run(200))
+        .file("slow.comm", NETWORK)
+        .file("fast.comm", &NETWORK.replace("90 us", "20 us").replace("10 us", "2 us"));
+    for (trace, files) in [("a.tsv", "-o ring.prog -o a.comp"), ("b.tsv", "-o b.comp")] {
+        desk.hayase(&format!("program fold {trace} {files} -q")).assert().success();
+    }
+    desk
+}
+
+#[test]
+fn a_run_has_two_halves_that_are_small_and_can_be_read() {
+    let desk = desk();
+    let fold = report(&desk, "program fold a.tsv --format json -q");
+    assert_eq!((fold["ranks"].as_u64(), fold["groups"].as_u64(), fold["loops"].as_u64()), (Some(4), Some(1), Some(1)));
+    assert_eq!(fold["operations"].as_u64(), Some(160));
+    assert_eq!(fold["steps"].as_u64(), Some(5));
+    assert_eq!(fold["variation"]["recorded_s"], fold["variation"]["means_s"]);
+    let text = desk.read("ring.prog");
+    assert!(text.contains("group 0-3\nloop L1 10\n irecv rank-1 7 8000 @1\n send rank+1 7 8000 @2\n"), "{text}");
+    let checked = desk.hayase("check ring.prog a.comp slow.comm").assert().success();
+    let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
+    assert!(
+        checked.starts_with("ring.prog: ok: program data, 4 ranks, 160 operations in 5 steps\na.comp: ok: "),
+        "{checked}"
+    );
+    let shown = desk.hayase("program show ring.prog --computation a.comp").assert().success();
+    let shown = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+    for line in ["loop L1: 10 times", "irecv rank-1 7 8000", "ring.c:10", "when entered", "500 us"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+}
+
+#[test]
+fn the_three_files_are_reused_in_any_combination() {
+    let desk = desk();
+    // 500 us; ten times: 100 (nine times) and 100 us of work, a message of 8,000 B, and two rounds of a sum of 8 B.
+    let own = predicted(&desk, "--program ring.prog --computation a.comp --communication slow.comm");
+    let sum = 2.0 * (10.0 + 8.0 * 80.0 / 8000.0);
+    assert!((own - (500.0 + 900.0 + 1000.0 + 10.0 * (90.0 + sum))).abs() < 0.01, "{own}");
+    // Another machine.
+    let b = predicted(&desk, "--program ring.prog --computation b.comp --communication slow.comm");
+    assert!((b - (own + 1900.0)).abs() < 0.01, "{b}");
+    // Another network.
+    let fast = predicted(&desk, "--program ring.prog --computation a.comp --communication fast.comm");
+    let sum = 2.0 * (2.0 + 8.0 * 18.0 / 8000.0);
+    assert!((fast - (500.0 + 1900.0 + 10.0 * (20.0 + sum))).abs() < 0.01, "{fast}");
+    // Ranks on both machines: everybody waits for the slow ones at every sum.
+    let mixed = predicted(&desk, "--program ring.prog --computation 0-1=a.comp,2-3=b.comp --communication slow.comm");
+    assert!(mixed > own && mixed <= b, "{own} {mixed} {b}");
+    // More iterations: what is before the loop is not repeated.
+    desk.hayase("program extend ring.prog --loop L1 --iterations 10x -o long.prog -q").assert().success();
+    let long = predicted(&desk, "--program long.prog --computation a.comp --communication slow.comm");
+    let iteration = (long - own) / 90.0;
+    assert!((iteration - (200.0 + 90.0 + 2.0 * (10.0 + 8.0 * 80.0 / 8000.0))).abs() < 0.01, "{iteration}");
+    // A machine that nobody measured.
+    let scaled = predicted(&desk, "--program ring.prog --computation a.comp --scale 2 --communication slow.comm");
+    assert!((scaled - (own + 2400.0)).abs() < 0.01, "{scaled}");
+}
+
+#[test]
+fn a_simulated_network_stands_in_for_the_table() {
+    let desk = desk();
+    let words = "predict --program ring.prog --computation a.comp -m myrinet -t torus-4x4 --format json -q \
+                 -o ranks.csv -o timeline.svg -o report.json";
+    let report = report(&desk, words);
+    assert_eq!(report["status"], "complete");
+    assert_eq!(report["prediction"]["waits"], "simulated");
+    assert_eq!(report["prediction"]["computation"][0]["ranks"], "0-3");
+    assert!(report["makespan_s"].as_f64().unwrap() > 2400e-6);
+    assert!(desk.read("timeline.svg").contains("<svg"));
+    // The same as the trace replayed: its blocks all take one time.
+    let replayed = self::report(&desk, "replay a.tsv -m myrinet -t torus-4x4 --format json -q");
+    assert_eq!(replayed["makespan_s"], report["makespan_s"]);
+}
+
+#[test]
+fn what_does_not_fit_together_is_said() {
+    let desk = desk()
+        .file("other.comp", "hayase-computation 1\nranks 4\nstructure 0\nblock\t1\tx.c:1\tx.c:2\n0 1 1 1 0 1 1\n")
+        .file("bad.prog", "hayase-program 1\nranks 2\ngroup 0-1\nloop L1 3\nsnd rank+1 0 8\nend\n");
+    for (words, what) in [
+        ("predict --program ring.prog --computation other.comp", "there is no time for block"),
+        ("predict --program ring.prog --computation 0-2=a.comp", "no data for rank 3"),
+        ("predict --program ring.prog --computation a.comp --communication slow.comm -m myrinet", "`-m` names another"),
+        ("predict --program ring.prog --computation a.comp --communication a.comp", "no communication data"),
+        ("predict --program bad.prog --computation a.comp", "bad.prog:5:1"),
+        ("predict --program a.tsv --computation a.comp", "hayase program fold"),
+        ("program extend ring.prog --loop L2 --iterations 2x -o x.prog", "there is no loop `L2`"),
+        ("program fold a.tsv -o x.txt", "x.prog or x.comp"),
+    ] {
+        let assert = desk.hayase(words).assert().code(2);
+        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(stderr.contains(what), "{words}: {stderr}");
+    }
+    assert!(!desk.path().join("x.prog").exists());
+}
