@@ -157,10 +157,10 @@ pub struct Search {
     watch: Watch,
     past: Past,
     /// Open communications by serial number, the first of which is `base`.
-    open: VecDeque<Option<Open>>,
+    open: VecDeque<Option<Box<Open>>>,
     base: u64,
     /// Posted and not completed, by request.
-    requests: FxHashMap<u64, SmallVec<[Open; 1]>>,
+    requests: FxHashMap<u64, SmallVec<[Box<Open>; 2]>>,
     /// Persistent requests: what a start does.
     persistent: FxHashMap<u64, (Call, u32, Parts)>,
     /// The last event of each envelope, of wildcards by communicator, of collectives by communicator.
@@ -383,7 +383,7 @@ impl Search {
         known: &Known,
     ) {
         let blocks = !event.call.makes_request();
-        let mut opened: SmallVec<[Open; 1]> = SmallVec::new();
+        let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
         for part in parts {
             let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
             let mut buffers = SmallVec::new();
@@ -466,8 +466,8 @@ impl Search {
                 accesses: (accesses, 0),
                 lines: [lines, Vec::new()],
             };
-            opened.push(Open { spread, buffers, spans: part.spans.clone(), since: (0, 0) });
             self.past.used(&part.spans, event.call, line);
+            opened.push(Box::new(Open { spread, buffers, spans: part.spans, since: (0, 0) }));
         }
         for open in &opened {
             let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
@@ -542,7 +542,7 @@ impl Search {
     }
 
     /// From here on the communication could still be under way.
-    fn open(&mut self, number: u64, mut open: Open, listener: &mut impl Listener, known: &Known) {
+    fn open(&mut self, number: u64, mut open: Box<Open>, listener: &mut impl Listener, known: &Known) {
         let serial = self.base + self.open.len() as u64;
         let blind = !known.memory || open.spread.doubts.has(Doubts::ADDRESS);
         let not_seen = blind && (open.spread.part != Part::Send || open.spread.doubts.has(Doubts::ADDRESS));
@@ -575,15 +575,13 @@ impl Search {
     /// The communication must be complete before this; nothing happens if it already is.
     fn close(&mut self, serial: u64, block: Block, listener: &mut impl Listener, known: &Known) {
         let Some(at) = serial.checked_sub(self.base) else { return };
-        let Some(Open { mut spread, buffers, since, .. }) = self.open.get_mut(at as usize).and_then(Option::take)
-        else {
-            return;
-        };
+        let Some(mut open) = self.open.get_mut(at as usize).and_then(Option::take) else { return };
         while self.open.front().is_some_and(Option::is_none) {
             self.open.pop_front();
             self.base += 1;
         }
-        self.release(&buffers);
+        self.release(&open.buffers);
+        let (since, spread) = (open.since, &mut open.spread);
         spread.after = block;
         spread.wait = self.past.at(block.stamp);
         let (time, accesses) = self.past.until(spread.wait);
@@ -593,7 +591,7 @@ impl Search {
         {
             spread.lines[1] = self.past.shares_after(spread.completion, &block, self.limits.named, known);
         }
-        listener.spread(&spread, known);
+        listener.spread(spread, known);
     }
 
     /// Buffers nobody has used for long are not watched any more.

@@ -266,3 +266,19 @@ fn a_message_under_way_is_followed_from_its_wait_and_traced_back_from_its_post()
     assert_eq!((spread.part, spread.completion, spread.accesses), (Part::Send, 2, (7, 20)));
     assert_eq!((spread.before.stamp, spread.after.stamp), ((1, 9), (3, 20)));
 }
+
+#[test]
+fn accesses_recorded_before_the_first_call_lie_behind_init() {
+    // Recording begins in `Init`: what is said to lie before event 0 lies before event 1.
+    let recorded = Recorded {
+        intervals: vec![reads(1, A, 0..1000), Vec::new(), Vec::new()],
+        events: vec![
+            Event::new(Call::Init, 0, 0),
+            message(Call::Send, element(A, 0), 4000, 1),
+            Event::new(Call::Finalize, 0, 0),
+        ],
+    };
+    let spread = spread_of(&recorded, EVERYTHING, 1);
+    assert_eq!((spread.before.dependence, spread.before.stamp), (Dependence::Flow, (1, 499)));
+    assert_eq!(spread.accesses.0, 500);
+}

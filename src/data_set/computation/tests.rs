@@ -65,7 +65,7 @@ fn a_prediction_takes_means_and_what_ran_once_runs_once() {
 #[test]
 fn times_that_follow_a_line_are_taken_from_it() {
     let (folded, blocks, times) = halves(&program(11, |_, i| 1e6 * f64::from(20 - i)), Pool::EachRank);
-    let with = Estimates::new(&folded.data, &blocks, &[times.clone()], &ONE, Take::Line).unwrap();
+    let with = Estimates::new(&folded.data, &blocks, std::slice::from_ref(&times), &ONE, Take::Line).unwrap();
     let calcs = predicted(&folded, &blocks, with);
     assert_eq!((calcs[1], calcs[6], calcs[11]), (20e6, 15e6, 10e6));
     let without = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Mean).unwrap();
@@ -138,8 +138,11 @@ fn drawn_times_are_as_many_of_each_eighth_and_have_the_mean_of_all() {
     assert_eq!(eighths.map(|time| time.ps() / 1e6), [4.5, 14.5, 24.5, 34.5, 44.5, 54.5, 64.5, 74.5]);
     let drawn = |seed| {
         let take = Take::Draw(seed);
-        let calcs =
-            predicted(&folded, &blocks, Estimates::new(&folded.data, &blocks, &[times.clone()], &ONE, take).unwrap());
+        let calcs = predicted(
+            &folded,
+            &blocks,
+            Estimates::new(&folded.data, &blocks, std::slice::from_ref(&times), &ONE, take).unwrap(),
+        );
         calcs[1..].to_vec()
     };
     let one = drawn(1);
