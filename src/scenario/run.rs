@@ -73,6 +73,7 @@ impl Scenario {
             one_at_a_time: player.one_at_a_time(),
             departures: self.injection == Injection::Left,
             most_to_one: self.pattern.most_to_one(),
+            scattered: !(0..self.placement.len() as u32).map(|rank| self.placement[RankId(rank)]).is_sorted(),
         };
         let mut transport = self.transport.build(&self.fabric, &*self.router, &self.sharing, load);
         let simulation = Simulation {

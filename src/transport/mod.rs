@@ -30,6 +30,8 @@ pub struct Load {
     pub departures: bool,
     /// How many messages may be on their way to one rank at once, where that is known to be many.
     pub most_to_one: u32,
+    /// Ranks with close numbers are not on close nodes, so that routes of messages are long and cross many others.
+    pub scattered: bool,
 }
 
 /// Moves messages over links.

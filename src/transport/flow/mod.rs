@@ -131,7 +131,7 @@ impl Flows {
 
 /// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured with
 /// random placement: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64), and what a dimension more adds to that (of three:
-/// 0.6 times as fast at 16, 0.8 at 20).
+/// 0.6 times as fast at 16, 0.8 at 20). With ranks in order messages meet few others, and groups are slower by 3 to 6 times.
 const LONG_SIDE: u32 = 20;
 const LONGER_BY: u32 = 10;
 
@@ -142,11 +142,11 @@ const MANY_TO_ONE: u32 = 256;
 ///
 /// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long.
 pub fn flow_transport(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, load: Load) -> Box<dyn Transport> {
-    let Load { one_at_a_time, most_to_one, .. } = load;
+    let Load { one_at_a_time, most_to_one, scattered, .. } = load;
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-            has_long_sides(fabric.shape()) || most_to_one >= MANY_TO_ONE
+            (scattered && has_long_sides(fabric.shape())) || most_to_one >= MANY_TO_ONE
         }
         _ => false,
     };
