@@ -1,0 +1,149 @@
+//! What a rank accessed between two calls, ready for questions.
+
+use hayase_trace::memory::{Gather, Interval, Kind, Site};
+
+use crate::address::{End, Hit, Touched};
+
+/// A place that accesses memory, in one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccessSite {
+    /// Its line, a number of the rank's [`crate::lines::Lines`].
+    pub line: u32,
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether it is a call of which nothing is known.
+    pub opaque: bool,
+}
+
+impl AccessSite {
+    /// From a recorded site whose line has this number.
+    pub fn new(site: &Site, line: u32) -> Self {
+        Self { line, write: site.write, opaque: site.kind == Kind::Opaque }
+    }
+}
+
+/// Accesses of one site.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Piece {
+    /// They follow a rule.
+    Nest(Touched),
+    /// They do not.
+    Gather {
+        /// One by one.
+        gather: Box<Gather>,
+        /// Lowest byte.
+        low: u64,
+        /// One past the highest.
+        high: u64,
+    },
+}
+
+impl Piece {
+    /// Where, an index of the rank's table of memory sites.
+    pub fn site(&self) -> u32 {
+        match self {
+            Self::Nest(touched) => touched.nest.site,
+            Self::Gather { gather, .. } => gather.site,
+        }
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Nest(touched) => touched.nest.count(),
+            Self::Gather { gather, .. } => gather.addresses.len() as u64,
+        }
+    }
+
+    /// The lowest byte and one past the highest.
+    #[inline]
+    pub fn span(&self) -> (u64, u64) {
+        match self {
+            Self::Nest(touched) => (touched.low, touched.high),
+            &Self::Gather { low, high, .. } => (low, high),
+        }
+    }
+
+    /// Position of the last.
+    pub fn last(&self) -> u64 {
+        match self {
+            Self::Nest(touched) => touched.nest.last(),
+            Self::Gather { gather, .. } => {
+                gather.first.wrapping_add(gather.step.wrapping_mul((gather.addresses.len() as u64).saturating_sub(1)))
+            }
+        }
+    }
+
+    /// The first or last that touches the bytes `low..high`.
+    pub fn hit(&self, low: u64, high: u64, end: End) -> Option<Hit> {
+        match self {
+            Self::Nest(touched) => touched.hit(low, high, end),
+            Self::Gather { gather, .. } => {
+                let touches = |&address: &u64| address < high && low < address.saturating_add(gather.size);
+                let index = match end {
+                    End::First => gather.addresses.iter().position(touches),
+                    End::Last => gather.addresses.iter().rposition(touches),
+                }?;
+                let position = gather.first.wrapping_add(gather.step.wrapping_mul(index as u64));
+                Some(Hit { position, address: gather.addresses[index] })
+            }
+        }
+    }
+
+    /// How many of them have positions below `position`.
+    pub fn before(&self, position: u64) -> u64 {
+        match self {
+            Self::Nest(touched) => touched.before(position),
+            Self::Gather { gather, .. } => {
+                let count = gather.addresses.len() as u64;
+                match position.checked_sub(gather.first) {
+                    None | Some(0) => 0,
+                    Some(ahead) => (ahead - 1).checked_div(gather.step).map_or(count, |whole| (whole + 1).min(count)),
+                }
+            }
+        }
+    }
+}
+
+/// The accesses of an interval.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Accesses {
+    /// All but the opaque ones.
+    pub pieces: Vec<Piece>,
+    /// Position and site of every opaque call, by position.
+    pub opaque: Vec<(u64, u32)>,
+    /// How many accesses there are: one more than the last position.
+    pub count: u64,
+}
+
+impl Accesses {
+    /// From a recorded interval; `sites` is the rank's table.
+    pub fn new(interval: Interval, sites: &[AccessSite]) -> Self {
+        let mut accesses = Self::default();
+        let opaque = |site: u32| sites.get(site as usize).is_none_or(|site| site.opaque);
+        for nest in interval.nests {
+            accesses.count += nest.count();
+            if opaque(nest.site) {
+                // Calls in a loop: one by one up to a bound, which is where every search ends at the latest.
+                let ends = [nest.first, nest.last()];
+                accesses.opaque.extend(ends.into_iter().map(|position| (position, nest.site)));
+            } else {
+                accesses.pieces.push(Piece::Nest(Touched::new(nest)));
+            }
+        }
+        for gather in interval.gathers {
+            accesses.count += gather.addresses.len() as u64;
+            if opaque(gather.site) {
+                let last = gather.first.wrapping_add(gather.step.wrapping_mul(gather.addresses.len() as u64));
+                accesses.opaque.extend([(gather.first, gather.site), (last.wrapping_sub(gather.step), gather.site)]);
+                continue;
+            }
+            let low = gather.addresses.iter().copied().min().unwrap_or(0);
+            let high = gather.addresses.iter().copied().max().unwrap_or(0).saturating_add(gather.size);
+            accesses.pieces.push(Piece::Gather { gather: Box::new(gather), low, high });
+        }
+        accesses.opaque.sort_unstable();
+        accesses.opaque.dedup();
+        accesses
+    }
+}

@@ -1,0 +1,177 @@
+//! What a call does to memory and in which order it must stay.
+
+use hayase_trace::{Call, Event, Flags, Kind};
+
+use crate::model::Part;
+use crate::stream::Known;
+use crate::watch::Span;
+
+/// A part of a call that is a communication.
+#[derive(Clone, Debug)]
+pub struct Communication {
+    /// Which part.
+    pub part: Part,
+    /// Bytes it is taken from and put into.
+    pub spans: Vec<Span>,
+    /// Payload \[B\].
+    pub bytes: u64,
+    /// The other rank or the root, in the communicator; [`Event::NOBODY`].
+    pub peer: i32,
+    /// Tag.
+    pub tag: i32,
+    /// Whether source or tag were open.
+    pub wildcard: bool,
+    /// What must be checked by eye.
+    pub doubts: Doubts,
+}
+
+/// What a finding rests on and the trace cannot show: a set of bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Doubts(pub u8);
+
+impl Doubts {
+    /// The datatype is not a basic one; it is taken to have no gaps.
+    pub const DATATYPE: Self = Self(1);
+    /// Blocks are taken to lie one after the other: where each begins was not recorded.
+    pub const BLOCKS: Self = Self(2);
+    /// The buffer's address is not known.
+    pub const ADDRESS: Self = Self(4);
+    /// Memory accesses were not recorded.
+    pub const MEMORY: Self = Self(8);
+    /// The call waits for its receiver by definition; whether the program relies on that is not known.
+    pub const SYNCHRONOUS: Self = Self(16);
+    /// The receive takes messages from anyone.
+    pub const WILDCARD: Self = Self(32);
+
+    /// Both.
+    pub fn and(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Whether all bits of `other` are set.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether nothing is in doubt; what is said only for completeness does not count.
+    pub fn none(self) -> bool {
+        self.0 & !Self::WILDCARD.0 == 0
+    }
+
+    /// Sentences.
+    pub fn sentences(self) -> Vec<String> {
+        [
+            (Self::DATATYPE, "a derived datatype was used: it was taken to have no gaps; check what lies between its elements"),
+            (Self::BLOCKS, "the blocks of this operation were taken to lie one after the other; check their displacements"),
+            (Self::ADDRESS, "the address of a buffer was not recorded: only the order of calls was looked at"),
+            (
+                Self::MEMORY,
+                "memory accesses were not recorded: compile with `hayase cc` and record with --memory to know what the \
+                 computation reads and writes",
+            ),
+            (
+                Self::SYNCHRONOUS,
+                "the call returns only when its receiver has begun to receive; check that the program does not rely on that",
+            ),
+            (Self::WILDCARD, "the receive takes messages from any rank or with any tag; which comes first may change"),
+        ]
+        .into_iter()
+        .filter(|&(doubt, _)| self.has(doubt))
+        .map(|(_, text)| text.to_owned())
+        .collect()
+    }
+}
+
+/// Sizes of the elements of basic datatypes \[B\].
+fn is_basic(element: u32) -> bool {
+    matches!(element, 0 | 1 | 2 | 4 | 8 | 12 | 16 | 32)
+}
+
+/// The communications of a call: one, two of a sendrecv, none of most.
+pub fn communications(event: &Event, known: &Known) -> Vec<Communication> {
+    let mut parts = Vec::new();
+    let doubts = if is_basic(event.element) { Doubts::default() } else { Doubts::DATATYPE };
+    let message = |part: Part, address: u64, bytes: u64, peer: i32, tag: i32| {
+        let write = part == Part::Receive;
+        let mut doubts = doubts;
+        let spans = match (address, bytes) {
+            (_, 0) => Vec::new(),
+            (0, _) => {
+                doubts.and(Doubts::ADDRESS);
+                Vec::new()
+            }
+            _ => vec![Span { low: address, high: address.saturating_add(bytes), write }],
+        };
+        let wildcard = write && (event.flags.has(Flags::ANY_SOURCE) || event.flags.has(Flags::ANY_TAG));
+        if wildcard {
+            doubts.and(Doubts::WILDCARD);
+        }
+        if matches!(event.call, Call::Ssend | Call::Issend | Call::SsendInit) {
+            doubts.and(Doubts::SYNCHRONOUS);
+        }
+        Communication { part, spans, bytes, peer, tag, wildcard, doubts }
+    };
+    let Event { buffer, buffer2, bytes, bytes2, peer, tag, peer2, tag2, .. } = *event;
+    match event.call.kind() {
+        Kind::Send | Kind::Isend | Kind::SendInit => parts.push(message(Part::Send, buffer, bytes, peer, tag)),
+        Kind::Recv | Kind::Irecv | Kind::RecvInit => parts.push(message(Part::Receive, buffer, bytes, peer, tag)),
+        Kind::Sendrecv => {
+            let into = if event.call == Call::SendrecvReplace { buffer } else { buffer2 };
+            parts.push(message(Part::Send, buffer, bytes, peer, tag));
+            parts.push(message(Part::Receive, into, bytes2, peer2, tag2));
+        }
+        Kind::Collective | Kind::Icollective => parts.extend(collective(event, known, doubts)),
+        _ => {}
+    }
+    parts.retain(|part| part.part == Part::Collective || part.peer != Event::PROC_NULL);
+    parts
+}
+
+/// What a collective operation reads and writes; `None`: nothing, it only waits.
+fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Communication> {
+    let ranks = u64::from(known.size(event.comm));
+    let root = known.world(event, event.peer) == Some(known.rank);
+    let sum = |list: &[u64]| list.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+    let all = |block: u64| block.saturating_mul(ranks);
+    let Event { bytes, bytes2, .. } = *event;
+    let (sent, received) = match event.call.blocking() {
+        Call::Bcast if root => (bytes, 0),
+        Call::Bcast => (0, bytes),
+        Call::Reduce => (bytes, if root { bytes } else { 0 }),
+        Call::Allreduce | Call::Scan | Call::Exscan => (bytes, bytes),
+        Call::Gather => (bytes, if root { all(bytes) } else { 0 }),
+        Call::Scatter => (if root { all(bytes) } else { 0 }, bytes),
+        Call::Allgather => (bytes, all(bytes)),
+        Call::Alltoall => (all(bytes), all(bytes)),
+        Call::ReduceScatterBlock => (all(bytes), bytes),
+        Call::Gatherv => (bytes, if root { sum(&event.counts2) } else { 0 }),
+        Call::Scatterv => (if root { sum(&event.counts) } else { 0 }, bytes2),
+        Call::Allgatherv => (bytes, sum(&event.counts2)),
+        Call::Alltoallv | Call::Alltoallw => (sum(&event.counts), sum(&event.counts2)),
+        Call::ReduceScatter => (sum(&event.counts), bytes),
+        _ => return None,
+    };
+    if !event.counts.is_empty() || !event.counts2.is_empty() {
+        doubts.and(Doubts::BLOCKS);
+    }
+    let (mut from, mut into) = (event.buffer, event.buffer2);
+    if event.call.blocking() == Call::Bcast {
+        into = from;
+    } else if matches!(event.call.blocking(), Call::Scatter | Call::Scatterv) && !root {
+        // The only buffer that it has.
+        into = if into != 0 { into } else { from };
+    } else if event.flags.has(Flags::IN_PLACE) {
+        // One of the two is not an address but says so.
+        (from, into) = if into != 0 { (into, into) } else { (from, from) };
+    }
+    let mut spans = Vec::new();
+    for (address, bytes, write) in [(from, sent, false), (into, received, true)] {
+        match (address, bytes) {
+            (_, 0) => {}
+            (0, _) => doubts.and(Doubts::ADDRESS),
+            _ => spans.push(Span { low: address, high: address.saturating_add(bytes), write }),
+        }
+    }
+    let Event { peer, tag, .. } = *event;
+    Some(Communication { part: Part::Collective, spans, bytes: sent.max(received), peer, tag, wildcard: false, doubts })
+}

@@ -1,0 +1,286 @@
+//! From occurrences to findings: the same advice at one place, however often and on however many ranks, is one.
+
+use std::collections::BTreeMap;
+
+use crate::calls::Doubts;
+use crate::model::{
+    Action, Blocker, Certainty, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
+    Side,
+};
+
+/// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
+const EDITS_OF_A_RANK: usize = 1 << 16;
+const EDITS: usize = 1 << 20;
+
+/// Edits, those that repeat stored once.
+#[derive(Clone, Debug, Default)]
+pub struct Edits {
+    list: Vec<Edit>,
+    left_out: u64,
+}
+
+impl Edits {
+    /// Adds an edit of an event that comes after all others of its rank.
+    pub fn push(&mut self, rank: u32, event: u64, action: Action) {
+        if let Some(last) = self.list.last_mut()
+            && last.rank == rank
+            && last.action == action
+            && !matches!(action, Action::Replace { .. })
+            && let Some(step) = event.checked_sub(last.event + (last.times - 1) * last.step)
+            && step > 0
+            && (last.times == 1 || last.step == step)
+        {
+            (last.times, last.step) = (last.times + 1, step);
+        } else if self.list.len() < EDITS_OF_A_RANK {
+            self.list.push(Edit { rank, event, times: 1, step: 0, action });
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// Adds those of a later rank.
+    pub fn append(&mut self, mut other: Self) {
+        let room = EDITS.saturating_sub(self.list.len());
+        self.left_out +=
+            other.left_out + other.list.drain(room.min(other.list.len())..).map(|edit| edit.times).sum::<u64>();
+        self.list.append(&mut other.list);
+    }
+
+    /// As a change of the program.
+    pub fn change(mut self) -> Change {
+        self.list.sort_by_key(|edit| (edit.rank, edit.event));
+        Change::Program { edits: self.list, left_out: self.left_out }
+    }
+}
+
+/// A place within a finding: how often, how often all of it, the largest part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    occurrences: u64,
+    whole: u64,
+    largest: Option<Iterations>,
+}
+
+/// What is known of a blocker.
+#[derive(Clone, Copy, Debug)]
+struct Blocked {
+    occurrences: u64,
+    address: u64,
+    iterations: Option<Iterations>,
+}
+
+/// A finding in the making; lines are numbers of a rank at first, locations in the end.
+#[derive(Clone, Debug)]
+pub struct Folded<L> {
+    /// How often it could be improved, how often it was executed.
+    pub found: u64,
+    /// How often it was executed.
+    pub executions: u64,
+    /// Bytes of the messages that could be improved.
+    pub bytes: u64,
+    /// Time at stake \[ns\].
+    pub time: u64,
+    /// What must be checked by eye.
+    pub doubts: Doubts,
+    /// Where.
+    pub ranks: Ranks,
+    /// The changes.
+    pub edits: Edits,
+    places: BTreeMap<(Role, L, &'static str), Share>,
+    blockers: BTreeMap<(Side, Dependence, Option<L>, Option<&'static str>), Blocked>,
+}
+
+impl<L> Default for Folded<L> {
+    fn default() -> Self {
+        Self {
+            found: 0,
+            executions: 0,
+            bytes: 0,
+            time: 0,
+            doubts: Doubts::default(),
+            ranks: Ranks::default(),
+            edits: Edits::default(),
+            places: BTreeMap::new(),
+            blockers: BTreeMap::new(),
+        }
+    }
+}
+
+impl<L: Ord + Clone> Folded<L> {
+    /// Adds a place, and which of its iterations.
+    pub fn place(&mut self, role: Role, line: L, call: &'static str, iterations: Option<Iterations>) {
+        self.places(role, line, call, 1, iterations);
+    }
+
+    /// Adds a place that occurred so often.
+    pub fn places(&mut self, role: Role, line: L, call: &'static str, times: u64, iterations: Option<Iterations>) {
+        let share = self.places.entry((role, line, call)).or_default();
+        share.occurrences += times;
+        match iterations {
+            Some(new) if new.last + 1 - new.first < new.of => {
+                if share.largest.is_none_or(|old| old.last + 1 - old.first < new.last + 1 - new.first) {
+                    share.largest = Some(new);
+                }
+            }
+            _ => share.whole += times,
+        }
+    }
+
+    /// Adds what stands in the way.
+    pub fn blocker(
+        &mut self,
+        side: Side,
+        dependence: Dependence,
+        line: Option<L>,
+        call: Option<&'static str>,
+        address: u64,
+        iterations: Option<Iterations>,
+    ) {
+        let blocked = self.blockers.entry((side, dependence, line, call));
+        blocked.or_insert(Blocked { occurrences: 0, address, iterations }).occurrences += 1;
+    }
+
+    /// The same with other lines.
+    pub fn map<M: Ord + Clone>(self, line: impl Fn(&L) -> M) -> Folded<M> {
+        let mut places: BTreeMap<_, Share> = BTreeMap::new();
+        for ((role, at, call), share) in self.places {
+            places.entry((role, line(&at), call)).or_default().add(&share);
+        }
+        let mut blockers: BTreeMap<_, Blocked> = BTreeMap::new();
+        for ((side, dependence, at, call), blocked) in self.blockers {
+            let entry = blockers.entry((side, dependence, at.as_ref().map(&line), call));
+            entry.and_modify(|other| other.occurrences += blocked.occurrences).or_insert(blocked);
+        }
+        let Self { found, executions, bytes, time, doubts, ranks, edits, .. } = self;
+        Folded { found, executions, bytes, time, doubts, ranks, edits, places, blockers }
+    }
+
+    /// Adds what a later rank has at the same place.
+    pub fn merge(&mut self, other: Self) {
+        self.found += other.found;
+        self.executions += other.executions;
+        self.bytes += other.bytes;
+        self.time += other.time;
+        self.doubts.and(other.doubts);
+        self.ranks.extend(&other.ranks);
+        self.edits.append(other.edits);
+        for (key, share) in other.places {
+            self.places.entry(key).or_default().add(&share);
+        }
+        for (key, blocked) in other.blockers {
+            self.blockers.entry(key).and_modify(|mine| mine.occurrences += blocked.occurrences).or_insert(blocked);
+        }
+    }
+}
+
+impl Share {
+    fn add(&mut self, other: &Self) {
+        self.occurrences += other.occurrences;
+        self.whole += other.whole;
+        let length = |iterations: Option<Iterations>| iterations.map_or(0, |its| its.last + 1 - its.first);
+        if length(other.largest) > length(self.largest) {
+            self.largest = other.largest;
+        }
+    }
+}
+
+impl Folded<Location> {
+    /// The finding, but for its number; `None` if there is nothing to improve.
+    pub fn finding(self, rule: RuleId, title: String, mut text: Vec<String>, ranks: u32) -> Option<Finding> {
+        if self.found == 0 {
+            return None;
+        }
+        let mut caveats = self.doubts.sentences();
+        let mut places: Vec<Place> = self
+            .places
+            .into_iter()
+            .map(|((role, location, call), share)| Place {
+                location,
+                role,
+                call: (!call.is_empty()).then(|| call.to_owned()),
+                iterations: share.largest,
+                occurrences: share.occurrences,
+                whole: share.whole,
+            })
+            .collect();
+        places.sort_by(|a, b| {
+            (a.role, std::cmp::Reverse(a.occurrences), &a.location).cmp(&(
+                b.role,
+                std::cmp::Reverse(b.occurrences),
+                &b.location,
+            ))
+        });
+        for place in places.iter().filter(|place| {
+            matches!(place.role, Role::OverlapBefore | Role::OverlapAfter) && place.occurrences < self.found
+        }) {
+            caveats.push(format!(
+                "{} was executed there in {} of {} cases: if a branch decides that, look at what its other side accesses",
+                place.location, place.occurrences, self.found
+            ));
+        }
+        if self.ranks.len() < u64::from(ranks) {
+            caveats.push(format!(
+                "seen on ranks {} of {ranks} only: others take another way through the program",
+                self.ranks
+            ));
+        }
+        let mut blockers: Vec<Blocker> = self
+            .blockers
+            .into_iter()
+            .map(|((side, dependence, location, call), blocked)| Blocker {
+                location,
+                call: call.map(str::to_owned),
+                dependence,
+                side,
+                address: (blocked.address != 0).then_some(blocked.address),
+                iterations: blocked.iterations,
+                occurrences: blocked.occurrences,
+            })
+            .collect();
+        blockers.sort_by(|a, b| {
+            (std::cmp::Reverse(a.occurrences), a.side, &a.location).cmp(&(
+                std::cmp::Reverse(b.occurrences),
+                b.side,
+                &b.location,
+            ))
+        });
+        if self.executions > self.found {
+            text.push(format!("{} of {} executions can be improved", self.found, self.executions));
+        }
+        Some(Finding {
+            id: String::new(),
+            rule,
+            certainty: if self.doubts.none() { Certainty::Proven } else { Certainty::Check },
+            title,
+            text,
+            places,
+            blockers,
+            ranks: self.ranks,
+            occurrences: self.found,
+            executions: self.executions.max(self.found),
+            bytes: self.bytes,
+            time_ns: self.time,
+            caveats,
+            change: self.edits.change(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_that_repeat_are_stored_once() {
+        let merge = |copy| Action::Merge { with: vec![1], bytes: 8, copy };
+        let mut edits = Edits::default();
+        for event in [3, 7, 11, 15, 20] {
+            edits.push(0, event, merge(8));
+        }
+        edits.push(0, 25, merge(0));
+        edits.push(1, 30, merge(0));
+        let Change::Program { edits, left_out: 0 } = edits.change() else { panic!("a change of the program") };
+        let events: Vec<Vec<u64>> = edits.iter().map(|edit| edit.events().collect()).collect();
+        assert_eq!(events, [vec![3, 7, 11, 15], vec![20], vec![25], vec![30]]);
+    }
+}

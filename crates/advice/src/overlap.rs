@@ -1,0 +1,633 @@
+//! How far each communication of a rank could be spread: posted earlier, waited for later.
+//!
+//! For a communication at event `j` the paper asks, with `T_s -> T_j` for "`T_j` depends on `T_s`":
+//! ```text
+//! s: the last event before j with T_s -> T_j         e: the first event after j with T_j -> T_e
+//! everything in between, T_(s+1) .. T_(e-1), can run while the message is under way
+//! ```
+//! Source: Gordini, section 4.1, figure 5. There every communication is compared with every event around it; here the buffers in use are
+//! watched ([`Watch`]) while the trace goes by once. An access looks up the buffers it touches and leaves two marks: it is the last
+//! that must stay before any later use of the buffer, and the first that must stay after the communications that
+//! are open on it, which ends them. A buffer that was not watched yet looks back through the last intervals instead.
+//! Both ends are found inside a nest of loops in closed form ([`crate::address`]).
+//!
+//! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none is posted before its
+//! predecessor; neither is a receive from anyone before another receive, or a collective operation before the
+//! one before it. Completing later is free of this.
+//!
+//! **Bounds.** A communication is followed over [`Limits::ahead`] events and traced back over [`Limits::back`] intervals; what reaches the
+//! bound says so ([`Dependence::Limit`]). Memory: that many intervals of one rank.
+//!
+//! Cost: O(log B) for each nest and each call with B buffers watched, and a question for each nest and buffer that
+//! overlap.
+
+use std::collections::VecDeque;
+
+use hayase_trace::{Call, Event, Kind};
+use rustc_hash::FxHashMap;
+
+use crate::accesses::Accesses;
+use crate::address::End;
+use crate::calls::{Communication, Doubts, communications};
+use crate::model::{Dependence, Part};
+use crate::past::{Past, Share};
+use crate::stream::{Known, Step};
+use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Watch};
+
+/// How far is looked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Events that a communication is followed.
+    pub ahead: u64,
+    /// Intervals that it is traced back.
+    pub back: u64,
+    /// Intervals on either side whose lines are named.
+    pub named: usize,
+    /// Communications whose lines are named, by place; of later ones every sixteenth.
+    pub detailed: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { ahead: 1024, back: 256, named: 8, detailed: 1 << 12 }
+    }
+}
+
+/// A communication, and how far it could be spread.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// The event that posts it.
+    pub event: u64,
+    /// The event that completes it; the same, if it blocks.
+    pub completion: u64,
+    /// Call and line.
+    pub call: Call,
+    /// Line of the call.
+    pub line: u32,
+    /// Call and line of the completion.
+    pub waits: Option<(Call, u32)>,
+    /// Which part of the call.
+    pub part: Part,
+    /// Payload \[B\].
+    pub bytes: u64,
+    /// What must be checked by eye.
+    pub doubts: Doubts,
+    /// What it must stay behind.
+    pub before: Block,
+    /// What must stay behind it.
+    pub after: Block,
+    /// Computation that lies between the place where it could be posted and the one where it is, as a share of that interval.
+    pub post: (u64, f32),
+    /// Where it could be waited for: interval, and how much of it has gone by.
+    pub wait: (u64, f32),
+    /// Computation that could run meanwhile and does not now \[ns\]: before and after.
+    pub time: (u64, u64),
+    /// The same in accesses.
+    pub accesses: (u64, u64),
+    /// Lines of it, and which of their iterations: before and after.
+    pub lines: [Vec<Share>; 2],
+}
+
+/// What a search tells, as it goes.
+pub trait Listener {
+    /// A communication is through.
+    fn spread(&mut self, spread: &Spread, known: &Known);
+
+    /// A communication is posted: what data and order say of how early that could be. `order` does not count `data`.
+    fn posted(&mut self, at: &Posted<'_>);
+
+    /// A call of any kind has been looked at.
+    fn call(&mut self, step: &Called<'_>);
+}
+
+/// A communication at its post.
+#[derive(Debug)]
+pub struct Posted<'a> {
+    /// The event.
+    pub number: u64,
+    /// The call.
+    pub event: &'a Event,
+    /// Its line.
+    pub line: u32,
+    /// The part of it.
+    pub communication: &'a Communication,
+    /// The last thing whose data it needs, or that uses its buffer.
+    pub data: Block,
+    /// The last thing whose place in the order it must not take.
+    pub order: Block,
+    /// What is known of the rank.
+    pub known: &'a Known,
+}
+
+/// A call.
+#[derive(Debug)]
+pub struct Called<'a> {
+    /// Its number.
+    pub number: u64,
+    /// Computation before it \[ns\].
+    pub gap: u64,
+    /// The call.
+    pub event: &'a Event,
+    /// Its line.
+    pub line: u32,
+    /// What is known of the rank.
+    pub known: &'a Known,
+}
+
+/// A communication under way, or open.
+#[derive(Debug)]
+struct Open {
+    spread: Spread,
+    buffers: Vec<u32>,
+    spans: Vec<Span>,
+    /// Computation of the rank until it was opened \[ns\], accesses.
+    since: (u64, u64),
+}
+
+/// Searches a rank.
+#[derive(Debug)]
+pub struct Search {
+    limits: Limits,
+    watch: Watch,
+    past: Past,
+    /// Open communications by serial number, the first of which is `base`.
+    open: VecDeque<Option<Open>>,
+    base: u64,
+    /// Posted and not completed, by request.
+    requests: FxHashMap<u64, Vec<Open>>,
+    /// Persistent requests: what a start does.
+    persistent: FxHashMap<u64, (Call, u32, Vec<Communication>)>,
+    /// The last event of each envelope, of wildcards by communicator, of collectives by communicator.
+    order: FxHashMap<(Part, u32, i32, i32), Block>,
+    wild: FxHashMap<u32, Block>,
+    receives: FxHashMap<u32, Block>,
+    /// Nothing is posted before it: the program began, a communicator was made, something unknown happened.
+    fence: Block,
+    /// Without memory: the open send of a line.
+    sent: FxHashMap<u32, u64>,
+    details: FxHashMap<u32, u64>,
+    found: Vec<u32>,
+    marked: Vec<u32>,
+    idle: VecDeque<(u32, u64)>,
+}
+
+impl Search {
+    /// Starts at the begin of a rank.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            watch: Watch::default(),
+            past: Past::new(limits.back.max(limits.ahead) as usize),
+            open: VecDeque::new(),
+            base: 0,
+            requests: FxHashMap::default(),
+            persistent: FxHashMap::default(),
+            order: FxHashMap::default(),
+            wild: FxHashMap::default(),
+            receives: FxHashMap::default(),
+            fence: Block::nowhere((0, 0), Dependence::Program),
+            sent: FxHashMap::default(),
+            details: FxHashMap::default(),
+            found: Vec::new(),
+            marked: Vec::new(),
+            idle: VecDeque::new(),
+        }
+    }
+
+    /// The next step of the rank.
+    pub fn step(&mut self, step: Step<'_>, listener: &mut impl Listener) {
+        let Step { number, gap, accesses, event, known } = step;
+        let line = known.line(event);
+        self.past.begin(number, gap, accesses, known);
+        self.expire(number, listener, known);
+        self.accessed(number, listener, known);
+        listener.call(&Called { number, gap, event, line, known });
+        match event.call.kind() {
+            Kind::Opaque => self.fenced(Dependence::Opaque, number, event.call, line, listener, known),
+            Kind::Local if event.call == Call::Init => {
+                self.fenced(Dependence::Program, number, event.call, line, listener, known);
+            }
+            Kind::Communicator => {
+                self.fence =
+                    Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            }
+            Kind::Probe | Kind::Iprobe => {
+                let block =
+                    Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+                self.wild.insert(event.comm, block);
+                self.receives.insert(event.comm, block);
+            }
+            Kind::SendInit | Kind::RecvInit => {
+                if let Some(&request) = event.requests.first() {
+                    self.persistent.insert(request, (event.call, event.comm, communications(event, known)));
+                }
+            }
+            Kind::Start => {
+                for request in &event.requests {
+                    if let Some((call, comm, parts)) = self.persistent.get(request).cloned() {
+                        let started = Event { call, comm, requests: vec![*request], ..event.clone() };
+                        self.post(number, &started, line, parts, listener, known);
+                    }
+                }
+            }
+            Kind::Local if event.call == Call::RequestFree => {
+                for request in &event.requests {
+                    self.persistent.remove(request);
+                }
+            }
+            // What is buffered is away already.
+            Kind::Send if event.call == Call::Bsend => {}
+            _ => {
+                let parts = communications(event, known);
+                if !parts.is_empty() {
+                    self.post(number, event, line, parts, listener, known);
+                }
+            }
+        }
+        if matches!(event.call.kind(), Kind::Wait | Kind::WaitAny | Kind::Test) {
+            self.complete(number, event, line, listener, known);
+        }
+    }
+
+    /// The rank has ended.
+    pub fn finish(&mut self, listener: &mut impl Listener, known: &Known) {
+        let end = Block::nowhere((self.past.number() + 1, 0), Dependence::Program);
+        for serial in self.base..self.base + self.open.len() as u64 {
+            self.close(serial, end, listener, known);
+        }
+    }
+
+    /// Applies the accesses of the interval to the buffers that are watched.
+    fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
+        let accesses: &Accesses = self.past.accesses();
+        if accesses.count == 0 {
+            return;
+        }
+        let mut found = std::mem::take(&mut self.found);
+        let mut marked = std::mem::take(&mut self.marked);
+        for piece in &accesses.pieces {
+            let (low, high) = piece.span();
+            self.watch.touching(low, high, &mut found);
+            let Some(site) = known.sites.get(piece.site() as usize) else { continue };
+            for &buffer_number in &found {
+                let Some(buffer) = self.watch.get(buffer_number) else { continue };
+                let span = buffer.span;
+                let Some(before) = span.dependence(site.write, true) else { continue };
+                if buffer.last.stamp < (number, piece.last())
+                    && let Some(hit) = piece.hit(span.low, span.high, End::Last)
+                    && buffer.last.stamp < (number, hit.position)
+                {
+                    let stamp = (number, hit.position);
+                    buffer.last =
+                        Block { stamp, dependence: before, line: site.line, call: None, address: hit.address };
+                }
+                if !buffer.open.is_empty()
+                    && let Some(hit) = piece.hit(span.low, span.high, End::First)
+                    && buffer.first.is_none_or(|first| (number, hit.position) < first.stamp)
+                    && let Some(dependence) = span.dependence(site.write, false)
+                {
+                    if buffer.first.is_none() {
+                        marked.push(buffer_number);
+                    }
+                    let stamp = (number, hit.position);
+                    buffer.first = Some(Block { stamp, dependence, line: site.line, call: None, address: hit.address });
+                }
+            }
+        }
+        let opaque = |&(position, site): &(u64, u32)| {
+            let line = known.sites.get(site as usize).map_or(NO_LINE, |site| site.line);
+            Block { line, ..Block::nowhere((number, position), Dependence::Opaque) }
+        };
+        let unknown = accesses.opaque.first().map(opaque);
+        if let Some(last) = accesses.opaque.last().map(opaque) {
+            self.fence = self.fence.max(last);
+        }
+        // Those that a buffer ends, each at its own place, but none behind the first unknown call.
+        let mut ends: Vec<(u64, Block)> = Vec::new();
+        for &buffer_number in &marked {
+            let Some(buffer) = self.watch.get(buffer_number) else { continue };
+            let Some(first) = buffer.first.take() else { continue };
+            ends.extend(buffer.open.drain(..).map(|serial| (serial, first)));
+        }
+        marked.clear();
+        if let Some(block) = unknown {
+            ends.extend((self.base..self.base + self.open.len() as u64).map(|serial| (serial, block)));
+        }
+        ends.sort_by_key(|&(serial, block)| (serial, block.stamp));
+        for (serial, block) in ends {
+            self.close(serial, block, listener, known);
+        }
+        (self.found, self.marked) = (found, marked);
+    }
+
+    /// A call uses these bytes now.
+    fn used(&mut self, spans: &[Span], block: Block, listener: &mut impl Listener, known: &Known) {
+        let mut found = std::mem::take(&mut self.found);
+        for span in spans {
+            self.watch.touching(span.low, span.high, &mut found);
+            for &number in &found {
+                let Some(buffer) = self.watch.get(number) else { continue };
+                let conflict = buffer.span.low.max(span.low);
+                let address = conflict;
+                if let Some(dependence) = buffer.span.dependence(span.write, true)
+                    && buffer.last.stamp < block.stamp
+                {
+                    buffer.last = Block { dependence, address, ..block };
+                }
+                if let Some(dependence) = buffer.span.dependence(span.write, false) {
+                    for serial in std::mem::take(&mut buffer.open) {
+                        self.close(serial, Block { dependence, address, ..block }, listener, known);
+                    }
+                }
+            }
+        }
+        self.found = found;
+    }
+
+    /// Nothing is known of what happens here: nothing passes it.
+    fn fenced(
+        &mut self,
+        dependence: Dependence,
+        number: u64,
+        call: Call,
+        line: u32,
+        listener: &mut impl Listener,
+        known: &Known,
+    ) {
+        let block = Block { call: Some(call), line, ..Block::nowhere((number, AT_EVENT), dependence) };
+        self.fence = block;
+        for serial in self.base..self.base + self.open.len() as u64 {
+            self.close(serial, block, listener, known);
+        }
+    }
+
+    /// The communications of a call begin.
+    fn post(
+        &mut self,
+        number: u64,
+        event: &Event,
+        line: u32,
+        parts: Vec<Communication>,
+        listener: &mut impl Listener,
+        known: &Known,
+    ) {
+        let blocks = !event.call.makes_request();
+        let mut opened = Vec::new();
+        for part in parts {
+            let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            let mut buffers = Vec::new();
+            let mut data = Block::nowhere((0, 0), Dependence::Program);
+            for &span in &part.spans {
+                let buffer_number = match self.watch.find(&span) {
+                    Some(buffer) => buffer,
+                    None => {
+                        let last = self.past.last(&span, self.limits.back, known);
+                        let buffer = self.watch.add(span, last, number);
+                        self.idle.push_back((buffer, number));
+                        buffer
+                    }
+                };
+                if let Some(buffer) = self.watch.get(buffer_number) {
+                    buffer.used = number;
+                    data = data.max(buffer.last);
+                }
+                buffers.push(buffer_number);
+            }
+            // A receive may be posted as early as its buffer is free, even if the computation before was not seen; what a send needs
+            // is most likely computed just before it.
+            let mut doubts = part.doubts;
+            if !known.memory {
+                doubts.and(Doubts::MEMORY);
+                if part.part != Part::Receive {
+                    data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
+                }
+            }
+            if doubts.has(Doubts::ADDRESS) {
+                data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
+            }
+            let order = self.order(event, &part, here);
+            listener.posted(&Posted { number, event, line, communication: &part, data, order, known });
+            let before = data.max(order).max(self.fence);
+            // A ready send may not be earlier than it is: its receive must have been posted.
+            let ready = matches!(event.call, Call::Rsend | Call::Irsend | Call::RsendInit);
+            let before = if ready { Block { dependence: Dependence::Order, ..here } } else { before };
+            let post = if ready { Some((number, 1.0)) } else { self.past.after(&before, self.limits.back) };
+            let (post, before) = match post {
+                Some(post) => (post, before),
+                None => {
+                    let post = (number.saturating_sub(self.limits.back), 0.0);
+                    (post, Block::nowhere((post.0, 0), Dependence::Limit))
+                }
+            };
+            // Nothing is posted later than it is.
+            let post = if post.0 > number { (number, 1.0) } else { post };
+            let (from, to) = (self.past.until(post), self.past.until((number, 1.0)));
+            let (time, accesses) = (to.0 - from.0, to.1 - from.1);
+            let detailed = self.detailed(line);
+            let lines = if detailed && known.memory && accesses > 0 {
+                self.past.shares_before(&before, self.limits.named, known)
+            } else {
+                Vec::new()
+            };
+            let spread = Spread {
+                event: number,
+                completion: number,
+                call: event.call,
+                line,
+                waits: None,
+                part: part.part,
+                bytes: part.bytes,
+                doubts,
+                before,
+                after: Block::nowhere((number, AT_EVENT), Dependence::Program),
+                post,
+                wait: (number, 1.0),
+                time: (time, 0),
+                accesses: (accesses, 0),
+                lines: [lines, Vec::new()],
+            };
+            opened.push(Open { spread, buffers, spans: part.spans.clone(), since: (0, 0) });
+            self.past.used(&part.spans, event.call, line);
+        }
+        for open in &opened {
+            let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            let spans = open.spans.clone();
+            self.used(&spans, block, listener, known);
+        }
+        if blocks {
+            for open in opened {
+                self.open(number, open, listener, known);
+            }
+        } else if let Some(&request) = event.requests.first() {
+            self.requests.insert(request, opened);
+        }
+    }
+
+    /// What a communication must not be posted before, because of the order of messages; notes its own place in it.
+    fn order(&mut self, event: &Event, part: &Communication, here: Block) -> Block {
+        let comm = event.comm;
+        let mut last = Block::nowhere((0, 0), Dependence::Program);
+        let mut behind = |block: Option<&Block>| last = last.max(block.copied().unwrap_or(last));
+        match part.part {
+            Part::Receive if part.wildcard => {
+                behind(self.receives.get(&comm));
+                self.wild.insert(comm, here);
+                self.receives.insert(comm, here);
+            }
+            Part::Receive => {
+                let key = (part.part, comm, part.peer, part.tag);
+                behind(self.order.get(&key));
+                behind(self.wild.get(&comm));
+                self.order.insert(key, here);
+                self.receives.insert(comm, here);
+            }
+            Part::Send => {
+                let key = (part.part, comm, part.peer, part.tag);
+                behind(self.order.get(&key));
+                self.order.insert(key, here);
+            }
+            Part::Collective => {
+                let key = (part.part, comm, 0, 0);
+                behind(self.order.get(&key));
+                self.order.insert(key, here);
+            }
+        }
+        last
+    }
+
+    /// Requests are complete.
+    fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
+        for request in &event.requests {
+            let Some(opened) = self.requests.remove(request) else { continue };
+            let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            for open in &opened {
+                self.past.used(&open.spans, event.call, line);
+                let spans = open.spans.clone();
+                self.used(&spans, block, listener, known);
+            }
+            for mut open in opened {
+                open.spread.completion = number;
+                open.spread.waits = Some((event.call, line));
+                // What was found complete by a test was hidden already.
+                if event.call.kind() == Kind::Test {
+                    open.spread.after = block;
+                    open.spread.wait = (number, 1.0);
+                    self.release(&open.buffers);
+                    listener.spread(&open.spread, known);
+                } else {
+                    self.open(number, open, listener, known);
+                }
+            }
+        }
+    }
+
+    /// From here on the communication could still be under way.
+    fn open(&mut self, number: u64, mut open: Open, listener: &mut impl Listener, known: &Known) {
+        let serial = self.base + self.open.len() as u64;
+        let blind = !known.memory || open.spread.doubts.has(Doubts::ADDRESS);
+        let not_seen = blind && (open.spread.part != Part::Send || open.spread.doubts.has(Doubts::ADDRESS));
+        open.since = self.past.until((number, 1.0));
+        for &buffer in &open.buffers {
+            if let Some(buffer) = self.watch.get(buffer) {
+                buffer.used = number;
+                buffer.open.push(serial);
+                // Those that have ended for another reason.
+                if buffer.open.len() >= 64 && buffer.open.len().is_power_of_two() {
+                    let (base, list) = (self.base, &self.open);
+                    buffer.open.retain(|&serial| {
+                        serial.checked_sub(base).is_some_and(|at| list.get(at as usize).is_none_or(Option::is_some))
+                    });
+                }
+            }
+        }
+        let line = open.spread.line;
+        self.open.push_back(Some(open));
+        if not_seen {
+            self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
+        } else if blind {
+            // The next execution of the line sends something else from there, most likely.
+            if let Some(before) = self.sent.insert(line, serial) {
+                self.close(before, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
+            }
+        }
+    }
+
+    /// The communication must be complete before this; nothing happens if it already is.
+    fn close(&mut self, serial: u64, block: Block, listener: &mut impl Listener, known: &Known) {
+        let Some(at) = serial.checked_sub(self.base) else { return };
+        let Some(Open { mut spread, buffers, since, .. }) = self.open.get_mut(at as usize).and_then(Option::take)
+        else {
+            return;
+        };
+        while self.open.front().is_some_and(Option::is_none) {
+            self.open.pop_front();
+            self.base += 1;
+        }
+        self.release(&buffers);
+        spread.after = block;
+        spread.wait = self.past.at(block.stamp);
+        let (time, accesses) = self.past.until(spread.wait);
+        spread.time.1 = time.saturating_sub(since.0);
+        spread.accesses.1 = accesses.saturating_sub(since.1);
+        if spread.accesses.1 > 0 && known.memory && self.details.get(&spread.line).is_none_or(|&n| self.is_detailed(n))
+        {
+            spread.lines[1] = self.past.shares_after(spread.completion, &block, self.limits.named, known);
+        }
+        listener.spread(&spread, known);
+    }
+
+    /// Buffers nobody has used for long are not watched any more.
+    fn release(&mut self, buffers: &[u32]) {
+        for &buffer in buffers {
+            self.idle.push_back((buffer, self.past.number()));
+        }
+    }
+
+    fn expire(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
+        // In the order of completion, nearly: a bound, not a promise.
+        while let Some(front) = self.open.front() {
+            match front {
+                None => {
+                    self.open.pop_front();
+                    self.base += 1;
+                }
+                Some(open) if open.spread.completion + self.limits.ahead >= number => break,
+                Some(_) => self.close(self.base, Block::nowhere((number, 0), Dependence::Limit), listener, known),
+            }
+        }
+        while let Some(&(buffer, since)) = self.idle.front() {
+            if since + self.limits.ahead >= number {
+                break;
+            }
+            self.idle.pop_front();
+            let ahead = self.limits.ahead;
+            let base = self.base;
+            let is_idle = self
+                .watch
+                .get(buffer)
+                .is_some_and(|buffer| buffer.used + ahead < number && buffer.open.iter().all(|&serial| serial < base));
+            if is_idle && !self.requests.values().flatten().any(|open| open.buffers.contains(&buffer)) {
+                self.watch.remove(buffer);
+            }
+        }
+    }
+
+    /// Counts a communication of a line; whether its lines are named.
+    fn detailed(&mut self, line: u32) -> bool {
+        let count = self.details.entry(line).or_default();
+        *count += 1;
+        let count = *count;
+        self.is_detailed(count)
+    }
+
+    fn is_detailed(&self, count: u64) -> bool {
+        count <= self.limits.detailed || count.is_multiple_of(16)
+    }
+}
+
+impl Block {
+    /// The later one.
+    fn max(self, other: Self) -> Self {
+        if other.stamp > self.stamp { other } else { self }
+    }
+}

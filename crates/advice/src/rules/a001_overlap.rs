@@ -1,0 +1,188 @@
+//! A001: communication that could be under way while the program computes.
+
+use std::collections::BTreeMap;
+
+use hayase_trace::{Call, Kind};
+
+use super::Rule;
+use crate::fold::Folded;
+use crate::model::{Action, Dependence, Finding, Iterations, Location, Part, Point, Role, RuleId, Side};
+use crate::overlap::Spread;
+use crate::past::Share;
+use crate::watch::{Block, NO_LINE};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: RuleId::A001,
+    name: "overlap",
+    summary: "communication that could be under way while the program computes",
+    explanation: "\
+A call that blocks keeps the processor waiting for the network. If what is computed around it neither changes what is
+sent, nor reads or changes what is received, the message can be posted earlier or completed later, and the network works
+while the program computes.
+
+What is reported. For every communication, the computation behind which nothing keeps it: back to the last access that
+must stay before it, on to the first that must stay after it. Loops are divided: \"iterations 1..500 of 1000\" of a line
+means that the first 500 can run while the message is under way, if the loop is cut in two. What stands in the way is
+named with its line and kind: flow (written, then read), anti (read, then written), output (written twice), or the order
+of messages, which must not overtake each other.
+
+How to change the source. A blocking call becomes its non-blocking form, the wait goes to where the data is needed:
+
+    C, before                                       C, after
+    MPI_Send(row, n, MPI_DOUBLE, to, 1, comm);      MPI_Isend(row, n, MPI_DOUBLE, to, 1, comm, &request);
+    for (i = 0; i < m; i++) a[i] = f(b[i]);         for (i = 0; i < m; i++) a[i] = f(b[i]);
+    row[0] = 0;                                     MPI_Wait(&request, MPI_STATUS_IGNORE);
+                                                    row[0] = 0;
+
+    Fortran, before                                 Fortran, after
+    call inner(a, n)                                call MPI_Irecv(halo, n, t, from, 1, comm, request, ierr)
+    call MPI_Recv(halo, n, t, from, 1, comm, &      call inner(a, n)
+                  status, ierr)                     call MPI_Wait(request, status, ierr)
+
+In Fortran the buffer should have the ASYNCHRONOUS attribute, or the compiler may move accesses across the wait.
+
+When it is wrong. What was seen is one run: a branch that was not taken, or an index that depends on the input, may
+access the buffer in another. The advice names lines that ran in some cases only. A synchronous send (MPI_Ssend) may be
+there to make the program wait; a large MPI_Send waits too, but no correct program relies on it. Whether messages
+really move while the program computes depends on the MPI library and the network; some only work inside MPI calls, and
+then an MPI_Test now and then helps.
+
+Source: Gordini, sections 2.1 and 4.1.
+",
+};
+
+/// What makes two communications the same advice: line, call, part, and where they are waited for.
+pub type Key<L> = (L, Call, Part, Option<(L, Call)>);
+
+/// Communications that can be spread, by place.
+#[derive(Debug)]
+pub struct Overlap<L> {
+    folded: BTreeMap<Key<L>, Folded<L>>,
+}
+
+impl<L> Default for Overlap<L> {
+    fn default() -> Self {
+        Self { folded: BTreeMap::new() }
+    }
+}
+
+impl Overlap<u32> {
+    /// Adds a communication of a rank; without memory accesses, it must save at least `least` \[ns\] of computation.
+    pub fn add(&mut self, rank: u32, memory: bool, spread: &Spread, least: u64) {
+        let key = (spread.line, spread.call, spread.part, spread.waits.map(|(call, line)| (line, call)));
+        let folded = self.folded.entry(key).or_default();
+        folded.executions += 1;
+        let worth = if memory {
+            spread.accesses.0 + spread.accesses.1 > 0
+        } else {
+            spread.time.0.saturating_add(spread.time.1) >= least.max(1)
+        };
+        if !worth {
+            return;
+        }
+        folded.found += 1;
+        folded.ranks.insert(rank);
+        folded.bytes += spread.bytes;
+        folded.time += spread.time.0 + spread.time.1;
+        folded.doubts.and(spread.doubts);
+        folded.place(Role::Communication, spread.line, spread.call.name(), None);
+        if let Some((call, line)) = spread.waits {
+            folded.place(Role::Completion, line, call.name(), None);
+        }
+        let sides = [
+            (Side::Before, Role::OverlapBefore, spread.before, &spread.lines[0]),
+            (Side::After, Role::OverlapAfter, spread.after, &spread.lines[1]),
+        ];
+        for (side, role, block, shares) in sides {
+            for share in shares {
+                let iterations = Iterations { first: share.first, last: share.last, of: share.of };
+                folded.place(role, share.line, "", Some(iterations));
+            }
+            let line = (block.line != NO_LINE).then_some(block.line);
+            let rest = rest(&block, side, shares);
+            folded.blocker(side, block.dependence, line, block.call.map(Call::name), block.address, rest);
+        }
+        let relative =
+            |(interval, fraction): (u64, f32)| Point { interval: interval as i64 - spread.event as i64, fraction };
+        let action = Action::Overlap { part: spread.part, post: relative(spread.post), wait: relative(spread.wait) };
+        folded.edits.push(rank, spread.event, action);
+    }
+
+    /// The same with locations.
+    pub fn locate(self, line: impl Fn(u32) -> Location) -> Overlap<Location> {
+        let mut located = Overlap::default();
+        for ((at, call, part, waits), folded) in self.folded {
+            let key = (line(at), call, part, waits.map(|(at, call)| (line(at), call)));
+            located.insert(key, folded.map(|&at| line(at)));
+        }
+        located
+    }
+}
+
+/// The iterations of a blocking line that do not belong to its share.
+fn rest(block: &Block, side: Side, shares: &[Share]) -> Option<Iterations> {
+    let share = shares.iter().find(|share| share.line == block.line && share.count() < share.of)?;
+    Some(match side {
+        Side::Before => Iterations { first: 1, last: share.first - 1, of: share.of },
+        Side::After => Iterations { first: share.last + 1, last: share.of, of: share.of },
+    })
+}
+
+impl Overlap<Location> {
+    fn insert(&mut self, key: Key<Location>, folded: Folded<Location>) {
+        match self.folded.entry(key) {
+            std::collections::btree_map::Entry::Occupied(mut entry) => entry.get_mut().merge(folded),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(folded);
+            }
+        }
+    }
+
+    /// Adds what a later rank has.
+    pub fn merge(&mut self, other: Self) {
+        for (key, folded) in other.folded {
+            self.insert(key, folded);
+        }
+    }
+
+    /// The findings, by place.
+    pub fn findings(self, ranks: u32) -> Vec<Finding> {
+        let one = |((line, call, _, waits), folded): (Key<Location>, Folded<Location>)| {
+            let does = if call.kind() == Kind::Sendrecv {
+                format!("a part of {}", call.name())
+            } else {
+                call.name().to_owned()
+            };
+            let title = match &waits {
+                None => format!("{does} at {line} could be under way during computation"),
+                Some((wait, how)) => {
+                    format!("{does} at {line}, completed by {} at {wait}, could be under way longer", how.name())
+                }
+            };
+            let mut finding = folded.finding(RuleId::A001, title, Vec::new(), ranks)?;
+            for (role, what) in [(Role::OverlapBefore, "posted before"), (Role::OverlapAfter, "completed after")] {
+                let lines: Vec<String> = finding
+                    .places
+                    .iter()
+                    .filter(|place| place.role == role)
+                    .take(8)
+                    .map(|place| match place.iterations.filter(|_| place.whole == 0) {
+                        Some(iterations) => format!("{} ({iterations})", place.location),
+                        None => place.location.to_string(),
+                    })
+                    .collect();
+                if !lines.is_empty() {
+                    finding.text.push(format!("it can be {what} {}", lines.join(", ")));
+                }
+            }
+            for blocker in finding.blockers.iter().filter(|blocker| blocker.dependence != Dependence::Program).take(4) {
+                let side = if blocker.side == Side::Before { "before" } else { "behind" };
+                let place = blocker.location.as_ref().map_or_else(String::new, |at| format!(" of {at}"));
+                finding.text.push(format!("no further {side}: {}{place}", blocker.dependence.name()));
+            }
+            Some(finding)
+        };
+        self.folded.into_iter().filter_map(one).collect()
+    }
+}

@@ -1,0 +1,259 @@
+//! A rank's trace as a sequence of steps: computation, then a call.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use hayase_trace::memory::Intervals;
+use hayase_trace::{Clock, Communicator, Event, Header, Item, ReadError, Reader};
+
+use crate::accesses::{AccessSite, Accesses};
+use crate::lines::{Lines, Names};
+
+/// Why a run cannot be searched.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: ReadError,
+    },
+    /// The folder holds no run.
+    #[error("{what}")]
+    NoRun {
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What is known of a rank's calls so far, apart from the calls.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Its number.
+    pub rank: u32,
+    /// How many there are.
+    pub ranks: u32,
+    /// Source lines.
+    pub lines: Lines,
+    /// By call site less one, its line.
+    pub call_lines: Vec<u32>,
+    /// By communicator, who is in it; `None`: not said.
+    pub communicators: Vec<Option<Communicator>>,
+    /// Memory sites.
+    pub sites: Vec<AccessSite>,
+    /// Whether memory accesses were recorded.
+    pub memory: bool,
+    /// Why reading ended early.
+    pub cut_off: Option<String>,
+    /// Accesses of other threads, and accesses lost.
+    pub unseen: (u64, u64),
+    clock: Clock,
+    empty_gap: u64,
+}
+
+impl Known {
+    /// The line of a call.
+    pub fn line(&mut self, event: &Event) -> u32 {
+        match event.site.checked_sub(1).and_then(|site| self.call_lines.get(site as usize)) {
+            Some(&line) if line != u32::MAX => line,
+            _ => self.lines.number(""),
+        }
+    }
+
+    /// The rank of `MPI_COMM_WORLD` that is rank `peer` of a communicator.
+    pub fn world(&self, event: &Event, peer: i32) -> Option<u32> {
+        let peer = u32::try_from(peer).ok()?;
+        match self.communicators.get(event.comm as usize).and_then(Option::as_ref) {
+            None => (event.comm == 0 && peer < self.ranks).then_some(peer),
+            Some(group) if event.flags.has(hayase_trace::Flags::INTER) => group.remote.get(peer as usize).copied(),
+            Some(group) => group.members.get(peer as usize).copied(),
+        }
+    }
+
+    /// How many ranks are in a communicator.
+    pub fn size(&self, comm: u32) -> u32 {
+        match self.communicators.get(comm as usize).and_then(Option::as_ref) {
+            Some(group) if !group.members.is_empty() => group.members.len() as u32,
+            _ => self.ranks,
+        }
+    }
+
+    /// The id of a communicator: the same at all its members.
+    pub fn id(&self, comm: u32) -> u64 {
+        match self.communicators.get(comm as usize).and_then(Option::as_ref) {
+            Some(group) if group.id != 0 => group.id,
+            _ => u64::from(comm),
+        }
+    }
+}
+
+/// Reads a rank's stream and its accesses side by side.
+pub struct Steps<'a, R: Read, M: Read> {
+    reader: Reader<R>,
+    memory: Option<Intervals<M>>,
+    /// The next interval, once it was read.
+    ahead: Option<hayase_trace::memory::Interval>,
+    names: Names<'a>,
+    known: Known,
+    header: bool,
+    number: u64,
+    last_end: u64,
+    event: Event,
+    paths: (PathBuf, PathBuf),
+}
+
+/// Computation, then a call.
+#[derive(Debug)]
+pub struct Step<'s> {
+    /// The number of the event, and of the interval before it.
+    pub number: u64,
+    /// Computation before the call \[ns\].
+    pub gap: u64,
+    /// Accesses of it.
+    pub accesses: Accesses,
+    /// The call.
+    pub event: &'s Event,
+    /// What else is known.
+    pub known: &'s mut Known,
+}
+
+impl<'a> Steps<'a, BufReader<File>, BufReader<File>> {
+    /// Opens the files of a rank.
+    ///
+    /// # Errors
+    /// One of them cannot be opened.
+    pub fn open(stream: &Path, memory: Option<&Path>, names: Names<'a>) -> Result<Self, Error> {
+        let open = |path: &Path| {
+            let file = File::open(path).map_err(|error| Error::File { path: path.into(), error: error.into() })?;
+            Ok(BufReader::with_capacity(1 << 16, file))
+        };
+        let mut steps = Self::new(open(stream)?, memory.map(open).transpose()?, names);
+        steps.paths = (stream.into(), memory.unwrap_or(stream).into());
+        Ok(steps)
+    }
+}
+
+impl<'a, R: Read, M: Read> Steps<'a, R, M> {
+    /// Reads from anywhere.
+    pub fn new(stream: R, memory: Option<M>, names: Names<'a>) -> Self {
+        Self {
+            reader: Reader::new(stream),
+            known: Known { memory: memory.is_some(), ..Known::default() },
+            memory: memory.map(Intervals::new),
+            ahead: None,
+            names,
+            header: false,
+            number: 0,
+            last_end: 0,
+            event: Event::new(hayase_trace::Call::Init, 0, 0),
+            paths: Default::default(),
+        }
+    }
+
+    /// The next step; `None` at the end. A file that is cut off ends there, and [`Known::cut_off`] says so.
+    ///
+    /// # Errors
+    /// A file is damaged, or holds more than one stream.
+    #[allow(clippy::should_implement_trait, reason = "the step borrows from the reader")]
+    pub fn next(&mut self) -> Result<Option<Step<'_>>, Error> {
+        loop {
+            let item = match self.reader.next() {
+                Ok(Some(item)) => item,
+                Ok(None) => return Ok(None),
+                Err(error @ ReadError::Truncated { .. }) if self.header => {
+                    self.known.cut_off = Some(error.to_string());
+                    return Ok(None);
+                }
+                Err(error) => return Err(Error::File { path: self.paths.0.clone(), error }),
+            };
+            match item {
+                Item::Header(_) if self.header => return Ok(None),
+                Item::Header(&Header { rank, ranks, clock, empty_gap, .. }) => {
+                    self.header = true;
+                    (self.known.rank, self.known.ranks) = (rank, ranks);
+                    (self.known.clock, self.known.empty_gap) = (clock, empty_gap);
+                }
+                Item::Site(index, site) => {
+                    let name = match site.name.as_str() {
+                        "" => (self.names)(self.known.rank, site.address)
+                            .unwrap_or_else(|| format!("{:#x}", site.address)),
+                        name => name.to_owned(),
+                    };
+                    let index = index as usize;
+                    if index < 1 << 24 {
+                        if self.known.call_lines.len() <= index {
+                            self.known.call_lines.resize(index + 1, u32::MAX);
+                        }
+                        self.known.call_lines[index] = self.known.lines.number(&name);
+                    }
+                }
+                Item::Communicator(index, communicator) => {
+                    let index = index as usize;
+                    if index < 1 << 24 {
+                        if self.known.communicators.len() <= index {
+                            self.known.communicators.resize(index + 1, None);
+                        }
+                        self.known.communicators[index] = Some(communicator.clone());
+                    }
+                }
+                Item::Event(event) => {
+                    self.event.clone_from(event);
+                    break;
+                }
+                Item::Note(..) | Item::End { .. } => {}
+            }
+        }
+        let number = self.number;
+        self.number += 1;
+        let accesses = self.accesses(number)?;
+        let gap = match self.event.cpu {
+            Some(cpu) => cpu.saturating_sub(self.known.empty_gap),
+            None if self.known.clock == Clock::None => 0,
+            None => self.event.begin.saturating_sub(self.last_end),
+        };
+        self.last_end = self.event.end;
+        Ok(Some(Step { number, gap, accesses, event: &self.event, known: &mut self.known }))
+    }
+
+    /// What is known at the end.
+    pub fn finish(self) -> Known {
+        self.known
+    }
+
+    /// The accesses of interval `number`.
+    fn accesses(&mut self, number: u64) -> Result<Accesses, Error> {
+        let Some(memory) = &mut self.memory else { return Ok(Accesses::default()) };
+        while self.ahead.as_ref().is_none_or(|ahead| ahead.number < number) {
+            match memory.next() {
+                Ok(Some(interval)) => self.ahead = Some(interval),
+                Ok(None) => break,
+                Err(error @ ReadError::Truncated { .. }) => {
+                    self.known.cut_off = Some(error.to_string());
+                    // From here on nothing is seen.
+                    (self.memory, self.ahead, self.known.memory) = (None, None, false);
+                    return Ok(Accesses::default());
+                }
+                Err(error) => return Err(Error::File { path: self.paths.1.clone(), error }),
+            }
+        }
+        for site in &memory.sites()[self.known.sites.len()..] {
+            let name = match (self.names)(self.known.rank, site.address) {
+                Some(name) => name,
+                None if site.name.is_empty() => format!("{:#x}", site.address),
+                None => site.name.clone(),
+            };
+            let line = self.known.lines.number(&name);
+            self.known.sites.push(AccessSite::new(site, line));
+        }
+        if let Some(totals) = memory.totals() {
+            self.known.unseen = (totals.elsewhere, totals.lost);
+        }
+        match &mut self.ahead {
+            Some(ahead) if ahead.number == number => Ok(Accesses::new(std::mem::take(ahead), &self.known.sites)),
+            _ => Ok(Accesses::default()),
+        }
+    }
+}

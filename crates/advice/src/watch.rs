@@ -1,0 +1,221 @@
+//! The buffers that messages use, found by the bytes an access touches.
+//!
+//! Buffers are kept by size class (powers of two) and by their lowest byte: those of class `c` that touch the bytes `low..high` begin
+//! after `low - 2^(c+1)` and before `high`, so a look-up sees no more than twice those that it finds and a few beside.
+//!
+//! Cost: O(C log B + hits) for C classes in use and B buffers.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::Dependence;
+
+/// When something happens on a rank: the interval and the position in it; events are after all accesses of their interval.
+pub type Stamp = (u64, u64);
+
+/// The position of an event in its interval.
+pub const AT_EVENT: u64 = u64::MAX;
+
+/// Bytes that a message is taken from or put into.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Span {
+    /// Lowest byte.
+    pub low: u64,
+    /// One past the highest.
+    pub high: u64,
+    /// Whether the message is put there.
+    pub write: bool,
+}
+
+impl Span {
+    /// Whether some bytes belong to both.
+    pub fn touches(&self, other: &Self) -> bool {
+        self.low < other.high && other.low < self.high
+    }
+
+    /// Why an access in `write` direction and this one cannot change places; `None`: both read. `first`: the access is first.
+    pub fn dependence(&self, write: bool, first: bool) -> Option<Dependence> {
+        match (write, self.write) {
+            (false, false) => None,
+            (true, true) => Some(Dependence::Output),
+            // What is written first and then read.
+            (written, _) if written == first => Some(Dependence::Flow),
+            _ => Some(Dependence::Anti),
+        }
+    }
+}
+
+/// What stands in the way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// When.
+    pub stamp: Stamp,
+    /// Why.
+    pub dependence: Dependence,
+    /// Line, [`NO_LINE`]: none.
+    pub line: u32,
+    /// The call, if it is one.
+    pub call: Option<hayase_trace::Call>,
+    /// Address of the conflict; 0: none.
+    pub address: u64,
+}
+
+/// In the place of a line's number.
+pub const NO_LINE: u32 = u32::MAX;
+
+impl Block {
+    /// Something that is at no place and has no address.
+    pub fn nowhere(stamp: Stamp, dependence: Dependence) -> Self {
+        Self { stamp, dependence, line: NO_LINE, call: None, address: 0 }
+    }
+}
+
+/// A buffer of messages.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// Its bytes and direction.
+    pub span: Span,
+    /// The last that must stay before a message that uses it.
+    pub last: Block,
+    /// The first in this interval that must stay after one.
+    pub first: Option<Block>,
+    /// Communications that could be under way until something touches it: their serial numbers.
+    pub open: Vec<u64>,
+    /// The event that used it last.
+    pub used: u64,
+}
+
+/// All buffers of a rank that are watched.
+#[derive(Debug)]
+pub struct Watch {
+    classes: Vec<BTreeMap<(u64, u32), ()>>,
+    /// Bit `c`: class `c` is not empty.
+    in_use: u64,
+    buffers: Vec<Option<Buffer>>,
+    free: Vec<u32>,
+    numbers: FxHashMap<Span, u32>,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            classes: vec![BTreeMap::new(); 64],
+            in_use: 0,
+            buffers: Vec::new(),
+            free: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+}
+
+fn class(span: &Span) -> usize {
+    (span.high - span.low).max(1).ilog2() as usize
+}
+
+impl Watch {
+    /// The number of the buffer with these bytes and direction.
+    pub fn find(&self, span: &Span) -> Option<u32> {
+        self.numbers.get(span).copied()
+    }
+
+    /// Watches a buffer.
+    pub fn add(&mut self, span: Span, last: Block, used: u64) -> u32 {
+        let buffer = Some(Buffer { span, last, first: None, open: Vec::new(), used });
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.buffers[number as usize] = buffer;
+                number
+            }
+            None => {
+                self.buffers.push(buffer);
+                self.buffers.len() as u32 - 1
+            }
+        };
+        self.numbers.insert(span, number);
+        let class = class(&span);
+        self.classes[class].insert((span.low, number), ());
+        self.in_use |= 1 << class;
+        number
+    }
+
+    /// Stops watching a buffer.
+    pub fn remove(&mut self, number: u32) {
+        let Some(buffer) = self.buffers.get_mut(number as usize).and_then(Option::take) else { return };
+        self.numbers.remove(&buffer.span);
+        let class = class(&buffer.span);
+        self.classes[class].remove(&(buffer.span.low, number));
+        if self.classes[class].is_empty() {
+            self.in_use &= !(1 << class);
+        }
+        self.free.push(number);
+    }
+
+    /// A buffer.
+    pub fn get(&mut self, number: u32) -> Option<&mut Buffer> {
+        self.buffers.get_mut(number as usize).and_then(Option::as_mut)
+    }
+
+    /// The buffers that have some of the bytes `low..high`.
+    pub fn touching(&self, low: u64, high: u64, found: &mut Vec<u32>) {
+        found.clear();
+        let mut classes = self.in_use;
+        while classes != 0 {
+            let class = classes.trailing_zeros();
+            classes &= classes - 1;
+            let longest = if class >= 62 { u64::MAX } else { 2 << class };
+            let from = (low.saturating_sub(longest), 0);
+            for (&(_, number), ()) in self.classes[class as usize].range(from..(high, 0)) {
+                if self.buffers[number as usize].as_ref().is_some_and(|buffer| buffer.span.high > low) {
+                    found.push(number);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_buffer_that_is_touched_is_found_and_no_other(
+            spans in prop::collection::vec((0_u64..300, 1_u64..80, any::<bool>()), 0..30),
+            removed in prop::collection::vec(0_u32..30, 0..10),
+            low in 0_u64..300, length in 1_u64..50,
+        ) {
+            let mut watch = Watch::default();
+            let mut spans: Vec<Span> =
+                spans.into_iter().map(|(low, length, write)| Span { low, high: low + length, write }).collect();
+            spans.sort_by_key(|span| (span.low, span.high, span.write));
+            spans.dedup();
+            for &span in &spans {
+                watch.add(span, Block::nowhere((0, 0), Dependence::Program), 0);
+            }
+            for &number in &removed {
+                watch.remove(number);
+            }
+            let mut found = Vec::new();
+            watch.touching(low, low + length, &mut found);
+            found.sort_unstable();
+            let asked = Span { low, high: low + length, write: true };
+            let expected: Vec<u32> = (0..spans.len() as u32)
+                .filter(|number| !removed.contains(number) && spans[*number as usize].touches(&asked))
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn dependences_have_the_names_of_the_paper() {
+        let (sent, received) = (Span { low: 0, high: 8, write: false }, Span { low: 0, high: 8, write: true });
+        assert_eq!(sent.dependence(true, true), Some(Dependence::Flow));
+        assert_eq!(sent.dependence(true, false), Some(Dependence::Anti));
+        assert_eq!(sent.dependence(false, true), None);
+        assert_eq!(received.dependence(false, false), Some(Dependence::Flow));
+        assert_eq!(received.dependence(false, true), Some(Dependence::Anti));
+        assert_eq!(received.dependence(true, false), Some(Dependence::Output));
+    }
+}
