@@ -42,6 +42,8 @@ impl Doubts {
     pub const SYNCHRONOUS: Self = Self(16);
     /// The receive takes messages from anyone.
     pub const WILDCARD: Self = Self(32);
+    /// What the program does with messages one after the other may be a reduction or not.
+    pub const OPERATION: Self = Self(64);
 
     /// Both.
     pub fn and(&mut self, other: Self) {
@@ -73,6 +75,7 @@ impl Doubts {
                 Self::SYNCHRONOUS,
                 "the call returns only when its receiver has begun to receive; check that the program does not rely on that",
             ),
+            (Self::OPERATION, "what is done with the messages was not looked at: check that it is a sum, a maximum or the like"),
             (Self::WILDCARD, "the receive takes messages from any rank or with any tag; which comes first may change"),
         ]
         .into_iter()

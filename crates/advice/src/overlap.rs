@@ -115,6 +115,8 @@ pub struct Posted<'a> {
     pub data: Block,
     /// The last thing whose place in the order it must not take.
     pub order: Block,
+    /// The last thing that nothing passes.
+    pub fence: Block,
     /// What is known of the rank.
     pub known: &'a Known,
 }
@@ -239,7 +241,12 @@ impl Search {
             Kind::Send if event.call == Call::Bsend => {}
             _ => {
                 let parts = communications(event, known);
-                if !parts.is_empty() {
+                if parts.is_empty() && event.call.kind() == Kind::Collective {
+                    // A barrier moves no data, but no collective operation passes it.
+                    let block =
+                        Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+                    self.order.insert((Part::Collective, event.comm, 0, 0), block);
+                } else if !parts.is_empty() {
                     self.post(number, event, line, parts, listener, known);
                 }
             }
@@ -406,7 +413,16 @@ impl Search {
                 data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
             }
             let order = self.order(event, &part, here);
-            listener.posted(&Posted { number, event, line, communication: &part, data, order, known });
+            listener.posted(&Posted {
+                number,
+                event,
+                line,
+                communication: &part,
+                data,
+                order,
+                fence: self.fence,
+                known,
+            });
             let before = data.max(order).max(self.fence);
             // A ready send may not be earlier than it is: its receive must have been posted.
             let ready = matches!(event.call, Call::Rsend | Call::Irsend | Call::RsendInit);

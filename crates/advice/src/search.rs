@@ -8,13 +8,20 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::lines::Names;
-use crate::model::{Advice, Finding, Location};
+use crate::merge::{Join, Merges};
+use crate::model::{Advice, Finding, Location, Part};
 use crate::overlap::{Called, Limits, Listener, Posted, Search, Spread};
+use crate::rounds::{Round, Rounds};
 use crate::rules::a001_overlap::Overlap;
+use crate::rules::a002_aggregation::Aggregation;
+use crate::rules::a003_collectives_in_a_row::InARow;
+use crate::rules::a004_collectives::Patterns;
 use crate::stream::{Error, Known, Steps};
+use crate::waits::Waits;
+use crate::walk::{Half, Waited, Walk, Watcher};
 
 /// What is asked of a search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Options {
     /// How far is looked.
     pub limits: Limits,
@@ -22,11 +29,13 @@ pub struct Options {
     pub least_ns: u64,
     /// Messages larger than this wait for their receiver \[B\]; `None`: not known.
     pub eager: Option<u64>,
+    /// Waits below this share of all ranks' time are not worth a finding.
+    pub share: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { limits: Limits::default(), least_ns: 1_000, eager: None }
+        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001 }
     }
 }
 
@@ -91,6 +100,16 @@ pub struct RankFindings {
     pub notes: Vec<String>,
     /// Communications that can be spread.
     pub overlap: Overlap<Location>,
+    /// Messages that could be part of earlier ones, by event.
+    pub joins: Vec<Join>,
+    /// Collective operations that could.
+    pub collective_joins: Vec<Join>,
+    /// Messages to or from many.
+    pub rounds: Vec<Round>,
+    /// By part and line, how many messages there were; lines by location.
+    pub executions: BTreeMap<(Part, u32), u64>,
+    /// Lines of the rank.
+    pub lines: crate::lines::Lines,
 }
 
 /// Listens to the search of a rank.
@@ -98,6 +117,8 @@ struct Collector {
     rank: u32,
     options: Options,
     overlap: Overlap<u32>,
+    merges: Merges,
+    rounds: Rounds,
     computation: u64,
 }
 
@@ -106,11 +127,18 @@ impl Listener for Collector {
         self.overlap.add(self.rank, known.memory, spread, self.options.least_ns);
     }
 
-    fn posted(&mut self, _: &Posted<'_>) {}
+    fn posted(&mut self, at: &Posted<'_>) {
+        self.merges.posted(at, self.options.least_ns);
+        self.rounds.posted(at, self.options.least_ns);
+    }
 
     fn call(&mut self, called: &Called<'_>) {
         self.rank = called.known.rank;
-        self.computation += called.gap;
+        if called.event.call != hayase_trace::Call::Init {
+            self.computation += called.gap;
+        }
+        self.merges.call(called);
+        self.rounds.call(called);
     }
 }
 
@@ -120,7 +148,14 @@ impl Listener for Collector {
 /// Those of reading.
 pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Options) -> Result<RankFindings, Error> {
     let mut search = Search::new(options.limits);
-    let mut collector = Collector { rank: 0, options: *options, overlap: Overlap::default(), computation: 0 };
+    let mut collector = Collector {
+        rank: 0,
+        options: *options,
+        overlap: Overlap::default(),
+        merges: Merges::default(),
+        rounds: Rounds::default(),
+        computation: 0,
+    };
     let (mut events, mut accesses) = (0, 0);
     while let Some(step) = steps.next()? {
         events = step.number + 1;
@@ -129,6 +164,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     }
     let known = steps.finish();
     search.finish(&mut collector, &known);
+    collector.rounds.finish();
     let mut notes = Vec::new();
     let rank = known.rank;
     if let Some(how) = &known.cut_off {
@@ -141,7 +177,8 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     if lost > 0 {
         notes.push(format!("rank {rank}: {lost} accesses were lost"));
     }
-    let Collector { overlap, computation, .. } = collector;
+    let Collector { overlap, computation, merges, rounds, .. } = collector;
+    let (collective_joins, joins) = merges.joins.into_iter().partition(|join| join.part == Part::Collective);
     Ok(RankFindings {
         rank,
         ranks: known.ranks,
@@ -151,12 +188,110 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
         memory: known.memory,
         notes,
         overlap: overlap.locate(|line| known.lines.get(line)),
+        joins,
+        collective_joins,
+        rounds: rounds.rounds,
+        executions: rounds.executions.into_iter().collect(),
+        lines: known.lines,
     })
+}
+
+/// What all ranks together say.
+struct Together {
+    aggregation: Aggregation,
+    in_a_row: InARow,
+    patterns: Patterns,
+    waits: Waits,
+}
+
+impl Watcher for Together {
+    fn matched(&mut self, send: &Half, receive: &Half) {
+        self.aggregation.matched(send, receive);
+        self.patterns.matched(send, receive);
+    }
+
+    fn waited(&mut self, waited: &Waited) {
+        self.waits.waited(waited);
+    }
+
+    fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half) {
+        self.waits.taken(rank, computed, send, receive);
+    }
+
+    fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]) {
+        self.in_a_row.met(comm, ordinal, members);
+    }
+}
+
+/// Puts ranks together that were searched one by one; `steps` reads them again, without their accesses.
+///
+/// # Errors
+/// Those of reading.
+pub fn put_together<R: Read, M: Read>(
+    mut ranks: Vec<RankFindings>,
+    steps: Vec<Steps<'_, R, M>>,
+    options: &Options,
+) -> Result<Advice, Error> {
+    let mut advice = Advice { ranks: ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0), ..Advice::default() };
+    let mut overlap = Overlap::<Location>::default();
+    for rank in &mut ranks {
+        advice.events += rank.events;
+        advice.accesses += rank.accesses;
+        advice.computation_ns += rank.computation;
+        advice.ranks_with_memory += u32::from(rank.memory);
+        advice.notes.append(&mut rank.notes);
+        overlap.merge(std::mem::take(&mut rank.overlap));
+    }
+    advice.notes.extend(match advice.ranks_with_memory {
+        0 => Some("memory accesses were not recorded: what the computation reads and writes was not seen".to_owned()),
+        some if some < advice.ranks => Some(format!(
+            "memory accesses were recorded on {some} of {} ranks; what the others read and write was not seen",
+            advice.ranks
+        )),
+        _ => Some(
+            "times are those of the instrumented program: waits (A101 to A106) are better sought in a run without"
+                .to_owned(),
+        ),
+    });
+    let mut each = |part: fn(&mut RankFindings) -> Vec<Join>| ranks.iter_mut().map(part).collect::<Vec<_>>();
+    let joins = each(|rank| std::mem::take(&mut rank.joins));
+    let collective_joins = each(|rank| std::mem::take(&mut rank.collective_joins));
+    let rounds = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.rounds)).collect();
+    let executions = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.executions)).collect();
+    let mut together = Together {
+        aggregation: Aggregation::new(joins),
+        in_a_row: InARow::new(collective_joins),
+        patterns: Patterns::new(rounds, executions),
+        waits: Waits::new(steps.len(), options.least_ns),
+    };
+    let walked = Walk::new(steps, options.eager, &mut together).run()?;
+    if let [(rank, event), ..] = walked.stuck.as_slice() {
+        advice.notes.push(format!(
+            "rank {rank} waits at event {event} for something that was not recorded: what {} ranks did after that was searched \
+             rank by rank only",
+            walked.stuck.len()
+        ));
+    }
+    let Together { aggregation, in_a_row, patterns, waits } = together;
+    let line = |rank: u32, line: u32| {
+        walked.known.get(rank as usize).map_or_else(Location::default, |known| known.lines.get(line))
+    };
+    advice.findings = overlap.findings(advice.ranks);
+    advice.findings.extend(aggregation.findings(advice.ranks, line));
+    advice.findings.extend(in_a_row.findings(advice.ranks, line));
+    // Rounds name lines as the search of their rank did, not as the walk does.
+    let searched =
+        |rank: u32, line: u32| ranks.get(rank as usize).map_or_else(Location::default, |rank| rank.lines.get(line));
+    advice.findings.extend(patterns.findings(advice.ranks, searched, line));
+    advice.findings.extend(waits.findings(&walked.clocks, options.share, options.eager, line));
+    number(&mut advice.findings);
+    Ok(advice)
 }
 
 /// Searches a run.
 ///
-/// Time: that of reading, and see [`crate::overlap`]. Memory: what the findings take, and the last intervals of as many ranks as there are threads.
+/// Time: that of reading it twice, and see [`crate::overlap`] and [`crate::walk`]. Memory: what the findings take, the last intervals of as
+/// many ranks as there are threads, and the messages under way.
 ///
 /// # Errors
 /// Those of reading.
@@ -166,25 +301,14 @@ pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, 
         .par_iter()
         .map(|(stream, memory)| search_rank(Steps::open(stream, memory.as_deref(), names)?, options))
         .collect::<Result<_, _>>()?;
-    let mut advice = Advice { ranks: ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0), ..Advice::default() };
-    let mut overlap = Overlap::<Location>::default();
-    for rank in ranks {
-        advice.events += rank.events;
-        advice.accesses += rank.accesses;
-        advice.computation_ns += rank.computation;
-        advice.ranks_with_memory += u32::from(rank.memory);
-        advice.notes.extend(rank.notes);
-        overlap.merge(rank.overlap);
+    let world = ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0);
+    let odd = ranks.iter().zip(0..).find(|(rank, number)| rank.rank != *number || rank.ranks != world);
+    if odd.is_some() || ranks.len() != world as usize {
+        let what = format!("the run has {} of {world} ranks, or streams of different runs", ranks.len());
+        return Err(Error::NoRun { what });
     }
-    if advice.ranks_with_memory < advice.ranks {
-        advice.notes.push(format!(
-            "memory accesses were recorded on {} of {} ranks; what the others compute was not seen",
-            advice.ranks_with_memory, advice.ranks
-        ));
-    }
-    advice.findings = overlap.findings(advice.ranks);
-    number(&mut advice.findings);
-    Ok(advice)
+    let steps = files.iter().map(|(stream, _)| Steps::open(stream, None, names)).collect::<Result<_, _>>()?;
+    put_together(ranks, steps, options)
 }
 
 /// Numbers the findings of each rule.

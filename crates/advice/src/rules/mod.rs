@@ -1,6 +1,15 @@
 //! The rules: one file each. The texts in them are what `hayase explain` prints.
 
 pub mod a001_overlap;
+pub mod a002_aggregation;
+pub mod a003_collectives_in_a_row;
+pub mod a004_collectives;
+pub mod a101_late_sender;
+pub mod a102_late_receiver;
+pub mod a103_imbalance;
+pub mod a104_incast;
+pub mod a105_latency_chain;
+pub mod a106_rendezvous;
 
 use crate::model::RuleId;
 
@@ -18,7 +27,18 @@ pub struct Rule {
 }
 
 /// All rules, by number.
-pub const ALL: &[Rule] = &[a001_overlap::RULE];
+pub const ALL: &[Rule] = &[
+    a001_overlap::RULE,
+    a002_aggregation::RULE,
+    a003_collectives_in_a_row::RULE,
+    a004_collectives::RULE,
+    a101_late_sender::RULE,
+    a102_late_receiver::RULE,
+    a103_imbalance::RULE,
+    a104_incast::RULE,
+    a105_latency_chain::RULE,
+    a106_rendezvous::RULE,
+];
 
 /// The rule with this number.
 pub fn find(id: &str) -> Option<&'static Rule> {

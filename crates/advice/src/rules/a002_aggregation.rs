@@ -1,0 +1,189 @@
+//! A002: messages to one rank that could be one message.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::Rule;
+use crate::fold::Folded;
+use crate::merge::Join;
+use crate::model::{Action, Finding, Location, Role, RuleId};
+use crate::walk::Half;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: RuleId::A002,
+    name: "aggregation",
+    summary: "messages to one rank that could be one message",
+    explanation: "\
+Every message costs an overhead at both ends and a latency, however short it is. Messages that go to the same rank
+one after the other, and that no dependence keeps apart, can be one.
+
+What is reported. Sends of one rank to another whose data is ready when the first of them is sent, and whose receives
+could all be posted where the first of them is: the buffers of the later ones are not used in between. Both sides must
+agree on every single message; what only one side could merge is not reported. If the buffers follow each other in
+memory on a side, nothing is copied there; otherwise the bytes to copy are part of the change, and the predicted gain
+weighs them.
+
+How to change the source.
+
+    C, before                                         C, after
+    MPI_Send(&pivot, 1, MPI_INT, to, 1, comm);        struct { double row[N], side; int pivot; } all;
+    MPI_Send(row, n, MPI_DOUBLE, to, 2, comm);        ... fill it ...
+    MPI_Send(&side, 1, MPI_DOUBLE, to, 3, comm);      MPI_Send(&all, sizeof all, MPI_BYTE, to, 1, comm);
+
+    Fortran, before                                   Fortran, after
+    call MPI_Send(u, n, t, to, 1, comm, ierr)         both(1:n) = u; both(n+1:2*n) = v
+    call MPI_Send(v, n, t, to, 2, comm, ierr)         call MPI_Send(both, 2*n, t, to, 1, comm, ierr)
+
+MPI_Pack, or a datatype made by MPI_Type_create_struct from absolute addresses, does the same without a buffer of your own.
+
+When it is wrong. The second message may be sent in some cases only (a branch), or the receiver may decide by the
+contents of the first whether there is a second. Above the size at which messages wait for their receivers, a merged
+message may start to wait where the small ones did not.
+
+Source: Gordini, sections 2.2 and 5.2.
+",
+};
+
+/// By send: its receive, payload, and the lines of both.
+type Partners = FxHashMap<(u32, u32), (u32, u32, u64, u32, u32)>;
+
+/// Messages that could be one: what both sides say, put together.
+#[derive(Debug, Default)]
+pub struct Aggregation {
+    /// By rank, its joins of sends and of receives, by event.
+    joins: Vec<Vec<Join>>,
+    /// By rank, events that are a head of a group, ascending.
+    heads: Vec<Vec<u32>>,
+    partners: Partners,
+}
+
+/// A group: heads, members, total payload, whether copied at each side, lines.
+type Messages<'a> = &'a [(u32, (u32, u32, u64, u32, u32))];
+
+impl Aggregation {
+    /// From the joins of each rank, by event.
+    pub fn new(joins: Vec<Vec<Join>>) -> Self {
+        let heads = joins
+            .iter()
+            .map(|joins| {
+                let mut heads: Vec<u32> = joins.iter().map(|join| join.head).collect();
+                heads.sort_unstable();
+                heads.dedup();
+                heads
+            })
+            .collect();
+        Self { joins, heads, partners: Partners::default() }
+    }
+
+    fn join(&self, rank: u32, event: u32) -> Option<&Join> {
+        let joins = self.joins.get(rank as usize)?;
+        joins.binary_search_by_key(&event, |join| join.event).ok().map(|at| &joins[at])
+    }
+
+    fn belongs(&self, rank: u32, event: u32) -> bool {
+        self.join(rank, event).is_some()
+            || self.heads.get(rank as usize).is_some_and(|heads| heads.binary_search(&event).is_ok())
+    }
+
+    /// A message found its receive.
+    pub fn matched(&mut self, send: &Half, receive: &Half) {
+        let (s, r) = (send.event as u32, receive.event as u32);
+        if self.belongs(send.rank, s) && self.belongs(receive.rank, r) {
+            self.partners.insert((send.rank, s), (receive.rank, r, send.bytes, send.line, receive.line));
+        }
+    }
+
+    /// The findings; `line` gives the location of a line of a rank.
+    pub fn findings(self, ranks: u32, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+        let mut folded: BTreeMap<Vec<Location>, Folded<Location>> = BTreeMap::new();
+        for (rank, joins) in (0_u32..).zip(&self.joins) {
+            // Members of a group in the order of events, divided where the receiver does not agree.
+            let mut groups: BTreeMap<u32, Vec<Join>> = BTreeMap::new();
+            for join in joins.iter().filter(|join| self.partners.contains_key(&(rank, join.event))) {
+                groups.entry(join.head).or_default().push(*join);
+            }
+            for members in groups.values() {
+                let mut open: Vec<(u32, (u32, u32, u64, u32, u32))> = Vec::new();
+                let mut joined: Vec<Join> = Vec::new();
+                for join in members {
+                    let (Some(before), Some(this)) =
+                        (self.partners.get(&(rank, join.before)), self.partners.get(&(rank, join.event)))
+                    else {
+                        continue;
+                    };
+                    let agreed = self.join(this.0, this.1).is_some_and(|other| other.before == before.1);
+                    if !agreed || open.last().is_some_and(|last| last.0 != join.before) {
+                        self.fold(rank, &open, &joined, &mut folded, &line);
+                        (open, joined) = (Vec::new(), Vec::new());
+                    }
+                    if agreed {
+                        if open.is_empty() {
+                            open.push((join.before, *before));
+                        }
+                        open.push((join.event, *this));
+                        joined.push(*join);
+                    }
+                }
+                self.fold(rank, &open, &joined, &mut folded, &line);
+            }
+        }
+        let title = |at: &[Location]| match at {
+            [one] => format!("messages sent to one rank at {one} could be one message"),
+            [first, rest @ ..] => {
+                let rest: Vec<String> = rest.iter().map(Location::to_string).collect();
+                format!("messages sent to one rank at {first} and {} could be one message", rest.join(", "))
+            }
+            [] => "messages to one rank could be one message".into(),
+        };
+        folded
+            .into_iter()
+            .filter_map(|(at, folded)| folded.finding(RuleId::A002, title(&at), Vec::new(), ranks))
+            .collect()
+    }
+
+    fn fold(
+        &self,
+        rank: u32,
+        group: Messages<'_>,
+        joins: &[Join],
+        folded: &mut BTreeMap<Vec<Location>, Folded<Location>>,
+        line: &impl Fn(u32, u32) -> Location,
+    ) {
+        let [(head, (to, received, ..)), rest @ ..] = group else { return };
+        if rest.is_empty() {
+            return;
+        }
+        let mut lines: Vec<Location> = group.iter().map(|(_, partner)| line(rank, partner.3)).collect();
+        let first = lines[0].clone();
+        lines.sort();
+        lines.dedup();
+        let receives: Vec<Location> = group.iter().map(|(_, partner)| line(*to, partner.4)).collect();
+        let bytes = group.iter().map(|(_, partner)| partner.2).sum::<u64>();
+        let there = |event: &u32| self.join(*to, *event);
+        let adjacent = joins.iter().all(|join| join.adjacent);
+        let adjacent_there = rest.iter().all(|(_, partner)| there(&partner.1).is_some_and(|join| join.adjacent));
+        let merge = |with, adjacent| Action::Merge { with, bytes, copy: if adjacent { 0 } else { bytes } };
+        let folded = folded.entry(lines.clone()).or_default();
+        folded.found += 1;
+        folded.bytes += bytes;
+        folded.ranks.insert(rank);
+        folded.ranks.insert(*to);
+        for join in joins.iter().chain(rest.iter().filter_map(|(_, partner)| there(&partner.1))) {
+            folded.doubts.and(join.doubts);
+        }
+        for at in lines {
+            let role = if at == first { Role::Communication } else { Role::Companion };
+            folded.place(role, at, "Send", None);
+        }
+        for at in receives {
+            folded.place(Role::Partner, at, "Recv", None);
+        }
+        let with = rest.iter().map(|(event, _)| u64::from(event - head)).collect();
+        folded.edits.push(rank, u64::from(*head), merge(with, adjacent));
+        // A rank that is in two groups of one place has its edits in the order of senders: they are sorted in the end.
+        let with: Vec<u64> = rest.iter().map(|(_, partner)| u64::from(partner.1.wrapping_sub(*received))).collect();
+        folded.edits.push(*to, u64::from(*received), merge(with, adjacent_there));
+    }
+}

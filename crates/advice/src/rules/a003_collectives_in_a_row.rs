@@ -1,0 +1,128 @@
+//! A003: collective operations in a row that could be one.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::Rule;
+use crate::calls::Doubts;
+use crate::fold::Folded;
+use crate::merge::Join;
+use crate::model::{Action, Finding, Location, Role, RuleId};
+use crate::walk::Half;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: RuleId::A003,
+    name: "collectives in a row",
+    summary: "collective operations of one kind in a row that could be one",
+    explanation: "\
+A collective operation costs a number of messages that grows with the number of ranks, and makes ranks wait for each other.
+Two of one kind in a row, on one communicator, with one root and one operator, can be one of both vectors.
+
+What is reported. Collective operations that follow each other on a communicator, where on every rank what the second
+contributes is ready when the first is called, and its result is not used in between. One rank on which that is not so
+is enough for silence: a second dot product that needs the first is not reported.
+
+How to change the source.
+
+    C, before                                                 C, after
+    MPI_Allreduce(&a, &x, 1, MPI_DOUBLE, MPI_SUM, comm);      double in[2] = {a, b}, out[2];
+    MPI_Allreduce(&b, &y, 1, MPI_DOUBLE, MPI_SUM, comm);      MPI_Allreduce(in, out, 2, MPI_DOUBLE, MPI_SUM, comm);
+
+    Fortran, before                                           Fortran, after
+    call MPI_Bcast(n, 1, MPI_INTEGER, 0, comm, ierr)          both = [n, m]
+    call MPI_Bcast(m, 1, MPI_INTEGER, 0, comm, ierr)          call MPI_Bcast(both, 2, MPI_INTEGER, 0, comm, ierr)
+
+When it is wrong. Reductions with different operators can be merged only with an operator of your own. With floating-point
+numbers a library may add in another order for another length of vector: results may differ in the last digits.
+
+Source: Gordini, sections 2.2 and 5.2 (the program that won PSC96 gained 9 % by it).
+",
+};
+
+/// Collective operations that could be one.
+#[derive(Debug, Default)]
+pub struct InARow {
+    /// By rank, its joins of collective operations, by event.
+    joins: Vec<Vec<Join>>,
+    open: FxHashMap<u64, (u64, Vec<Vec<Half>>)>,
+    /// Groups by communicator, each a list of operations, each by member.
+    groups: Vec<Vec<Vec<Half>>>,
+}
+
+impl InARow {
+    /// From the joins of each rank, by event.
+    pub fn new(joins: Vec<Vec<Join>>) -> Self {
+        Self { joins, ..Self::default() }
+    }
+
+    fn join(&self, half: &Half) -> Option<&Join> {
+        let joins = self.joins.get(half.rank as usize)?;
+        joins.binary_search_by_key(&(half.event as u32), |join| join.event).ok().map(|at| &joins[at])
+    }
+
+    /// All members are in an operation.
+    pub fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]) {
+        let (last, mut group) = self.open.remove(&comm).unwrap_or_default();
+        let joins = group.last().is_some_and(|before: &Vec<Half>| {
+            last + 1 == ordinal
+                && before.len() == members.len()
+                && before
+                    .iter()
+                    .zip(members)
+                    .all(|(before, half)| self.join(half).is_some_and(|join| u64::from(join.before) == before.event))
+        });
+        if !joins {
+            let old = std::mem::take(&mut group);
+            if old.len() > 1 {
+                self.groups.push(old);
+            }
+        }
+        group.push(members.to_vec());
+        self.open.insert(comm, (ordinal, group));
+    }
+
+    /// The findings; `line` gives the location of a line of a rank.
+    pub fn findings(mut self, ranks: u32, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+        let open: BTreeMap<u64, (u64, Vec<Vec<Half>>)> = std::mem::take(&mut self.open).into_iter().collect();
+        self.groups.extend(open.into_values().map(|(_, group)| group).filter(|group| group.len() > 1));
+        let mut folded: BTreeMap<(Vec<Location>, &'static str), Folded<Location>> = BTreeMap::new();
+        for group in &self.groups {
+            let Some(first) = group.first().and_then(|members| members.first()) else { continue };
+            let mut lines: Vec<Location> =
+                group.iter().filter_map(|members| members.first()).map(|half| line(half.rank, half.line)).collect();
+            lines.dedup();
+            let entry = folded.entry((lines.clone(), first.call.name())).or_default();
+            entry.found += 1;
+            for (i, at) in lines.iter().enumerate() {
+                let role = if i == 0 { Role::Communication } else { Role::Companion };
+                entry.place(role, at.clone(), first.call.name(), None);
+            }
+            for (i, head) in group[0].iter().enumerate() {
+                let halves: Vec<&Half> = group.iter().filter_map(|members| members.get(i)).collect();
+                let bytes = halves.iter().map(|half| half.bytes).sum::<u64>();
+                let with: Vec<u64> = halves[1..].iter().map(|half| half.event - head.event).collect();
+                let mut doubts = Doubts::default();
+                let mut adjacent = true;
+                for join in halves[1..].iter().filter_map(|half| self.join(half)) {
+                    doubts.and(join.doubts);
+                    adjacent &= join.adjacent;
+                }
+                entry.doubts.and(doubts);
+                entry.bytes += bytes;
+                entry.ranks.insert(head.rank);
+                let copy = if adjacent { 0 } else { 2 * bytes };
+                entry.edits.push(head.rank, head.event, Action::Merge { with, bytes, copy });
+            }
+        }
+        folded
+            .into_iter()
+            .filter_map(|((at, call), folded)| {
+                let lines: Vec<String> = at.iter().map(Location::to_string).collect();
+                let title = format!("{call}s in a row at {} could be one", lines.join(", "));
+                folded.finding(RuleId::A003, title, Vec::new(), ranks)
+            })
+            .collect()
+    }
+}

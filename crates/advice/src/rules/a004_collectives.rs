@@ -1,0 +1,315 @@
+//! A004: messages between single ranks that are a collective operation.
+
+use std::collections::BTreeMap;
+
+use super::Rule;
+use crate::calls::Doubts;
+use crate::fold::Folded;
+use crate::model::{Action, Finding, Location, Part, Role, RuleId};
+use crate::rounds::Round;
+use crate::walk::Half;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: RuleId::A004,
+    name: "collectives by hand",
+    summary: "messages between single ranks that are a collective operation",
+    explanation: "\
+A rank that sends the same to all others, one after the other, takes time that grows with the number of ranks; a
+broadcast takes its logarithm, and the library knows the network. The same holds for the other patterns.
+
+What is reported, among all ranks of a communicator or a set of at least four of them that is always the same:
+
+    one rank sends the same buffer to all others            MPI_Bcast
+    one rank sends all others a block each                  MPI_Scatter
+    one rank receives a block from all others               MPI_Gather
+    the same, each into one buffer, one after the other     MPI_Reduce, if what it does with it is a reduction
+    all ranks send the same buffer to all others            MPI_Allgather
+    all ranks send all others a block each                  MPI_Alltoall
+
+Blocks are of one size, and their data is ready when the first is sent. Nearly all messages of the line must be part of
+such a pattern: exchanges with neighbours, one message missing, or different sizes are not reported.
+
+How to change the source.
+
+    C, before                                            C, after
+    if (rank == root)                                    MPI_Bcast(x, n, MPI_DOUBLE, root, comm);
+      for (r = 0; r < size; r++)
+        if (r != root) MPI_Send(x, n, MPI_DOUBLE, r, 1, comm);
+    else MPI_Recv(x, n, MPI_DOUBLE, root, 1, comm, &status);
+
+    Fortran, before                                      Fortran, after
+    do r = 1, size - 1                                   call MPI_Gather(mine, n, t, all, n, t, 0, comm, ierr)
+      call MPI_Recv(all(1, r), n, t, r, 1, comm, s, ierr)
+    end do
+
+For a part of the ranks, make a communicator once, with MPI_Comm_split.
+
+When it is wrong. Collective operations must be called by all ranks of the communicator, in the same order: where a rank
+is late, others may now wait that did not before. The predicted gain contains that.
+
+Source: Gordini, section 2.3.
+",
+};
+
+/// Messages of a line that must be part of its rounds.
+const NEARLY_ALL: f64 = 0.9;
+/// Partners of a round among a part of the ranks.
+const FEWEST_OF_A_PART: usize = 3;
+
+/// The rounds of all ranks, and where their messages end.
+#[derive(Debug, Default)]
+pub struct Patterns {
+    rounds: Vec<Vec<Round>>,
+    /// By rank: event, round, place in it; ascending.
+    index: Vec<Vec<(u32, u32, u32)>>,
+    /// By rank and round: rank and event of the other ends.
+    partners: Vec<Vec<Vec<Option<(u32, u32)>>>>,
+    executions: Vec<BTreeMap<(Part, u32), u64>>,
+    lines: Vec<Vec<u32>>,
+}
+
+impl Patterns {
+    /// From the rounds of each rank, and how often its lines were executed.
+    pub fn new(rounds: Vec<Vec<Round>>, executions: Vec<BTreeMap<(Part, u32), u64>>) -> Self {
+        let index = rounds
+            .iter()
+            .map(|rounds| {
+                let mut index: Vec<(u32, u32, u32)> = (0..)
+                    .zip(rounds)
+                    .flat_map(|(i, round)| (0..).zip(&round.events).map(move |(j, &event)| (event, i, j)))
+                    .collect();
+                index.sort_unstable();
+                index
+            })
+            .collect();
+        let partners =
+            rounds.iter().map(|rounds| rounds.iter().map(|round| vec![None; round.events.len()]).collect()).collect();
+        let lines = rounds.iter().map(|rounds| vec![0; rounds.len()]).collect();
+        Self { rounds, index, partners, executions, lines }
+    }
+
+    fn find(&self, rank: u32, event: u64, part: Part) -> Option<(u32, u32)> {
+        let index = self.index.get(rank as usize)?;
+        let from = index.partition_point(|&(other, ..)| u64::from(other) < event);
+        index[from..]
+            .iter()
+            .take_while(|&&(other, ..)| u64::from(other) == event)
+            .map(|&(_, round, at)| (round, at))
+            .find(|&(round, _)| self.rounds[rank as usize][round as usize].part == part)
+    }
+
+    /// A message found its receive.
+    pub fn matched(&mut self, send: &Half, receive: &Half) {
+        for (mine, other, part) in [(send, receive, Part::Send), (receive, send, Part::Receive)] {
+            if let Some((round, at)) = self.find(mine.rank, mine.event, part) {
+                let rank = mine.rank as usize;
+                self.partners[rank][round as usize][at as usize] = Some((other.rank, other.event as u32));
+                self.lines[rank][round as usize] = other.line;
+            }
+        }
+    }
+
+    /// The findings; `line` gives the location of a line of a round, `partner` that of a message's other end.
+    pub fn findings(
+        mut self,
+        ranks: u32,
+        line: impl Fn(u32, u32) -> Location,
+        partner: impl Fn(u32, u32) -> Location,
+    ) -> Vec<Finding> {
+        self.drop_incomplete();
+        let mut folded = BTreeMap::new();
+        self.exchanges(&mut folded, &line);
+        self.rooted(&mut folded, &line, &partner);
+        folded
+            .into_iter()
+            .filter_map(|((at, call), folded): ((Location, &'static str), Folded<Location>)| {
+                let title = match call {
+                    "Reduce" => format!("messages at {at} look like a reduction: MPI_Reduce could do it"),
+                    _ => format!("messages at {at} are a collective operation: MPI_{call} could do it"),
+                };
+                folded.finding(RuleId::A004, title, Vec::new(), ranks)
+            })
+            .collect()
+    }
+
+    /// Lines of which too many messages are in no round, or whose rounds have open ends.
+    fn drop_incomplete(&mut self) {
+        for (rank, rounds) in self.rounds.iter().enumerate() {
+            let mut inside: BTreeMap<(Part, u32), u64> = BTreeMap::new();
+            for round in rounds {
+                *inside.entry((round.part, round.line)).or_default() += round.events.len() as u64;
+            }
+            for (round, partners) in rounds.iter().zip(&mut self.partners[rank]) {
+                let key = (round.part, round.line);
+                let all = self.executions[rank].get(&key).copied().unwrap_or(0);
+                let most = inside.get(&key).is_some_and(|&inside| inside as f64 >= NEARLY_ALL * all as f64);
+                if !most || partners.contains(&None) {
+                    partners.clear();
+                }
+            }
+        }
+    }
+
+    fn is_full(round: &Round) -> bool {
+        round.peers.len() + 1 == round.comm.1 as usize
+    }
+
+    /// All ranks of a communicator send to all others and receive from all others.
+    fn exchanges(
+        &mut self,
+        folded: &mut BTreeMap<(Location, &'static str), Folded<Location>>,
+        line: &impl Fn(u32, u32) -> Location,
+    ) {
+        // By communicator and rank: full rounds of sends, of receives, by first event.
+        type Full = BTreeMap<u32, [Vec<(u32, u32)>; 2]>;
+        let mut full: BTreeMap<(u64, u32), Full> = BTreeMap::new();
+        for (rank, rounds) in (0_u32..).zip(&self.rounds) {
+            for (i, round) in (0_u32..).zip(rounds) {
+                if Self::is_full(round) && !self.partners[rank as usize][i as usize].is_empty() {
+                    let lists = full.entry(round.comm).or_default().entry(rank).or_default();
+                    lists[usize::from(round.part == Part::Receive)].push((round.events[0], i));
+                }
+            }
+        }
+        for ((_, size), mut of_ranks) in full {
+            let count = of_ranks.values().next().map_or(0, |lists| lists[0].len());
+            let even = of_ranks.values().all(|lists| lists[0].len() == count && lists[1].len() == count);
+            if of_ranks.len() != size as usize || !even || count == 0 {
+                continue;
+            }
+            for lists in of_ranks.values_mut().flatten() {
+                lists.sort_unstable();
+            }
+            for k in 0..count {
+                let sends: Vec<(u32, u32)> = of_ranks.iter().map(|(&rank, lists)| (rank, lists[0][k].1)).collect();
+                let receives: BTreeMap<u32, u32> =
+                    of_ranks.iter().map(|(&rank, lists)| (rank, lists[1][k].1)).collect();
+                // Every message of these rounds must end in these rounds.
+                let closed = sends.iter().all(|&(rank, i)| {
+                    self.partners[rank as usize][i as usize].iter().flatten().all(|&(peer, event)| {
+                        self.find(peer, event.into(), Part::Receive).map(|(round, _)| round)
+                            == receives.get(&peer).copied()
+                    })
+                });
+                let round = |&(rank, i): &(u32, u32)| &self.rounds[rank as usize][i as usize];
+                let bytes = round(&sends[0]).bytes;
+                if !closed || sends.iter().any(|send| round(send).bytes != bytes) {
+                    continue;
+                }
+                let call = if sends.iter().all(|send| round(send).one_buffer) {
+                    "Allgather"
+                } else if sends.iter().all(|send| round(send).apart) {
+                    "Alltoall"
+                } else {
+                    continue;
+                };
+                let mut calls: Vec<(u32, u64)> = Vec::new();
+                let mut doubts = Doubts::default();
+                for &(rank, i) in sends.iter().chain(&receives.iter().map(|(&rank, &i)| (rank, i)).collect::<Vec<_>>())
+                {
+                    let round = &self.rounds[rank as usize][i as usize];
+                    calls.extend(round.events.iter().map(|&event| (rank, u64::from(event))));
+                    doubts.and(round.doubts);
+                }
+                let (rank, i) = sends[0];
+                let at = line(rank, self.rounds[rank as usize][i as usize].line);
+                let entry = folded.entry((at.clone(), call)).or_default();
+                entry.place(Role::Communication, at, "Send", None);
+                let (receiver, i) = (rank, receives[&rank]);
+                entry.place(Role::Partner, line(receiver, self.rounds[rank as usize][i as usize].line), "Recv", None);
+                note(entry, call, None, bytes, sends.iter().map(|&(rank, _)| rank).collect(), calls, doubts);
+                for (rank, i) in sends.into_iter().chain(receives) {
+                    self.partners[rank as usize][i as usize].clear();
+                }
+            }
+        }
+    }
+
+    /// One rank sends to all others, or receives from them.
+    fn rooted(
+        &self,
+        folded: &mut BTreeMap<(Location, &'static str), Folded<Location>>,
+        line: &impl Fn(u32, u32) -> Location,
+        partner: &impl Fn(u32, u32) -> Location,
+    ) {
+        let members = |rank: u32, round: &Round| {
+            let mut members = round.peers.clone();
+            members.push(rank);
+            members.sort_unstable();
+            members
+        };
+        // By line: the set of each rank that is in a set of a part of the ranks; none if it is in two.
+        let mut parts: BTreeMap<(Part, Location), BTreeMap<u32, Option<Vec<u32>>>> = BTreeMap::new();
+        for (rank, rounds) in (0_u32..).zip(&self.rounds) {
+            for round in rounds.iter().filter(|round| !Self::is_full(round)) {
+                let set = members(rank, round);
+                let sets = parts.entry((round.part, line(rank, round.line))).or_default();
+                for member in &set {
+                    let known = sets.entry(*member).or_insert_with(|| Some(set.clone()));
+                    if known.as_ref() != Some(&set) {
+                        *known = None;
+                    }
+                }
+            }
+        }
+        for (rank, rounds) in (0_u32..).zip(&self.rounds) {
+            for (i, round) in rounds.iter().enumerate() {
+                let partners = &self.partners[rank as usize][i];
+                if partners.is_empty() {
+                    continue;
+                }
+                let set = members(rank, round);
+                let at = line(rank, round.line);
+                if !Self::is_full(round) {
+                    let sets = parts.get(&(round.part, at.clone()));
+                    let steady = |member| sets.and_then(|sets| sets.get(member)).is_some_and(Option::is_some);
+                    if round.peers.len() < FEWEST_OF_A_PART || !set.iter().all(steady) {
+                        continue;
+                    }
+                }
+                let mut doubts = round.doubts;
+                let call = match round.part {
+                    Part::Send if round.one_buffer => "Bcast",
+                    Part::Send if round.apart => "Scatter",
+                    Part::Receive if round.apart => "Gather",
+                    Part::Receive if round.one_buffer => {
+                        // What is done with it was not recorded.
+                        doubts.and(Doubts::OPERATION);
+                        "Reduce"
+                    }
+                    _ => continue,
+                };
+                let mut calls: Vec<(u32, u64)> = round.events.iter().map(|&event| (rank, u64::from(event))).collect();
+                calls.extend(partners.iter().flatten().map(|&(peer, event)| (peer, u64::from(event))));
+                let entry = folded.entry((at.clone(), call)).or_default();
+                let (mine, other) = if round.part == Part::Send { ("Send", "Recv") } else { ("Recv", "Send") };
+                entry.place(Role::Communication, at, mine, None);
+                let peer = partners.last().copied().flatten().map_or(0, |(peer, _)| peer);
+                entry.place(Role::Partner, partner(peer, self.lines[rank as usize][i]), other, None);
+                note(entry, call, Some(rank), round.bytes, set, calls, doubts);
+            }
+        }
+    }
+}
+
+fn note(
+    folded: &mut Folded<Location>,
+    call: &str,
+    root: Option<u32>,
+    bytes: u64,
+    members: Vec<u32>,
+    mut calls: Vec<(u32, u64)>,
+    doubts: Doubts,
+) {
+    calls.sort_unstable();
+    calls.dedup();
+    folded.found += 1;
+    folded.bytes += bytes * (members.len() as u64 - 1);
+    folded.doubts.and(doubts);
+    for &member in &members {
+        folded.ranks.insert(member);
+    }
+    let (rank, event) = calls[0];
+    folded.edits.push(rank, event, Action::Replace { collective: call.into(), members, root, bytes, calls });
+}

@@ -1,0 +1,257 @@
+//! Who waits for whom, folded to lines: what the rules from A101 on read.
+
+use std::collections::BTreeMap;
+
+use hayase_trace::{Call, Kind};
+use rustc_hash::FxHashMap;
+
+use crate::fold::Folded;
+use crate::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
+use crate::walk::{Cause, Half, Waited};
+
+/// Messages of at most so many bytes cost their latency, not their length \[B\].
+const SMALL: u64 = 4096;
+/// Messages that hang on each other, from which on they are a chain.
+const CHAIN: u32 = 16;
+/// Senders that a receiver has waiting at once, from which on it is a crowd.
+const CROWD: usize = 4;
+
+/// Waits of one kind at one place for one cause.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    times: u64,
+    time: u64,
+    bytes: u64,
+    largest: u64,
+}
+
+impl Sum {
+    fn add(&mut self, time: u64, bytes: u64) {
+        self.times += 1;
+        self.time += time;
+        self.bytes += bytes;
+        self.largest = self.largest.max(bytes);
+    }
+}
+
+/// A line of a rank.
+type At = (u32, u32);
+
+/// What a rank received without computing in between.
+#[derive(Clone, Debug, Default)]
+struct Burst {
+    computed: u64,
+    began: u64,
+    /// Senders of messages that were there when it began, or came meanwhile.
+    senders: Vec<u32>,
+    bytes: u64,
+    line: u32,
+}
+
+/// Everything that is remembered of waits.
+#[derive(Debug, Default)]
+pub struct Waits {
+    /// By rule, where it waits, the call, and its cause.
+    sums: FxHashMap<(RuleId, At, Call, (u32, u32, u32)), Sum>,
+    /// Chains: line of the send and of the receive.
+    chains: FxHashMap<(At, At), Sum>,
+    longest_chain: u32,
+    bursts: Vec<Burst>,
+    crowds: FxHashMap<At, Sum>,
+    largest_crowd: usize,
+    least: u64,
+}
+
+impl Waits {
+    /// Less computation than `least` \[ns\] does not divide what is received.
+    pub fn new(ranks: usize, least: u64) -> Self {
+        Self { bursts: vec![Burst::default(); ranks], least, ..Self::default() }
+    }
+
+    /// A rank has waited.
+    pub fn waited(&mut self, waited: &Waited) {
+        let Waited { call, line, rank, time, cause, message } = *waited;
+        let Cause { rank: who, from, to, .. } = cause;
+        let cause = (who, from, to);
+        let at = (rank, line);
+        match message {
+            None => self.sums.entry((RuleId::A103, at, call, cause)).or_default().add(time, 0),
+            Some((mine, other)) if is_send(mine.call) => {
+                self.sums.entry((RuleId::A102, at, call, cause)).or_default().add(time, mine.bytes);
+                if !matches!(mine.call, Call::Ssend | Call::Issend | Call::SsendInit) {
+                    let partner = (other.rank, other.line, other.line);
+                    self.sums
+                        .entry((RuleId::A106, (mine.rank, mine.line), mine.call, partner))
+                        .or_default()
+                        .add(time, mine.bytes);
+                }
+            }
+            Some((mine, _)) => self.sums.entry((RuleId::A101, at, call, cause)).or_default().add(time, mine.bytes),
+        }
+    }
+
+    /// A rank has taken a message.
+    pub fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half) {
+        let chain = send.chain + 1;
+        if chain >= CHAIN && send.bytes <= SMALL && send.time >= receive.time {
+            self.chains.entry(((send.rank, send.line), (rank, receive.line))).or_default().add(0, send.bytes);
+            self.longest_chain = self.longest_chain.max(chain);
+        }
+        let least = self.least;
+        let Some(burst) = self.bursts.get_mut(rank as usize) else { return };
+        if computed > burst.computed + least * (burst.senders.len() as u64).max(1) || burst.senders.is_empty() {
+            self.end_burst(rank);
+            let burst = &mut self.bursts[rank as usize];
+            (burst.computed, burst.began, burst.line) = (computed, receive.time, receive.line);
+        }
+        let burst = &mut self.bursts[rank as usize];
+        if !burst.senders.contains(&send.rank) {
+            burst.senders.push(send.rank);
+        }
+        burst.bytes += send.bytes;
+    }
+
+    fn end_burst(&mut self, rank: u32) {
+        let burst = std::mem::take(&mut self.bursts[rank as usize]);
+        if burst.senders.len() >= CROWD {
+            self.crowds.entry((rank, burst.line)).or_default().add(0, burst.bytes);
+            self.largest_crowd = self.largest_crowd.max(burst.senders.len());
+        }
+    }
+
+    /// The findings: waits that are at least `share` of all ranks' time. `line` gives the location of a line of a rank.
+    pub fn findings(
+        mut self,
+        clocks: &[u64],
+        share: f64,
+        eager: Option<u64>,
+        line: impl Fn(u32, u32) -> Location,
+    ) -> Vec<Finding> {
+        for rank in 0..self.bursts.len() as u32 {
+            self.end_burst(rank);
+        }
+        let ranks = clocks.len() as u32;
+        let least = (clocks.iter().sum::<u64>() as f64 * share) as u64;
+        let mut findings = self.waits(ranks, least, eager, &line);
+        findings.extend(self.crowded(ranks, &line));
+        findings.extend(self.chained(ranks, &line));
+        findings
+    }
+
+    fn waits(&self, ranks: u32, least: u64, eager: Option<u64>, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+        type Key = (RuleId, Location, Call, Location, Location);
+        // Found, by place; the ranks that cause it; the largest message.
+        let mut folded: BTreeMap<Key, (Folded<Location>, BTreeMap<u32, u64>, u64)> = BTreeMap::new();
+        for (&(rule, (rank, at), call, (who, from, to)), sum) in &self.sums {
+            let key = (rule, line(rank, at), call, line(who, from), line(who, to));
+            let (folded, causes, largest) = folded.entry(key).or_default();
+            folded.found += sum.times;
+            folded.time += sum.time;
+            folded.bytes += sum.bytes;
+            folded.ranks.insert(rank);
+            *causes.entry(who).or_default() += sum.time;
+            *largest = sum.largest.max(*largest);
+        }
+        let mut findings = Vec::new();
+        for ((rule, at, call, from, to), (mut folded, causes, largest)) in folded {
+            if folded.time < least.max(1) {
+                continue;
+            }
+            let (times, time, waiting) = (folded.found, folded.time, folded.ranks.to_string());
+            let call_name = call.name();
+            folded.places(Role::Communication, at.clone(), call_name, times, None);
+            let role = if rule == RuleId::A106 { Role::Partner } else { Role::Cause };
+            folded.places(role, from.clone(), "", times, None);
+            if from != to {
+                folded.places(role, to.clone(), "", times, None);
+            }
+            let who: crate::model::Ranks = causes.keys().copied().collect();
+            let worst = causes
+                .iter()
+                .max_by_key(|&(&rank, &time)| (time, std::cmp::Reverse(rank)))
+                .map_or(0, |(&rank, _)| rank);
+            let between = if from == to { format!("at {from}") } else { format!("between {from} and {to}") };
+            let seconds = time as f64 / 1e9;
+            let title = match rule {
+                RuleId::A101 => format!("{call_name} at {at} waits for senders that compute {between}"),
+                RuleId::A102 => format!("{call_name} at {at} waits for receivers that compute {between}"),
+                RuleId::A103 => {
+                    format!("{call_name} at {at}: ranks come at different times, the last computes {between}")
+                }
+                _ => format!(
+                    "{call_name} at {at} waits for its receiver: messages of up to {largest} B are above the limit"
+                ),
+            };
+            let mut text = vec![format!(
+                "ranks {waiting} wait {seconds:.6} s in {times} calls, for ranks {who}, most for rank {worst}"
+            )];
+            if let (RuleId::A106, Some(eager)) = (rule, eager) {
+                text.push(format!("messages above {eager} B wait for their receivers"));
+            }
+            let Some(mut finding) = folded.finding(rule, title, text, ranks) else { continue };
+            if rule == RuleId::A106 {
+                finding.change = Change::Scenario(ScenarioChange::RaiseEager { to: largest });
+            }
+            // That a part of the ranks waits is what the finding says, not what it rests on.
+            finding.caveats.clear();
+            findings.push(finding);
+        }
+        findings
+    }
+
+    fn crowded(&self, ranks: u32, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+        let mut folded: BTreeMap<Location, Folded<Location>> = BTreeMap::new();
+        for (&(rank, at), sum) in &self.crowds {
+            let at = line(rank, at);
+            let folded = folded.entry(at.clone()).or_default();
+            folded.found += sum.times;
+            folded.bytes += sum.bytes;
+            folded.ranks.insert(rank);
+            folded.places(Role::Communication, at, "Recv", sum.times, None);
+        }
+        // Where everybody receives from many at once, nobody is the bottleneck.
+        let few = |folded: &Folded<Location>| 2 * folded.ranks.len() <= u64::from(ranks);
+        folded
+            .into_iter()
+            .filter(|(_, folded)| few(folded))
+            .filter_map(|(at, folded)| {
+                let title = format!("many ranks send to one at once: receives at {at} are served one after the other");
+                let text = vec![format!("up to {} senders without computation in between", self.largest_crowd)];
+                let mut finding = folded.finding(RuleId::A104, title, text, ranks)?;
+                finding.caveats.clear();
+                finding.change = Change::None;
+                Some(finding)
+            })
+            .collect()
+    }
+
+    fn chained(&self, ranks: u32, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+        let mut folded: BTreeMap<(Location, Location), Folded<Location>> = BTreeMap::new();
+        for (&((from, send), (to, receive)), sum) in &self.chains {
+            let key = (line(from, send), line(to, receive));
+            let folded = folded.entry(key.clone()).or_default();
+            folded.found += sum.times;
+            folded.bytes += sum.bytes;
+            folded.ranks.insert(from);
+            folded.ranks.insert(to);
+            folded.places(Role::Communication, key.0, "Send", sum.times, None);
+            folded.places(Role::Partner, key.1, "Recv", sum.times, None);
+        }
+        folded
+            .into_iter()
+            .filter_map(|((from, to), folded)| {
+                let title = format!("small messages from {from} to {to} hang on each other: their latencies add up");
+                let text =
+                    vec![format!("the longest chain has {} messages, each of {SMALL} B at most", self.longest_chain)];
+                let mut finding = folded.finding(RuleId::A105, title, text, ranks)?;
+                finding.caveats.clear();
+                finding.change = Change::None;
+                Some(finding)
+            })
+            .collect()
+    }
+}
+
+fn is_send(call: Call) -> bool {
+    matches!(call.kind(), Kind::Send | Kind::Isend | Kind::SendInit)
+}
