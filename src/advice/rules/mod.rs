@@ -113,7 +113,9 @@ pub fn eager(judge: &Judge<'_>) -> Option<u64> {
 pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding> {
     let mut findings = a201_placement::find(base, judge);
     findings.extend(a202_algorithm::find(base, judge));
-    findings.extend(a203_latency::find(base));
+    if !known.iter().any(|finding| finding.rule == RuleId::A105) {
+        findings.extend(a203_latency::find(base));
+    }
     let raised = |finding: &Finding| matches!(finding.change, Change::Scenario(ScenarioChange::RaiseEager { .. }));
     if !known.iter().any(raised) {
         findings.extend(a204_eager::find(base));
