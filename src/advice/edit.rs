@@ -21,9 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::{
-    Collective, CollectiveCall, Communicator, Counts, Op, OpKind, Program, RankProgram,
-};
+use crate::workload::program::{Collective, CollectiveCall, Communicator, Counts, Op, OpKind, Program, RankProgram};
 
 /// What became of the edits of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -130,9 +128,9 @@ impl<'a> Changed<'a> {
         program.communicators.extend(self.communicators);
         program.collectives.extend(self.collectives);
         for (number, rank) in self.ranks {
-            *program.rank_mut(RankId(number)) = rank.build().ok_or_else(|| {
-                format!("on rank {number} a wait would come before the call that it waits for")
-            })?;
+            *program.rank_mut(RankId(number)) = rank
+                .build()
+                .ok_or_else(|| format!("on rank {number} a wait would come before the call that it waits for"))?;
         }
         Ok(program)
     }
@@ -370,7 +368,9 @@ impl<'a> Rank<'a> {
             Part::Receive => matches!(kind, OpKind::Recv | OpKind::Irecv),
             Part::Collective => false,
         };
-        let Some(op) = self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind)) else { return Done::Unknown };
+        let Some(op) = self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind)) else {
+            return Done::Unknown;
+        };
         if self.is_taken(op) {
             return Done::Taken;
         }
@@ -395,8 +395,7 @@ impl<'a> Rank<'a> {
 
     /// Takes the communication of an event out, and puts a collective in its place if one is given.
     fn replace(&mut self, event: u64, collective: Option<u32>) -> Result<(), String> {
-        let calls: Vec<u32> =
-            self.calls(event).filter(|&op| is_communication(self.of.ops[op as usize].kind)).collect();
+        let calls: Vec<u32> = self.calls(event).filter(|&op| is_communication(self.of.ops[op as usize].kind)).collect();
         let Some(&first) = calls.first() else {
             return Err(format!("call {event} communicates with nobody"));
         };

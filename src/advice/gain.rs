@@ -187,7 +187,7 @@ impl<'a> Judge<'a> {
                 Change::None => {}
                 Change::Program { edits, .. } => {
                     changed.add(edits)?;
-                },
+                }
                 Change::Scenario(change) => replay = scenario(&replay, change)?,
             }
         }
@@ -207,7 +207,9 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
             unreceived: replayed.report.unreceived,
         }),
         Status::Deadlocked => Err(match replayed.stuck.first() {
-            Some(stuck) => format!("the changed program would deadlock: rank {} waits for {}", stuck.rank.0, stuck.what),
+            Some(stuck) => {
+                format!("the changed program would deadlock: rank {} waits for {}", stuck.rank.0, stuck.what)
+            }
             None => "the changed program would deadlock".to_owned(),
         }),
         _ => Err("the simulation was stopped".to_owned()),
@@ -269,5 +271,9 @@ fn order(a: &Judged, b: &Judged, base: &Simulated) -> Ordering {
 
 /// The more time is at stake the earlier.
 pub fn by_stake(a: &Finding, b: &Finding) -> Ordering {
-    b.time_ns.cmp(&a.time_ns).then_with(|| a.rule.cmp(&b.rule)).then_with(|| a.id.len().cmp(&b.id.len())).then_with(|| a.id.cmp(&b.id))
+    b.time_ns
+        .cmp(&a.time_ns)
+        .then_with(|| a.rule.cmp(&b.rule))
+        .then_with(|| a.id.len().cmp(&b.id.len()))
+        .then_with(|| a.id.cmp(&b.id))
 }

@@ -88,9 +88,12 @@ pub fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
         match changed {
             Ok(changed) => {
                 let paths = [("critical path before", base), ("critical path after", changed)];
-                facts.extend(paths.into_iter().filter(|(_, run)| !run.critical_path.is_empty()).map(|(name, run)| {
-                    (name.to_owned(), path(&run.critical_path))
-                }));
+                facts.extend(
+                    paths
+                        .into_iter()
+                        .filter(|(_, run)| !run.critical_path.is_empty())
+                        .map(|(name, run)| (name.to_owned(), path(&run.critical_path))),
+                );
             }
             Err(why) => facts.push(("not simulated".to_owned(), why.clone())),
         }
@@ -253,7 +256,8 @@ pub fn run(base: &Base) -> out::Run {
     }
     for transfer in history.transfers() {
         let from_place = transfer.op.map_or(out::PlaceId::UNKNOWN, |op| place_of(&mut run, transfer.src, op));
-        let tag = transfer.op.and_then(|op| program.rank(transfer.src).ops.get(op as usize)).map_or(0, |op| op.tag as i32);
+        let tag =
+            transfer.op.and_then(|op| program.rank(transfer.src).ops.get(op as usize)).map_or(0, |op| op.tag as i32);
         run.message(&out::Message {
             bytes: transfer.bytes,
             tag,

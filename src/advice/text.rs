@@ -59,7 +59,25 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
     for finding in &page.findings {
         details(&mut text, finding);
     }
-    text
+    // Long paths hide what differs.
+    match common_folder(page) {
+        Some(folder) => text.replace(&folder, ""),
+        None => text,
+    }
+}
+
+/// The folder that all files of the source are below, with its last `/`; where they are named from the root.
+fn common_folder(page: &PageData) -> Option<String> {
+    let mut files = page.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.as_str());
+    let mut files = files.by_ref().filter(|file| file.starts_with('/'));
+    let mut common = files.next()?;
+    common = &common[..=common.rfind('/')?];
+    for file in files {
+        while !file.starts_with(common) {
+            common = &common[..=common.strip_suffix('/')?.rfind('/')?];
+        }
+    }
+    (common.len() > 1).then(|| common.to_owned())
 }
 
 fn on_path(run: &Simulated) -> String {
@@ -87,7 +105,8 @@ fn details(text: &mut String, finding: &Finding) {
         let _ = writeln!(text, "    {}", printable(line));
     }
     for mark in &finding.marks {
-        let _ = writeln!(text, "    {:<18} {}: {}", mark.role.name(), short(&mark.file, mark.line), printable(&mark.text));
+        let _ =
+            writeln!(text, "    {:<18} {}: {}", mark.role.name(), short(&mark.file, mark.line), printable(&mark.text));
     }
     for (name, value) in &finding.facts {
         let _ = writeln!(text, "    {name}: {}", printable(value));

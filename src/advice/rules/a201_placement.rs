@@ -75,7 +75,8 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
             search.nodes
         })
         .collect();
-    let candidates: BTreeSet<Vec<u32>> = starts.into_iter().skip(1).chain(searched).filter(|nodes| *nodes != now).collect();
+    let candidates: BTreeSet<Vec<u32>> =
+        starts.into_iter().skip(1).chain(searched).filter(|nodes| *nodes != now).collect();
     let candidates: Vec<Vec<u32>> = candidates.into_iter().collect();
     let times: Vec<Option<f64>> = candidates
         .par_iter()
@@ -96,7 +97,11 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let after = Search::new(fabric, router, &pairs, nodes.clone());
     let moved: Vec<u32> = (0..ranks).filter(|&rank| now[rank as usize] != nodes[rank as usize]).collect();
     let mut text = vec![
-        format!("the program takes {} as it is placed, {} as proposed", seconds(base.simulated.makespan_s), seconds(time)),
+        format!(
+            "the program takes {} as it is placed, {} as proposed",
+            seconds(base.simulated.makespan_s),
+            seconds(time)
+        ),
         format!("links a byte crosses: {:.2} now, {:.2} then", before.way(), after.way()),
         "busiest links now: ".to_owned() + &before.busiest(fabric).join(", "),
         "busiest links then: ".to_owned() + &after.busiest(fabric).join(", "),
@@ -193,7 +198,8 @@ impl<'a> Search<'a> {
     }
 
     fn try_exchange(&mut self, a: usize, b: Option<usize>, node: u32) -> bool {
-        let mut pairs: Vec<u32> = self.of[a].iter().chain(b.map(|b| &self.of[b]).into_iter().flatten()).copied().collect();
+        let mut pairs: Vec<u32> =
+            self.of[a].iter().chain(b.map(|b| &self.of[b]).into_iter().flatten()).copied().collect();
         pairs.sort_unstable();
         pairs.dedup();
         let home = self.nodes[a];

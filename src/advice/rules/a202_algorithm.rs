@@ -58,8 +58,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let times: Vec<Option<f64>> = tries
         .par_iter()
         .map(|&(operation, algorithm)| {
-            let collectives =
-                with_algorithm(&judge.replay.collectives, operation.name(), algorithm.name()).ok()?;
+            let collectives = with_algorithm(&judge.replay.collectives, operation.name(), algorithm.name()).ok()?;
             let mut replay = judge.replay.clone();
             replay.collectives = collectives;
             judge.play(&replay, base.simulated.unreceived).ok().map(|simulated| simulated.makespan_s)

@@ -88,7 +88,10 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
         executions: messages,
         bytes: largest,
         time_ns: ns,
-        caveats: vec![format!("{} of the path could be shortened at most, and another path may be nearly as long", written(ns))],
+        caveats: vec![format!(
+            "{} of the path could be shortened at most, and another path may be nearly as long",
+            written(ns)
+        )],
         ..super::empty(RuleId::A203)
     }]
 }

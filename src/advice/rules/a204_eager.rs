@@ -72,7 +72,9 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
         executions: count,
         bytes: largest,
         time_ns: time,
-        caveats: vec!["more room for early messages is taken at receivers; the library must be able to set the limit".into()],
+        caveats: vec![
+            "more room for early messages is taken at receivers; the library must be able to set the limit".into(),
+        ],
         change: Change::Scenario(ScenarioChange::RaiseEager { to: largest }),
         ..super::empty(RuleId::A204)
     }]

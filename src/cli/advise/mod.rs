@@ -100,7 +100,8 @@ pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
     let Some(rule) = rules::find(name).or_else(|| rules::find(of_finding)) else {
         let names: Vec<String> = rules::all().flat_map(|rule| [rule.id.to_string(), rule.name.to_owned()]).collect();
         let near = closest(name, names.iter().map(String::as_str));
-        let help = near.map_or_else(|| "`hayase explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+        let help =
+            near.map_or_else(|| "`hayase explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
         return Err(Diagnostic::new("unknown-rule", format!("there is no rule `{name}`")).help(help).into());
     };
     print(&format!("{} {}: {}\n\n{}", rule.id, rule.name, rule.summary, rule.explanation))?;
