@@ -177,7 +177,7 @@ mod tests {
                 .into_iter()
                 .map(|(count, stride, slack)| {
                     let step = length + slack - 1;
-                    length = step * (count - 1) + length;
+                    length += step * (count - 1);
                     Level { count, stride, step }
                 })
                 .collect();

@@ -1,6 +1,7 @@
 //! What a call does to memory and in which order it must stay.
 
 use hayase_trace::{Call, Event, Flags, Kind};
+use smallvec::{SmallVec, smallvec};
 
 use crate::model::Part;
 use crate::stream::Known;
@@ -12,7 +13,7 @@ pub struct Communication {
     /// Which part.
     pub part: Part,
     /// Bytes it is taken from and put into.
-    pub spans: Vec<Span>,
+    pub spans: SmallVec<[Span; 2]>,
     /// Payload \[B\].
     pub bytes: u64,
     /// The other rank or the root, in the communicator; [`Event::NOBODY`].
@@ -91,19 +92,19 @@ fn is_basic(element: u32) -> bool {
 }
 
 /// The communications of a call: one, two of a sendrecv, none of most.
-pub fn communications(event: &Event, known: &Known) -> Vec<Communication> {
-    let mut parts = Vec::new();
+pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 2]> {
+    let mut parts = SmallVec::new();
     let doubts = if is_basic(event.element) { Doubts::default() } else { Doubts::DATATYPE };
     let message = |part: Part, address: u64, bytes: u64, peer: i32, tag: i32| {
         let write = part == Part::Receive;
         let mut doubts = doubts;
         let spans = match (address, bytes) {
-            (_, 0) => Vec::new(),
+            (_, 0) => SmallVec::new(),
             (0, _) => {
                 doubts.and(Doubts::ADDRESS);
-                Vec::new()
+                SmallVec::new()
             }
-            _ => vec![Span { low: address, high: address.saturating_add(bytes), write }],
+            _ => smallvec![Span { low: address, high: address.saturating_add(bytes), write }],
         };
         let wildcard = write && (event.flags.has(Flags::ANY_SOURCE) || event.flags.has(Flags::ANY_TAG));
         if wildcard {
@@ -126,7 +127,7 @@ pub fn communications(event: &Event, known: &Known) -> Vec<Communication> {
         Kind::Collective | Kind::Icollective => parts.extend(collective(event, known, doubts)),
         _ => {}
     }
-    parts.retain(|part| part.part == Part::Collective || part.peer != Event::PROC_NULL);
+    parts.retain(|part: &mut Communication| part.part == Part::Collective || part.peer != Event::PROC_NULL);
     parts
 }
 
@@ -167,7 +168,7 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
         // One of the two is not an address but says so.
         (from, into) = if into != 0 { (into, into) } else { (from, from) };
     }
-    let mut spans = Vec::new();
+    let mut spans = SmallVec::new();
     for (address, bytes, write) in [(from, sent, false), (into, received, true)] {
         match (address, bytes) {
             (_, 0) => {}

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::calls::Doubts;
 use crate::model::{
     Action, Blocker, Certainty, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
@@ -9,21 +11,25 @@ use crate::model::{
 };
 
 /// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
-const EDITS_OF_A_RANK: usize = 1 << 16;
+const EDITS_OF_A_RANK: usize = 1 << 14;
 const EDITS: usize = 1 << 20;
+/// Lines that a caveat names.
+const NAMED: usize = 6;
 
 /// Edits, those that repeat stored once.
 #[derive(Clone, Debug, Default)]
 pub struct Edits {
     list: Vec<Edit>,
+    /// By rank, the newest edit and how many there are.
+    newest: FxHashMap<u32, (usize, usize)>,
     left_out: u64,
 }
 
 impl Edits {
-    /// Adds an edit of an event that comes after all others of its rank.
+    /// Adds an edit; those of a rank fold best in the order of their events.
     pub fn push(&mut self, rank: u32, event: u64, action: Action) {
-        if let Some(last) = self.list.last_mut()
-            && last.rank == rank
+        let (newest, count) = self.newest.get(&rank).copied().unwrap_or((usize::MAX, 0));
+        if let Some(last) = self.list.get_mut(newest)
             && last.action == action
             && !matches!(action, Action::Replace { .. })
             && let Some(step) = event.checked_sub(last.event + (last.times - 1) * last.step)
@@ -31,7 +37,8 @@ impl Edits {
             && (last.times == 1 || last.step == step)
         {
             (last.times, last.step) = (last.times + 1, step);
-        } else if self.list.len() < EDITS_OF_A_RANK {
+        } else if count < EDITS_OF_A_RANK && self.list.len() < EDITS {
+            self.newest.insert(rank, (self.list.len(), count + 1));
             self.list.push(Edit { rank, event, times: 1, step: 0, action });
         } else {
             self.left_out += 1;
@@ -69,6 +76,9 @@ struct Blocked {
     iterations: Option<Iterations>,
 }
 
+/// Side, kind, line, call.
+type BlockerKey<L> = (Side, Dependence, Option<L>, Option<&'static str>);
+
 /// A finding in the making; lines are numbers of a rank at first, locations in the end.
 #[derive(Clone, Debug)]
 pub struct Folded<L> {
@@ -87,7 +97,7 @@ pub struct Folded<L> {
     /// The changes.
     pub edits: Edits,
     places: BTreeMap<(Role, L, &'static str), Share>,
-    blockers: BTreeMap<(Side, Dependence, Option<L>, Option<&'static str>), Blocked>,
+    blockers: BTreeMap<BlockerKey<L>, Blocked>,
 }
 
 impl<L> Default for Folded<L> {
@@ -210,12 +220,21 @@ impl Folded<Location> {
                 &b.location,
             ))
         });
-        for place in places.iter().filter(|place| {
-            matches!(place.role, Role::OverlapBefore | Role::OverlapAfter) && place.occurrences < self.found
-        }) {
+        let mut sometimes: Vec<String> = Vec::new();
+        for place in &places {
+            let overlaps = matches!(place.role, Role::OverlapBefore | Role::OverlapAfter);
+            if overlaps && place.occurrences < self.found {
+                sometimes.push(format!("{} ({})", place.location, place.occurrences));
+            }
+        }
+        if !sometimes.is_empty() {
+            let more = sometimes.len().saturating_sub(NAMED);
+            sometimes.truncate(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             caveats.push(format!(
-                "{} was executed there in {} of {} cases: if a branch decides that, look at what its other side accesses",
-                place.location, place.occurrences, self.found
+                "not executed there in all {} cases: {}{more}; where a branch decides that, look at what its other side accesses",
+                self.found,
+                sometimes.join(", "),
             ));
         }
         if self.ranks.len() < u64::from(ranks) {

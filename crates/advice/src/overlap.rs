@@ -25,6 +25,7 @@ use std::collections::VecDeque;
 
 use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::accesses::Accesses;
 use crate::address::End;
@@ -140,11 +141,14 @@ pub struct Called<'a> {
 #[derive(Debug)]
 struct Open {
     spread: Spread,
-    buffers: Vec<u32>,
-    spans: Vec<Span>,
+    buffers: SmallVec<[u32; 2]>,
+    spans: SmallVec<[Span; 2]>,
     /// Computation of the rank until it was opened \[ns\], accesses.
     since: (u64, u64),
 }
+
+/// The communications of a call.
+type Parts = SmallVec<[Communication; 2]>;
 
 /// Searches a rank.
 #[derive(Debug)]
@@ -156,9 +160,9 @@ pub struct Search {
     open: VecDeque<Option<Open>>,
     base: u64,
     /// Posted and not completed, by request.
-    requests: FxHashMap<u64, Vec<Open>>,
+    requests: FxHashMap<u64, SmallVec<[Open; 1]>>,
     /// Persistent requests: what a start does.
-    persistent: FxHashMap<u64, (Call, u32, Vec<Communication>)>,
+    persistent: FxHashMap<u64, (Call, u32, Parts)>,
     /// The last event of each envelope, of wildcards by communicator, of collectives by communicator.
     order: FxHashMap<(Part, u32, i32, i32), Block>,
     wild: FxHashMap<u32, Block>,
@@ -374,15 +378,15 @@ impl Search {
         number: u64,
         event: &Event,
         line: u32,
-        parts: Vec<Communication>,
+        parts: Parts,
         listener: &mut impl Listener,
         known: &Known,
     ) {
         let blocks = !event.call.makes_request();
-        let mut opened = Vec::new();
+        let mut opened: SmallVec<[Open; 1]> = SmallVec::new();
         for part in parts {
             let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
-            let mut buffers = Vec::new();
+            let mut buffers = SmallVec::new();
             let mut data = Block::nowhere((0, 0), Dependence::Program);
             for &span in &part.spans {
                 let buffer_number = match self.watch.find(&span) {

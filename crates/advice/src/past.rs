@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use hayase_trace::Call;
+use smallvec::SmallVec;
 
 use crate::accesses::Accesses;
 use crate::address::End;
@@ -47,7 +48,7 @@ struct Entry {
     /// Lines and how often each was executed.
     profile: Vec<(u32, u64)>,
     /// What the event uses.
-    used: Vec<(Span, Call, u32)>,
+    used: SmallVec<[(Span, Call, u32); 2]>,
 }
 
 /// The last intervals.
@@ -104,7 +105,7 @@ impl Past {
         });
         let count = accesses.count;
         let mut entry =
-            Entry { number, start, gap, count, span, accesses: None, profile: Vec::new(), used: Vec::new() };
+            Entry { number, start, gap, count, span, accesses: None, profile: Vec::new(), used: SmallVec::new() };
         entry.profile = self.shares(&accesses, None, known).into_iter().map(|share| (share.line, share.of)).collect();
         entry.accesses = Some(accesses);
         self.entries.push_back(entry);

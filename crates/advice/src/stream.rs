@@ -96,6 +96,8 @@ pub struct Steps<'a, R: Read, M: Read> {
     memory: Option<Intervals<M>>,
     /// The next interval, once it was read.
     ahead: Option<hayase_trace::memory::Interval>,
+    /// Accesses said to lie before `Init`: recording began there, so they lie behind it.
+    first: Option<hayase_trace::memory::Interval>,
     names: Names<'a>,
     known: Known,
     header: bool,
@@ -136,6 +138,18 @@ impl<'a> Steps<'a, BufReader<File>, BufReader<File>> {
     }
 }
 
+/// The same event, in the room that the lists of the last one have.
+fn copy(event: &Event, to: &mut Event) {
+    let mut lists = [&mut to.requests, &mut to.offered, &mut to.counts, &mut to.counts2].map(std::mem::take);
+    let from = [&event.requests, &event.offered, &event.counts, &event.counts2];
+    for (list, from) in lists.iter_mut().zip(from) {
+        list.clear();
+        list.extend_from_slice(from);
+    }
+    let [requests, offered, counts, counts2] = lists;
+    *to = Event { requests, offered, counts, counts2, ..*event };
+}
+
 impl<'a, R: Read, M: Read> Steps<'a, R, M> {
     /// Reads from anywhere.
     pub fn new(stream: R, memory: Option<M>, names: Names<'a>) -> Self {
@@ -144,6 +158,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
             known: Known { memory: memory.is_some(), ..Known::default() },
             memory: memory.map(Intervals::new),
             ahead: None,
+            first: None,
             names,
             header: false,
             number: 0,
@@ -200,7 +215,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                     }
                 }
                 Item::Event(event) => {
-                    self.event.clone_from(event);
+                    copy(event, &mut self.event);
                     break;
                 }
                 Item::Note(..) | Item::End { .. } => {}
@@ -251,8 +266,13 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
         if let Some(totals) = memory.totals() {
             self.known.unseen = (totals.elsewhere, totals.lost);
         }
-        match &mut self.ahead {
-            Some(ahead) if ahead.number == number => Ok(Accesses::new(std::mem::take(ahead), &self.known.sites)),
+        if number == 0 && self.event.call == hayase_trace::Call::Init {
+            self.first = self.ahead.take_if(|ahead| ahead.number == 0);
+            return Ok(Accesses::default());
+        }
+        match (&mut self.ahead, self.first.take()) {
+            (Some(ahead), _) if ahead.number == number => Ok(Accesses::new(std::mem::take(ahead), &self.known.sites)),
+            (_, Some(first)) => Ok(Accesses::new(first, &self.known.sites)),
             _ => Ok(Accesses::default()),
         }
     }

@@ -48,11 +48,17 @@ struct Burst {
     line: u32,
 }
 
+/// Rule, where it waits, the call; the rank that causes it and the lines around its computation.
+type WaitKey = (RuleId, At, Call, (u32, u32, u32));
+
+/// What is found, the time for which each rank is the cause, the largest message.
+type Late = (Folded<Location>, BTreeMap<u32, u64>, u64);
+
 /// Everything that is remembered of waits.
 #[derive(Debug, Default)]
 pub struct Waits {
     /// By rule, where it waits, the call, and its cause.
-    sums: FxHashMap<(RuleId, At, Call, (u32, u32, u32)), Sum>,
+    sums: FxHashMap<WaitKey, Sum>,
     /// Chains: line of the send and of the receive.
     chains: FxHashMap<(At, At), Sum>,
     longest_chain: u32,
@@ -141,7 +147,7 @@ impl Waits {
     fn waits(&self, ranks: u32, least: u64, eager: Option<u64>, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
         type Key = (RuleId, Location, Call, Location, Location);
         // Found, by place; the ranks that cause it; the largest message.
-        let mut folded: BTreeMap<Key, (Folded<Location>, BTreeMap<u32, u64>, u64)> = BTreeMap::new();
+        let mut folded: BTreeMap<Key, Late> = BTreeMap::new();
         for (&(rule, (rank, at), call, (who, from, to)), sum) in &self.sums {
             let key = (rule, line(rank, at), call, line(who, from), line(who, to));
             let (folded, causes, largest) = folded.entry(key).or_default();

@@ -19,6 +19,7 @@ use std::io::Read;
 
 use hayase_trace::{Call, Event, Flags, Kind};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::stream::{Error, Known, Step, Steps};
 
@@ -131,7 +132,7 @@ struct Rank<'a, R: Read, M: Read> {
     /// Persistent requests.
     persistent: FxHashMap<u64, Event>,
     /// Operations it waits for, and where.
-    waits: Vec<u32>,
+    waits: SmallVec<[u32; 8]>,
     at: (Call, u32, u64),
     missing: usize,
     over: bool,
@@ -174,7 +175,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             requests: FxHashMap::default(),
             ordinals: FxHashMap::default(),
             persistent: FxHashMap::default(),
-            waits: Vec::new(),
+            waits: SmallVec::new(),
             at: (Call::Init, 0, 0),
             missing: 0,
             over: false,
@@ -232,7 +233,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             let half =
                 |bytes| Half { rank: me, event: number, call: event.call, line, time, bytes, cause, inherited, chain };
             let comm = known.id(event.comm);
-            let mut posts: Vec<(bool, Key, Half, bool)> = Vec::new();
+            let mut posts: SmallVec<[(bool, Key, Half, bool); 2]> = SmallVec::new();
             let eager = self.eager;
             let mut post = |call: Call, event: &Event, sends: bool, peer: i32, tag: i32, bytes: u64, known: &Known| {
                 let Some(peer) = known.world(event, peer) else { return };
@@ -274,9 +275,9 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
                 }
                 _ => {}
             }
-            let requests: Vec<u64> = event.requests.clone();
+            let requests: SmallVec<[u64; 8]> = SmallVec::from_slice(&event.requests);
             let (makes, call) = (event.call.makes_request() || kind == Kind::Start, event.call);
-            let mut made = Vec::new();
+            let mut made: SmallVec<[u32; 8]> = SmallVec::new();
             for (sends, key, half, waits) in posts {
                 made.push(self.post(sends, key, half, waits));
             }
@@ -284,7 +285,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
                 made.push(self.meet(comm, ordinal, half, size, root));
             }
             let state = &mut self.ranks[me as usize];
-            let mut waits = Vec::new();
+            let mut waits: SmallVec<[u32; 8]> = SmallVec::new();
             if makes {
                 for (request, operation) in requests.iter().zip(&made) {
                     state.requests.insert(*request, *operation);

@@ -25,6 +25,9 @@ fn ends(spread: &Spread) -> Spreads {
     ((spread.before.dependence, position(spread.before.stamp)), (spread.after.dependence, position(spread.after.stamp)))
 }
 
+/// When, what is accessed, and by which event if by one.
+type Happening = ((u64, Option<u64>), Access, Option<usize>);
+
 /// Figure 5, carried out: compare with every event, one element at a time.
 fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
     let calls = &recorded.events;
@@ -39,7 +42,7 @@ fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
         (false, true) => Some(if first { Dependence::Anti } else { Dependence::Flow }),
     };
     // Everything that happens, in order: accesses, and events as accesses of their whole buffers.
-    let mut all: Vec<((u64, Option<u64>), Access, Option<usize>)> = Vec::new();
+    let mut all: Vec<Happening> = Vec::new();
     for (number, accesses) in recorded.intervals.iter().enumerate() {
         for (position, one) in accesses.iter().enumerate() {
             all.push(((number as u64, Some(position as u64)), *one, None));
@@ -52,7 +55,7 @@ fn brute_force(recorded: &Recorded, event: u64) -> Spreads {
     }
     let at = all.iter().position(|(_, _, call)| *call == Some(event as usize)).unwrap();
     let is_message = |call: &Event| matches!(call.call.kind(), Kind::Send | Kind::Recv);
-    let conflict = |(stamp, one, call): &((u64, Option<u64>), Access, Option<usize>), first: bool| {
+    let conflict = |(stamp, one, call): &Happening, first: bool| {
         if let Some(call) = call.map(|call| &calls[call]) {
             match call.call {
                 Call::Init | Call::Finalize if first => return Some((Dependence::Program, *stamp)),
@@ -262,4 +265,20 @@ fn a_message_under_way_is_followed_from_its_wait_and_traced_back_from_its_post()
     let spread = spread_of(&recorded, EVERYTHING, 1);
     assert_eq!((spread.part, spread.completion, spread.accesses), (Part::Send, 2, (7, 20)));
     assert_eq!((spread.before.stamp, spread.after.stamp), ((1, 9), (3, 20)));
+}
+
+#[test]
+fn accesses_recorded_before_the_first_call_lie_behind_init() {
+    // Recording begins in `Init`: what is said to lie before event 0 lies before event 1.
+    let recorded = Recorded {
+        intervals: vec![reads(1, A, 0..1000), Vec::new(), Vec::new()],
+        events: vec![
+            Event::new(Call::Init, 0, 0),
+            message(Call::Send, element(A, 0), 4000, 1),
+            Event::new(Call::Finalize, 0, 0),
+        ],
+    };
+    let spread = spread_of(&recorded, EVERYTHING, 1);
+    assert_eq!((spread.before.dependence, spread.before.stamp), (Dependence::Flow, (1, 499)));
+    assert_eq!(spread.accesses.0, 500);
 }

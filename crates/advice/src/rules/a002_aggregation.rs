@@ -46,8 +46,22 @@ Source: Gordini, sections 2.2 and 5.2.
 ",
 };
 
-/// By send: its receive, payload, and the lines of both.
-type Partners = FxHashMap<(u32, u32), (u32, u32, u64, u32, u32)>;
+/// A message as its sender knows it by now.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    /// The event that sends it.
+    sent: u32,
+    /// The rank and the event that receive it.
+    to: u32,
+    received: u32,
+    bytes: u64,
+    /// Lines of both.
+    send_line: u32,
+    receive_line: u32,
+}
+
+/// Messages by rank and event that send them.
+type Partners = FxHashMap<(u32, u32), Message>;
 
 /// Messages that could be one: what both sides say, put together.
 #[derive(Debug, Default)]
@@ -58,9 +72,6 @@ pub struct Aggregation {
     heads: Vec<Vec<u32>>,
     partners: Partners,
 }
-
-/// A group: heads, members, total payload, whether copied at each side, lines.
-type Messages<'a> = &'a [(u32, (u32, u32, u64, u32, u32))];
 
 impl Aggregation {
     /// From the joins of each rank, by event.
@@ -91,7 +102,8 @@ impl Aggregation {
     pub fn matched(&mut self, send: &Half, receive: &Half) {
         let (s, r) = (send.event as u32, receive.event as u32);
         if self.belongs(send.rank, s) && self.belongs(receive.rank, r) {
-            self.partners.insert((send.rank, s), (receive.rank, r, send.bytes, send.line, receive.line));
+            let (to, bytes, send_line, receive_line) = (receive.rank, send.bytes, send.line, receive.line);
+            self.partners.insert((send.rank, s), Message { sent: s, to, received: r, bytes, send_line, receive_line });
         }
     }
 
@@ -105,7 +117,7 @@ impl Aggregation {
                 groups.entry(join.head).or_default().push(*join);
             }
             for members in groups.values() {
-                let mut open: Vec<(u32, (u32, u32, u64, u32, u32))> = Vec::new();
+                let mut open: Vec<Message> = Vec::new();
                 let mut joined: Vec<Join> = Vec::new();
                 for join in members {
                     let (Some(before), Some(this)) =
@@ -113,16 +125,16 @@ impl Aggregation {
                     else {
                         continue;
                     };
-                    let agreed = self.join(this.0, this.1).is_some_and(|other| other.before == before.1);
-                    if !agreed || open.last().is_some_and(|last| last.0 != join.before) {
+                    let agreed = self.join(this.to, this.received).is_some_and(|other| other.before == before.received);
+                    if !agreed || open.last().is_some_and(|last| last.sent != join.before) {
                         self.fold(rank, &open, &joined, &mut folded, &line);
                         (open, joined) = (Vec::new(), Vec::new());
                     }
                     if agreed {
                         if open.is_empty() {
-                            open.push((join.before, *before));
+                            open.push(*before);
                         }
-                        open.push((join.event, *this));
+                        open.push(*this);
                         joined.push(*join);
                     }
                 }
@@ -131,9 +143,9 @@ impl Aggregation {
         }
         let title = |at: &[Location]| match at {
             [one] => format!("messages sent to one rank at {one} could be one message"),
-            [first, rest @ ..] => {
-                let rest: Vec<String> = rest.iter().map(Location::to_string).collect();
-                format!("messages sent to one rank at {first} and {} could be one message", rest.join(", "))
+            [first @ .., last] => {
+                let first: Vec<String> = first.iter().map(Location::to_string).collect();
+                format!("messages sent to one rank at {} and {last} could be one message", first.join(", "))
             }
             [] => "messages to one rank could be one message".into(),
         };
@@ -146,31 +158,31 @@ impl Aggregation {
     fn fold(
         &self,
         rank: u32,
-        group: Messages<'_>,
+        group: &[Message],
         joins: &[Join],
         folded: &mut BTreeMap<Vec<Location>, Folded<Location>>,
         line: &impl Fn(u32, u32) -> Location,
     ) {
-        let [(head, (to, received, ..)), rest @ ..] = group else { return };
+        let [Message { sent: head, to, received, .. }, rest @ ..] = group else { return };
         if rest.is_empty() {
             return;
         }
-        let mut lines: Vec<Location> = group.iter().map(|(_, partner)| line(rank, partner.3)).collect();
+        let mut lines: Vec<Location> = group.iter().map(|message| line(rank, message.send_line)).collect();
         let first = lines[0].clone();
         lines.sort();
         lines.dedup();
-        let receives: Vec<Location> = group.iter().map(|(_, partner)| line(*to, partner.4)).collect();
-        let bytes = group.iter().map(|(_, partner)| partner.2).sum::<u64>();
-        let there = |event: &u32| self.join(*to, *event);
+        let receives: Vec<Location> = group.iter().map(|message| line(*to, message.receive_line)).collect();
+        let bytes = group.iter().map(|message| message.bytes).sum::<u64>();
+        let there = |message: &Message| self.join(*to, message.received);
         let adjacent = joins.iter().all(|join| join.adjacent);
-        let adjacent_there = rest.iter().all(|(_, partner)| there(&partner.1).is_some_and(|join| join.adjacent));
+        let adjacent_there = rest.iter().all(|message| there(message).is_some_and(|join| join.adjacent));
         let merge = |with, adjacent| Action::Merge { with, bytes, copy: if adjacent { 0 } else { bytes } };
         let folded = folded.entry(lines.clone()).or_default();
         folded.found += 1;
         folded.bytes += bytes;
         folded.ranks.insert(rank);
         folded.ranks.insert(*to);
-        for join in joins.iter().chain(rest.iter().filter_map(|(_, partner)| there(&partner.1))) {
+        for join in joins.iter().chain(rest.iter().filter_map(there)) {
             folded.doubts.and(join.doubts);
         }
         for at in lines {
@@ -180,10 +192,10 @@ impl Aggregation {
         for at in receives {
             folded.place(Role::Partner, at, "Recv", None);
         }
-        let with = rest.iter().map(|(event, _)| u64::from(event - head)).collect();
+        let with = rest.iter().map(|message| u64::from(message.sent - head)).collect();
         folded.edits.push(rank, u64::from(*head), merge(with, adjacent));
         // A rank that is in two groups of one place has its edits in the order of senders: they are sorted in the end.
-        let with: Vec<u64> = rest.iter().map(|(_, partner)| u64::from(partner.1.wrapping_sub(*received))).collect();
+        let with: Vec<u64> = rest.iter().map(|message| u64::from(message.received - received)).collect();
         folded.edits.push(*to, u64::from(*received), merge(with, adjacent_there));
     }
 }

@@ -57,6 +57,11 @@ const NEARLY_ALL: f64 = 0.9;
 /// Partners of a round among a part of the ranks.
 const FEWEST_OF_A_PART: usize = 3;
 
+/// Of a round, rank and event of the other end of each message.
+type Ends = Vec<Option<(u32, u32)>>;
+/// Of a rank, the only set it is in; none if it is in two.
+type Sets = BTreeMap<u32, Option<Vec<u32>>>;
+
 /// The rounds of all ranks, and where their messages end.
 #[derive(Debug, Default)]
 pub struct Patterns {
@@ -64,7 +69,7 @@ pub struct Patterns {
     /// By rank: event, round, place in it; ascending.
     index: Vec<Vec<(u32, u32, u32)>>,
     /// By rank and round: rank and event of the other ends.
-    partners: Vec<Vec<Vec<Option<(u32, u32)>>>>,
+    partners: Vec<Vec<Ends>>,
     executions: Vec<BTreeMap<(Part, u32), u64>>,
     lines: Vec<Vec<u32>>,
 }
@@ -240,7 +245,7 @@ impl Patterns {
             members
         };
         // By line: the set of each rank that is in a set of a part of the ranks; none if it is in two.
-        let mut parts: BTreeMap<(Part, Location), BTreeMap<u32, Option<Vec<u32>>>> = BTreeMap::new();
+        let mut parts: BTreeMap<(Part, Location), Sets> = BTreeMap::new();
         for (rank, rounds) in (0_u32..).zip(&self.rounds) {
             for round in rounds.iter().filter(|round| !Self::is_full(round)) {
                 let set = members(rank, round);
@@ -267,6 +272,14 @@ impl Patterns {
                     if round.peers.len() < FEWEST_OF_A_PART || !set.iter().all(steady) {
                         continue;
                     }
+                }
+                // What its sender gives to all in the same way is that rank's pattern, not this one's.
+                let given = |&(peer, event): &(u32, u32)| {
+                    let of_sender = self.find(peer, event.into(), Part::Send);
+                    of_sender.is_some_and(|(i, _)| !self.partners[peer as usize][i as usize].is_empty())
+                };
+                if round.part == Part::Receive && partners.iter().flatten().any(given) {
+                    continue;
                 }
                 let mut doubts = round.doubts;
                 let call = match round.part {

@@ -1,11 +1,12 @@
 //! Programs made by hand: accesses and calls of one rank, recorded as the recorders would.
 #![allow(dead_code, reason = "every test uses a part")]
 
-use hayase_advice::model::Dependence;
+use hayase_advice::model::{Advice, Dependence, Finding, RuleId};
 use hayase_advice::overlap::{Called, Limits, Listener, Posted, Search, Spread};
+use hayase_advice::search::{Options, put_together, search_rank};
 use hayase_advice::stream::{Known, Steps};
 use hayase_trace::memory::{Folder, Run, Site, Writer as MemoryWriter};
-use hayase_trace::{Event, Header, Site as CallSite, Writer};
+use hayase_trace::{Call, Event, Header, Site as CallSite, Writer};
 
 /// An access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,4 +126,53 @@ pub fn run_of(recorded: &Recorded, limits: Limits) -> Vec<Spread> {
     search.finish(&mut all, &steps.finish());
     all.0.sort_by_key(|spread| spread.event);
     all.0
+}
+
+/// A program of a rank, call by call; the first is `Init`, the last `Finalize`.
+#[derive(Clone, Debug, Default)]
+pub struct Program(pub Vec<(Vec<Access>, Event)>);
+
+impl Program {
+    /// Adds a call after these accesses, which take 10 us.
+    pub fn then(mut self, accesses: Vec<Access>, event: Event) -> Self {
+        let cpu = Some(if accesses.is_empty() { 0 } else { 10_000 });
+        self.0.push((accesses, Event { cpu, ..event }));
+        self
+    }
+
+    /// Adds a call after so much computation \[ns\] without accesses.
+    pub fn after(mut self, cpu: u64, event: Event) -> Self {
+        self.0.push((Vec::new(), Event { cpu: Some(cpu), ..event }));
+        self
+    }
+
+    fn recorded(&self) -> Recorded {
+        let mut steps = vec![(Vec::new(), Event::new(Call::Init, 0, 0))];
+        steps.extend(self.0.iter().cloned());
+        steps.push((Vec::new(), Event { cpu: Some(0), ..Event::new(Call::Finalize, 0, 0) }));
+        let (intervals, events) = steps.into_iter().unzip();
+        Recorded { intervals, events }
+    }
+}
+
+/// A message of 8-byte elements at line 100 + `line`.
+pub fn message(call: Call, line: u32, buffer: u64, bytes: u64, peer: i32) -> Event {
+    Event { peer, tag: 1, bytes, element: 8, buffer, site: line + 1, ..Event::new(call, 0, 0) }
+}
+
+/// What is found in these ranks.
+pub fn advise(ranks: &[Program], memory: bool, options: &Options) -> Advice {
+    let files: Vec<_> =
+        (0..).zip(ranks).map(|(rank, program)| program.recorded().files(rank, ranks.len() as u32)).collect();
+    let steps = |(stream, accesses): &'static (Vec<u8>, Vec<u8>), memory: bool| {
+        Steps::new(stream.as_slice(), memory.then_some(accesses.as_slice()), &names)
+    };
+    let files: &'static Vec<_> = Box::leak(Box::new(files));
+    let found = files.iter().map(|files| search_rank(steps(files, memory), options).unwrap()).collect();
+    put_together(found, files.iter().map(|files| steps(files, false)).collect(), options).unwrap()
+}
+
+/// The findings of a rule.
+pub fn of(advice: &Advice, rule: RuleId) -> Vec<Finding> {
+    advice.findings.iter().filter(|finding| finding.rule == rule).cloned().collect()
 }
