@@ -31,8 +31,10 @@ use crate::units::{Bytes, Time};
 const RESAMPLINGS: usize = 300;
 /// A median above so many times the low percentile: other processes had the processor.
 const DISTURBED: f64 = 2.0;
+/// A sum of parameters: its name, each parameter with its factor, the unit.
+type Sum = (&'static str, &'static [(&'static str, f64)], &'static str);
 /// Sums that are told beside the parameters.
-const SUMS: [(&str, &[(&str, f64)], &str); 6] = [
+const SUMS: [Sum; 6] = [
     ("2 o + L", &[("o", 2.0), ("L", 1.0)], "ns"),
     ("Oss + Ors", &[("Oss", 1.0), ("Ors", 1.0)], "ns/B"),
     ("Oss + Ors + Gs", &[("Oss", 1.0), ("Ors", 1.0), ("Gs", 1.0)], "ns/B"),

@@ -9,6 +9,7 @@ const DOCUMENTS: &[&str] = &[
     "CONTRIBUTING.md",
     "benches/README.md",
     "benches/peers/simgrid/README.md",
+    "docs/advice.md",
     "docs/architecture.md",
     "docs/formats.md",
     "docs/guide.md",

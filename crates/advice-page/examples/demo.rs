@@ -41,10 +41,10 @@ fn main() -> io::Result<()> {
 }
 
 /// Latency and time a byte of the network [ns], overhead of a call [ns], time an element takes [ns].
-const LATENCY: u64 = 9_000;
-const BYTE_TIME: u64 = 15;
-const OVERHEAD: u64 = 4_000;
-const ELEMENT_TIME: u64 = 2;
+const LATENCY: u64 = 6_000;
+const BYTE_TIME: u64 = 5;
+const OVERHEAD: u64 = 3_000;
+const ELEMENT_TIME: u64 = 60;
 
 /// Plays the elimination of `n` rows: who computes, sends and waits when.
 fn eliminate(run: &mut Run, n: u64) {
@@ -69,16 +69,15 @@ fn eliminate(run: &mut Run, n: u64) {
         }
         for place in [first, second] {
             let together = now.iter().max().copied().unwrap_or(0) + LATENCY;
-            for rank in 0..ranks {
-                let (begin, at) =
-                    (now[rank], Span { call: "Allreduce", place, bytes: 16, ..Span::new(Kind::Wait, 0, 0) });
+            for (rank, now) in now.iter_mut().enumerate() {
+                let (begin, at) = (*now, Span { call: "Allreduce", place, bytes: 16, ..Span::new(Kind::Wait, 0, 0) });
                 let last = together - OVERHEAD;
                 let pieces = [
                     Span { begin, end: last, ..at },
                     Span { kind: Kind::Collective, begin: last, end: together, ..at },
                 ];
                 call(run, &mut event, rank, &pieces);
-                now[rank] = together;
+                *now = together;
             }
         }
         let (owner, bytes) = ((step % ranks as u64) as usize, size(step));

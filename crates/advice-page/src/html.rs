@@ -310,3 +310,6 @@ impl Tables {
         (sent, packed)
     }
 }
+
+#[cfg(test)]
+mod tests;

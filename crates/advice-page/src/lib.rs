@@ -5,8 +5,11 @@
 //! each line cost. What the page shows is [`PageData`]; [`page`] writes it into one HTML file that loads nothing from
 //! anywhere. [`sarif`] makes the same findings a log that editors and code hosts show on the lines.
 //!
+//! The search for advice has a model of its own, made for programs that change and simulate; [`Finding::of`] and
+//! [`Rule::of`] put it into words for the page. A run comes from a simulation, span by span, or is [`recorded`].
+//!
 //! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps of each a few bytes: the
-//! page holds them packed ([`pack`](mod@pack)), and draws what is smaller than a pixel as the shares of a column, from
+//! page holds them packed (seven bits a byte, in base64), and draws what is smaller than a pixel as the shares of a column, from
 //! running sums. What is too long even for that is thinned while it is read; the statistics stay complete. So memory is
 //! bounded whatever the length of the run.
 //!
@@ -25,14 +28,18 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod advice;
 mod data;
 mod html;
 mod pack;
+mod recorded;
 mod run;
 mod sarif;
+mod sources;
 mod totals;
 
 pub use data::{Certainty, Detail, Finding, Gain, Mark, PageData, Role, Rule, Source, Together};
 pub use html::page;
+pub use recorded::recorded;
 pub use run::{Kind, Message, PlaceId, Run, Span};
 pub use sarif::{Level, sarif};

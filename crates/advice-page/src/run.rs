@@ -124,7 +124,7 @@ pub(crate) struct Kept {
 /// of each kind, closer than twice as long whenever there are too many again, so that the shares of the kinds stay true
 /// everywhere; and every second message stays. All sums are of the whole run.
 ///
-/// Memory: at most some 250 MB, and what [`Totals`] needs: entries for each pair of ranks and each line of each rank.
+/// Memory: at most some 250 MB, and the sums: an entry for each pair of ranks and each line of each rank.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) spans: Vec<Vec<Kept>>,
@@ -254,18 +254,22 @@ impl Run {
     /// Makes spans that are close together one of each kind, until less than three quarters of the spans are left.
     fn coarsen(&mut self) {
         let wanted = self.most_spans / 4 * 3;
-        while self.kept > wanted {
-            // A rank keeps a span of each kind even where the whole run is one window: then there are very many ranks,
-            // and more has to be allowed.
-            self.resolution = (self.resolution * 2).max(self.end() / (1 << 20)).max(1);
+        self.resolution = self.resolution.max(self.end() / (1 << 20)).max(1);
+        loop {
             for spans in &mut self.spans {
                 *spans = bundle(spans, self.resolution);
             }
             self.kept = self.spans.iter().map(Vec::len).sum();
-            if self.resolution > self.end() {
-                self.most_spans = self.kept * 2;
-                break;
+            if self.kept <= wanted {
+                return;
             }
+            if self.resolution > self.end() {
+                // A rank keeps a span of each kind even where the whole run is one window: then there are very many
+                // ranks, and more has to be allowed.
+                self.most_spans = self.kept * 2;
+                return;
+            }
+            self.resolution *= 2;
         }
     }
 }

@@ -177,10 +177,10 @@ fn location(mark: &Mark, sources: &BTreeMap<&str, Vec<&str>>) -> Value {
     let mut physical = json!({"artifactLocation": artifact});
     if mark.line > 0 {
         let mut region = json!({"startLine": mark.line, "endLine": mark.last_line.max(mark.line)});
-        if let Some(text) = sources.get(mark.file.as_str()).and_then(|lines| lines.get(mark.line as usize - 1)) {
-            if mark.last_line <= mark.line {
-                region["snippet"] = json!({"text": text});
-            }
+        if let Some(text) = sources.get(mark.file.as_str()).and_then(|lines| lines.get(mark.line as usize - 1))
+            && mark.last_line <= mark.line
+        {
+            region["snippet"] = json!({"text": text});
         }
         physical["region"] = region;
     }

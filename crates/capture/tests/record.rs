@@ -241,6 +241,11 @@ fn a_recording_stops_when_it_is_asked_to_and_the_program_goes_on() {
         let stream = run.stream(1);
         assert!(stream.ended && stream.events.len() >= 5 && stream.events.len() < 12, "{}", stream.events.len());
         assert!(stream.events.iter().all(|event| event.cpu.is_none()), "{mpi}: real time alone");
+
+        let variables = &[("HAYASE_CAPTURE_STOP_EVENTS", "5"), TOKEN[0]];
+        let Some(run) = common::run(mpi, "collectives", How { variables, ..How::default() }) else { continue };
+        run.assert_success(mpi);
+        assert!(run.stream(3).ended && run.stream(3).events.len() < 12, "{mpi}");
     }
 }
 
@@ -256,6 +261,26 @@ fn calls_of_other_threads_pass_and_are_counted() {
             assert_eq!((sends, stream.lost), (100, 3 * 100), "{mpi}");
         }
     }
+}
+
+#[test]
+fn calls_of_one_thread_after_the_other_are_all_recorded() {
+    for mpi in MPIS {
+        let how = How { ranks: 2, arguments: &["serialized"], ..How::default() };
+        let Some((_run, streams)) = streams("threads", mpi, how) else { continue };
+        let sends = streams[0].events.iter().filter(|event| event.call == Call::Send).count();
+        assert_eq!(sends, 4 * 100, "{mpi}");
+    }
+}
+
+#[test]
+fn a_process_that_the_program_starts_leaves_the_trace_of_the_program_alone() {
+    // MPICH, as it is packaged for some systems, cannot start processes.
+    let Some(run) = run("openmpi", "spawn", How { ranks: 1, ..How::default() }) else { return };
+    run.assert_success("spawn");
+    let stream = run.stream(0);
+    assert_eq!(stream.events.last().map(|event| event.call), Some(Call::Finalize));
+    assert!(String::from_utf8_lossy(&run.output.stderr).contains("MPI_Comm_spawn"));
 }
 
 #[test]

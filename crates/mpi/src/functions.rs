@@ -267,6 +267,7 @@ functions! {
     Comm_disconnect comm_disconnect(comm: *mut c_void);
 
     // What communicators and groups are.
+    Comm_get_parent comm_get_parent(parent: *mut c_void);
     Comm_rank comm_rank(comm: Handle, rank: *mut c_int);
     Comm_size comm_size(comm: Handle, size: *mut c_int);
     Comm_remote_size comm_remote_size(comm: Handle, size: *mut c_int);

@@ -185,6 +185,25 @@ fn parts(machines: &[Machine], names: &[String]) -> Vec<PredictionPart> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Loader;
+
+    #[test]
+    fn a_prediction_takes_the_times_that_communication_data_says() {
+        let row = |size: u64, us: f64| {
+            format!("{{ size = \"{size} B\", receive = \"{us} us\", median = \"{us} us\", high = \"{us} us\" }}")
+        };
+        let rows = [(8, 1.1), (100, 1.3), (4040, 3.7), (4041, 9.2), (65536, 30.0), (131_072, 55.5)];
+        let rows = rows.map(|(size, us)| row(size, us)).join(", ");
+        let measured =
+            Communication::parse(&format!("format = \"hayase-communication-1\"\ntimes = [{rows}]\n"), 0).unwrap();
+        let node = Loader::new().text("x.comm", receive_times(&measured)).load_machine().unwrap();
+        let NodeSpec::ReceiveTimes(spec) = node else { panic!("{}", node.name()) };
+        let table = spec.table();
+        for bytes in [0, 1, 8, 9, 99, 2000, 4040, 4041, 70_000, 131_072, 131_073, 10_000_000] {
+            let (ours, theirs) = (table.time(bytes).ps(), measured.receive_time(bytes).ps());
+            assert!((ours - theirs).abs() <= 1e-9 * theirs, "{bytes} B: {ours} {theirs}");
+        }
+    }
 
     #[test]
     fn values_go_to_all_ranks_or_to_those_named() {

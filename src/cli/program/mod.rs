@@ -74,7 +74,7 @@ fn invalid(diagnostics: Vec<Diagnostic>) -> Failure {
 
 fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, kind)?;
-    let (folded, name, notes) = read_run(&args.input, voice)?;
+    let Run { folded, name, notes } = read_run(&args.input, voice)?;
     let Folded { mut data, times } = folded;
     data.notes = notes.clone();
     let operations = times.iter().map(|times| times.len() as u64 - 1).sum();
@@ -116,13 +116,20 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     Ok(End::Done)
 }
 
-/// A recorded run, folded; its name and where it is from.
-fn read_run(input: &TraceArgs, voice: Voice) -> Result<(Folded, String, Vec<(String, String)>), Failure> {
+/// A recorded run.
+struct Run {
+    folded: Folded,
+    name: String,
+    /// Where it is from.
+    notes: Vec<(String, String)>,
+}
+
+fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
     let mut sources = Sources::default();
     sources.on_read(progress::reading(voice.show));
     let path: Located<String> = input.trace.to_string_lossy().into_owned().into();
     let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
-    let read = || -> Result<_, Vec<Diagnostic>> {
+    let read = || -> Result<Run, Vec<Diagnostic>> {
         let trace = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic])?;
         let program = trace.program(options)?;
         let folded = fold(&program).map_err(|diagnostic| vec![diagnostic])?;
@@ -135,7 +142,7 @@ fn read_run(input: &TraceArgs, voice: Voice) -> Result<(Folded, String, Vec<(Str
             notes.push(("measured".to_owned(), measured.exact()));
         }
         notes.push(("made-by".to_owned(), format!("hayase {}", env!("CARGO_PKG_VERSION"))));
-        Ok((folded, trace.name().to_owned(), notes))
+        Ok(Run { folded, name: trace.name().to_owned(), notes })
     };
     read().map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
 }

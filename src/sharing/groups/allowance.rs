@@ -92,6 +92,10 @@ impl Allowances {
 /// Units in the largest capacity, at least: sums of 2^24 allowances fit in 64 bits.
 const FINEST: f64 = (1u64 << 39) as f64;
 
+/// Allowances that are just above the level are raised along with those that are below, so that a group that rises and
+/// rises is not gone through each time.
+const NEAR: f64 = 1.01;
+
 /// What is added to the capacity of an active link: more than any sum of allowances.
 const UNBOUND: u64 = 1 << 63;
 
@@ -136,28 +140,27 @@ impl Groups {
 
     /// Raises the allowance of a flow to above this level, its rate.
     pub(super) fn raise(&mut self, flow: u32, level: f64) {
-        let old = self.allowances.of(flow);
-        let least = self.allowances.units(level * LEAST).max(old) + 1;
-        let most = self.allowances.units(level * MOST).max(old) + 1;
-        let mut room = self.room(flow);
-        if room < least - old {
+        let least = self.allowances.units(level * LEAST).max(self.allowances.of(flow)) + 1;
+        if self.room(flow) + self.allowances.of(flow) < least {
             for hop in 0..self.flows.count(flow) {
                 let id = self.flows.link(flow, hop);
-                if self.allowances.room(id) < least - old {
-                    self.make_room(id, least - old);
+                if self.allowances.room(id) + self.allowances.of(flow) < least {
+                    self.make_room(id, flow, least);
                 }
             }
-            room = self.room(flow);
         }
+        // (To make room may have lowered its own allowance.)
+        let (old, room) = (self.allowances.of(flow), self.room(flow));
+        let most = self.allowances.units(level * MOST).max(least);
         let new = if room >= 2 * (most - old) { most } else { (old + room / 2).clamp(least, most) };
         self.change(flow, new);
     }
 
-    /// Raises the allowances of the flows of a group that are below its level.
+    /// Raises the allowances of the flows of a group that are below its level, or not far above.
     pub(super) fn raise_group(&mut self, group: u32, level: f64) {
         for i in 0..self.groups[group as usize].own.len() {
             let flow = self.groups[group as usize].own[i];
-            if self.allowances.rate(flow) < level {
+            if self.allowances.rate(flow) < level * NEAR {
                 self.raise(flow, level);
             }
         }
@@ -167,15 +170,16 @@ impl Groups {
         it.least = it.own.iter().map(|&flow| allowances.rate(flow)).fold(f64::INFINITY, f64::min);
     }
 
-    /// Makes this much room on an inactive link, by lowering allowances, or makes it active.
-    fn make_room(&mut self, id: u32, needed: u64) {
+    /// Makes room for so large an allowance of a flow on an inactive link, by lowering those of others, or makes it active.
+    fn make_room(&mut self, id: u32, flow: u32, allowance: u64) {
         let capacity = self.links[id as usize].capacity;
         let listed = &self.lists[id as usize];
         let load: f64 = listed.iter().map(|&(flow, _)| self.rate_of(flow)).sum();
         let slack = capacity - load;
         if slack > TIGHT * capacity {
+            let needed = allowance - self.allowances.of(flow) - self.allowances.room(id);
             self.tighten(id, 0.6 * slack / listed.len() as f64, needed);
-            if self.allowances.room(id) >= needed {
+            if self.allowances.room(id) + self.allowances.of(flow) >= allowance {
                 return;
             }
         }

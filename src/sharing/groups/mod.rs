@@ -145,15 +145,16 @@ impl Groups {
         // (There may be faster flows.)
         self.links[narrowest as usize].is_suspect = true;
         let level = self.levels[group as usize];
+        // (Before it joins, so that the least allowance of the group stays what it is.)
+        if self.allowances.rate(flow) < level {
+            self.raise(flow, level);
+        }
         self.put_own(flow, group);
         for &id in links {
             if self.active[id as usize] {
                 self.tie(group, id, 1);
                 self.load(id, level, level, 1);
             }
-        }
-        if self.allowances.rate(flow) < level {
-            self.raise_group(group, level);
         }
     }
 

@@ -1,16 +1,17 @@
 //! The links that need attention, smallest key first.
 //!
 //! The water only rises, and most keys change before it has come near them. So only what is *near*, in the lowest class of
-//! keys that has any, is kept in order, in a [`Pending`] set of seldom more than eight keys; all others are just noted in
-//! the list of their class, sixteen classes to a doubling of the level. When nothing is near any more, the next class is
+//! keys that has any, is kept in order, in a [`Pending`] set of a few keys; all others are just noted in
+//! the list of their class, eight classes to a doubling of the level. When nothing is near any more, the next class is
 //! opened. A link whose key has moved to another class since it was noted is passed over then.
 
 use super::super::pending::Pending;
 use super::NONE;
 use super::table::Link;
 
-/// Classes in a doubling of the key (a power of two), and all classes: the lowest and the highest are open-ended.
+/// Bits of the number of classes in a doubling of the key.
 const FINENESS: u32 = 3;
+/// All classes, the lowest and the highest open-ended: sixteen doublings up to the largest capacity.
 const CLASSES: usize = 128;
 
 #[derive(Clone, Debug)]

@@ -129,8 +129,11 @@ impl Flows {
     }
 }
 
-/// Nodes of a torus or mesh from which on groups are faster (measured: 1.0 times as fast at 1,024, 1.5 at 4,096).
-const LARGE_GRID: u32 = 4096;
+/// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured with
+/// random placement: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64), and what a dimension more adds to that (of three:
+/// 0.6 times as fast at 16, 0.8 at 20).
+const LONG_SIDE: u32 = 20;
+const LONGER_BY: u32 = 10;
 
 /// Messages to one rank at once from which on groups are faster (measured: 20 times at 1,000).
 const MANY_TO_ONE: u32 = 256;
@@ -143,8 +146,7 @@ pub fn flow_transport(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpe
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-            let is_large_grid = matches!(fabric.shape(), Shape::Grid(_)) && fabric.nodes() >= LARGE_GRID;
-            is_large_grid || most_to_one >= MANY_TO_ONE
+            has_long_sides(fabric.shape()) || most_to_one >= MANY_TO_ONE
         }
         _ => false,
     };
@@ -167,6 +169,15 @@ fn keep_binding(binding: &IdVec<LinkId, bool>, route: &[LinkId], links: &mut Vec
         len += usize::from(binding[link]);
     }
     links.truncate(len);
+}
+
+/// Whether a fabric is a torus or mesh whose links are shared by so many routes that groups are faster.
+fn has_long_sides(shape: &Shape) -> bool {
+    let Shape::Grid(grid) = shape else { return false };
+    let sides = grid.dims.iter().filter(|&&side| side > 1);
+    let (sum, count) = sides.fold((0, 0), |(sum, count), side| (sum + side, count + 1));
+    let least = LONG_SIDE + LONGER_BY * u32::saturating_sub(count, 2);
+    count > 0 && sum >= least * count
 }
 
 /// By link: whether it can hold a flow back (see [`Flows`]).

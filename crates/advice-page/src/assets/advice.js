@@ -19,6 +19,9 @@ const ranksText = finding => finding.ranks.length === 0 || finding.ranks.length 
 const saved = finding => finding.gain ? finding.gain.before_s - finding.gain.after_s : null;
 const savedShare = gain => gain.before_s > 0 ? (gain.before_s - gain.after_s) / gain.before_s : 0;
 
+/** How much of the time a change saves, as text with a sign. */
+const change = gain => `${gain.after_s < gain.before_s ? "−" : gain.after_s > gain.before_s ? "+" : "±"}${percent(Math.abs(savedShare(gain)))}`;
+
 /** A line of the source as it is called: the file only as long as it must be. */
 const lineName = mark => mark.file === "" ? "place not known"
   : `${shortName(fileOf(mark.file))}${mark.line ? `:${mark.line}${mark.last_line > mark.line ? `-${mark.last_line}` : ""}` : ""}`;
@@ -28,14 +31,13 @@ function drawAdvice() {
   $("advice-count").textContent = data.findings.length ? `${count(data.findings.length)}, best first` : "";
   $("list").replaceChildren(...data.findings.map((finding, i) => {
     const gain = saved(finding);
-    const where = [finding.marks.length ? lineName(finding.marks[0]) : "", ranksText(finding), plural(finding.occurrences, "time")].filter(Boolean).join(" · ");
+    const where = [gain === null ? "" : change(finding.gain), finding.marks.length ? lineName(finding.marks[0]) : "", ranksText(finding), plural(finding.occurrences, "time")].filter(Boolean).join(" · ");
     return el("div", { class: "item", role: "option", id: `advice-${i}`, "aria-selected": "false", onclick: () => chooseFinding(i) },
       el("span", { class: "no" }, `${i + 1}`),
       el("span", { class: "title" }, finding.title),
-      el("span", { class: "gain" }, gain === null ? "" : gain >= 0 ? `−${seconds(gain, 3)}` : `+${seconds(-gain, 3)}`),
+      el("span", { class: "gain" }, gain === null ? "" : gain === 0 ? "0" : gain > 0 ? `−${seconds(gain, 3)}` : `+${seconds(-gain, 3)}`),
       el("span", { class: "where" }, where, " ", el("span", { class: "tag" }, finding.rule), " ",
-        finding.certainty === "check" ? el("span", { class: "tag check" }, "check") : null,
-        gain === null ? null : ` ${percent(savedShare(finding.gain))}`),
+        finding.certainty === "check" ? el("span", { class: "tag check" }, "check") : null),
       gain === null ? null : el("div", { class: "size" }, el("i", { style: { width: `${most > 0 ? Math.max(0, gain) / most * 100 : 0}%` } })));
   }));
   if (data.findings.length === 0) {
@@ -43,7 +45,7 @@ function drawAdvice() {
   }
   if (data.together) {
     const { gain, left_out: out } = data.together;
-    $("together").append("All together: ", el("b", {}, `${seconds(gain.before_s)} → ${seconds(gain.after_s)}`), ` (−${percent(savedShare(gain))})`,
+    $("together").append("All together: ", el("b", {}, `${seconds(gain.before_s)} → ${seconds(gain.after_s)}`), ` (${change(gain)})`,
       out.length ? el("div", { class: "muted" }, `without ${out.join(", ")}, ruled out by others`) : null);
   }
   $("notes").hidden = data.notes.length === 0;
@@ -59,8 +61,14 @@ function chooseFinding(i) {
     for (let line = mark.line; line <= Math.max(mark.line, Math.min(mark.last_line, mark.line + 1000)); line++) places.push(...placesOf(fileOf(mark.file), line));
     return places;
   }));
-  const first = finding.marks.find(mark => mark.file !== "" && mark.line > 0);
+  const first = finding.marks.find(hasLine);
   choose({ finding: i, lit, pick: null, ...first ? { file: fileOf(first.file), line: first.line } : {} });
+}
+
+/** Whether a mark is at a line that the source view shows. */
+function hasLine(mark) {
+  const file = data.files[fileOf(mark.file)];
+  return file !== undefined && mark.line > 0 && (file.text === null || mark.line <= linesOf(file).length);
 }
 
 function drawFinding() {
@@ -71,18 +79,19 @@ function drawFinding() {
   const { gain } = finding;
   const width = t => `${gain.before_s > 0 ? t / Math.max(gain.before_s, gain.after_s) * 100 : 0}%`;
   box.replaceChildren(...[
-    el("div", { class: "head" }, el("b", {}, finding.title),
+    el("div", { class: "head" },
       el("span", { class: "tag" }, rule ? `${rule.id} ${rule.name}` : finding.rule),
       el("span", { class: `tag ${finding.certainty}` }, finding.certainty === "proven" ? "proven on this run" : "to be checked"),
-      el("button", { type: "button", title: "Close (Escape)", onclick: () => chooseFinding(-1) }, "✕")),
+      el("button", { type: "button", title: "Close (Escape)", "aria-label": "Close", onclick: () => chooseFinding(-1) }, "✕")),
+    el("h3", {}, finding.title),
     gain && el("div", { class: "bars" },
       el("span", { class: "muted" }, "now"), el("i", { class: "before", style: { width: width(gain.before_s) } }), el("span", {}, seconds(gain.before_s)),
-      el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${seconds(gain.after_s)}  (${gain.after_s <= gain.before_s ? "−" : "+"}${percent(Math.abs(savedShare(gain)))})`)),
+      el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${seconds(gain.after_s)}  (${change(gain)})`)),
     ...finding.text.map(text => el("p", {}, text)),
     ...finding.caveats.map(text => el("p", { class: "caveat" }, text)),
     finding.facts.length > 0 && el("dl", {}, ...finding.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
-    ...finding.marks.filter(mark => mark.file === "" || mark.line === 0).map(mark =>
-      el("p", {}, `${GLYPHS[mark.role]} ${data.roles[mark.role]}: ${lineName(mark)}${mark.text ? ` - ${mark.text}` : ""}`)),
+    ...finding.marks.filter(mark => !hasLine(mark)).map(mark =>
+      el("p", {}, `${GLYPHS[mark.role]} ${data.roles[mark.role]}: ${[mark.file === "" ? "" : lineName(mark), mark.text].filter(Boolean).join(" - ")}`)),
     rule && rule.help && el("details", {}, el("summary", {}, rule.summary || "What the rule looks for"), el("pre", {}, rule.help)),
   ].filter(Boolean));
   box.scrollTop = 0;

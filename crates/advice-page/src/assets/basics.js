@@ -31,17 +31,17 @@ function scaled(value, units, base, digits) {
   let i = 0;
   while (i + 1 < units.length && Math.abs(value) >= base * 0.99995) { value /= base; i++; }
   const text = i === 0 && Number.isInteger(value) ? `${value}` : value.toPrecision(Math.max(digits, Math.ceil(Math.log10(Math.abs(value) + 1))));
-  return `${text} ${units[i]}`;
+  return `${text}\u00a0${units[i]}`;
 }
 
 /** Nanoseconds as text, to so many digits. */
 function time(ns, digits = 3) {
-  if (ns === 0) return "0 s";
+  if (ns === 0) return "0\u00a0s";
   return ns < 1 && ns > -1 ? `${(ns * 1000).toPrecision(digits)} ps` : scaled(ns, ["ns", "µs", "ms", "s"], 1000, digits);
 }
 const seconds = (s, digits = 4) => time(s * 1e9, digits);
 const bytes = b => scaled(b, ["B", "KB", "MB", "GB", "TB"], 1000, 3);
-const percent = share => `${(share * 100).toFixed(Math.abs(share) < 0.0995 && share !== 0 ? 2 : 1)} %`;
+const percent = share => `${(share * 100).toFixed(Math.abs(share) < 0.0995 && share !== 0 ? 2 : 1)}\u00a0%`;
 
 /** A point in time with as many digits as a window of this length needs. */
 function moment(ns, span) {

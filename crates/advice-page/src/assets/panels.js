@@ -96,11 +96,13 @@ function goToEvent(rank, event) {
 
 function drawHot() {
   const all = costs(state.rank), whole = sum(all.map(cost => cost.total)), most = Math.max(1, ...all.map(cost => cost.total));
+  const kinds = [...KINDS.keys()].filter(k => all.some(cost => cost.ns[k] > 0));
   const rows = all.filter(cost => cost.total > 0 || cost.calls > 0).slice(0, 500).map(cost => ({
     lit: state.lit.has(cost.place),
-    cells: [lineLink(cost.place), stack(cost.ns, most), time(cost.total), whole > 0 ? percent(cost.total / whole) : "", ...KINDS.map((_, k) => cost.ns[k] > 0 ? time(cost.ns[k]) : ""), count(cost.calls), cost.bytes > 0 ? bytes(cost.bytes) : "", time(cost.longest)],
+    cells: [lineLink(cost.place), stack(cost.ns, most), time(cost.total), whole > 0 ? percent(cost.total / whole) : "", ...kinds.map(k => cost.ns[k] > 0 ? time(cost.ns[k]) : ""),
+      cost.calls > 0 ? count(cost.calls) : "", cost.bytes > 0 ? bytes(cost.bytes) : "", time(cost.longest)],
   }));
-  $("view-hot").replaceChildren(rows.length ? table(["line", "time by kind", "#time", "#share", ...KINDS.map(kind => `#${kind}`), "#calls", "#bytes", "#longest"], rows)
+  $("view-hot").replaceChildren(rows.length ? table(["line", "time by kind", "#time", "#share", ...kinds.map(k => `#${KINDS[k]}`), "#calls", "#bytes", "#longest"], rows)
     : el("p", { class: "empty" }, "Nothing happened in this run."));
 }
 
@@ -117,7 +119,7 @@ function drawTraffic() {
   const name = i => block > 1 ? `${i * block}-${Math.min(data.ranks, (i + 1) * block) - 1}` : `${i}`;
   const panes = [];
   if (pairs.length) {
-    const cell = Math.max(3, Math.min(40, Math.floor(420 / side))), left = 34, top = 30, size = side * cell;
+    const cell = Math.max(3, Math.min(40, Math.floor(304 / side))), left = 34, top = 30, size = side * cell;
     const ratio = window.devicePixelRatio || 1;
     const canvas = el("canvas", { width: Math.round((left + size + 8) * ratio), height: Math.round((top + size + 4) * ratio), style: { width: `${left + size + 8}px`, height: `${top + size + 4}px` }, role: "img", id: "matrix",
       "aria-label": `Communication matrix of ${side} by ${side}; the busiest pairs are in the table beside it` });
@@ -215,16 +217,18 @@ function textures() {
 function drawUse() {
   const whole = Math.max(1, data.end), shown = data.uses.slice(0, 1024);
   const withRest = (ns, length) => [...ns, Math.max(0, length - sum(ns))];
+  const kinds = [...KINDS.keys(), K].filter(k => data.uses.some(([ns]) => withRest(ns, whole)[k] > whole * 0.0005));
   const total = KINDS.map((_, k) => sum(data.uses.map(([ns]) => ns[k])));
   const chosen = state.rank >= 0 && data.uses[state.rank] ? data.uses[state.rank][0] : total;
   const length = state.rank >= 0 ? whole : whole * Math.max(1, data.ranks);
   const rows = shown.map(([ns, end], rank) => ({ lit: rank === state.rank, cells: [
     el("button", { type: "button", class: "link", onclick: () => choose({ rank: rank === state.rank ? -1 : rank }) }, `rank ${rank}`),
-    stack(ns, whole), ...withRest(ns, whole).map(t => t > 0 ? percent(t / whole) : ""), time(end, 4)] }));
+    stack(ns, whole), ...kinds.map(k => percent(withRest(ns, whole)[k] / whole)), time(end, 4)] }));
   const pies = shown.slice(0, 64).map(([ns], rank) => el("figure", { class: rank === state.rank ? "lit" : "", onclick: () => choose({ rank: rank === state.rank ? -1 : rank }) }, pie(ns, whole, 62), el("figcaption", {}, `rank ${rank}`)));
   $("view-use").replaceChildren(textures(), data.ranks ? el("div", { class: "panes" },
     el("div", {}, el("h3", {}, state.rank < 0 ? "All ranks" : `Rank ${state.rank}`), pie(chosen, length, 170),
-      el("div", { class: "legend", style: { "flex-direction": "column", "margin-top": "8px" } }, ...withRest(chosen, length).map((t, k) => t > 0 ? el("span", {}, el("i", { class: "swatch", ...k < K ? { class: `swatch kind-${k}` } : { style: { background: "var(--idle)" } } }), `${KINDS[k] || "ended, or not recorded"}: ${time(t, 4)}, ${percent(t / length)}`) : ""))),
-    el("div", {}, el("h3", {}, "Each rank, of the time until the last one ends"), table(["", "time by kind", ...KINDS.map(kind => `#${kind}`), "#ended", "#end"], rows)),
+      el("div", { class: "legend", style: { "flex-direction": "column", "margin-top": "8px" } }, ...kinds.map(k => el("span", {}, el("i", k < K ? { class: `swatch kind-${k}` } : { class: "swatch", style: { background: "var(--idle)" } }),
+        `${KINDS[k] || "after its end"}: ${time(withRest(chosen, length)[k], 4)}, ${percent(withRest(chosen, length)[k] / length)}`)))),
+    el("div", {}, el("h3", {}, "Each rank, of the time until the last one ends"), table(["", "time by kind", ...kinds.map(k => `#${KINDS[k] || "rest"}`), "#end"], rows)),
     el("div", {}, el("h3", {}, "Each rank"), el("div", { class: "pies" }, ...pies))) : el("p", { class: "empty" }, "The run has no ranks."));
 }

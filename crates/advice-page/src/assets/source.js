@@ -14,6 +14,9 @@ function codeText(text) {
   return line;
 }
 
+/** The lines of a file whose text is known, whatever ends them. */
+const linesOf = file => file.lines ??= file.text === null ? [] : file.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+
 /** Cost of each line of the file that is shown [ns]. */
 function lineCosts() {
   const by = new Map();
@@ -47,7 +50,7 @@ function drawSource() {
   }));
   const cost = lineCosts(), whole = wholeTime();
   const most = Math.max(1, ...[...cost.values()].map(line => line.total));
-  const lines = file.text === null ? [] : file.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+  const lines = linesOf(file);
   // Without the text, the lines that are known by number stand for it.
   const numbers = file.text === null ? [...new Set([...cost.keys(), ...marks.keys(), ...refs.keys()])].filter(Boolean).sort((a, b) => a - b)
     : lines.map((_, i) => i + 1);
@@ -57,12 +60,13 @@ function drawSource() {
     const of = marks.get(number) || [], spent = cost.get(number), known = refs.get(number);
     const role = of.length ? of[0].role : "";
     const row = el("div", { class: `row ${role} ${spent || of.length ? "hot" : ""}`, "data-line": number, role: "option", id: `line-${number}`, "aria-selected": "false" },
-      el("span", { class: "refs" }, known ? known.map(i => i + 1).join(",") : ""),
+      el("span", { class: "refs" }, known ? `${known[0] + 1}${known.length > 1 ? `+${known.length - 1}` : ""}` : ""),
       el("span", { class: `glyph ${role}`, "aria-label": role ? data.roles[role] : "" }, [...new Set(of.map(mark => GLYPHS[mark.role]))].join("").slice(0, 2)),
       el("span", { class: "number" }, `${number}`),
-      spent && spent.total > 0 ? el("span", { class: "heat", title: `${time(spent.total)} in ${plural(spent.calls, "call")}` }, whole > 0 && spent.total / whole >= 0.0005 ? percent(spent.total / whole) : "", el("i", { style: { width: `${Math.max(1, spent.total / most * 38)}px` } })) : el("span"),
+      spent && spent.total > 0 ? el("span", { class: "heat", title: `${time(spent.total)}${spent.calls ? ` in ${plural(spent.calls, "call")}` : ""}` }, whole > 0 && spent.total / whole >= 0.0005 ? percent(spent.total / whole) : "", el("i", { style: { width: `${Math.max(1, spent.total / most * 38)}px` } })) : el("span"),
       el("span", { class: "text" }, codeText(file.text === null ? "" : lines[number - 1])));
     if (known) row.firstChild.title = `Advice ${known.map(i => `${i + 1}: ${data.findings[i].title}`).join("\n")}`;
+    row.refs = known;
     rowsOfLines[number] = row;
     parts.push(row);
     for (const mark of of) {
@@ -91,7 +95,7 @@ function markLine() {
   const code = $("code"), box = row.getBoundingClientRect(), frame = code.getBoundingClientRect();
   if (box.top < frame.top + 20 || box.bottom > frame.bottom - 40) code.scrollTop += box.top - frame.top - frame.height * 0.35;
   const spent = lineCosts().get(state.line);
-  $("line-sum").textContent = spent ? `line ${state.line}: ${time(spent.total)}, ${plural(spent.calls, "call")}${state.rank < 0 ? " on all ranks" : ` on rank ${state.rank}`}` : `line ${state.line}`;
+  $("line-sum").textContent = spent ? `line ${state.line}: ${time(spent.total)}${spent.calls ? ` in ${plural(spent.calls, "call")}` : ""}${state.rank < 0 ? " on all ranks" : ` on rank ${state.rank}`}` : `line ${state.line}`;
 }
 
 /** Chooses a line: its calls are lit in the timeline and listed as events. */
@@ -103,11 +107,13 @@ function setUpSource() {
   const select = $("file");
   const total = new Map();
   for (const cost of costs(-1)) total.set(data.places[cost.place][0], (total.get(data.places[cost.place][0]) || 0) + cost.total);
-  select.append(...data.files.map((file, i) => el("option", { value: i, title: file.path }, `${file.path}${file.text === null ? " (not found)" : ""}`)));
-  select.parentElement.hidden = data.files.length === 0;
+  // An address that has no line is no file.
+  const listed = data.files.map((file, i) => file.text !== null || data.places.some(([f, line]) => f === i && line > 0) || data.findings.some(finding => finding.marks.some(mark => mark.file === file.path && mark.line > 0)));
+  select.append(...data.files.flatMap((file, i) => listed[i] ? [el("option", { value: i, title: file.path }, `${file.path}${file.text === null ? " (not found)" : ""}`)] : []));
+  select.parentElement.hidden = !listed.includes(true);
   select.addEventListener("change", () => choose({ file: Number(select.value), line: 0 }));
   // The most expensive file that can be read comes first.
-  const order = data.files.map((file, i) => i).sort((a, b) => (data.files[a].text === null) - (data.files[b].text === null) || (total.get(b) || 0) - (total.get(a) || 0));
+  const order = [...data.files.keys()].filter(i => listed[i]).sort((a, b) => (data.files[a].text === null) - (data.files[b].text === null) || (total.get(b) || 0) - (total.get(a) || 0));
   state.file = order.length ? order[0] : -1;
   $("legend").append(...["communication", "overlap", "forbids"].map(role => el("span", {}, el("b", { class: `glyph ${role}` }, GLYPHS[role]), data.roles[role])),
     el("span", {}, el("i", { class: "swatch", style: { background: "var(--heat)" } }), "time of the line"));
@@ -116,7 +122,8 @@ function setUpSource() {
     const row = event.target.closest(".row");
     if (!row) return;
     const line = Number(row.dataset.line);
-    if (event.target.classList.contains("refs") && event.target.textContent) return chooseFinding(parseInt(event.target.textContent, 10) - 1);
+    // One piece of advice after the other.
+    if (event.target.classList.contains("refs") && row.refs) return chooseFinding(row.refs[(row.refs.indexOf(state.finding) + 1) % row.refs.length]);
     chooseLine(state.file, line);
   });
   $("code").addEventListener("dblclick", event => { if (event.target.closest(".row.hot")) choose({ tab: "events" }); });

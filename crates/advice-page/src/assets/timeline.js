@@ -3,7 +3,7 @@
 const timeline = (() => {
   const LABEL = 58, AXIS = 20, MOST_LINES = 3000, MOST_HEIGHT = 8000;
   const canvas = $("timeline"), overview = $("overview");
-  let from = 0, to = Math.max(1, data.end), row = 20, dirty = false, colours = {}, patterns = {};
+  let from = 0, to = Math.max(1, data.end), row = 20, wide = 1, dirty = false, colours = {}, patterns = {};
   /** Spans of each rank that are lit, their indices ascending. */
   let hits = ranks.map(() => new Uint32Array(0));
   let shares = null, inView = 0, lines = [], tooMany = 0;
@@ -36,6 +36,7 @@ const timeline = (() => {
   function measure() {
     const ratio = window.devicePixelRatio || 1, box = $("rows");
     const width = Math.max(200, box.clientWidth), shown = Math.max(1, ranks.length);
+    wide = width - LABEL - 6;
     row = Math.max(Math.min(44, (box.clientHeight - AXIS - 2) / shown), Math.min(9, MOST_HEIGHT / shown), 2);
     const height = Math.min(MOST_HEIGHT, AXIS + row * shown);
     canvas.width = Math.round(width * ratio);
@@ -48,7 +49,8 @@ const timeline = (() => {
     redraw();
   }
 
-  const plot = () => canvas.clientWidth - LABEL - 6;
+  /** Width of the rows; asking the canvas each time would cost a layout. */
+  const plot = () => wide;
   const toX = t => LABEL + (t - from) / (to - from) * plot();
   const toTime = x => from + (x - LABEL) / plot() * (to - from);
   const toY = rank => AXIS + row * rank;
@@ -98,9 +100,10 @@ const timeline = (() => {
     canvas.dataset.spans = inView;
     canvas.dataset.messages = lines.length;
     $("window").textContent = `${moment(from, to - from)} to ${moment(to, to - from)} · ${plural(inView, "span")}` +
-      (tooMany ? ` · ${count(tooMany)} messages: zoom in to see them` : lines.length ? ` · ${plural(lines.length, "message")}` : "") +
+      (tooMany ? ` · ${lines.length ? `${count(lines.length)} of ${plural(tooMany, "message")} drawn` : `${plural(tooMany, "message")}: zoom in to see them`}` : lines.length ? ` · ${plural(lines.length, "message")}` : "") +
       (data.stride > 1 ? ` · one message of ${count(data.stride)} is in this page` : "") +
       (data.resolution > 0 ? ` · spans closer than ${time(data.resolution)} are drawn as one` : "");
+    $("window").title = $("window").textContent;
   }
 
   function drawAxis(ink) {
@@ -179,12 +182,14 @@ const timeline = (() => {
   /** Ticks above the spans of the chosen line. */
   function drawHits(ink, spans, hit, y) {
     ink.fillStyle = colours.ink;
-    let last = -1;
-    for (let j = firstIndex(0, hit.length, k => spans.end[hit[k]] >= from); j < hit.length && spans.begin[hit[j]] <= to; j++) {
-      const x0 = Math.max(LABEL, toX(spans.begin[hit[j]])), x1 = Math.min(LABEL + plot(), toX(spans.end[hit[j]]));
-      if (x1 - last < 1) continue;
-      ink.fillRect(x0, y, Math.max(1.5, x1 - x0), Math.min(3, row / 3));
-      last = Math.max(x1, x0 + 1.5);
+    let next = from;
+    for (let j = 0; ; j++) {
+      // On to the first one that ends in another pixel.
+      j = firstIndex(j, hit.length, k => spans.end[hit[k]] >= next);
+      if (j >= hit.length || spans.begin[hit[j]] > to) break;
+      const x0 = Math.max(LABEL, toX(spans.begin[hit[j]])), x1 = Math.max(x0 + 1.5, Math.min(LABEL + plot(), toX(spans.end[hit[j]])));
+      ink.fillRect(x0, y, x1 - x0, Math.min(3, row / 3));
+      next = toTime(x1 + 1);
     }
   }
 
@@ -207,8 +212,16 @@ const timeline = (() => {
   function drawMessages(ink) {
     lines = [];
     tooMany = 0;
-    messagesIn(from, to, (sender, i) => { if (lines.length < MOST_LINES) lines.push([sender, i]); else tooMany++; });
-    if (tooMany) { tooMany += lines.length; lines = []; }
+    let under = 0;
+    const starts = new Uint16Array(Math.ceil(plot() / 4) + 1);
+    messagesIn(from, to, (sender, i) => {
+      if (++under > MOST_LINES) return;
+      // Where many begin side by side, a few stand for them: more would be a black spot.
+      const place = Math.max(0, Math.floor((toX(sent[sender].sent[i]) - LABEL) / 4));
+      if (starts[place]++ < 6) lines.push([sender, i]);
+    });
+    if (under > MOST_LINES) lines = [];
+    if (lines.length < under) tooMany = under;
     const draw = (message, width, alpha) => {
       const { sender, receiver } = message;
       ink.globalAlpha = alpha;
@@ -350,19 +363,32 @@ const timeline = (() => {
     choose({ pick, lit: new Set(known), ...known.length ? { file, line } : {} });
   }
 
+  /** To the next or previous lit span, or any call where none is lit, of the chosen rank or the first that has one. */
+  function step(by) {
+    const { pick } = state, picked = pick && !pick.message;
+    const rank = state.rank >= 0 ? state.rank : picked ? pick.rank : Math.max(0, hits.findIndex(hit => hit.length > 0));
+    const spans = ranks[rank], hit = hits[rank];
+    if (!spans) return;
+    let i = picked && pick.rank === rank ? pick.span : by > 0 ? spanBefore(spans, from) : spanBefore(spans, to) + 1;
+    if (hit.length > 0) {
+      const next = by > 0 ? firstIndex(0, hit.length, j => hit[j] > i) : firstIndex(0, hit.length, j => hit[j] >= i) - 1;
+      i = next >= 0 && next < hit.length ? hit[next] : -1;
+    } else {
+      do i += by; while (i >= 0 && i < spans.n && classes.kind[spans.cls[i]] === 0);
+    }
+    if (i < 0 || i >= spans.n) return;
+    // The line stays lit as it is: other lines of the same advice are still to be visited.
+    if (hit.length > 0) choose({ pick: { rank, span: i } }); else choosePick({ rank, span: i });
+    goTo(rank, spans.begin[i], spans.end[i]);
+  }
+
   function keys(event) {
     const length = to - from, rank = Math.max(0, state.rank);
-    const step = forward => {
-      const spans = ranks[rank], { pick } = state;
-      let i = pick && !pick.message && pick.rank === rank ? pick.span : spanBefore(spans, forward ? from : to);
-      do i += forward ? 1 : -1; while (i >= 0 && i < spans.n && classes.kind[spans.cls[i]] === 0);
-      if (i >= 0 && i < spans.n) { choosePick({ rank, span: i }); goTo(rank, spans.begin[i], spans.end[i]); }
-    };
     const action = {
       ArrowLeft: () => show(from - length / 5, to - length / 5), ArrowRight: () => show(from + length / 5, to + length / 5),
       "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => show(0, data.end), Home: () => show(0, data.end),
       ArrowUp: () => choose({ rank: Math.max(0, state.rank - 1) }), ArrowDown: () => choose({ rank: Math.min(ranks.length - 1, state.rank + 1) }),
-      n: () => step(true), p: () => step(false),
+      n: () => step(1), p: () => step(-1),
       m: () => {
         const m = sent[rank], { pick } = state;
         const i = pick && pick.message && pick.message[0] === rank ? pick.message[1] + 1 : firstIndex(0, m.n, j => m.sent[j] >= from);
@@ -371,6 +397,7 @@ const timeline = (() => {
     }[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey || ranks.length === 0) return;
     event.preventDefault();
+    tip.hide();
     action();
   }
 
@@ -423,6 +450,8 @@ const timeline = (() => {
     $("zoom-in").addEventListener("click", () => zoom(0.5));
     $("zoom-out").addEventListener("click", () => zoom(2));
     $("zoom-all").addEventListener("click", () => show(0, data.end));
+    $("previous").addEventListener("click", () => step(-1));
+    $("next").addEventListener("click", () => step(1));
     $("kinds").append(...KINDS.map((kind, k) => el("span", {}, el("i", { class: `swatch kind-${k}` }), kind)));
     new ResizeObserver(measure).observe($("rows"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", measure);

@@ -13,8 +13,12 @@ pub(super) const STOPPED: &str = "stopped as asked";
 /// Ends the recording of a process that is still sound: how it came to that, empty if as it should.
 #[cold]
 pub fn finish(recorder: &mut Recorder, why: &str) {
-    if STATE.swap(OFF, Ordering::Relaxed) == OFF {
+    if STATE.load(Ordering::Relaxed) == OFF {
         return;
+    }
+    // With the token a rank that is recorded no longer must still take its turns.
+    if why != STOPPED || recorder.token.is_none() {
+        STATE.store(OFF, Ordering::Relaxed);
     }
     signals::restore();
     if let Some(memory) = recorder.memory.take() {

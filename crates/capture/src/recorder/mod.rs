@@ -1,11 +1,12 @@
 //! What is known of the program while it runs, and the way of a call through it.
 //!
-//! There is one recorder a process, and one thread that it records: the one that initialised MPI. Calls of other threads
-//! are counted and go straight to MPI. So nothing is locked, and two rules keep it sound:
+//! There is one recorder a process. Where threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`), it records the one that
+//! initialised MPI; calls of others are counted and go straight to MPI. Elsewhere all threads that call are recorded, since
+//! the program sees to it that they do so one after the other. So nothing is locked, and two rules keep it sound:
 //!
-//! * A thread-local mark says whether this thread is the recorded one and whether it is inside a call: calls that MPI makes of itself are not the
+//! * A thread-local mark says whether this thread is a recorded one and whether it is inside a call: calls that MPI makes of itself are not the
 //!   program's.
-//! * While the recorder's data changes, [`BUSY`] is set: the handler of a signal touches it at no such time.
+//! * While the recorder's data changes, a mark is set: the handler of a signal touches it at no such time.
 
 pub mod communicators;
 mod finish;
@@ -42,6 +43,9 @@ const OFF: u8 = 2;
 
 /// Set while the recorder's data changes.
 static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// Whether several threads may call at the same time.
+static MULTIPLE: AtomicBool = AtomicBool::new(false);
 
 /// Calls of threads that are not recorded.
 static OTHER_THREADS: AtomicU64 = AtomicU64::new(0);
@@ -118,8 +122,9 @@ pub struct Recorder {
     /// Start of the stream on the common clock \[ns\].
     start: u64,
     reads_cpu: bool,
-    /// Processor time when the last call returned \[ns\].
+    /// Processor time when the last call returned \[ns\], and in which thread.
     cpu: u64,
+    thread: usize,
     empty_gap: u64,
     /// With the token: processor time that counts, since the start \[ns\].
     counted: u64,
@@ -144,6 +149,7 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     match PLACE.get() {
         Place::Program => {}
         Place::Call => return None,
+        Place::Elsewhere if !MULTIPLE.load(Ordering::Relaxed) => {}
         Place::Elsewhere => {
             OTHER_THREADS.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -152,7 +158,7 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     PLACE.set(Place::Call);
     BUSY.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    // SAFETY: this is the recorded thread, and it is not inside a call.
+    // SAFETY: this is the recorded thread, or the program calls from one at a time; and it is not inside a call.
     let recorder = unsafe { (*RECORDER.0.get()).as_mut() }?;
     recorder.begin(call, site);
     Some(recorder)
@@ -172,6 +178,11 @@ impl Recorder {
     fn begin(&mut self, call: Call, site: usize) {
         let cpu = if self.reads_cpu { clock::thread() } else { 0 };
         let begin = clock::monotonic();
+        let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
+        if thread != self.thread {
+            // Another thread's clock says nothing about this one.
+            (self.thread, self.cpu) = (thread, cpu);
+        }
         if let Some(memory) = self.memory {
             let number = self.number();
             // SAFETY: the function is the runtime's, with this signature.
@@ -283,7 +294,7 @@ impl Recorder {
         let event = std::mem::replace(&mut self.event, Event::new(Call::Compute, 0, 0));
         self.write(&event);
         self.event = event;
-        if self.number() >= self.stop_events || self.event.end >= self.stop_after {
+        if self.writer.is_some() && (self.number() >= self.stop_events || self.event.end >= self.stop_after) {
             finish(self, finish::STOPPED);
         }
     }
@@ -358,7 +369,9 @@ impl Recorder {
     fn failed(&mut self, error: &std::io::Error) {
         eprintln!("hayase: rank {}: the trace cannot be written and ends here: {error}", self.rank);
         self.writer = None;
-        STATE.store(OFF, Ordering::Relaxed);
+        if self.token.is_none() {
+            STATE.store(OFF, Ordering::Relaxed);
+        }
     }
 
     // --- what bodies say about a call -----------------------------------------------------------------------------

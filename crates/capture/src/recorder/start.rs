@@ -13,12 +13,15 @@ use super::communicators::Communicators;
 use super::peers::Peers;
 use super::queue::Queue;
 use super::requests::Requests;
-use super::{BUSY, Memory, OFF, ON, PLACE, Place, RECORDER, Recorder, STATE, UNKNOWN, finish, signals};
+use super::{BUSY, MULTIPLE, Memory, OFF, ON, PLACE, Place, RECORDER, Recorder, STATE, UNKNOWN, finish, signals};
 use crate::token::Token;
 use crate::{clock, mpi};
 
 /// Where traces go; not set: nothing is recorded.
 const DIRECTORY: &str = "HAYASE_CAPTURE_DIR";
+
+/// `MPI_THREAD_MULTIPLE`.
+const MULTIPLE_LEVEL: c_int = 3;
 
 /// Whether anybody asked for a recording.
 pub fn wants_recording() -> bool {
@@ -95,6 +98,15 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).unwrap_or_default());
     let library = mpi::library().ok_or("")?;
     let (abi, functions) = (&library.abi, mpi::functions());
+    let mut parent = [0_u64; 1];
+    let parent = parent.as_mut_ptr().cast::<c_void>();
+    // SAFETY: MPI is initialised; there is room for a handle.
+    let has_parent = unsafe {
+        (functions.comm_get_parent)(parent) == hayase_mpi::SUCCESS && abi.read_handle(parent, 0) != abi.comm_null
+    };
+    if has_parent {
+        return Err("this process was started by the program (MPI_Comm_spawn), and is not of its world".into());
+    }
     let (mut rank, mut ranks): (c_int, c_int) = (0, 0);
     // SAFETY: MPI is initialised; there is room for the answers.
     unsafe {
@@ -102,6 +114,11 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         (functions.comm_size)(abi.comm_world, &raw mut ranks);
     }
     let (rank, ranks) = (rank as u32, ranks as u32);
+
+    let mut level = 0;
+    // SAFETY: MPI is initialised; there is room for the answer.
+    unsafe { (functions.query_thread)(&raw mut level) };
+    MULTIPLE.store(level >= MULTIPLE_LEVEL, Ordering::Relaxed);
 
     let token = std::env::var_os("HAYASE_CAPTURE_TOKEN").is_some_and(|value| value == "1");
     let wall = std::env::var_os("HAYASE_CAPTURE_CLOCK").is_some_and(|value| value == "wall");
@@ -150,6 +167,7 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         start: begin,
         reads_cpu,
         cpu: 0,
+        thread: PLACE.with(|place| std::ptr::from_ref(place) as usize),
         empty_gap,
         counted: 0,
         last_end: end,

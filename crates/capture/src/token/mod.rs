@@ -5,7 +5,7 @@
 //! computation takes undisturbed, on however few cores. Source: MPIETE, section 3.3.
 //!
 //! A call that blocks is replaced by the one that does not: it is started, then tested; as long as it is not complete, others run
-//! ([`Recorder::in_turn`]). The token is a page that all ranks share ([`page`]); a rank that waits sleeps. The page
+//! (`Recorder::in_turn`). The token is a page that all ranks share (`page`); a rank that waits sleeps. The page
 //! also holds how many messages each rank has posted for each other, so that a rank whose
 //! message is not posted is passed over: it could do nothing with the token.
 //!

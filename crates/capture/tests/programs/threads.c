@@ -1,4 +1,5 @@
-/* Four threads, of which one initialised MPI, send 100 messages each to nobody. */
+/* Four threads, of which one initialised MPI, send 100 messages each to nobody: at the same time, or one after the
+   other ("serialized"). */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,9 +11,17 @@ static void *send_only(void *tag) {
 
 int main(int argc, char **argv) {
     int provided, rank, tags[4] = {0, 1, 2, 3};
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    int serialized = argc > 1;
+    MPI_Init_thread(&argc, &argv, serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (provided == MPI_THREAD_MULTIPLE) {
+    if (serialized) {
+        for (int i = 0; i < 3; i++) {
+            pthread_t thread;
+            pthread_create(&thread, 0, send_only, &tags[i]);
+            pthread_join(thread, 0);
+        }
+        send_only(&tags[3]);
+    } else if (provided == MPI_THREAD_MULTIPLE) {
         if (rank == 0) printf("multiple\n");
         pthread_t threads[3];
         for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, send_only, &tags[i]);
