@@ -4,20 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hayase_advice::model::{self, Finding, Location};
+use hayase_advice::model::Location;
 use hayase_advice_page as out;
 
 use super::rules::{self, Base};
 use super::{Judged, Ranked, Simulated};
 use crate::ids::RankId;
-use crate::output::table::seconds;
 use crate::player::ActivityKind;
 use crate::report::replay::PathPart;
 use crate::units::Time;
 use crate::workload::program::{ANY_TAG, OpKind, Program};
-
-/// Ranks that are listed one by one, at most.
-const MOST_RANKS: u64 = 4096;
 
 /// What was advised on, and where.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +47,7 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
             Some(_) => "simulated".to_owned(),
             None => "computation as recorded, messages that take no time".to_owned(),
         },
-        rules: rules::all().filter(|rule| used.contains(rule.id.to_string().as_str())).map(rule).collect(),
+        rules: rules::all().filter(|rule| used.contains(rule.id.to_string().as_str())).map(out::Rule::of).collect(),
         findings,
         together,
         notes: context.notes.clone(),
@@ -64,61 +60,25 @@ fn gain(before: &Simulated, after: &Simulated) -> out::Gain {
     out::Gain { before_s: before.makespan_s, after_s: after.makespan_s }
 }
 
-fn rule(rule: &hayase_advice::rules::Rule) -> out::Rule {
-    out::Rule {
-        id: rule.id.to_string(),
-        name: rule.name.to_owned(),
-        summary: rule.summary.to_owned(),
-        help: rule.explanation.to_owned(),
-        help_uri: String::new(),
-    }
-}
-
 /// One finding, for people.
-pub fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
+fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
     let Judged { finding, changed, not_in_it } = judged;
-    let mut facts = Vec::new();
-    if finding.time_ns > 0 {
-        facts.push(("time at stake, over all ranks".to_owned(), seconds(finding.time_ns as f64 * 1e-9)));
-    }
-    if finding.bytes > 0 {
-        facts.push(("bytes".to_owned(), crate::output::table::grouped(finding.bytes)));
-    }
+    let gain = base.zip(changed.as_ref().ok()).map(|(base, changed)| gain(base, changed));
+    let mut found = out::Finding::of(finding, gain);
     if let Some(base) = base {
         match changed {
             Ok(changed) => {
                 let paths = [("critical path before", base), ("critical path after", changed)];
-                facts.extend(
-                    paths
-                        .into_iter()
-                        .filter(|(_, run)| !run.critical_path.is_empty())
-                        .map(|(name, run)| (name.to_owned(), path(&run.critical_path))),
-                );
+                let known = paths.into_iter().filter(|(_, run)| !run.critical_path.is_empty());
+                found.facts.extend(known.map(|(name, run)| (name.to_owned(), path(&run.critical_path))));
             }
-            Err(why) => facts.push(("not simulated".to_owned(), why.clone())),
+            Err(why) => found.facts.push(("not simulated".to_owned(), why.clone())),
         }
     }
     if *not_in_it > 0 {
-        facts.push(("calls that are not in the simulated change".to_owned(), not_in_it.to_string()));
+        found.facts.push(("calls that are not in the simulated change".to_owned(), not_in_it.to_string()));
     }
-    let every = finding.ranks.len() > MOST_RANKS;
-    out::Finding {
-        id: finding.id.clone(),
-        rule: finding.rule.to_string(),
-        title: finding.title.clone(),
-        certainty: match finding.certainty {
-            model::Certainty::Proven => out::Certainty::Proven,
-            model::Certainty::Check => out::Certainty::Check,
-        },
-        gain: base.zip(changed.as_ref().ok()).map(|(base, changed)| gain(base, changed)),
-        text: finding.text.clone(),
-        caveats: finding.caveats.clone(),
-        facts,
-        marks: marks(finding),
-        ranks: if every { Vec::new() } else { finding.ranks.iter().collect() },
-        occurrences: finding.occurrences,
-        details: details(finding),
-    }
+    found
 }
 
 /// The parts of a critical path in a few words: `compute 80 %, network 15 %`.
@@ -127,68 +87,6 @@ pub fn path(parts: &[PathPart]) -> String {
     parts.sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then(a.kind.cmp(b.kind)));
     let words: Vec<String> = parts.iter().map(|part| format!("{} {:.0} %", part.kind, 100.0 * part.part)).collect();
     words.join(", ")
-}
-
-fn marks(finding: &Finding) -> Vec<out::Mark> {
-    let mark = |location: &Location, role: out::Role, text: String| out::Mark {
-        file: location.file.clone(),
-        line: location.line,
-        last_line: location.line,
-        role,
-        text,
-    };
-    let mut marks = Vec::new();
-    for place in &finding.places {
-        let role = match place.role {
-            model::Role::Communication => out::Role::Communication,
-            model::Role::Completion => out::Role::Completion,
-            model::Role::OverlapBefore | model::Role::OverlapAfter => out::Role::Overlap,
-            model::Role::Companion => out::Role::Companion,
-            model::Role::Partner => out::Role::Partner,
-            model::Role::Cause => out::Role::Cause,
-        };
-        let mut words: Vec<String> = Vec::new();
-        words.extend(place.call.clone());
-        words.extend(place.iterations.map(|iterations| iterations.to_string()));
-        words.push(format!("{} times", place.occurrences));
-        marks.push(mark(&place.location, role, words.join(", ")));
-    }
-    for blocker in &finding.blockers {
-        let Some(location) = &blocker.location else { continue };
-        let mut text = blocker.dependence.name().to_owned();
-        if let Some(call) = &blocker.call {
-            text += &format!(", {call}");
-        }
-        if let Some(iterations) = blocker.iterations {
-            text += &format!(", {iterations}");
-        }
-        marks.push(mark(location, out::Role::Forbids, text));
-    }
-    marks
-}
-
-/// Occurrences that the page lists for one piece of advice, at most.
-const MOST_DETAILS: usize = 500;
-
-fn details(finding: &Finding) -> Vec<out::Detail> {
-    let model::Change::Program { edits, .. } = &finding.change else { return Vec::new() };
-    let each = edits.iter().flat_map(|edit| edit.events().map(move |event| (edit, event)));
-    each.take(MOST_DETAILS)
-        .map(|(edit, event)| out::Detail { rank: edit.rank, event, text: what(&edit.action) })
-        .collect()
-}
-
-fn what(action: &model::Action) -> String {
-    let at = |point: &model::Point| format!("{:.0} % of computation {:+}", 100.0 * point.fraction, point.interval);
-    match action {
-        model::Action::Overlap { post, wait, .. } => format!("post at {}, wait at {}", at(post), at(wait)),
-        model::Action::Merge { with, bytes, copy } => {
-            format!("one message of {bytes} B in place of {}; {copy} B are copied", with.len() + 1)
-        }
-        model::Action::Replace { collective, members, calls, .. } => {
-            format!("{collective} of {} ranks in place of {} calls", members.len(), calls.len())
-        }
-    }
 }
 
 /// Whether the name of a place can be that of a file.

@@ -15,6 +15,8 @@ const EXAMPLES: &str = "\
 Examples:
   hayase cc -O2 gauss.c -o gauss -lm
   hayase record --memory -o run -- mpirun -np 4 ./gauss
+  hayase record -o plain -- mpirun -np 4 ./gauss-as-usual
+  hayase advise run --times plain -m myrinet         with the times of the program as it usually is
   hayase advise run -m myrinet                       what to change, best first, with the time that it saves there
   hayase advise run -m myrinet -o advice.html        the same on a page, with source, time line and statistics
   hayase advise run -m myrinet -t torus-4x4 -o placement.csv
@@ -39,6 +41,9 @@ pub struct AdviseArgs {
     /// What the gains are simulated on.
     #[command(flatten)]
     pub on: PlayedOn,
+    /// A recording of the same run without `--memory`: its computation takes the place of the slowed one of the instrumented program.
+    #[arg(long, value_name = "TRACE", value_hint = ValueHint::AnyPath, help_heading = "Advice")]
+    pub times: Option<PathBuf>,
     /// Where files of the source are looked for (may be repeated; default: where it was recorded, and here).
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Advice")]
     pub source: Vec<PathBuf>,

@@ -10,8 +10,8 @@ use hayase_advice::search::{Options as SearchOptions, Run, search};
 use super::AdviseArgs;
 use crate::cli::{Failure, Voice, progress, reason, replay};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
-use crate::workload::program::Program;
 use crate::workload::program::generate::Generator;
+use crate::workload::program::{Op, OpKind, Program, RankProgram};
 use crate::workload::trace::{Format, Options, ToProgram, ToTrace, Trace};
 
 /// A run that was read.
@@ -69,7 +69,22 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         let folder = args.input.trace.clone();
         let mut program = ToProgram::new(&name, "event").at_every_call();
         trace.calls(options, &mut program).map_err(read)?;
-        let program = Arc::new(program.finish().map_err(read)?);
+        let mut program = program.finish().map_err(read)?;
+        if let Some(times) = &args.times {
+            let path: Located<String> = times.display().to_string().into();
+            let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
+            let mut plain = ToProgram::new(&name, "event").at_every_call();
+            trace.calls(options, &mut plain).map_err(read)?;
+            let plain = plain.finish().map_err(read)?;
+            if let Some(rank) = difference(&program, &plain) {
+                let what = format!("`{}` is another run: rank {rank} makes other calls", times.display());
+                return Err(Diagnostic::new("other-run", what)
+                    .help("record the same program with the same input, ranks and MPI; what differs from run to run cannot be compared")
+                    .into());
+            }
+            program = plain;
+        }
+        let program = Arc::new(program);
         let run = Run::open(&folder).map_err(failed)?;
         let source = recorded_in(&folder);
         return Ok(Found { name, program, run: Some(run), folder, source, _converted: None });
@@ -92,6 +107,22 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let program = Arc::new(program.finish().map_err(read)?);
     let run = Run::open(&folder).map_err(failed)?;
     Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
+}
+
+/// The first rank whose calls are not the same in two programs: kinds, messages and numbers of calls.
+fn difference(a: &Program, b: &Program) -> Option<u32> {
+    let calls = |rank: &RankProgram| -> Vec<(OpKind, Option<u32>, Option<(u32, u64)>)> {
+        let message = |op: &Op| match op.kind {
+            OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv => Some((op.peer, op.size)),
+            _ => None,
+        };
+        let ops = rank.ops.iter().enumerate().filter(|(_, op)| op.kind != OpKind::Calc);
+        ops.map(|(at, op)| (op.kind, rank.places.get(at).copied(), message(op))).collect()
+    };
+    if a.ranks() != b.ranks() {
+        return Some(a.ranks().min(b.ranks()));
+    }
+    a.iter().zip(b.iter()).find(|((_, a), (_, b))| calls(a) != calls(b)).map(|((rank, _), _)| rank.0)
 }
 
 fn failed(error: hayase_advice::stream::Error) -> Failure {
