@@ -2,7 +2,6 @@
 
 use super::Desk;
 use serde_json::Value;
-use snapbox::str;
 
 /// Rank 0 computes, sends three messages to rank 1 one after another, and computes on; rank 1 receives them; five times.
 fn run() -> String {
@@ -80,7 +79,7 @@ fn without_a_machine_there_are_no_gains_and_that_is_said() {
     assert!(error.contains("gains are not simulated"), "{error}");
     let advice: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
     assert!(advice["simulated"].is_null());
-    assert!(advice["notes"].to_string().contains("memory accesses were recorded on 0 of 2 ranks"));
+    assert!(advice["notes"].to_string().contains("memory accesses were not recorded"));
 }
 
 #[test]
@@ -103,10 +102,7 @@ fn rules_are_explained() {
     }
     let one = desk.hayase("explain a001").assert().success();
     assert!(String::from_utf8_lossy(&one.get_output().stdout).starts_with("A001 overlap: "));
-    desk.hayase("explain overlp").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error: there is no rule `overlp`
-  |
-  = help: did you mean `overlap`?
-
-"#]]);
+    let wrong = desk.hayase("explain overlp").assert().code(2).stdout_eq("");
+    let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
+    assert!(error.contains("there is no rule `overlp`") && error.contains("did you mean `overlap`?"), "{error}");
 }
