@@ -1,7 +1,24 @@
-//! Where a program can improve: what may change places without changing what is computed.
+//! What a program's author could change, and what that would bring on a given machine and network.
 //!
-//! [`dependence`] answers which accesses of a loop touch the bytes of a message or those of another loop.
+//! The crate `hayase-advice` finds, in a recorded run, communication that could overlap with computation, be merged, or become
+//! collective. Here each finding becomes a program or a machine that has the change, and the change is simulated:
 //!
-//! Source: Gordini, section 4 (output, flow and anti dependence between events).
+//! ```text
+//! findings ---- edit ----> changed programs -----\
+//! run, machine, network -- rules ---> findings ---+--- gain (player) ---> ranked advice ---> text, JSON, page, SARIF
+//! ```
+//! * [`edit`](mod@edit) makes the change in the program: calls move, merge, become collective.
+//! * [`gain`] plays each changed program on the same nodes and network; what it saves is the gain. All together likewise.
+//! * [`rules`] finds what only a simulation shows: algorithms of collective operations, placements, messages that wait for their
+//!   receivers, chains of small messages.
+//! * [`page`](mod@page) and [`text`](mod@text) put it before people.
+//!
+//! Source: Gordini, section 4 (the dependences) and section 6 (the gain is left open there).
 
-pub mod dependence;
+pub mod edit;
+pub mod gain;
+pub mod page;
+pub mod rules;
+pub mod text;
+
+pub use gain::{Judge, Judged, Ranked, Simulated, Together};

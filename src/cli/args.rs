@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use super::advise::args::{AdviseArgs, ExplainArgs};
 use super::master_slave::args::MasterSlaveArgs;
 use super::measure::{AgentArgs, MeasureVerb};
 use super::predict::args::PredictArgs;
@@ -143,6 +144,10 @@ pub enum Verb {
     /// Compile with any compiler so that the program tells which memory it accesses.
     #[cfg(unix)]
     Wrap(WrapArgs),
+    /// Find what to improve in a recorded program, and what each change would gain on a machine and network.
+    Advise(Box<AdviseArgs>),
+    /// List the rules of advice, or explain one.
+    Explain(ExplainArgs),
     /// Show what a recorded program or a schedule holds, or write it in another format.
     #[command(subcommand)]
     Trace(TraceVerb),

@@ -4,6 +4,7 @@
 //! input or usage; 3 the simulated program deadlocks; 130 stopped by Ctrl-C, after what had happened by then has been
 //! reported (a second Ctrl-C ends the process at once).
 
+mod advise;
 mod args;
 mod bench;
 mod calibrate;
@@ -220,6 +221,8 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Fc(args) => wrap::compile(args, "mpifort", voice),
         #[cfg(unix)]
         Verb::Wrap(args) => wrap::wrap(args, voice),
+        Verb::Advise(args) => advise::advise(args, voice),
+        Verb::Explain(args) => advise::explain(args),
         Verb::Trace(verb) => trace::trace(verb, voice),
         Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),

@@ -13,6 +13,7 @@ use super::read::{self, Section, Sections};
 use super::replay_path;
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::engine::{Observer, Progress, Simulation, Stop, Watch};
+use crate::fabric::Fabric;
 use crate::ids::{NodeId, RankId};
 use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
@@ -22,6 +23,7 @@ use crate::player::{
 use crate::record::{History, PathStep, critical_path};
 use crate::report::replay::{RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{self, Meta, Status};
+use crate::routing::Router;
 use crate::sharing::SharingSpec;
 use crate::transport::{Load, TransportSpec};
 use crate::units::Time;
@@ -368,6 +370,31 @@ impl Replay {
     #[must_use]
     pub fn without_network(&self) -> Self {
         Self { node: NodeSpec::default(), fabric: None, ..self.clone() }
+    }
+
+    /// Another program of as many ranks on the same.
+    #[must_use]
+    pub fn with_program(&self, program: Arc<Program>) -> Self {
+        Self { program, ..self.clone() }
+    }
+
+    /// The same with ranks on these nodes; `None` if there is no fabric, a node is not there or has two ranks, or the ranks are not so many.
+    #[must_use]
+    pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
+        let mut replay = self.clone();
+        let fabric = replay.fabric.as_mut()?;
+        let mut taken = vec![false; fabric.network.fabric.nodes() as usize];
+        let free = |&node: &u32| taken.get_mut(node as usize).is_some_and(|taken| !std::mem::replace(taken, true));
+        if nodes.len() != fabric.placement.len() || !nodes.iter().all(free) {
+            return None;
+        }
+        fabric.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into();
+        Some(replay)
+    }
+
+    /// The fabric and the routes on it, if there is one.
+    pub fn network(&self) -> Option<(&Arc<Fabric>, &dyn Router)> {
+        self.fabric.as_ref().map(|placed| (&placed.network.fabric, &*placed.network.router))
     }
 
     /// Where each rank is, if there is a fabric.

@@ -11,9 +11,9 @@ const LEVELS: &[&[&str]] = &[
     &["transport", "player", "data_set"],
     &["engine"],
     &["record"],
-    &["report", "advice"],
+    &["report"],
     &["scenario", "output"],
-    &["sweep", "validation", "bench", "measure", "capture"],
+    &["sweep", "validation", "bench", "measure", "capture", "advice"],
     &["cli"],
 ];
 

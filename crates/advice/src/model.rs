@@ -44,6 +44,10 @@ pub enum RuleId {
     A104,
     A105,
     A106,
+    A201,
+    A202,
+    A203,
+    A204,
 }
 
 impl fmt::Display for RuleId {

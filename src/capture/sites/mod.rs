@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -38,6 +39,38 @@ impl Resolved {
     /// The name of an address of a rank.
     pub fn name(&self, rank: u32, address: u64) -> Option<&str> {
         self.tables.get(&rank)?.values().find(|site| site.address == address).map(|site| site.name.as_str())
+    }
+}
+
+/// Names of single addresses of a recording's processes, worked out when they are asked for and kept.
+#[derive(Debug)]
+pub struct Names {
+    maps: BTreeMap<u32, Maps>,
+    source: PathBuf,
+    known: Mutex<BTreeMap<(PathBuf, u64), String>>,
+}
+
+impl Names {
+    /// Of the recording in this folder; files below `source` are named from there.
+    ///
+    /// # Errors
+    /// Those of reading the memory maps.
+    pub fn open(folder: &Path, source: &Path) -> io::Result<Self> {
+        let maps = files(folder, "maps")?
+            .into_iter()
+            .map(|(rank, path)| Ok((rank, Maps::parse(&String::from_utf8_lossy(&fs::read(path)?)))))
+            .collect::<io::Result<_>>()?;
+        Ok(Self { maps, source: source.to_owned(), known: Mutex::default() })
+    }
+
+    /// The place of an address of a rank's process; `None` where no file was.
+    ///
+    /// Cost: the module is read for each place that was not asked for before.
+    pub fn name(&self, rank: u32, address: u64) -> Option<String> {
+        let (path, offset) = self.maps.get(&rank)?.find(address)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = known.entry((path.clone(), offset));
+        Some(entry.or_insert_with(|| module::names(path, &[offset], &self.source).swap_remove(0)).clone())
     }
 }
 

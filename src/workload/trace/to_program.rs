@@ -44,6 +44,7 @@ pub struct ToProgram {
     collectives: FxHashMap<Collective, u32>,
     /// In the order of their numbers.
     listed: Vec<Collective>,
+    every_call: bool,
 }
 
 /// What is known of a rank so far.
@@ -109,7 +110,16 @@ impl ToProgram {
             groups: Groups::default(),
             collectives: FxHashMap::default(),
             listed: Vec::new(),
+            every_call: false,
         }
+    }
+
+    /// Computation ends at every call, also at those that become no operation: so the computation before a call can be told from
+    /// that after it.
+    #[must_use]
+    pub fn at_every_call(mut self) -> Self {
+        self.every_call = true;
+        self
     }
 
     /// The program.
@@ -189,7 +199,7 @@ impl ToProgram {
     }
 
     fn event(&mut self, at: u32, place: u64, event: &Event) -> Result<(), Wrong> {
-        let Self { ranks, made_up, groups, collectives, listed, .. } = self;
+        let Self { ranks, made_up, groups, collectives, listed, every_call, .. } = self;
         let Some(rank) = ranks.get_mut(&at) else {
             return Err(Wrong::new("no-header", format!("rank {at} calls before its trace begins")));
         };
@@ -209,6 +219,9 @@ impl ToProgram {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         rank.ops.at_site(event.site);
         let mut call = InCall { rank, groups, event, place };
+        if *every_call {
+            call.compute();
+        }
         match event.call.kind() {
             Kind::Local if event.call == Call::Finalize => {
                 call.compute();

@@ -35,6 +35,9 @@ Commands:
   cc            Compile C with mpicc so that the program tells which memory it accesses
   fc            Compile Fortran with mpifort so that the program tells which memory it accesses
   wrap          Compile with any compiler so that the program tells which memory it accesses
+  advise        Find what to improve in a recorded program, and what each change would gain on a
+                machine and network
+  explain       List the rules of advice, or explain one
   trace         Show what a recorded program or a schedule holds, or write it in another format
   master-slave  Predict a master/slave program from a few executed tasks
   validate      Hold the simulator against closed forms, other simulators and published figures

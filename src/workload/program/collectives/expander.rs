@@ -59,7 +59,8 @@ impl Expander {
     }
 }
 
-fn operation(collective: &Collective) -> Operation {
+/// Which operation of MPI a collective is.
+pub fn operation(collective: &Collective) -> Operation {
     let differ = matches!(collective.counts, Counts::Each(_));
     match (collective.call, differ) {
         (CollectiveCall::Barrier, _) => Operation::Barrier,

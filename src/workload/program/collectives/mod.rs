@@ -53,7 +53,7 @@ use smallvec::SmallVec;
 
 pub use algorithm::{Algorithm, Plan};
 pub use call::{Call, Operation, Sizes};
-pub use expander::Expander;
+pub use expander::{Expander, operation};
 pub use layout::Blocks;
 pub use options::{CollectivesSpec, Like};
 

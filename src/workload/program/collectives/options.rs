@@ -56,6 +56,13 @@ macro_rules! spec {
                     $(Operation::$collective => self.$field.as_ref(),)*
                 }
             }
+
+            /// What is named for a collective, to be changed.
+            pub fn named_mut(&mut self, collective: Operation) -> &mut Option<Located<String>> {
+                match collective {
+                    $(Operation::$collective => &mut self.$field,)*
+                }
+            }
         }
     };
 }

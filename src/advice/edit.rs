@@ -1,0 +1,516 @@
+//! A piece of advice, done: the program that it would make of a program.
+//!
+//! A [`Change`](hayase_advice::model::Change) speaks of events, the recorded calls of a rank; the program has operations. The calls of
+//! event n are those with place n + 1, and the calculation before them is interval n. Three things are done to them:
+//!
+//! * **Overlap.** A call that blocks becomes its non-blocking form at one point and a wait at another; of one that does not, both move.
+//!   A calculation is divided where a point lies inside it. The pieces take as long as the whole.
+//! * **Merge.** The first message or collective gets the payload of all, the others go. What must be copied is computed, before a
+//!   message is sent and after it is received.
+//! * **Replace.** A collective among some ranks takes the place of each rank's first call, and all the calls go.
+//!
+//! Nothing is done twice to one call: what comes second is skipped. A change of several calls that belong together is made as a whole or
+//! not at all, since half of it would deadlock.
+//!
+//! Source: Gordini, sections 2.1 (overlap), 2.2 (aggregation), 2.3 (collectives).
+
+use std::collections::BTreeMap;
+
+use hayase_advice::model::{Action, Edit, Part, Point};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ids::RankId;
+use crate::units::Time;
+use crate::workload::program::{Collective, CollectiveCall, Communicator, Counts, Op, OpKind, Program, RankProgram};
+
+/// What became of the edits of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Applied {
+    /// Calls that change.
+    pub made: u64,
+    /// Calls that another change has changed already.
+    pub taken: u64,
+    /// Calls of which the simulator cannot play the changed form: collective operations that go on in the background, and calls that are no
+    /// operation of the program.
+    pub unknown: u64,
+}
+
+/// A program that is being changed.
+#[derive(Debug)]
+pub struct Changed<'a> {
+    program: &'a Program,
+    /// How long a rank takes to copy a byte \[ps/B\].
+    copy: f64,
+    ranks: BTreeMap<u32, Rank<'a>>,
+    communicators: Vec<Communicator>,
+    collectives: Vec<Collective>,
+    numbers: FxHashMap<Collective, u32>,
+}
+
+impl<'a> Changed<'a> {
+    /// Nothing is changed yet; copying takes so long \[ps/B\].
+    pub fn new(program: &'a Program, copy: f64) -> Self {
+        Self {
+            program,
+            copy,
+            ranks: BTreeMap::new(),
+            communicators: Vec::new(),
+            collectives: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+
+    /// Makes a change.
+    ///
+    /// Cost: O(c log o) for c calls that change and o operations of their rank.
+    ///
+    /// # Errors
+    /// Nothing of it can be done: why, as the end of a sentence.
+    pub fn add(&mut self, edits: &[Edit]) -> Result<Applied, String> {
+        let whole = edits.iter().any(|edit| !matches!(edit.action, Action::Overlap { .. }));
+        if whole && edits.iter().any(|edit| self.meets_another(edit)) {
+            return Err("another piece of advice changes the same calls".into());
+        }
+        let mut applied = Applied::default();
+        for edit in edits {
+            if edit.rank >= self.program.ranks() {
+                return Err(format!("there is no rank {}", edit.rank));
+            }
+            match &edit.action {
+                Action::Overlap { part, post, wait } => {
+                    let rank = self.rank(edit.rank);
+                    for event in edit.events() {
+                        match rank.overlap(event, *part, *post, *wait) {
+                            Done::Made => applied.made += 1,
+                            Done::Taken => applied.taken += 1,
+                            Done::Unknown => applied.unknown += 1,
+                        }
+                    }
+                }
+                Action::Merge { with, bytes, copy } => {
+                    for event in edit.events() {
+                        self.merge(edit.rank, event, with, *bytes, *copy)?;
+                        applied.made += 1 + with.len() as u64;
+                    }
+                }
+                Action::Replace { collective, members, root, bytes, calls } => {
+                    let number = self.new_collective(collective, members, *root, *bytes)?;
+                    let mut first = FxHashSet::default();
+                    for &(rank, event) in calls {
+                        if rank >= self.program.ranks() {
+                            return Err(format!("there is no rank {rank}"));
+                        }
+                        let at = first.insert(rank).then_some(number);
+                        self.rank(rank).replace(event, at)?;
+                        applied.made += 1;
+                    }
+                    if let Some(absent) = members.iter().find(|member| !first.contains(member)) {
+                        return Err(format!("rank {absent} calls nothing that the collective operation replaces"));
+                    }
+                }
+            }
+        }
+        match applied {
+            Applied { made: 0, taken: 0, .. } => {
+                Err("the simulator cannot play it: the calls are collective, or no operations of the program".into())
+            }
+            Applied { made: 0, .. } => Err("another piece of advice changes the same calls".into()),
+            applied => Ok(applied),
+        }
+    }
+
+    /// The changed program.
+    ///
+    /// # Errors
+    /// A wait would come before what it waits for: the change makes no sense.
+    pub fn build(self) -> Result<Program, String> {
+        let mut program = self.program.clone();
+        program.communicators.extend(self.communicators);
+        program.collectives.extend(self.collectives);
+        for (number, rank) in self.ranks {
+            *program.rank_mut(RankId(number)) = rank
+                .build()
+                .ok_or_else(|| format!("on rank {number} a wait would come before the call that it waits for"))?;
+        }
+        Ok(program)
+    }
+
+    fn rank(&mut self, number: u32) -> &mut Rank<'a> {
+        let program = self.program;
+        self.ranks.entry(number).or_insert_with(|| Rank::new(program.rank(RankId(number))))
+    }
+
+    /// Whether any call of the edit is changed already.
+    fn meets_another(&self, edit: &Edit) -> bool {
+        let taken = |rank: u32, event: u64| {
+            self.ranks.get(&rank).is_some_and(|rank| rank.calls(event).any(|op| rank.is_taken(op)))
+        };
+        match &edit.action {
+            Action::Overlap { .. } => edit.events().any(|event| taken(edit.rank, event)),
+            Action::Merge { with, .. } => edit
+                .events()
+                .any(|event| taken(edit.rank, event) || with.iter().any(|distance| taken(edit.rank, event + distance))),
+            Action::Replace { calls, .. } => calls.iter().any(|&(rank, event)| taken(rank, event)),
+        }
+    }
+
+    fn merge(&mut self, rank: u32, event: u64, with: &[u64], bytes: u64, copy: u64) -> Result<(), String> {
+        let copying = (copy > 0).then(|| Op::calc(Time::from_ps(copy as f64 * self.copy)));
+        let one = |rank: &Rank<'_>, event: u64| {
+            let mut calls = rank.calls(event).filter(|&op| is_communication(rank.of.ops[op as usize].kind));
+            match (calls.next(), calls.next()) {
+                (Some(op), None) if !rank.is_taken(op) => Ok(op),
+                _ => Err(format!("call {event} is not one message or collective operation")),
+            }
+        };
+        let program = self.program;
+        let first = one(self.rank(rank), event)?;
+        let mut op = program.rank(RankId(rank)).ops[first as usize];
+        if op.kind == OpKind::Collective {
+            let counts = Counts::Same(bytes);
+            let merged = Collective { counts, ..program.collectives[op.arg as usize].clone() };
+            op.arg = self.number(merged);
+        } else {
+            op.size = bytes;
+        }
+        let rank = self.rank(rank);
+        let class = |kind: OpKind| match kind {
+            OpKind::Send | OpKind::Isend => 0,
+            OpKind::Recv | OpKind::Irecv => 1,
+            _ => 2,
+        };
+        for distance in with {
+            let other = one(rank, event + distance)?;
+            if class(rank.of.ops[other as usize].kind) != class(op.kind) {
+                return Err(format!("calls {event} and {} are of different kinds", event + distance));
+            }
+            rank.remove(other);
+            rank.unwaited.insert(other);
+        }
+        rank.replaced.insert(first, op);
+        if let Some(copying) = copying {
+            let at = match op.kind {
+                OpKind::Recv => first + 1,
+                OpKind::Irecv => rank.waiter(first).unwrap_or(first) + 1,
+                _ => first,
+            };
+            rank.insert((at, 0.0), Turn::Post, first, New::Op(copying));
+        }
+        Ok(())
+    }
+
+    /// A collective operation of these ranks; those with the same members and root share a communicator.
+    fn new_collective(&mut self, name: &str, members: &[u32], root: Option<u32>, bytes: u64) -> Result<u32, String> {
+        let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
+        let wanted = plain(name);
+        let known = CollectiveCall::ALL.into_iter().find(|call| plain(call.name()) == wanted);
+        // Blocks of different sizes are played as blocks of one size.
+        let known = known.or_else(|| {
+            let wanted = wanted.strip_suffix('v')?;
+            CollectiveCall::ALL.into_iter().find(|call| plain(call.name()) == wanted)
+        });
+        let call = known.ok_or_else(|| format!("there is no collective operation {name}"))?;
+        if let Some(stray) = members.iter().find(|&&member| member >= self.program.ranks()) {
+            return Err(format!("there is no rank {stray}"));
+        }
+        let root = match root {
+            None => 0,
+            Some(root) => members.iter().position(|&member| member == root).ok_or("the root takes no part")? as u32,
+        };
+        let group = Communicator::Group(members.into());
+        let first = self.program.communicators.len();
+        // Its calls on one communicator come in one order at all ranks; those with another root may come in another.
+        let same = |at: &usize| {
+            self.communicators[*at] == group
+                && self
+                    .collectives
+                    .iter()
+                    .filter(|other| other.comm as usize == first + at)
+                    .all(|other| other.call == call && other.root == root)
+        };
+        let at = (0..self.communicators.len()).find(same).unwrap_or_else(|| {
+            self.communicators.push(group.clone());
+            self.communicators.len() - 1
+        });
+        Ok(self.number(Collective { call, comm: (first + at) as u32, root, counts: Counts::Same(bytes) }))
+    }
+
+    fn number(&mut self, collective: Collective) -> u32 {
+        let next = (self.program.collectives.len() + self.collectives.len()) as u32;
+        let number = *self.numbers.entry(collective.clone()).or_insert(next);
+        if number == next {
+            self.collectives.push(collective);
+        }
+        number
+    }
+}
+
+fn is_communication(kind: OpKind) -> bool {
+    matches!(kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Collective)
+}
+
+/// What became of one call.
+enum Done {
+    Made,
+    Taken,
+    Unknown,
+}
+
+/// Who goes first among what is put at one point.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Turn {
+    Wait,
+    Post,
+    /// Of something that is posted at the same point.
+    LateWait,
+}
+
+/// An operation to put in.
+#[derive(Clone, Copy, Debug)]
+enum New {
+    /// Here the operation it is of starts.
+    Post(Op),
+    /// A wait for the operation it is of.
+    Wait,
+    /// Something else.
+    Op(Op),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Insert {
+    /// Before this operation or, in a calculation, after this part of it.
+    at: (u32, f64),
+    turn: Turn,
+    /// The operation of the program that it is of.
+    of: u32,
+    new: New,
+}
+
+/// A rank that is being changed; operations are named by their positions before.
+#[derive(Debug)]
+struct Rank<'a> {
+    of: &'a RankProgram,
+    removed: FxHashSet<u32>,
+    replaced: FxHashMap<u32, Op>,
+    /// Operations whose waits go.
+    unwaited: FxHashSet<u32>,
+    inserts: Vec<Insert>,
+    /// By the operation that is waited for, the one that waits; made when it is asked for.
+    waiters: Option<FxHashMap<u32, u32>>,
+}
+
+impl<'a> Rank<'a> {
+    fn new(of: &'a RankProgram) -> Self {
+        Self {
+            of,
+            removed: FxHashSet::default(),
+            replaced: FxHashMap::default(),
+            unwaited: FxHashSet::default(),
+            inserts: Vec::new(),
+            waiters: None,
+        }
+    }
+
+    /// The operations of an event, its computation among them.
+    fn calls(&self, event: u64) -> std::ops::Range<u32> {
+        let place = u32::try_from(event + 1).unwrap_or(u32::MAX);
+        let first = self.of.places.partition_point(|&other| other < place);
+        let last = self.of.places.partition_point(|&other| other <= place);
+        first as u32..last as u32
+    }
+
+    fn is_taken(&self, op: u32) -> bool {
+        self.removed.contains(&op) || self.replaced.contains_key(&op)
+    }
+
+    fn remove(&mut self, op: u32) {
+        self.removed.insert(op);
+    }
+
+    fn insert(&mut self, at: (u32, f64), turn: Turn, of: u32, new: New) {
+        self.inserts.push(Insert { at, turn, of, new });
+    }
+
+    /// The operation that waits for this one.
+    fn waiter(&mut self, op: u32) -> Option<u32> {
+        let of = self.of;
+        let waiters = self.waiters.get_or_insert_with(|| {
+            let mut waiters = FxHashMap::default();
+            for (at, op) in (0..).zip(&of.ops) {
+                match op.kind {
+                    OpKind::Wait => drop(waiters.insert(op.arg, at)),
+                    OpKind::Waitall => {
+                        waiters.extend(of.list(op.arg, op.size as u32).iter().map(|&started| (started, at)));
+                    }
+                    _ => {}
+                }
+            }
+            waiters
+        });
+        waiters.get(&op).copied()
+    }
+
+    /// Where a point is, seen from an event.
+    fn position(&self, event: u64, point: Point) -> (u32, f64) {
+        let interval = event.saturating_add_signed(point.interval);
+        let calls = self.calls(interval);
+        match self.of.ops.get(calls.start as usize) {
+            Some(op) if !calls.is_empty() && op.kind == OpKind::Calc => {
+                (calls.start, f64::from(point.fraction).clamp(0.0, 1.0))
+            }
+            _ => (calls.start, 0.0),
+        }
+    }
+
+    fn overlap(&mut self, event: u64, part: Part, post: Point, wait: Point) -> Done {
+        let wanted = |kind: OpKind| match part {
+            Part::Send => matches!(kind, OpKind::Send | OpKind::Isend),
+            Part::Receive => matches!(kind, OpKind::Recv | OpKind::Irecv),
+            Part::Collective => false,
+        };
+        let Some(op) = self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind)) else {
+            return Done::Unknown;
+        };
+        if self.is_taken(op) {
+            return Done::Taken;
+        }
+        let (post, wait) = (self.position(event, post), self.position(event, wait));
+        let mut new = self.of.ops[op as usize];
+        let waited = match new.kind {
+            OpKind::Send | OpKind::Recv => true,
+            // What nobody waits for is not waited for later either.
+            _ => self.waiter(op).is_some(),
+        };
+        new.kind = if part == Part::Send { OpKind::Isend } else { OpKind::Irecv };
+        new.marks &= !Op::WITHIN_CALL;
+        self.remove(op);
+        self.unwaited.insert(op);
+        self.insert(post, Turn::Post, op, New::Post(new));
+        if waited {
+            let turn = if post == wait { Turn::LateWait } else { Turn::Wait };
+            self.insert(wait, turn, op, New::Wait);
+        }
+        Done::Made
+    }
+
+    /// Takes the communication of an event out, and puts a collective in its place if one is given.
+    fn replace(&mut self, event: u64, collective: Option<u32>) -> Result<(), String> {
+        let calls: Vec<u32> = self.calls(event).filter(|&op| is_communication(self.of.ops[op as usize].kind)).collect();
+        let Some(&first) = calls.first() else {
+            return Err(format!("call {event} communicates with nobody"));
+        };
+        for op in calls {
+            self.remove(op);
+            self.unwaited.insert(op);
+        }
+        if let Some(number) = collective {
+            self.insert((first, 0.0), Turn::Post, first, New::Op(Op::collective(number)));
+        }
+        Ok(())
+    }
+
+    /// The rank, changed; `None` if something is waited for before it starts.
+    fn build(mut self) -> Option<RankProgram> {
+        self.inserts.sort_by(|a, b| {
+            let place = |insert: &Insert| (insert.at.0, insert.at.1.to_bits());
+            // Fractions are not negative, so their bits are in their order.
+            place(a).cmp(&place(b)).then(a.turn.cmp(&b.turn)).then(a.of.cmp(&b.of))
+        });
+        let of = self.of;
+        let mut out = Writer {
+            from: of,
+            to: RankProgram { file: of.file, measured: of.measured, ..RankProgram::default() },
+            positions: vec![u32::MAX; of.ops.len()],
+            failed: false,
+        };
+        let mut inserts = self.inserts.iter().peekable();
+        for (at, op) in (0..).zip(&of.ops) {
+            let mut done = 0.0;
+            while let Some(insert) = inserts.next_if(|insert| insert.at.0 == at) {
+                let part = insert.at.1;
+                if op.kind == OpKind::Calc && part > done {
+                    out.piece(at, op, part - done);
+                    done = part;
+                }
+                out.insert(insert);
+            }
+            match op.kind {
+                _ if self.removed.contains(&at) => {}
+                OpKind::Calc if done > 0.0 => {
+                    if done < 1.0 {
+                        out.piece(at, op, 1.0 - done);
+                    }
+                }
+                OpKind::Wait | OpKind::Test if self.unwaited.contains(&op.arg) => {}
+                OpKind::Wait | OpKind::Test => out.wait(at, op, op.arg),
+                OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => out.wait_list(at, op, &self.unwaited),
+                _ => {
+                    let op = self.replaced.get(&at).unwrap_or(op);
+                    out.positions[at as usize] = out.to.ops.len() as u32;
+                    out.push(at, *op);
+                }
+            }
+        }
+        for insert in inserts {
+            out.insert(insert);
+        }
+        (!out.failed).then_some(out.to)
+    }
+}
+
+/// Writes a changed rank.
+struct Writer<'a> {
+    from: &'a RankProgram,
+    to: RankProgram,
+    /// Where the operations of before are now.
+    positions: Vec<u32>,
+    failed: bool,
+}
+
+impl Writer<'_> {
+    /// Appends an operation that stands where this one of before did.
+    fn push(&mut self, like: u32, op: Op) {
+        self.to.ops.push(op);
+        self.to.places.extend(self.from.places.get(like as usize));
+        self.to.sites.extend(self.from.sites.get(like as usize));
+    }
+
+    fn piece(&mut self, at: u32, op: &Op, part: f64) {
+        self.push(at, Op::calc(Time::from_ps(op.duration().ps() * part)));
+    }
+
+    fn wait(&mut self, at: u32, op: &Op, started: u32) {
+        let arg = self.positions[started as usize];
+        self.failed |= arg == u32::MAX;
+        self.push(at, Op { arg, ..*op });
+    }
+
+    fn wait_list(&mut self, at: u32, op: &Op, unwaited: &FxHashSet<u32>) {
+        let first = self.to.lists.len();
+        for started in self.from.list(op.arg, op.size as u32) {
+            if !unwaited.contains(started) {
+                let position = self.positions[*started as usize];
+                self.failed |= position == u32::MAX;
+                self.to.lists.push(position);
+            }
+        }
+        let count = self.to.lists.len() - first;
+        if count > 0 {
+            self.push(at, Op { arg: first as u32, size: count as u64, ..*op });
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        match insert.new {
+            New::Post(op) => {
+                self.positions[insert.of as usize] = self.to.ops.len() as u32;
+                self.push(insert.of, op);
+            }
+            New::Wait => self.wait(insert.of, &Op::wait(0), insert.of),
+            New::Op(op) => self.push(insert.of, op),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! What a change brings: the changed program, played on the same nodes and network.
+//!
+//! ```text
+//! gain = makespan of the program as it is - makespan of the changed program
+//! ```
+//! A change that the simulation shows to deadlock, or that leaves messages nobody receives, has no gain but a reason.
+//! Findings are simulated in parallel, each by itself; their order does not depend on which is done first.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use hayase_advice::model::{Change, Finding, ScenarioChange};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::edit::{Applied, Changed};
+use crate::engine::Watch;
+use crate::node::NodeSpec;
+use crate::report::Status;
+use crate::report::replay::PathPart;
+use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
+use crate::units::Bytes;
+use crate::workload::program::Program;
+use crate::workload::program::collectives::{CollectivesSpec, Operation};
+
+/// Pieces of advice that are tried together one after the other, at most.
+const MOST_TOGETHER: usize = 40;
+
+/// Simulates changes.
+#[derive(Clone, Copy)]
+pub struct Judge<'a> {
+    /// The program as it is, and what it is played on.
+    pub replay: &'a Replay,
+    /// How long a rank takes to copy a byte \[ps/B\].
+    pub copy: f64,
+    /// Looks on and may end each simulation.
+    pub watch: Option<&'a dyn Watch>,
+}
+
+/// What a simulation gave.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Simulated {
+    /// When the last rank ended \[s\].
+    pub makespan_s: f64,
+    /// What its critical path consists of; empty where the run was too long to be walked back through.
+    pub critical_path: Vec<PathPart>,
+    /// Messages that nobody asked for.
+    #[serde(skip)]
+    pub unreceived: u64,
+}
+
+/// A finding and what it would bring.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judged {
+    /// The finding.
+    pub finding: Finding,
+    /// The changed run, or why there is none: a sentence's end.
+    pub changed: Result<Simulated, String>,
+    /// Calls whose change could not be played, or that were not listed.
+    pub not_in_it: u64,
+}
+
+impl Judged {
+    /// Time saved \[s\]; negative where the change costs time.
+    pub fn saved_s(&self, base: &Simulated) -> Option<f64> {
+        self.changed.as_ref().ok().map(|changed| base.makespan_s - changed.makespan_s)
+    }
+}
+
+/// Several changes in one program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Together {
+    /// What it gave.
+    pub changed: Simulated,
+    /// The findings that are in it, by id, in the order in which they were taken.
+    pub taken: Vec<String>,
+    /// Those that are not, each with the reason.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// Advice, best first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ranked {
+    /// The program as it is, where it was simulated.
+    pub base: Option<Simulated>,
+    /// The findings.
+    pub findings: Vec<Judged>,
+    /// What can be done at once.
+    pub together: Option<Together>,
+}
+
+impl<'a> Judge<'a> {
+    /// Simulates all findings and ranks them: by the time they save, then those of which that is not known by the time at stake.
+    ///
+    /// Cost: one simulation each, and up to one more for all together.
+    pub fn rank(&self, base: &Simulated, findings: Vec<Finding>) -> Ranked {
+        let mut judged: Vec<Judged> = findings.into_par_iter().map(|finding| self.judge(base, finding)).collect();
+        judged.sort_by(|a, b| order(a, b, base));
+        let together = self.together(base, &judged);
+        Ranked { base: Some(base.clone()), findings: judged, together }
+    }
+
+    /// Simulates one finding.
+    pub fn judge(&self, base: &Simulated, finding: Finding) -> Judged {
+        let left_out = match &finding.change {
+            Change::Program { left_out, .. } => *left_out,
+            _ => 0,
+        };
+        match self.change(&finding.change) {
+            Err(why) => Judged { finding, changed: Err(why), not_in_it: left_out },
+            Ok((replay, applied)) => {
+                let not_in_it = left_out + applied.taken + applied.unknown;
+                Judged { finding, changed: self.play(&replay, base.unreceived), not_in_it }
+            }
+        }
+    }
+
+    /// What the change makes of the replay.
+    fn change(&self, change: &Change) -> Result<(Replay, Applied), String> {
+        match change {
+            Change::None => Err("there is no change that follows from the run alone".into()),
+            Change::Program { edits, .. } => {
+                let mut changed = Changed::new(&self.replay.program, self.copy);
+                let applied = changed.add(edits)?;
+                Ok((self.replay.with_program(Arc::new(changed.build()?)), applied))
+            }
+            Change::Scenario(change) => Ok((scenario(self.replay, change)?, Applied::default())),
+        }
+    }
+
+    /// Plays it; `known` messages are not received in the program as it is.
+    ///
+    /// # Errors
+    /// It does not come to its end.
+    pub fn play(&self, replay: &Replay, known: u64) -> Result<Simulated, String> {
+        let replayed = replay.run(ReplayOptions { watch: self.watch, ..ReplayOptions::default() });
+        let simulated = outcome(&replayed)?;
+        if simulated.unreceived > known {
+            return Err(format!("{} messages would not be received", simulated.unreceived - known));
+        }
+        Ok(simulated)
+    }
+
+    /// What saves time, in one program: in the order of gain, each that still applies and does not make it slower again.
+    fn together(&self, base: &Simulated, judged: &[Judged]) -> Option<Together> {
+        let good: Vec<&Judged> =
+            judged.iter().filter(|judged| judged.saved_s(base).is_some_and(|saved| saved > 0.0)).collect();
+        let (first, rest) = good.split_first()?;
+        if rest.is_empty() {
+            return None;
+        }
+        let mut taken = vec![*first];
+        let mut changed = first.changed.clone().ok()?;
+        let mut left_out = Vec::new();
+        // At once where that works; one by one where it does not.
+        match self.all(base, &good) {
+            Ok(all) if all.makespan_s <= changed.makespan_s => (taken, changed) = (good, all),
+            _ => {
+                for &judged in rest.iter().take(MOST_TOGETHER) {
+                    taken.push(judged);
+                    let why = match self.all(base, &taken) {
+                        Ok(all) if all.makespan_s <= changed.makespan_s => {
+                            changed = all;
+                            continue;
+                        }
+                        Ok(_) => "it brings nothing beside those before it".to_owned(),
+                        Err(why) => why,
+                    };
+                    taken.pop();
+                    left_out.push((judged.finding.id.clone(), why));
+                }
+                let more = rest.iter().skip(MOST_TOGETHER);
+                left_out.extend(more.map(|judged| (judged.finding.id.clone(), "it was not tried".to_owned())));
+            }
+        }
+        let taken = taken.into_iter().map(|judged| judged.finding.id.clone()).collect();
+        Some(Together { changed, taken, left_out })
+    }
+
+    /// All these changes at once.
+    fn all(&self, base: &Simulated, judged: &[&Judged]) -> Result<Simulated, String> {
+        let program: &Program = &self.replay.program;
+        let mut changed = Changed::new(program, self.copy);
+        let mut replay = self.replay.clone();
+        for judged in judged {
+            match &judged.finding.change {
+                Change::None => {}
+                Change::Program { edits, .. } => {
+                    changed.add(edits)?;
+                }
+                Change::Scenario(change) => replay = scenario(&replay, change)?,
+            }
+        }
+        self.play(&replay.with_program(Arc::new(changed.build()?)), base.unreceived)
+    }
+}
+
+/// What a replay says of itself.
+///
+/// # Errors
+/// It did not come to its end.
+pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
+    match replayed.report.status {
+        Status::Complete => Ok(Simulated {
+            makespan_s: replayed.report.makespan_s,
+            critical_path: replayed.report.critical_path.as_ref().map_or_else(Vec::new, |path| path.kinds.clone()),
+            unreceived: replayed.report.unreceived,
+        }),
+        Status::Deadlocked => Err(match replayed.stuck.first() {
+            Some(stuck) => {
+                format!("the changed program would deadlock: rank {} waits for {}", stuck.rank.0, stuck.what)
+            }
+            None => "the changed program would deadlock".to_owned(),
+        }),
+        _ => Err("the simulation was stopped".to_owned()),
+    }
+}
+
+/// The same program on what a change makes of the scenario.
+fn scenario(replay: &Replay, change: &ScenarioChange) -> Result<Replay, String> {
+    let mut replay = replay.clone();
+    match change {
+        ScenarioChange::RaiseEager { to } => match &mut replay.node {
+            NodeSpec::Loggps(spec) => {
+                // Where the packet's length was that of S by default, it stays what it was.
+                spec.s.get_or_insert(spec.sync.clone());
+                spec.sync = Bytes(*to).into();
+            }
+            NodeSpec::Loggp(spec) => spec.sync = Some(Bytes(*to).into()),
+            other => return Err(format!("the node model `{}` knows no limit S", other.name())),
+        },
+        ScenarioChange::Placement { nodes } => {
+            return replay.with_nodes(nodes).ok_or_else(|| "the ranks do not fit there".to_owned());
+        }
+        ScenarioChange::Algorithm { collective, algorithm } => {
+            replay.collectives = with_algorithm(&replay.collectives, collective, algorithm)?;
+        }
+    }
+    Ok(replay)
+}
+
+/// Collectives with one algorithm named.
+pub(super) fn with_algorithm(
+    spec: &CollectivesSpec,
+    collective: &str,
+    algorithm: &str,
+) -> Result<CollectivesSpec, String> {
+    let key = collective.to_ascii_lowercase().replace('_', "-");
+    let mut spec = spec.clone();
+    let operation = Operation::ALL.iter().find(|operation| operation.name() == key);
+    let Some(field) = operation.map(|&operation| spec.named_mut(operation)) else {
+        return Err(format!("there is no collective operation {collective}"));
+    };
+    *field = Some(algorithm.to_owned().into());
+    match spec.check().is_empty() {
+        true => Ok(spec),
+        false => Err(format!("{collective} is not done by an algorithm `{algorithm}`")),
+    }
+}
+
+/// The more it saves the earlier; what was not simulated comes last.
+fn order(a: &Judged, b: &Judged, base: &Simulated) -> Ordering {
+    let by_gain = match (a.saved_s(base), b.saved_s(base)) {
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    };
+    by_gain.then_with(|| by_stake(&a.finding, &b.finding))
+}
+
+/// The more time is at stake the earlier.
+pub fn by_stake(a: &Finding, b: &Finding) -> Ordering {
+    b.time_ns
+        .cmp(&a.time_ns)
+        .then_with(|| a.rule.cmp(&b.rule))
+        .then_with(|| a.id.len().cmp(&b.id.len()))
+        .then_with(|| a.id.cmp(&b.id))
+}

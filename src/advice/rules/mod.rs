@@ -1,0 +1,167 @@
+//! Rules that need a simulation; those that need only the run are in the crate `hayase-advice`.
+//!
+//! One file each; the text in it is what `hayase explain` prints.
+
+mod a201_placement;
+mod a202_algorithm;
+mod a203_latency;
+mod a204_eager;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hayase_advice::model::{Certainty, Change, Finding, Location, Place, Ranks, Role, RuleId, ScenarioChange};
+use hayase_advice::rules::Rule;
+
+use super::gain::{Judge, Simulated, outcome};
+use crate::ids::RankId;
+use crate::output::table::seconds;
+use crate::player::Transfer;
+use crate::scenario::replay::{ReplayOptions, Replayed};
+use crate::workload::program::Program;
+
+/// The rules of this room.
+pub const SIMULATED: &[Rule] = &[a201_placement::RULE, a202_algorithm::RULE, a203_latency::RULE, a204_eager::RULE];
+
+/// All rules, by number.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    hayase_advice::rules::ALL.iter().chain(SIMULATED)
+}
+
+/// The rule with this number or name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    all().find(|rule| rule.id.to_string().eq_ignore_ascii_case(name) || rule.name.eq_ignore_ascii_case(name))
+}
+
+/// The program as it is, played.
+#[derive(Debug)]
+pub struct Base {
+    /// The program.
+    pub program: Arc<Program>,
+    /// How it ended.
+    pub simulated: Simulated,
+    /// All that came out.
+    pub replayed: Replayed,
+    /// What the rules need of it.
+    pub(super) seen: Seen,
+}
+
+/// Messages of a run.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Bytes from rank to rank \[B\].
+    pub matrix: BTreeMap<(u32, u32), u64>,
+    /// By rank and operation that sends, messages that waited for their receiver.
+    pub waited: BTreeMap<(u32, u32), Waited>,
+}
+
+/// Messages that waited.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waited {
+    pub count: u64,
+    pub ns: u64,
+    pub largest: u64,
+}
+
+impl Seen {
+    fn transfer(&mut self, transfer: &Transfer, eager: Option<u64>) {
+        *self.matrix.entry((transfer.src.0, transfer.dst.0)).or_default() += transfer.bytes;
+        if let (true, Some(op)) = (transfer.waited, transfer.op)
+            && eager.is_some_and(|eager| transfer.bytes > eager)
+        {
+            let waited = self.waited.entry((transfer.src.0, op)).or_default();
+            waited.count += 1;
+            waited.ns += ((transfer.begin - transfer.called).ps() / 1000.0) as u64;
+            waited.largest = waited.largest.max(transfer.bytes);
+        }
+    }
+}
+
+impl Base {
+    /// Plays the program as it is; `keep` says that everything is to be kept, however long the run.
+    ///
+    /// # Errors
+    /// What came out where the program does not come to its end.
+    pub fn new(judge: &Judge<'_>, keep: bool) -> Result<Self, Box<Replayed>> {
+        let mut seen = Seen::default();
+        let limit = eager(judge);
+        let mut on_transfer = |transfer: &Transfer| seen.transfer(transfer, limit);
+        let replayed = judge.replay.run(ReplayOptions {
+            keep,
+            watch: judge.watch,
+            on_transfer: Some(&mut on_transfer),
+            ..ReplayOptions::default()
+        });
+        match outcome(&replayed) {
+            Ok(simulated) => Ok(Self { program: Arc::clone(&judge.replay.program), simulated, replayed, seen }),
+            Err(_) => Err(Box::new(replayed)),
+        }
+    }
+}
+
+/// The longest message that is sent without waiting for its receiver \[B\], where the node model has such a limit.
+pub fn eager(judge: &Judge<'_>) -> Option<u64> {
+    use crate::node::NodeSpec;
+    match &judge.replay.node {
+        NodeSpec::Loggps(spec) => Some(spec.sync.0),
+        NodeSpec::Loggp(spec) => spec.sync.as_ref().map(|limit| limit.0),
+        _ => None,
+    }
+}
+
+/// What a simulation of the run shows, beside what the run itself showed (`known`). They have no numbers yet.
+pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding> {
+    let mut findings = a201_placement::find(base, judge);
+    findings.extend(a202_algorithm::find(base, judge));
+    if !known.iter().any(|finding| finding.rule == RuleId::A105) {
+        findings.extend(a203_latency::find(base));
+    }
+    let raised = |finding: &Finding| matches!(finding.change, Change::Scenario(ScenarioChange::RaiseEager { .. }));
+    if !known.iter().any(raised) {
+        findings.extend(a204_eager::find(base));
+    }
+    let mut counts: BTreeMap<RuleId, u32> = BTreeMap::new();
+    for finding in &mut findings {
+        let count = counts.entry(finding.rule).or_default();
+        *count += 1;
+        finding.id = format!("{}-{count}", finding.rule);
+    }
+    findings
+}
+
+/// A finding that says nothing yet.
+fn empty(rule: RuleId) -> Finding {
+    Finding {
+        id: String::new(),
+        rule,
+        certainty: Certainty::Check,
+        title: String::new(),
+        text: Vec::new(),
+        places: Vec::new(),
+        blockers: Vec::new(),
+        ranks: Ranks::default(),
+        occurrences: 0,
+        executions: 0,
+        bytes: 0,
+        time_ns: 0,
+        caveats: Vec::new(),
+        change: Change::None,
+    }
+}
+
+/// Where an operation is called; by what it is, where the line is not known.
+fn place(program: &Program, rank: u32, op: u32) -> Location {
+    match program.site(RankId(rank), op) {
+        Some(site) => Location::parse(site),
+        None => Location { file: "?".into(), line: 0 },
+    }
+}
+
+fn a_place(location: &Location, role: Role, occurrences: u64) -> Place {
+    Place { location: location.clone(), role, call: None, iterations: None, occurrences, whole: occurrences }
+}
+
+/// A time in words.
+fn written(ns: u64) -> String {
+    seconds(ns as f64 * 1e-9)
+}

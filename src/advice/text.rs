@@ -1,0 +1,153 @@
+//! Advice for a terminal, and as JSON.
+
+use std::fmt::Write as _;
+
+use hayase_advice_page::{Certainty, Finding, PageData, Role};
+use serde_json::{Value, json};
+
+use super::page::path;
+use super::{Ranked, Simulated};
+use crate::output::table::{Grid, printable, seconds};
+
+/// The version of the form of advice in JSON.
+pub const SCHEMA: &str = "hayase-advice-1";
+
+/// A table, best first, and then each piece in words.
+pub fn text(page: &PageData, ranked: &Ranked) -> String {
+    let mut text = String::new();
+    let _ = writeln!(text, "{}", printable(&page.program));
+    for (name, value) in &page.facts {
+        let _ = writeln!(text, "{name}: {}", printable(value));
+    }
+    if let Some(base) = &ranked.base {
+        let _ = writeln!(text, "simulated: {}{}", seconds(base.makespan_s), on_path(base));
+    }
+    for note in &page.notes {
+        let _ = writeln!(text, "note: {}", printable(note));
+    }
+    if page.findings.is_empty() {
+        text.push_str("\nnothing was found that could be improved\n");
+        return text;
+    }
+    let mut grid = Grid::new().number("gain [ms]").number("gain").text("advice").text("place").text("what to do");
+    for finding in &page.findings {
+        let (saved, share) = match finding.gain {
+            Some(gain) => (format!("{:.3}", 1e3 * gain.saved_s()), format!("{:.1} %", 100.0 * gain.share())),
+            None => ("-".to_owned(), "-".to_owned()),
+        };
+        let check = if finding.certainty == Certainty::Check { " (check)" } else { "" };
+        grid.row([saved, share, finding.id.clone(), place(finding), format!("{}{check}", printable(&finding.title))]);
+    }
+    let _ = write!(text, "\n{}", grid.to_text());
+    if let Some(together) = &ranked.together
+        && let Some(base) = &ranked.base
+    {
+        let saved = base.makespan_s - together.changed.makespan_s;
+        let _ = writeln!(
+            text,
+            "\ntogether ({}): {} instead of {}, {:.1} % less{}",
+            together.taken.join(", "),
+            seconds(together.changed.makespan_s),
+            seconds(base.makespan_s),
+            if base.makespan_s > 0.0 { 100.0 * saved / base.makespan_s } else { 0.0 },
+            on_path(&together.changed),
+        );
+        for (id, why) in &together.left_out {
+            let _ = writeln!(text, "  without {id}: {why}");
+        }
+    }
+    for finding in &page.findings {
+        details(&mut text, finding);
+    }
+    // Long paths hide what differs.
+    match common_folder(page) {
+        Some(folder) => text.replace(&folder, ""),
+        None => text,
+    }
+}
+
+/// The folder that all files of the source are below, with its last `/`; where they are named from the root.
+fn common_folder(page: &PageData) -> Option<String> {
+    let mut files = page.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.as_str());
+    let mut files = files.by_ref().filter(|file| file.starts_with('/'));
+    let mut common = files.next()?;
+    common = &common[..=common.rfind('/')?];
+    for file in files {
+        while !file.starts_with(common) {
+            common = &common[..=common.strip_suffix('/')?.rfind('/')?];
+        }
+    }
+    (common.len() > 1).then(|| common.to_owned())
+}
+
+fn on_path(run: &Simulated) -> String {
+    match run.critical_path.is_empty() {
+        true => String::new(),
+        false => format!("; on the critical path: {}", path(&run.critical_path)),
+    }
+}
+
+/// The first place, as it is shown in a line.
+fn place(finding: &Finding) -> String {
+    let first = finding.marks.iter().find(|mark| mark.role == Role::Communication).or(finding.marks.first());
+    first.map_or_else(|| "-".to_owned(), |mark| printable(&short(&mark.file, mark.line)).to_string())
+}
+
+/// A file without its folders, and the line.
+fn short(file: &str, line: u32) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
+}
+
+fn details(text: &mut String, finding: &Finding) {
+    let _ = writeln!(text, "\n{} {}", finding.id, printable(&finding.title));
+    for line in &finding.text {
+        let _ = writeln!(text, "    {}", printable(line));
+    }
+    for mark in &finding.marks {
+        let _ =
+            writeln!(text, "    {:<18} {}: {}", mark.role.name(), short(&mark.file, mark.line), printable(&mark.text));
+    }
+    for (name, value) in &finding.facts {
+        let _ = writeln!(text, "    {name}: {}", printable(value));
+    }
+    for caveat in &finding.caveats {
+        let _ = writeln!(text, "    check: {}", printable(caveat));
+    }
+}
+
+/// The same for programs: the findings as they were found, with their changes and gains.
+pub fn json(page: &PageData, ranked: &Ranked) -> Value {
+    let findings: Vec<Value> = ranked
+        .findings
+        .iter()
+        .map(|judged| {
+            let mut value = serde_json::to_value(&judged.finding).unwrap_or_default();
+            if let Some(map) = value.as_object_mut() {
+                let (changed, why_not) = match &judged.changed {
+                    Ok(changed) => (serde_json::to_value(changed).unwrap_or_default(), Value::Null),
+                    Err(why) => (Value::Null, why.clone().into()),
+                };
+                let saved = ranked.base.as_ref().and_then(|base| judged.saved_s(base));
+                map.insert("gain_s".into(), saved.into());
+                map.insert("changed".into(), changed);
+                map.insert("not_simulated".into(), why_not);
+                map.insert("calls_not_simulated".into(), judged.not_in_it.into());
+            }
+            value
+        })
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "program": page.program,
+        "facts": page.facts.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect::<serde_json::Map<String, Value>>(),
+        "simulated": ranked.base,
+        "notes": page.notes,
+        "findings": findings,
+        "together": ranked.together.as_ref().map(|together| json!({
+            "changed": together.changed,
+            "taken": together.taken,
+            "left_out": together.left_out.iter().map(|(id, why)| json!({"id": id, "why": why})).collect::<Vec<_>>(),
+        })),
+    })
+}
