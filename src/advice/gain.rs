@@ -223,7 +223,7 @@ fn scenario(replay: &Replay, change: &ScenarioChange) -> Result<Replay, String> 
         ScenarioChange::RaiseEager { to } => match &mut replay.node {
             NodeSpec::Loggps(spec) => {
                 // Where the packet's length was that of S by default, it stays what it was.
-                spec.s.get_or_insert(spec.sync.clone());
+                spec.s.get_or_insert(spec.sync);
                 spec.sync = Bytes(*to).into();
             }
             NodeSpec::Loggp(spec) => spec.sync = Some(Bytes(*to).into()),

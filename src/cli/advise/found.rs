@@ -109,9 +109,12 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
 }
 
+/// What a call is compared by: its kind, its place in the program, and of a message the partner and the size.
+type Call = (OpKind, Option<u32>, Option<(u32, u64)>);
+
 /// The first rank whose calls are not the same in two programs: kinds, messages and numbers of calls.
 fn difference(a: &Program, b: &Program) -> Option<u32> {
-    let calls = |rank: &RankProgram| -> Vec<(OpKind, Option<u32>, Option<(u32, u64)>)> {
+    let calls = |rank: &RankProgram| -> Vec<Call> {
         let message = |op: &Op| match op.kind {
             OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv => Some((op.peer, op.size)),
             _ => None,
