@@ -1,6 +1,6 @@
 //! The benchmark: what the two processes do.
 //!
-//! Rank 1 does what rank 0 tells it in an [`Order`] (a message of fixed length) and nothing else, so both always agree on
+//! Rank 1 does what rank 0 tells it in an `Order` (a message of fixed length) and nothing else, so both always agree on
 //! what comes next. Times are of the monotonic clock; what reading it costs is taken off. A round trip of a short message takes
 //! little longer than reading the clock, so several are timed together.
 
