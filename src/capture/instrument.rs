@@ -30,7 +30,9 @@ impl Family {
             return Some(Self::Clang);
         }
         let fortran = first.starts_with("GNU Fortran");
-        if !fortran && !answer.contains("Free Software Foundation") {
+        // "true (GNU coreutils) 8.32" is of the same foundation.
+        let other = first.contains("(GNU ") && !first.contains("Toolchain");
+        if !fortran && (other || !answer.contains("Free Software Foundation")) {
             return None;
         }
         // "gcc (Debian 12.2.0-14+deb12u1) 12.2.0": what is in brackets is the distribution's.
@@ -219,6 +221,7 @@ mod tests {
     #[test]
     fn compilers_are_known_by_what_they_say_of_themselves() {
         assert_eq!(Family::of(GCC), Some(GNU));
+        assert_eq!(Family::of("true (GNU coreutils) 8.32\nCopyright (C) 2020 Free Software Foundation, Inc."), None);
         let fortran =
             "GNU Fortran (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.";
         assert_eq!(Family::of(fortran), Some(Family::Gnu { version: 12, fortran: true }));
