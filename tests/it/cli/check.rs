@@ -32,7 +32,7 @@ error[syntax]: unclosed table
 
 error[unknown-file]: `notes.txt` does not look like anything that can be checked
  |
- = help: scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml
+ = help: scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml, data sets x.prog, x.comp, x.comm
 
 error[missing-file]: there is no file `missing.toml`
  |
