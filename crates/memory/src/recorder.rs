@@ -95,7 +95,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Takes an access that continues the open run of the site with this [`key`]; `false`: it does not, nothing has
-    /// happened.
+    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not compared.
     #[inline(always)]
     pub fn extend(&mut self, key: u64, address: u64) -> bool {
         let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
@@ -112,7 +112,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Takes an access that continues the open gather of the site with this [`key`]; `false`: it does not, nothing has
-    /// happened.
+    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not compared.
     #[inline(always)]
     pub fn extend_gather(&mut self, key: u64, address: u64) -> bool {
         let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;

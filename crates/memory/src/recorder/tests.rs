@@ -80,6 +80,9 @@ fn expected(steps: &[Step]) -> Vec<Accesses> {
 /// Sites from this one on access any number of bytes.
 const VARIED: u64 = 10_000;
 
+/// Sites from this one on to `VARIED` access four bytes, those before it eight.
+const FOUR: u64 = 9_000;
+
 fn site(number: u64, write: bool) -> u64 {
     key(0x40_1000 + 5 * number, write)
 }
@@ -105,7 +108,7 @@ fn any_steps() -> impl Strategy<Value = Vec<Step>> {
     let gather = (0..4_u64, vec(0..5000_u64, 1..80)).prop_map(|(at, addresses)| {
         let mut steps = Vec::new();
         for (i, address) in (0_u64..).zip(addresses) {
-            steps.push(Step::Access(site(at, false), 0x9000 + 4 * i, 4));
+            steps.push(Step::Access(site(FOUR + at, false), 0x9000 + 4 * i, 4));
             steps.push(Step::Access(site(at + 1, false), 8 * address, 8));
         }
         steps
