@@ -77,6 +77,8 @@ impl Wishes {
         }
         if self.token {
             set("HAYASE_CAPTURE_TOKEN", "1".into());
+            // A deadlock is said by `hayase record`, with lines of the source.
+            set("HAYASE_CAPTURE_QUIET", "1".into());
         }
         if let Some(events) = self.stop_events {
             set("HAYASE_CAPTURE_STOP_EVENTS", events.to_string());
@@ -96,6 +98,7 @@ const VARIABLES: &[&str] = &[
     "HAYASE_CAPTURE_DIR",
     "HAYASE_CAPTURE_CLOCK",
     "HAYASE_CAPTURE_TOKEN",
+    "HAYASE_CAPTURE_QUIET",
     "HAYASE_CAPTURE_STOP_EVENTS",
     "HAYASE_CAPTURE_STOP_SECONDS",
     "HAYASE_CAPTURE_MEMORY",
@@ -189,10 +192,11 @@ mod tests {
         let wishes = Wishes { token: true, clock: Some("wall"), ..Wishes::default() };
         let (library, folder) = (Path::new("/c/lib.so"), Path::new("/run"));
         let command = launch(Launcher::OpenMpi, &["mpirun", "-np", "2", "./a"]).recording(library, folder, &wishes);
-        let expected = "-x LD_PRELOAD -x HAYASE_CAPTURE_DIR -x HAYASE_CAPTURE_CLOCK -x HAYASE_CAPTURE_TOKEN -np 2 ./a";
+        let expected = "-x LD_PRELOAD -x HAYASE_CAPTURE_DIR -x HAYASE_CAPTURE_CLOCK -x HAYASE_CAPTURE_TOKEN \
+                        -x HAYASE_CAPTURE_QUIET -np 2 ./a";
         assert_eq!(words(&command).join(" "), expected);
         let set: Vec<&OsStr> = command.get_envs().filter(|(_, value)| value.is_some()).map(|(name, _)| name).collect();
-        let names = ["HAYASE_CAPTURE_CLOCK", "HAYASE_CAPTURE_DIR", "HAYASE_CAPTURE_TOKEN", "LD_PRELOAD"];
+        let names = ["HAYASE_CAPTURE_CLOCK", "HAYASE_CAPTURE_DIR", "HAYASE_CAPTURE_QUIET", "HAYASE_CAPTURE_TOKEN", "LD_PRELOAD"];
         assert_eq!(set, names.map(OsStr::new));
         let command = launch(Launcher::Hydra, &["mpiexec", "-n", "2", "./a"]).recording(library, folder, &wishes);
         assert_eq!(words(&command), ["-n", "2", "./a"]);

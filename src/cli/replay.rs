@@ -157,6 +157,7 @@ pub(super) fn loader(args: &PlayedOn) -> Loader {
     if let Some(seed) = args.seed {
         loader = loader.seed(seed);
     }
+    loader = loader.wildcards(args.wildcards.into());
     args.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
 }
 

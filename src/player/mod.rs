@@ -105,6 +105,8 @@ pub struct Transfer {
     pub bytes: u64,
     /// The operation that sends it; `None` inside a collective.
     pub op: Option<u32>,
+    /// The operation that receives it; `None` inside a collective, and where the node model does not say it.
+    pub received_by: Option<u32>,
     /// When its send is called.
     pub called: Time,
     /// When the sender's overhead for its bytes begins; later than `called` where the sender waits for the receiver.

@@ -307,9 +307,21 @@ impl Player<'_> {
         self.bytes += bytes;
         if let Some(on_transfer) = &mut self.on_transfer {
             let [called, begin, leave, arrive] = times;
-            let op = (sent_by & STEP == 0).then_some(sent_by);
-            let end = self.now;
-            on_transfer(&Transfer { message: number, src, dst, bytes, op, called, begin, waited, leave, arrive, end });
+            let [sent_by, received_by] = [sent_by, op].map(|op| (op & STEP == 0).then_some(op));
+            on_transfer(&Transfer {
+                message: number,
+                src,
+                dst,
+                bytes,
+                op: sent_by,
+                received_by,
+                called,
+                begin,
+                waited,
+                leave,
+                arrive,
+                end: self.now,
+            });
         }
         self.done(rank, op, Done { marks, end: self.now, message: number, peer: src });
     }

@@ -206,7 +206,7 @@ impl Rules<'_> {
                     self.ranks[me as usize].requests.insert(key, Request::Receive(message.0, message.1));
                     return true;
                 }
-                let done = self.receive(me, message);
+                let done = self.receive(me, key, message);
                 if !done {
                     self.ranks[me as usize].blocked = Some(message);
                 }
@@ -242,7 +242,7 @@ impl Rules<'_> {
     fn wait(&mut self, me: u32, key: u32) -> bool {
         match self.ranks[me as usize].requests.get(&key) {
             Some(&Request::Receive(channel, message)) => {
-                let done = self.receive(me, (channel, message));
+                let done = self.receive(me, key, (channel, message));
                 if done {
                     self.ranks[me as usize].requests.remove(&key);
                 }
@@ -290,8 +290,8 @@ impl Rules<'_> {
         (number, channel.asked - 1)
     }
 
-    /// Waits for a message; whether it has been sent.
-    fn receive(&mut self, me: u32, (number, message): (u32, u64)) -> bool {
+    /// Waits for a message, which an operation asked for; whether it has been sent.
+    fn receive(&mut self, me: u32, asked: u32, (number, message): (u32, u64)) -> bool {
         let channel = &mut self.channels[number as usize];
         let at = (message - channel.before) as usize;
         let Some(found) = channel.sent.get_mut(at) else {
@@ -318,6 +318,7 @@ impl Rules<'_> {
                 dst: RankId(me),
                 bytes,
                 op: (op != u32::MAX).then_some(op),
+                received_by: (asked & STEP == 0).then_some(asked),
                 called: sent,
                 begin: sent,
                 waited: false,

@@ -42,6 +42,10 @@ pub struct ReplayReport {
     pub breakdown: Vec<Spread>,
     /// The longest waits between two ranks, longest first.
     pub waits: Vec<Wait>,
+    /// Of receives that left open from whom or with what tag, and of which it is known what came in the recorded run: what
+    /// they took here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_receives: Option<OpenReceives>,
     /// What made it last as long as it did; where the run is complete and not too long to be walked back through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<CriticalPath>,
@@ -54,6 +58,19 @@ pub struct ReplayReport {
     pub fingerprint: String,
     /// What may differ from machine to machine.
     pub meta: Meta,
+}
+
+/// Receives that left open what they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OpenReceives {
+    /// What they take: `recorded`, what came in the recorded run, or `arrival`, what comes first.
+    pub take: &'static str,
+    /// How many there are.
+    pub receives: u64,
+    /// How many took a message, and the node model says which.
+    pub seen: u64,
+    /// How many of these took one of the rank, with the tag, of the recorded run.
+    pub as_recorded: u64,
 }
 
 /// Where the time of one rank went \[s\].

@@ -8,6 +8,7 @@ use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
 use crate::node::NodeSpec;
+use crate::workload::program::Wildcards;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
 pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
@@ -23,6 +24,7 @@ const DEPTH: u32 = 8;
 pub struct Loader {
     parts: Vec<Part>,
     on_read: Option<OnRead>,
+    pub(super) wildcards: Wildcards,
 }
 
 #[derive(Clone, Debug)]
@@ -144,6 +146,13 @@ impl Loader {
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         self.set("--seed", &format!("seed={seed}"))
+    }
+
+    /// What receives of a program take that left open from whom.
+    #[must_use]
+    pub fn wildcards(mut self, wildcards: Wildcards) -> Self {
+        self.wildcards = wildcards;
+        self
     }
 
     /// `--set topology.fat-tree.p=4`: any key of a scenario by its dotted name. The value is TOML, or a text where it

@@ -21,13 +21,13 @@ use crate::player::{
     Activity, ActivityKind, OnActivity, OnTransfer, Play, Played, Player, RankTimes, Stuck, Transfer, loggopsim, rules,
 };
 use crate::record::{History, PathStep, critical_path};
-use crate::report::replay::{RankReport, ReplayReport, SCHEMA, Spread, Wait};
+use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{self, Meta, Status};
 use crate::routing::Router;
 use crate::sharing::SharingSpec;
 use crate::transport::{Load, TransportSpec};
 use crate::units::Time;
-use crate::workload::program::Program;
+use crate::workload::program::{Op, Program, Wildcards};
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
 
 /// Waits between two ranks that a report holds.
@@ -52,6 +52,8 @@ pub struct Replay {
     pub collectives: CollectivesSpec,
     /// How fast processors are, relative to those of the trace.
     pub cpu_speed: f64,
+    /// What receives take that left open from whom.
+    pub wildcards: Wildcards,
     fabric: Option<Placed>,
     seed: u64,
 }
@@ -118,6 +120,7 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text; that there is no topology or workload is none.
     pub fn load_replay(self, program: Arc<Program>, name: &str, cpu_speed: f64) -> Result<Replay, Invalid> {
+        let wildcards = self.wildcards;
         let mut texts = self.gather();
         // A topology may be missing; a parameter of the machine may not.
         let incomplete = texts.is_incomplete();
@@ -125,6 +128,7 @@ impl Loader {
         texts.only_first_mistakes();
         let (mut sources, mut diagnostics) = texts.into_parts();
         let replay = built(&sections, program, name, cpu_speed, &mut sources, &mut diagnostics);
+        let replay = replay.map(|replay| Replay { wildcards, ..replay });
         build::finish(replay, sources, diagnostics)
     }
 }
@@ -171,7 +175,8 @@ fn built(
         Section::Broken => return None,
     };
     let seed = build::seed(sections);
-    Some(Replay { program, name: name.to_owned(), node, collectives, cpu_speed, fabric, seed })
+    let wildcards = Wildcards::default();
+    Some(Replay { program, name: name.to_owned(), node, collectives, cpu_speed, wildcards, fabric, seed })
 }
 
 fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Placed> {
@@ -219,7 +224,17 @@ impl Replay {
         };
         let expander = Expander::new(self.collectives.clone());
         let mut waits = Waits::default();
+        let pinned = self.program.pinned();
+        let unpinned = (pinned > 0 && self.wildcards == Wildcards::Arrival).then(|| self.program.unpinned());
+        let program = unpinned.as_ref().unwrap_or(&self.program);
+        let (mut matched, mut as_recorded) = (0_u64, 0_u64);
         let mut see_transfer = |transfer: &Transfer| {
+            if pinned > 0
+                && let Some((op, sent)) = self.open_receive(transfer)
+            {
+                matched += 1;
+                as_recorded += u64::from((op.peer, op.tag) == (transfer.src.0, sent.tag));
+            }
             history.borrow_mut().transfer(transfer);
             if let Some(on_transfer) = &mut on_transfer {
                 on_transfer(transfer);
@@ -228,7 +243,7 @@ impl Replay {
         let played = match (&self.node, self.node.costs()) {
             (NodeSpec::Loggopsim(spec), _) => {
                 // The expander is there, so there is nothing that could not be spelled out.
-                let graphs = loggopsim::as_graphs(&self.program, &expander);
+                let graphs = loggopsim::as_graphs(program, &expander);
                 let mut see = |activity: &Activity| {
                     history.borrow_mut().activity(activity);
                     if let Some(on_activity) = &mut on_activity {
@@ -237,7 +252,7 @@ impl Replay {
                 };
                 loggopsim::play(&graphs, spec, self.cpu_speed, Some(&mut see), Some(&mut see_transfer), &go_on)
             }
-            (NodeSpec::ReceiveTimes(spec), _) if rules::apply(&self.program) => {
+            (NodeSpec::ReceiveTimes(spec), _) if rules::apply(program) => {
                 let table = spec.table();
                 let mut see = |activity: &Activity| {
                     waits.see(activity);
@@ -247,7 +262,7 @@ impl Replay {
                     }
                 };
                 let observers = (Some(&mut see as OnActivity<'_>), Some(&mut see_transfer as OnTransfer<'_>));
-                rules::play(&self.program, &table, &expander, self.cpu_speed, observers, &go_on)
+                rules::play(program, &table, &expander, self.cpu_speed, observers, &go_on)
             }
             (_, Some(costs)) => {
                 let mut see = |activity: &Activity| {
@@ -258,7 +273,7 @@ impl Replay {
                     }
                 };
                 let play = Play {
-                    program: &self.program,
+                    program,
                     costs,
                     expand: Some(&expander),
                     cpu_speed: self.cpu_speed,
@@ -291,8 +306,27 @@ impl Replay {
             .filter(|_| whole)
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
         let mut report = self.report(&played, waits, meta);
+        report.open_receives = (pinned > 0).then(|| OpenReceives {
+            take: self.wildcards.name(),
+            receives: pinned,
+            seen: matched,
+            as_recorded,
+        });
         report.critical_path = path.as_ref().map(|path| replay_path::summary(path, self));
         Replayed { report, stuck: played.stuck, history, path }
+    }
+
+    /// Whether messages are told apart by the rules of MPIETE alone: nothing depends on the order in which they arrive.
+    pub fn by_rules(&self) -> bool {
+        let open = self.wildcards == Wildcards::Arrival && self.program.pinned() > 0;
+        matches!(self.node, NodeSpec::ReceiveTimes(_)) && !open && rules::apply(&self.program)
+    }
+
+    /// The receive that took a message, where it is one that left open what it takes, and the send.
+    fn open_receive(&self, transfer: &Transfer) -> Option<(Op, Op)> {
+        let receive = *self.program.rank(transfer.dst).ops.get(transfer.received_by? as usize)?;
+        let send = *self.program.rank(transfer.src).ops.get(transfer.op? as usize)?;
+        receive.is_pinned().then_some((receive, send))
     }
 
     fn report(&self, played: &Played, waits: Waits, meta: Meta) -> ReplayReport {
@@ -336,6 +370,7 @@ impl Replay {
             unreceived: played.unreceived,
             breakdown: breakdown(&played.ranks),
             waits: waits.longest(),
+            open_receives: None,
             critical_path: None,
             prediction: None,
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
@@ -361,6 +396,9 @@ impl Replay {
         if let Some(map) = value.as_object_mut() {
             map.insert("trace".to_owned(), self.name.clone().into());
             map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));
+            if self.wildcards != Wildcards::default() {
+                map.insert("wildcards".to_owned(), self.wildcards.name().into());
+            }
         }
         value
     }

@@ -42,6 +42,8 @@ fn messages(streams: &[Stream]) -> (Messages, Messages) {
                         let made = &persistent[number];
                         match made.call.kind() {
                             Kind::SendInit => send(made),
+                            // A start of its own: the receive left open from whom.
+                            _ if event.peer >= 0 => receive(event, event.peer, event.tag, event.bytes),
                             _ => receive(made, made.peer, made.tag, made.bytes),
                         }
                     }
@@ -124,6 +126,31 @@ fn wildcards_and_cancelled_receives_say_what_came_of_them() {
         assert!(first.flags.has(Flags::ANY_SOURCE) && first.flags.has(Flags::ANY_TAG));
         let cancelled = streams[1].events.iter().rfind(|event| event.call == Call::Irecv).unwrap();
         assert_eq!((cancelled.peer, cancelled.bytes), (Event::PROC_NULL, 0), "{mpi}");
+    }
+}
+
+#[test]
+fn a_persistent_receive_that_leaves_open_from_whom_says_at_each_start_who_it_was() {
+    for mpi in MPIS {
+        for variables in [&[], TOKEN] {
+            let how = How { ranks: 4, variables, ..How::default() };
+            let Some((_run, streams)) = streams("persistent", mpi, how) else { continue };
+            let (sent, received) = messages(&streams);
+            assert_eq!(sent, received, "{mpi} {variables:?}");
+            // Three senders, five rounds; sizes and tags differ from round to round.
+            assert_eq!(sent.values().map(Vec::len).sum::<usize>(), 3 * 5 + 3);
+            let starts: Vec<&Event> = streams[0].events.iter().filter(|event| event.call.kind() == Kind::Start).collect();
+            let open: Vec<_> = starts.iter().filter(|event| event.flags.has(Flags::ANY_SOURCE)).collect();
+            assert_eq!(open.len(), 3 * 5 + 1, "{mpi}");
+            assert_eq!(open.iter().filter(|event| event.peer == Event::PROC_NULL).count(), 1, "{mpi}: one is cancelled");
+            for event in open.iter().filter(|event| event.peer >= 0) {
+                assert_eq!((event.requests.len(), event.flags.has(Flags::CAPACITY)), (1, false), "{mpi}: {event:?}");
+                assert!((1..4).contains(&event.peer) && event.bytes == 8 * (event.tag as u64 + event.peer as u64), "{event:?}");
+            }
+            // Of those that are started together only what leaves nothing open stays together.
+            let together: Vec<usize> = starts.iter().map(|event| event.requests.len()).filter(|&count| count > 1).collect();
+            assert_eq!(together, [2; 5], "{mpi}");
+        }
     }
 }
 

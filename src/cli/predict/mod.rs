@@ -11,7 +11,6 @@ use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
 use crate::data_set::program::{Blocks, ProgramData, ranges, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::node::NodeSpec;
-use crate::player::rules;
 use crate::report;
 use crate::report::replay::{Prediction, PredictionPart};
 use crate::units::Time;
@@ -47,7 +46,6 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let name = args.program.display().to_string();
     let whole = unfold(&data, &blocks, &mut { estimates }, &name)
         .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
-    let tells = rules::apply(&whole);
     let replay = loader.load_replay(Arc::new(whole), &name, args.on.cpu_speed)?;
     if args.communication.is_none() && matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
@@ -70,7 +68,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
             _ => None,
         },
         waits: match replay.node {
-            NodeSpec::ReceiveTimes(_) if tells => "rules",
+            NodeSpec::ReceiveTimes(_) if replay.by_rules() => "rules",
             NodeSpec::ReceiveTimes(_) => "order of arrival",
             _ => "simulated",
         },

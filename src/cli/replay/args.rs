@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::cli::args::RunFormat;
 use crate::cli::trace::TraceArgs;
+use crate::workload::program::Wildcards;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,12 +82,34 @@ pub struct PlayedOn {
     /// How fast processors are, relative to those on which the trace was recorded.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub cpu_speed: f64,
+    /// What a receive takes that left open from whom or with what tag: recorded (what came in the recorded run) or arrival (what
+    /// comes first).
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = TakenBy::Recorded, hide_possible_values = true)]
+    pub wildcards: TakenBy,
     /// The seed of everything random.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any key of a scenario file: --set node.loggps.S="64 KiB" (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+/// What a receive takes that left open from whom.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TakenBy {
+    /// What came in the recorded run.
+    Recorded,
+    /// What comes first.
+    Arrival,
+}
+
+impl From<TakenBy> for Wildcards {
+    fn from(taken: TakenBy) -> Self {
+        match taken {
+            TakenBy::Recorded => Self::Recorded,
+            TakenBy::Arrival => Self::Arrival,
+        }
+    }
 }
 
 fn factor(text: &str) -> Result<f64, String> {

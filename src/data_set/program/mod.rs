@@ -116,13 +116,13 @@ pub enum What {
     Message {
         /// Which.
         kind: OpKind,
-        /// [`Op::WITHIN_CALL`](crate::workload::program::Op::WITHIN_CALL).
+        /// Marks of an [`Op`](crate::workload::program::Op::marks): within a call; what the program left open and is known.
         marks: u8,
         /// Its communicator.
         comm: u32,
-        /// Whether it takes a message from anybody.
+        /// Whether it takes a message from anybody, and it is not known from whom it did.
         any_source: bool,
-        /// Whether it takes a message with any tag.
+        /// Whether it takes a message with any tag, and it is not known with which it did.
         any_tag: bool,
     },
     /// A wait or test for one request. Numbers: its age, 1 for the newest.

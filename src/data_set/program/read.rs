@@ -231,7 +231,7 @@ impl Reader {
                 plain += 1;
             }
         }
-        let marks = if within { Op::WITHIN_CALL } else { 0 };
+        let mut marks = if within { Op::WITHIN_CALL } else { 0 };
         let mut peer = Peer::Relative;
         let mut numbers: SmallVec<[Number; 3]> = SmallVec::new();
         let kind = KINDS.into_iter().find(|kind| kind.name() == name);
@@ -240,6 +240,13 @@ impl Reader {
                 let receives = !matches!(kind, OpKind::Send | OpKind::Isend);
                 let (at, text) = words.need(0, "the other side: rank+1, rank^2, 3 or any")?;
                 let any_source = receives && text == "any";
+                let text = match text.strip_prefix("any=") {
+                    Some(known) if receives => {
+                        marks |= Op::OPEN_SOURCE;
+                        known
+                    }
+                    _ => text,
+                };
                 if !any_source {
                     let (form, number) = match text.strip_prefix("rank") {
                         None => (Peer::Absolute, text),
@@ -255,7 +262,13 @@ impl Reader {
                     })?);
                 }
                 let any_tag = receives && words.get(1).is_some_and(|(_, word)| *word == "any");
-                if !any_tag {
+                if let Some((at, word)) = words.get(1).filter(|(_, word)| receives && word.starts_with("any=")) {
+                    marks |= Op::OPEN_TAG;
+                    let number = self.parse(&word[4..]);
+                    numbers.push(number.ok_or_else(|| {
+                        words.line.mistake(at.clone(), "bad-number", format!("`{word}` is no tag; write 7, any or any=7"))
+                    })?);
+                } else if !any_tag {
                     numbers.push(self.number(words, 1, meaning_name(Meaning::Tag))?);
                 }
                 let expected = if kind == OpKind::Probe {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Base, Group, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Step, What, ranges};
-use crate::workload::program::{Communicator, OpKind};
+use crate::workload::program::{Communicator, Op, OpKind};
 
 /// Writes program data (`docs/formats.md`).
 ///
@@ -93,7 +93,8 @@ impl Operation {
         let mut next = || numbers.next().unwrap_or_default();
         match &self.what {
             What::Message { kind, marks, comm, any_source, any_tag } => {
-                words.push(match (any_source, self.peer) {
+                let open = |mark: u8| if marks & mark != 0 { "any=" } else { "" };
+                let peer = match (any_source, self.peer) {
                     (true, _) => "any".to_owned(),
                     (_, Peer::Absolute) => next(),
                     (_, Peer::Xor) => format!("rank^{}", next()),
@@ -101,8 +102,10 @@ impl Operation {
                         number if number.starts_with('-') => format!("rank{number}"),
                         number => format!("rank+{number}"),
                     },
-                });
-                words.push(if *any_tag { "any".to_owned() } else { next() });
+                };
+                words.push(format!("{}{peer}", open(Op::OPEN_SOURCE)));
+                let tag = if *any_tag { "any".to_owned() } else { next() };
+                words.push(format!("{}{tag}", open(Op::OPEN_TAG)));
                 let bytes = next();
                 if *kind != OpKind::Probe {
                     words.push(bytes);
@@ -110,7 +113,7 @@ impl Operation {
                 if *comm != 0 {
                     words.push(format!("comm={comm}"));
                 }
-                if *marks != 0 {
+                if marks & Op::WITHIN_CALL != 0 {
                     words.push("within".to_owned());
                 }
             }

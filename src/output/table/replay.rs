@@ -48,6 +48,13 @@ pub fn replay(report: &ReplayReport) -> String {
     if report.unreceived > 0 {
         lines.push(("unreceived", format!("{}: messages that nobody asked for", grouped(report.unreceived))));
     }
+    if let Some(open) = &report.open_receives {
+        let value = match open.take {
+            "recorded" => format!("{} receives from any rank or with any tag take what they took in the recorded run", grouped(open.receives)),
+            _ => format!("{} of {} receives from any rank or with any tag take what they took in the recorded run", grouped(open.as_recorded), grouped(open.seen)),
+        };
+        lines.push(("left open", value));
+    }
     for (name, value) in lines {
         let _ = writeln!(text, "{name:<14}{value}");
     }

@@ -388,6 +388,7 @@ impl<'a> Run<'a> {
                 dst,
                 bytes,
                 op,
+                received_by: None,
                 called,
                 begin,
                 waited,

@@ -46,6 +46,26 @@ use std::sync::Arc;
 use crate::ids::{Id, IdVec, RankId};
 use crate::units::Time;
 
+/// What a receive takes that left open from whom, or with what tag, where it is known what came in the recorded run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wildcards {
+    /// What came then. Who did what in the recorded run stays as it was, whatever the network.
+    #[default]
+    Recorded,
+    /// What comes first.
+    Arrival,
+}
+
+impl Wildcards {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Arrival => "arrival",
+        }
+    }
+}
+
 /// What each rank does.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -186,6 +206,22 @@ impl Program {
             rank.ops.iter().filter(|op| matches!(op.kind, OpKind::Send | OpKind::Isend)).count() as u64
         };
         self.ranks.iter().map(sends).sum()
+    }
+
+    /// Number of receives that the program left open, of which it is known what came ([`Op::is_pinned`]).
+    pub fn pinned(&self) -> u64 {
+        let pinned = |op: &&Op| op.is_pinned() && matches!(op.kind, OpKind::Recv | OpKind::Irecv);
+        self.ranks.iter().map(|rank| rank.ops.iter().filter(pinned).count() as u64).sum()
+    }
+
+    /// As the program was written: receives that left open from whom or with what tag take whatever comes first.
+    #[must_use]
+    pub fn unpinned(&self) -> Self {
+        let mut program = self.clone();
+        for rank in program.ranks.as_mut_slice() {
+            rank.ops.iter_mut().filter(|op| op.is_pinned()).for_each(|op| *op = op.unpinned());
+        }
+        program
     }
 
     /// Number of collective calls, counted at every rank that takes part.

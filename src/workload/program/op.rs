@@ -70,7 +70,7 @@ impl OpKind {
 pub struct Op {
     /// What it is.
     pub kind: OpKind,
-    /// Marks, see [`Op::WITHIN_CALL`].
+    /// Marks: [`Op::WITHIN_CALL`], [`Op::OPEN_SOURCE`], [`Op::OPEN_TAG`].
     pub marks: u8,
     /// The processor of the rank that does it (in a graph; 0 elsewhere).
     pub cpu: u8,
@@ -158,6 +158,10 @@ impl Op {
     /// The operation is part of a call that is charged for elsewhere: posting it costs nothing (the two halves of a
     /// sendrecv: its receive is posted and waited for, and only the receive itself costs).
     pub const WITHIN_CALL: u8 = 1;
+    /// The program left open from whom: `peer` is who it was in the run that was recorded.
+    pub const OPEN_SOURCE: u8 = 2;
+    /// The program left the tag open: `tag` is what came in the run that was recorded.
+    pub const OPEN_TAG: u8 = 4;
 
     const fn new(kind: OpKind) -> Self {
         Self { kind, marks: 0, cpu: 0, nic: 0, peer: 0, tag: 0, arg: 0, size: 0 }
@@ -227,6 +231,25 @@ impl Op {
     #[must_use]
     pub fn on(mut self, cpu: u8, nic: u8) -> Self {
         (self.cpu, self.nic) = (cpu, nic);
+        self
+    }
+
+    /// Whether the program left anything of it open, and it is known what came.
+    #[inline]
+    pub fn is_pinned(&self) -> bool {
+        self.marks & (Self::OPEN_SOURCE | Self::OPEN_TAG) != 0
+    }
+
+    /// As the program wrote it: what it left open is open again.
+    #[must_use]
+    pub fn unpinned(mut self) -> Self {
+        if self.marks & Self::OPEN_SOURCE != 0 {
+            self.peer = ANY_SOURCE;
+        }
+        if self.marks & Self::OPEN_TAG != 0 {
+            self.tag = ANY_TAG;
+        }
+        self.marks &= !(Self::OPEN_SOURCE | Self::OPEN_TAG);
         self
     }
 

@@ -133,12 +133,24 @@ fn persistent_requests_start_again_and_again() {
 }
 
 #[test]
-fn what_the_program_left_open_stays_open() {
+fn what_the_program_left_open_is_what_came_and_can_be_opened_again() {
     let open = Flags::ANY_SOURCE.and(Flags::ANY_TAG);
     let recv = Event { flags: open, ..message(Call::Recv, 1, None) };
     let program = program(&[&[recv], &[message(Call::Send, 0, None)]]).unwrap();
+    let both = Op::OPEN_SOURCE | Op::OPEN_TAG;
+    assert_eq!(ops(&program, 0), [Op::recv(Envelope::world(1, 7), 100).marked(both)]);
+    assert_eq!(ops(&program.unpinned(), 0), [Op::recv(Envelope::world(ANY_SOURCE, ANY_TAG), 100)]);
+    assert_eq!((program.pinned(), program.unpinned().pinned()), (1, 0));
+    assert!(unmatched(&program).is_empty() && unmatched(&program.unpinned()).is_empty());
+}
+
+#[test]
+fn what_nobody_knows_stays_open() {
+    let open = Flags::ANY_SOURCE.and(Flags::ANY_TAG);
+    let recv = Event { flags: open, ..message(Call::Recv, -1, None) };
+    let program = program(&[&[recv], &[message(Call::Send, 0, None)]]).unwrap();
     assert_eq!(ops(&program, 0), [Op::recv(Envelope::world(ANY_SOURCE, ANY_TAG), 100)]);
-    assert!(unmatched(&program).is_empty());
+    assert_eq!(program.pinned(), 0);
 }
 
 #[test]
@@ -277,7 +289,8 @@ const NPB: &str = "#hxtrace-text 1\n#title t\n#ranks 2\n#gap_overhead_ns 400\n#s
 fn text_traces_are_read() {
     let program = npb(NPB).unwrap();
     assert_eq!(ops(&program, 0)[..3], [Op::calc(ns(1000.0)), Op::isend(Envelope::world(1, 5), 64), Op::wait(1)]);
-    assert_eq!(ops(&program, 1)[0], Op::recv(Envelope::world(ANY_SOURCE, ANY_TAG), 64));
+    let both = Op::OPEN_SOURCE | Op::OPEN_TAG;
+    assert_eq!(ops(&program, 1)[0], Op::recv(Envelope::world(0, 5), 64).marked(both));
     assert_eq!(program.collectives[0].comm, 1, "both make the same calls on it: it has both");
     assert_eq!(program.place(RankId(1), 0).as_deref(), Some("x.tsv:13"));
 }

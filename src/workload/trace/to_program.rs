@@ -4,6 +4,8 @@
 //! taken over: that is what a replay predicts. What does not carry over one to one:
 //!
 //! * The program starts when `Init` returns and ends when `Finalize` is called.
+//! * A receive that left open from whom, or with what tag, takes what came in the recorded run ([`Op::is_pinned`]); where that is
+//!   not known it stays open.
 //! * A test that found requests complete waits for them; one that found none is nothing.
 //! * `Waitany` and `Waitsome` wait for the requests that were complete in the recorded run, in that order.
 //! * A collective operation that makes a request is done where it is called; waiting for it is nothing.
@@ -244,15 +246,16 @@ impl ToProgram {
             }
             Kind::Sendrecv => call.sendrecv()?,
             Kind::SendInit | Kind::RecvInit => {
-                let op = call.message()?;
+                // What comes is said by each start.
+                let op = call.message()?.map(Op::unpinned);
                 call.request(Request::Persistent { op, started: None })?;
             }
             Kind::Start => call.start()?,
             Kind::Wait | Kind::WaitAny | Kind::Test => call.wait()?,
             Kind::Probe => {
                 if event.peer != Event::PROC_NULL {
-                    let from = call.envelope(event.peer, event.tag, true)?;
-                    call.push(Op::probe(from));
+                    let (from, open) = call.envelope(event.peer, event.tag, true)?;
+                    call.push(Op::probe(from).marked(open));
                 }
             }
             // Only those of the new communicator take part, and they are not known yet.
@@ -368,13 +371,21 @@ impl InCall<'_> {
         }
     }
 
-    /// Who, with what tag, where. Receives may leave both open.
-    fn envelope(&self, peer: i32, tag: i32, receives: bool) -> Result<Envelope, Wrong> {
+    /// Who, with what tag, where; and which of these the program left open. A receive of which it is not known what came
+    /// stays open.
+    fn envelope(&self, peer: i32, tag: i32, receives: bool) -> Result<(Envelope, u8), Wrong> {
         let (comm, group) = self.group()?;
         let flags = self.event.flags;
         let no_rank =
             || Wrong::new("unknown-rank", format!("there is no rank {peer} in communicator {}", self.event.comm));
-        let peer = if receives && flags.has(Flags::ANY_SOURCE) {
+        let mut open = 0;
+        if receives && flags.has(Flags::ANY_SOURCE) && peer >= 0 {
+            open |= Op::OPEN_SOURCE;
+        }
+        if receives && flags.has(Flags::ANY_TAG) && tag >= 0 && peer >= 0 {
+            open |= Op::OPEN_TAG;
+        }
+        let peer = if receives && flags.has(Flags::ANY_SOURCE) && peer < 0 {
             ANY_SOURCE
         } else {
             let peer = u32::try_from(peer).map_err(|_| no_rank())?;
@@ -384,12 +395,12 @@ impl InCall<'_> {
                 Some(group) => *group.members.get(peer as usize).ok_or_else(no_rank)?,
             }
         };
-        let tag = if receives && flags.has(Flags::ANY_TAG) {
+        let tag = if receives && flags.has(Flags::ANY_TAG) && open & Op::OPEN_TAG == 0 {
             ANY_TAG
         } else {
             u32::try_from(tag).map_err(|_| Wrong::new("bad-tag", format!("a message has tag {tag}")))?
         };
-        Ok(Envelope { peer, tag, comm })
+        Ok((Envelope { peer, tag, comm }, open))
     }
 
     /// The operation of a call that sends or receives; `None` if the other side is nobody.
@@ -399,13 +410,14 @@ impl InCall<'_> {
             return Ok(None);
         }
         let receives = matches!(event.call.kind(), Kind::Recv | Kind::Irecv | Kind::RecvInit);
-        let envelope = self.envelope(event.peer, event.tag, receives)?;
-        Ok(Some(match event.call.kind() {
+        let (envelope, open) = self.envelope(event.peer, event.tag, receives)?;
+        let op = match event.call.kind() {
             Kind::Recv => Op::recv(envelope, event.bytes),
             Kind::Irecv | Kind::RecvInit => Op::irecv(envelope, event.bytes),
             Kind::Isend | Kind::SendInit => Op::isend(envelope, event.bytes),
             _ => Op::send(envelope, event.bytes),
-        }))
+        };
+        Ok(Some(op.marked(open)))
     }
 
     fn sendrecv(&mut self) -> Result<(), Wrong> {
@@ -415,12 +427,13 @@ impl InCall<'_> {
         match (to, from) {
             (Some(to), Some(from)) => {
                 self.compute();
-                let request = self.push(Op::irecv(from, bytes2).marked(Op::WITHIN_CALL));
-                self.push(Op::send(to, bytes));
+                let (from, open) = from;
+                let request = self.push(Op::irecv(from, bytes2).marked(Op::WITHIN_CALL | open));
+                self.push(Op::send(to.0, bytes));
                 self.push(Op::wait(request).marked(Op::WITHIN_CALL));
             }
-            (Some(to), None) => drop(self.push(Op::send(to, bytes))),
-            (None, Some(from)) => drop(self.push(Op::recv(from, bytes2))),
+            (Some((to, _)), None) => drop(self.push(Op::send(to, bytes))),
+            (None, Some((from, open))) => drop(self.push(Op::recv(from, bytes2).marked(open))),
             (None, None) => {}
         }
         Ok(())
@@ -446,7 +459,22 @@ impl InCall<'_> {
             let Some(&Request::Persistent { op, .. }) = self.rank.requests.get(&number) else {
                 return Err(self.unknown(number));
             };
-            let started = op.map(|op| self.push(op));
+            // What this start brought, where it is a receive that left open from whom.
+            let op = match op {
+                Some(op) if op.kind == OpKind::Irecv && event.peer >= 0 => {
+                    let (from, open) = self.envelope(event.peer, event.tag, true)?;
+                    Some((op, Op::irecv(from, event.bytes).marked(open)))
+                }
+                // It was cancelled.
+                Some(op) if op.kind == OpKind::Irecv && event.peer == Event::PROC_NULL => {
+                    self.rank.requests.insert(number, Request::Persistent { op: Some(op), started: None });
+                    continue;
+                }
+                Some(op) => Some((op, op)),
+                None => None,
+            };
+            let started = op.map(|(_, op)| self.push(op));
+            let op = op.map(|(op, _)| op);
             self.rank.requests.insert(number, Request::Persistent { op, started });
         }
         Ok(())

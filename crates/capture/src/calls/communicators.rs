@@ -66,7 +66,7 @@ macro_rules! makers {
                 if $meets {
                     recorder.meet($parent);
                 }
-                let result = recorder.outside(|recorder| pass_on!(recorder.$name($parent, $($argument,)* made)));
+                let result = recorder.outside_together(|recorder| pass_on!(recorder.$name($parent, $($argument,)* made)));
                 if result == SUCCESS {
                     // SAFETY: MPI has written the handle.
                     unsafe { recorder.makes_communicator($parent, made) };
@@ -150,7 +150,7 @@ macro_rules! freers {
                 let handle = unsafe { recorder.abi.read_handle(comm, 0) };
                 recorder.on(handle);
                 recorder.meet(handle);
-                let result = recorder.outside(|recorder| pass_on!(recorder.$name(comm)));
+                let result = recorder.outside_together(|recorder| pass_on!(recorder.$name(comm)));
                 if result == SUCCESS {
                     recorder.communicators.freed(handle);
                 }

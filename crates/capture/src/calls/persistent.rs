@@ -3,8 +3,9 @@
 use std::ffi::{c_int, c_void};
 
 use hayase_mpi::{Handle, SUCCESS};
-use hayase_trace::{Call, Flags};
+use hayase_trace::{Call, Event, Flags};
 
+use super::point_to_point::sends_by_request;
 use super::{enter, pass_on};
 use crate::entry::export;
 use crate::recorder::Recorder;
@@ -20,53 +21,17 @@ export! {
     MPI_Startall 2 startall;
 }
 
-macro_rules! send_inits {
-    ($($name:ident $call:ident $text:literal;)*) => {
-        $(
-            #[doc = concat!("`MPI_", $text, "`.")]
-            ///
-            /// # Safety
-            /// As MPI has it.
-            #[allow(clippy::too_many_arguments, reason = "they are those of MPI")]
-            pub unsafe extern "C" fn $name(
-                buffer: *const c_void,
-                count: c_int,
-                datatype: Handle,
-                dest: c_int,
-                tag: c_int,
-                comm: Handle,
-                request: *mut c_void,
-                site: usize,
-            ) -> c_int {
-                let recorder =
-                    enter!(Call::$call, site, else $name(buffer, count, datatype, dest, tag, comm, request));
-                recorder.sends(buffer, count, datatype, dest, tag, comm);
-                let result = pass_on!(recorder.$name(buffer, count, datatype, dest, tag, comm, request));
-                if result != SUCCESS {
-                    return recorder.abandon(result);
-                }
-                let number = recorder.makes();
-                // Whom a start sends to: kept as `partner`, since no receive waits for it.
-                let about = Request {
-                    persistent: true,
-                    active: false,
-                    comm: recorder.abi.handle(comm),
-                    partner: dest,
-                    ..Request::new(number)
-                };
-                // SAFETY: MPI has written the handle.
-                unsafe { recorder.made(request, about) };
-                recorder.leave(result)
-            }
-        )*
-    };
+/// The message goes when the request is started. Whom to is kept as `partner`, since no receive waits for it.
+fn to_be_started(recorder: &mut Recorder, dest: c_int, comm: Handle, number: u64) -> Request {
+    let comm = recorder.abi.handle(comm);
+    Request { persistent: true, active: false, comm, partner: dest, ..Request::new(number) }
 }
 
-send_inits! {
-    send_init SendInit "Send_init";
-    bsend_init BsendInit "Bsend_init";
-    ssend_init SsendInit "Ssend_init";
-    rsend_init RsendInit "Rsend_init";
+sends_by_request! {
+    send_init SendInit "Send_init" to_be_started;
+    bsend_init BsendInit "Bsend_init" to_be_started;
+    ssend_init SsendInit "Ssend_init" to_be_started;
+    rsend_init RsendInit "Rsend_init" to_be_started;
 }
 
 /// `MPI_Recv_init`.
@@ -91,13 +56,16 @@ pub unsafe extern "C" fn recv_init(
         return recorder.abandon(result);
     }
     let number = recorder.makes();
-    // What comes may be another message each time: the room for it is all that is said here.
-    recorder.event.flags = recorder.event.flags.and(Flags::CAPACITY);
+    // What comes may be another message each time: the room for it is all that is said here. Where the receive leaves open
+    // from whom, each start says who it was.
     let about = Request {
         persistent: true,
         active: false,
         source: if source >= 0 { source } else { Request::ANY },
         comm: recorder.abi.handle(comm),
+        open: recorder.open(source, tag),
+        tag: if tag == recorder.abi.any_tag { -1 } else { tag },
+        room: recorder.event.bytes,
         ..Request::new(number)
     };
     // SAFETY: MPI has written the handle.
@@ -106,15 +74,58 @@ pub unsafe extern "C" fn recv_init(
 }
 
 impl Recorder {
-    /// A persistent request has been started.
-    fn started(&mut self, handle: Handle) {
-        let Some(request) = self.requests.get(handle) else { return };
+    /// A persistent request has been started, in the present event. Whether that says no more than which one.
+    fn started(&mut self, handle: Handle) -> bool {
+        let Some(request) = self.requests.get(handle) else { return true };
         request.active = true;
-        let Request { number, comm, source, partner, .. } = *request;
+        let Request { number, comm, source, partner, open, tag, room, .. } = *request;
         self.event.requests.push(number);
         if source == Request::NO_RECEIVE {
             self.posted(comm, partner);
+            return true;
         }
+        if open == Flags::default() {
+            return true;
+        }
+        self.on(comm);
+        self.event.flags = self.event.flags.and(open).and(Flags::CAPACITY);
+        // A source of nobody (`MPI_ANY_SOURCE`) is one that is not known yet.
+        (self.event.peer, self.event.tag, self.event.bytes) = (self.peer(source), tag, room);
+        let held = self.stays_open();
+        if let Some(request) = self.requests.get(handle) {
+            request.held = Some(held);
+        }
+        false
+    }
+
+    /// Requests have been started by one call. Receives that leave open from whom are events of their own, since each says
+    /// who it was.
+    fn started_all(&mut self, handles: &[Handle]) {
+        for (i, &handle) in handles.iter().enumerate() {
+            let open = self.requests.get(handle).is_some_and(|request| request.open != Flags::default());
+            if open && !self.event.requests.is_empty() {
+                self.adds_started();
+            }
+            let plain = self.started(handle);
+            if !plain && i + 1 < handles.len() {
+                self.adds_started();
+            }
+        }
+    }
+
+    /// What the present event has of starts is an event before it.
+    fn adds_started(&mut self) {
+        let mut event = self.event.clone();
+        if event.requests.len() == 1 {
+            event.call = Call::Start;
+        }
+        event.end = event.begin;
+        self.adds(event);
+        // The time before belongs to the first.
+        self.event.cpu = self.event.cpu.map(|_| 0);
+        (self.event.comm, self.event.flags) = (0, Flags::default());
+        (self.event.peer, self.event.tag, self.event.bytes) = (Event::NOBODY, 0, 0);
+        self.event.requests.clear();
     }
 }
 
@@ -141,11 +152,10 @@ pub unsafe extern "C" fn startall(count: c_int, requests: *mut c_void, site: usi
     let recorder = enter!(Call::Startall, site, else startall(count, requests));
     let result = pass_on!(recorder.startall(count, requests));
     if result == SUCCESS {
-        for i in 0..usize::try_from(count).unwrap_or(0) {
-            // SAFETY: the program gives an array of this many requests.
-            let handle = unsafe { recorder.abi.read_handle(requests, i) };
-            recorder.started(handle);
-        }
+        let count = usize::try_from(count).unwrap_or(0);
+        // SAFETY: the program gives an array of this many requests.
+        let handles: Vec<Handle> = (0..count).map(|i| unsafe { recorder.abi.read_handle(requests, i) }).collect();
+        recorder.started_all(&handles);
     }
     recorder.leave_if(result)
 }

@@ -59,7 +59,7 @@ impl Recorder {
         self.on(comm);
         self.event.flags = self.event.flags.and(self.open(source, tag)).and(Flags::CAPACITY);
         self.event.peer = self.peer(source);
-        self.event.tag = if tag == self.abi.any_tag { 0 } else { tag };
+        self.event.tag = if tag == self.abi.any_tag { -1 } else { tag };
         self.event.bytes = self.elements(count, datatype);
         self.event.buffer = buffer as u64;
     }
@@ -76,6 +76,8 @@ impl Recorder {
         if peer >= 0 {
             (self.event.peer, self.event.tag, self.event.bytes) = (peer, status.tag, status.bytes);
             self.took(comm, peer);
+        } else if peer == Event::PROC_NULL {
+            self.event.tag = 0;
         }
     }
 
@@ -168,10 +170,11 @@ unsafe fn send_in_turn(
     unsafe { recorder.test_in_turn(request, recorder.abi.status_ignore as *mut c_void, Wait::Send) }
 }
 
-macro_rules! isends {
-    ($($name:ident $call:ident;)*) => {
+/// Sends that make a request: the call, its name in MPI; what the request is, of the recorder, for whom, where, by what number.
+macro_rules! sends_by_request {
+    ($($name:ident $call:ident $text:literal $about:expr;)*) => {
         $(
-            #[doc = concat!("`MPI_", stringify!($call), "`.")]
+            #[doc = concat!("`MPI_", $text, "`.")]
             ///
             /// # Safety
             /// As MPI has it.
@@ -193,21 +196,30 @@ macro_rules! isends {
                 if result != SUCCESS {
                     return recorder.abandon(result);
                 }
-                recorder.posted(comm, dest);
+                let about: fn(&mut Recorder, c_int, Handle, u64) -> Request = $about;
                 let number = recorder.makes();
+                let about = about(recorder, dest, comm, number);
                 // SAFETY: MPI has written the handle.
-                unsafe { recorder.made(request, Request::new(number)) };
+                unsafe { recorder.made(request, about) };
                 recorder.leave(result)
             }
         )*
     };
 }
 
-isends! {
-    isend Isend;
-    ibsend Ibsend;
-    issend Issend;
-    irsend Irsend;
+pub(super) use sends_by_request;
+
+/// The message is under way.
+fn under_way(recorder: &mut Recorder, dest: c_int, comm: Handle, number: u64) -> Request {
+    recorder.posted(comm, dest);
+    Request::new(number)
+}
+
+sends_by_request! {
+    isend Isend "Isend" under_way;
+    ibsend Ibsend "Ibsend" under_way;
+    issend Issend "Issend" under_way;
+    irsend Irsend "Irsend" under_way;
 }
 
 /// What is sent or received, and who is at the other end.

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use hayase_mpi::Handle;
+use hayase_trace::Flags;
 use rustc_hash::FxHashMap;
 
 /// A request that is not complete, or persistent.
@@ -28,6 +29,12 @@ pub struct Request {
     pub comm: Handle,
     /// Of a persistent send: whom it is for.
     pub partner: i32,
+    /// Of a persistent receive: what it leaves open, its tag (-1: any), and how much room it has \[B\].
+    pub open: Flags,
+    /// See `open`.
+    pub tag: i32,
+    /// See `open`.
+    pub room: u64,
 }
 
 impl Request {
@@ -47,6 +54,9 @@ impl Request {
             source: Self::NO_RECEIVE,
             comm: 0,
             partner: -1,
+            open: Flags::default(),
+            tag: -1,
+            room: 0,
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::recorder::{Recorder, finish};
 
 /// The exit code of a program that deadlocks.
 const CODE: i32 = 3;
+/// Set to `1`: a deadlock is said in the file `deadlock` alone.
+const QUIET: &str = "HAYASE_CAPTURE_QUIET";
 /// How long the others are given to write their traces \[ms\].
 const PATIENCE: u32 = 5_000;
 
@@ -45,7 +47,10 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
         }
         if first {
             let report = token.report();
-            eprint!("{report}");
+            // Whoever started this and says it in better words asks for silence.
+            if std::env::var_os(QUIET).is_none_or(|value| value != "1") {
+                eprint!("{report}");
+            }
             if let Err(error) = std::fs::write(token.directory.join("deadlock"), &report) {
                 eprintln!("hayase: {}: {error}", token.directory.join("deadlock").display());
             }
