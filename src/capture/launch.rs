@@ -196,7 +196,13 @@ mod tests {
                         -x HAYASE_CAPTURE_QUIET -np 2 ./a";
         assert_eq!(words(&command).join(" "), expected);
         let set: Vec<&OsStr> = command.get_envs().filter(|(_, value)| value.is_some()).map(|(name, _)| name).collect();
-        let names = ["HAYASE_CAPTURE_CLOCK", "HAYASE_CAPTURE_DIR", "HAYASE_CAPTURE_QUIET", "HAYASE_CAPTURE_TOKEN", "LD_PRELOAD"];
+        let names = [
+            "HAYASE_CAPTURE_CLOCK",
+            "HAYASE_CAPTURE_DIR",
+            "HAYASE_CAPTURE_QUIET",
+            "HAYASE_CAPTURE_TOKEN",
+            "LD_PRELOAD",
+        ];
         assert_eq!(set, names.map(OsStr::new));
         let command = launch(Launcher::Hydra, &["mpiexec", "-n", "2", "./a"]).recording(library, folder, &wishes);
         assert_eq!(words(&command), ["-n", "2", "./a"]);

@@ -38,6 +38,7 @@ enum Kind {
     Trace,
     Ranks,
     Activities,
+    Messages,
     Path,
     MatrixTable,
     Matrix,
@@ -50,6 +51,7 @@ impl Kind {
             "json" if named(path, "trace") || named(path, ".perfetto") => Ok(Self::Trace),
             "json" => Ok(Self::Report),
             "csv" if named(path, "activities") => Ok(Self::Activities),
+            "csv" if named(path, "messages") => Ok(Self::Messages),
             "csv" if named(path, "ranks") => Ok(Self::Ranks),
             "csv" if named(path, "matrix") => Ok(Self::MatrixTable),
             "csv" if named(path, "path") => Ok(Self::Path),
@@ -62,12 +64,13 @@ impl Kind {
             }
             "csv" => {
                 let message = format!("the name `{}` does not say which table to write", path.display());
-                Err(Diagnostic::new("unknown-output", message)
-                    .help("a CSV file with `ranks`, `activities`, `path` or `matrix` in its name holds these"))
+                Err(Diagnostic::new("unknown-output", message).help(
+                    "a CSV file with `ranks`, `activities`, `messages`, `path` or `matrix` in its name holds these",
+                ))
             }
             _ => Err(unknown(
                 path,
-                "x.json, trace.json, ranks.csv, activities.csv, path.csv, matrix.csv, matrix.svg or timeline.svg",
+                "x.json, trace.json, ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv, matrix.svg or timeline.svg",
             )),
         }
     }
@@ -164,6 +167,7 @@ pub(super) fn loader(args: &PlayedOn) -> Loader {
 /// A file that is written while the program is played.
 enum Running {
     Activities(csv::Activities<AtomicFile>),
+    Messages(csv::Transfers<AtomicFile>),
     Trace(TraceFile<AtomicFile>),
 }
 
@@ -171,6 +175,7 @@ impl Running {
     fn finish(self) -> io::Result<AtomicFile> {
         match self {
             Self::Activities(table) => table.finish(),
+            Self::Messages(table) => table.finish(),
             Self::Trace(trace) => trace.finish(),
         }
     }
@@ -187,13 +192,14 @@ fn run(
     let ranks = replay.program.ranks();
     let (mut running, mut others) = (Vec::new(), Vec::new());
     for (kind, file) in files {
-        if !matches!(kind, Kind::Activities | Kind::Trace) {
+        if !matches!(kind, Kind::Activities | Kind::Messages | Kind::Trace) {
             others.push((kind, file));
             continue;
         }
         let (path, file) = file.into_parts();
         let begun = match kind {
             Kind::Trace => TraceFile::new(file, &replay.name, ranks).map(Running::Trace),
+            Kind::Messages => csv::Transfers::new(file, Arc::clone(&replay.program)).map(Running::Messages),
             _ => csv::Activities::new(file).map(Running::Activities),
         };
         match begun {
@@ -211,6 +217,7 @@ fn run(
             for (_, file) in running.borrow_mut().iter_mut() {
                 match file {
                     Running::Activities(table) => table.write(activity),
+                    Running::Messages(_) => {}
                     Running::Trace(trace) => trace.activity(activity),
                 }
             }
@@ -220,8 +227,10 @@ fn run(
                 matrix.add(transfer);
             }
             for (_, file) in running.borrow_mut().iter_mut() {
-                if let Running::Trace(trace) = file {
-                    trace.transfer(transfer);
+                match file {
+                    Running::Messages(table) => table.write(transfer),
+                    Running::Trace(trace) => trace.transfer(transfer),
+                    Running::Activities(_) => {}
                 }
             }
         };
@@ -280,7 +289,7 @@ fn write(kind: Kind, file: Opened, replayed: &Replayed, matrix: &Matrix) -> Resu
             file.write(files::text(&svg::replay(history, path, ranks, report.makespan_s, &report.program, &played_on)))
         }
         // Those have been written meanwhile.
-        Kind::Activities | Kind::Trace => Ok(()),
+        Kind::Activities | Kind::Messages | Kind::Trace => Ok(()),
     }
 }
 

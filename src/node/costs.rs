@@ -1,6 +1,7 @@
 //! What messages and calls cost, in the terms in which the player thinks.
 
 use super::ReceiveTable;
+use crate::ids::RankId;
 use crate::units::{Bytes, Time};
 
 /// What the calls of a model cost, and how long messages take.
@@ -117,6 +118,15 @@ impl Costs {
             receiver_sharing: false,
             eager_buffer: None,
             kind,
+        }
+    }
+
+    /// What a message between two ranks costs, where that depends on who they are.
+    #[inline]
+    pub fn between(&self, src: RankId, dst: RankId, bytes: u64) -> MessageCosts {
+        match &self.kind {
+            Kind::Table(table) => MessageCosts { gap: table.between(src, dst, bytes), ..MessageCosts::default() },
+            _ => self.message(bytes),
         }
     }
 

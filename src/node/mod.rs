@@ -13,6 +13,7 @@ mod ideal;
 mod loggopsim;
 mod loggp;
 mod loggps;
+mod pairs;
 mod receive_times;
 
 use schemars::JsonSchema;
@@ -25,7 +26,8 @@ pub use ideal::IdealSpec;
 pub use loggopsim::LogGopSimSpec;
 pub use loggp::{BandSpec, LogGpSpec};
 pub use loggps::LogGpsSpec;
-pub use receive_times::{ReceiveTable, ReceiveTime, ReceiveTimesSpec};
+pub use pairs::Pairs;
+pub use receive_times::{ReceiveTable, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
 
 /// The node model of a scenario: `[node.loggps]` and so on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Pairs;
 use super::costs::{Costs, Kind};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::ids::RankId;
 use crate::units::{Bytes, Time};
 
 /// `[node.receive-times]`.
@@ -17,6 +19,19 @@ use crate::units::{Bytes, Time};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReceiveTimesSpec {
+    /// Rows, by ascending size.
+    pub times: Located<Vec<ReceiveTime>>,
+    /// Other rows for some pairs of ranks; where several name a pair, the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<ReceiveTimesBetween>,
+}
+
+/// How long messages take between some ranks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ReceiveTimesBetween {
+    /// Which: `0-7:8-15`, `0-7>8-15`, `0-7`, `node:8`.
+    pub pairs: Pairs,
     /// Rows, by ascending size.
     pub times: Located<Vec<ReceiveTime>>,
 }
@@ -34,6 +49,14 @@ pub struct ReceiveTime {
 /// The same, ready to be looked into \[B, ps\].
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReceiveTable {
+    all: Line,
+    /// Of pairs that have their own; the last that names a pair holds.
+    between: Vec<(Pairs, Line)>,
+}
+
+/// T(k) \[B, ps\].
+#[derive(Clone, PartialEq, Debug)]
+struct Line {
     rows: Vec<(u64, f64)>,
     /// Growth beyond the last row \[ps/B\].
     beyond: f64,
@@ -42,13 +65,15 @@ pub struct ReceiveTable {
 impl ReceiveTimesSpec {
     pub(super) fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
-        if self.times.is_empty() {
-            let help = "write one row at least: times = [{ size = \"0 B\", receive = \"30 us\" }]";
-            mistakes.push(Diagnostic::new("wrong-value", "there are no times").at_value(&self.times).help(help));
-        }
-        for pair in self.times.windows(2).filter(|pair| pair[0].size >= pair[1].size) {
-            let message = format!("sizes do not ascend: {} comes after {}", pair[1].size, pair[0].size);
-            mistakes.push(Diagnostic::new("wrong-value", message).at_value(&self.times));
+        for times in std::iter::once(&self.times).chain(self.between.iter().map(|other| &other.times)) {
+            if times.is_empty() {
+                let help = "write one row at least: times = [{ size = \"0 B\", receive = \"30 us\" }]";
+                mistakes.push(Diagnostic::new("wrong-value", "there are no times").at_value(times).help(help));
+            }
+            for pair in times.windows(2).filter(|pair| pair[0].size >= pair[1].size) {
+                let message = format!("sizes do not ascend: {} comes after {}", pair[1].size, pair[0].size);
+                mistakes.push(Diagnostic::new("wrong-value", message).at_value(times));
+            }
         }
         mistakes
     }
@@ -59,22 +84,24 @@ impl ReceiveTimesSpec {
 
     /// The table.
     pub fn table(&self) -> ReceiveTable {
-        let rows: Vec<(u64, f64)> = self.times.iter().map(|row| (row.size.0, row.receive.ps())).collect();
+        let between = self.between.iter().map(|other| (other.pairs.clone(), Line::of(&other.times)));
+        ReceiveTable { all: Line::of(&self.times), between: between.collect() }
+    }
+}
+
+impl Line {
+    fn of(times: &[ReceiveTime]) -> Self {
+        let rows: Vec<(u64, f64)> = times.iter().map(|row| (row.size.0, row.receive.ps())).collect();
         let beyond = rows.last().and_then(|&(size, time)| {
             let from = rows.iter().find(|row| row.0 >= size / 2 && row.0 < size).or(rows.iter().rev().nth(1));
             // No message is faster for being longer.
             from.map(|&(before, at)| ((time - at) / (size - before) as f64).max(0.0))
         });
-        ReceiveTable { rows, beyond: beyond.unwrap_or_default() }
+        Self { rows, beyond: beyond.unwrap_or_default() }
     }
-}
 
-impl ReceiveTable {
-    /// T(k).
-    ///
-    /// Cost: O(log n) for n rows.
     #[inline]
-    pub fn time(&self, bytes: u64) -> Time {
+    fn time(&self, bytes: u64) -> Time {
         let at = self.rows.partition_point(|row| row.0 < bytes);
         Time::from_ps(match (at.checked_sub(1).map(|below| self.rows[below]), self.rows.get(at)) {
             (_, Some(&(size, time))) if size == bytes => time,
@@ -86,6 +113,25 @@ impl ReceiveTable {
     }
 }
 
+impl ReceiveTable {
+    /// T(k) of pairs that have no times of their own.
+    ///
+    /// Cost: O(log n) for n rows.
+    #[inline]
+    pub fn time(&self, bytes: u64) -> Time {
+        self.all.time(bytes)
+    }
+
+    /// T(from, to, k).
+    ///
+    /// Cost: O(log n + m) for n rows and m kinds of pairs with times of their own.
+    #[inline]
+    pub fn between(&self, src: RankId, dst: RankId, bytes: u64) -> Time {
+        let own = self.between.iter().rev().find(|(pairs, _)| pairs.hold(src, dst));
+        own.map_or(&self.all, |(_, line)| line).time(bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,14 +139,27 @@ mod tests {
     #[test]
     fn times_are_interpolated_and_go_on_beyond_the_last_row() {
         let row = |size, us: f64| ReceiveTime { size: Bytes(size), receive: Time::from_ps(us * 1e6) };
-        let spec =
-            ReceiveTimesSpec { times: vec![row(10, 2.0), row(1000, 4.0), row(1900, 5.0), row(2000, 6.0)].into() };
+        let spec = ReceiveTimesSpec {
+            times: vec![row(10, 2.0), row(1000, 4.0), row(1900, 5.0), row(2000, 6.0)].into(),
+            between: Vec::new(),
+        };
         assert!(spec.check().is_empty());
         let table = spec.table();
         for (bytes, us) in [(0, 2.0), (10, 2.0), (505, 3.0), (1000, 4.0), (2000, 6.0), (3000, 8.0)] {
             assert_eq!(table.time(bytes).ps(), us * 1e6, "{bytes} B");
         }
-        let wrong = ReceiveTimesSpec { times: vec![row(10, 2.0), row(10, 4.0)].into() };
+        let wrong = ReceiveTimesSpec { times: vec![row(10, 2.0), row(10, 4.0)].into(), between: Vec::new() };
         assert_eq!(wrong.check().len(), 1);
+    }
+
+    #[test]
+    fn pairs_may_have_times_of_their_own_and_the_last_that_names_one_holds() {
+        let rows = |us: f64| vec![ReceiveTime { size: Bytes(0), receive: Time::from_ps(us * 1e6) }].into();
+        let other = |pairs: &str, us| ReceiveTimesBetween { pairs: pairs.parse().unwrap(), times: rows(us) };
+        let between = vec![other("0-3:4-7", 20.0), other("3>4", 30.0)];
+        let table = ReceiveTimesSpec { times: rows(1.0), between }.table();
+        for (src, dst, us) in [(0, 1, 1.0), (0, 4, 20.0), (4, 0, 20.0), (3, 4, 30.0), (4, 3, 20.0), (8, 4, 1.0)] {
+            assert_eq!(table.between(RankId(src), RankId(dst), 8).ps(), us * 1e6, "{src} {dst}");
+        }
     }
 }

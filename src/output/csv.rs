@@ -4,14 +4,16 @@
 //! value; infinite ones are `inf`.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::player::Activity;
+use crate::player::{Activity, Transfer};
 use crate::record::{Matrix, PathStep};
 use crate::report::replay::RankReport;
 use crate::report::whatif::WhatIfReport;
 use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PlanReport, Rate};
+use crate::workload::program::Program;
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
 ///
@@ -105,6 +107,67 @@ pub fn matrix(matrix: &Matrix, mut w: impl Write) -> io::Result<()> {
         writeln!(w, "{src},{dst},{messages},{bytes}")?;
     }
     Ok(())
+}
+
+/// Writes the messages of a program as they are received, a line each:
+/// `message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s`; what is not known of it, as of a message
+/// inside a collective, is empty.
+#[derive(Debug)]
+pub struct Transfers<W> {
+    writer: W,
+    program: Arc<Program>,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Transfers<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Where `writer` fails.
+    pub fn new(mut writer: W, program: Arc<Program>) -> io::Result<Self> {
+        writer.write_all(b"message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s\n")?;
+        Ok(Self { writer, program, error: None })
+    }
+
+    /// Writes one line; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.
+    pub fn write(&mut self, transfer: &Transfer) {
+        if self.error.is_none() {
+            self.error = self.line(transfer).err();
+        }
+    }
+
+    fn line(&mut self, transfer: &Transfer) -> io::Result<()> {
+        let w = &mut self.writer;
+        let sent = transfer.op.and_then(|op| self.program.rank(transfer.src).ops.get(op as usize));
+        write!(w, "{},{},{},", transfer.message, transfer.src, transfer.dst)?;
+        match sent {
+            Some(op) => write!(w, "{},{},", op.tag, op.arg)?,
+            None => w.write_all(b",,")?,
+        }
+        integer(w, transfer.bytes)?;
+        for op in [transfer.op, transfer.received_by] {
+            w.write_all(b",")?;
+            if let Some(op) = op {
+                integer(w, op.into())?;
+            }
+        }
+        for time in [transfer.called, transfer.arrive, transfer.end] {
+            w.write_all(b",")?;
+            number(w, time.seconds())?;
+        }
+        w.write_all(b"\n")
+    }
+
+    /// The writer, all lines being written.
+    ///
+    /// # Errors
+    /// The first failure of the writer.
+    pub fn finish(self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.writer),
+        }
+    }
 }
 
 /// Writes what ranks do as it ends, a line each: `rank,kind,begin_s,end_s,op,message,peer`; the last two are empty where

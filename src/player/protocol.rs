@@ -197,7 +197,7 @@ impl Player<'_> {
         found.sent = true;
         found.times[2] = self.now;
         let Message { src, dst, op, bytes, marks, number, .. } = *found;
-        let costs = self.costs.message(bytes);
+        let costs = self.costs.between(src, dst, bytes);
         if self.on_fabric {
             self.hand_over(message, src, dst, bytes, Cargo::Data);
         } else if self.shares(dst, dst, Phase::Gap, &costs) {

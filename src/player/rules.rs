@@ -3,7 +3,7 @@
 //! ```text
 //! a rank's first operation starts at 0, every other one when the one before it ends
 //! a calculation takes its time; starting a transfer and waiting for a send take none
-//! a wait for a receive ends at max(when it starts, when the matching send ended + T_comm(its size))
+//! a wait for a receive ends at max(when it starts, when the matching send ended + T_comm(from, to, its size))
 //! the program ends with its last rank
 //! ```
 //! The time of a wait depends on one send alone, and which one that is depends on no time: the n-th receive from a rank, with a tag, in a
@@ -305,7 +305,7 @@ impl Rules<'_> {
             channel.sent.pop_front();
             channel.before += 1;
         }
-        let arrive = sent + self.table.time(bytes);
+        let arrive = sent + self.table.between(src, RankId(me), bytes);
         let begin = self.ranks[me as usize].now;
         let end = begin.max(arrive);
         self.played.messages += 1;
@@ -394,7 +394,7 @@ mod tests {
     /// T(k) = 1 us + k / 100 us.
     fn table() -> ReceiveTable {
         let row = |size, us: f64| ReceiveTime { size: Bytes(size), receive: Time::from_ps(us * 1e6) };
-        ReceiveTimesSpec { times: vec![row(0, 1.0), row(1000, 11.0)].into() }.table()
+        ReceiveTimesSpec { times: vec![row(0, 1.0), row(1000, 11.0)].into(), between: Vec::new() }.table()
     }
 
     fn us(us: f64) -> Op {

@@ -27,8 +27,8 @@ use crate::routing::Router;
 use crate::sharing::SharingSpec;
 use crate::transport::{Load, TransportSpec};
 use crate::units::Time;
-use crate::workload::program::{Op, Program, Wildcards};
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
+use crate::workload::program::{Op, Program, Wildcards};
 
 /// Waits between two ranks that a report holds.
 const WAITS: usize = 20;

@@ -114,7 +114,7 @@ fn ideal(program: &Program) -> Time {
     let expander = Expander::new(CollectivesSpec::default());
     if rules::apply(program) {
         let row = ReceiveTime { size: Bytes(0), receive: Time::ZERO };
-        let table = ReceiveTimesSpec { times: vec![row].into() }.table();
+        let table = ReceiveTimesSpec { times: vec![row].into(), between: Vec::new() }.table();
         return rules::play(program, &table, &expander, 1.0, (None, None), &|_, _| true).makespan();
     }
     let Some(costs) = NodeSpec::default().costs() else { return Time::ZERO };

@@ -139,16 +139,25 @@ fn a_persistent_receive_that_leaves_open_from_whom_says_at_each_start_who_it_was
             assert_eq!(sent, received, "{mpi} {variables:?}");
             // Three senders, five rounds; sizes and tags differ from round to round.
             assert_eq!(sent.values().map(Vec::len).sum::<usize>(), 3 * 5 + 3);
-            let starts: Vec<&Event> = streams[0].events.iter().filter(|event| event.call.kind() == Kind::Start).collect();
+            let starts: Vec<&Event> =
+                streams[0].events.iter().filter(|event| event.call.kind() == Kind::Start).collect();
             let open: Vec<_> = starts.iter().filter(|event| event.flags.has(Flags::ANY_SOURCE)).collect();
             assert_eq!(open.len(), 3 * 5 + 1, "{mpi}");
-            assert_eq!(open.iter().filter(|event| event.peer == Event::PROC_NULL).count(), 1, "{mpi}: one is cancelled");
+            assert_eq!(
+                open.iter().filter(|event| event.peer == Event::PROC_NULL).count(),
+                1,
+                "{mpi}: one is cancelled"
+            );
             for event in open.iter().filter(|event| event.peer >= 0) {
                 assert_eq!((event.requests.len(), event.flags.has(Flags::CAPACITY)), (1, false), "{mpi}: {event:?}");
-                assert!((1..4).contains(&event.peer) && event.bytes == 8 * (event.tag as u64 + event.peer as u64), "{event:?}");
+                assert!(
+                    (1..4).contains(&event.peer) && event.bytes == 8 * (event.tag as u64 + event.peer as u64),
+                    "{event:?}"
+                );
             }
             // Of those that are started together only what leaves nothing open stays together.
-            let together: Vec<usize> = starts.iter().map(|event| event.requests.len()).filter(|&count| count > 1).collect();
+            let together: Vec<usize> =
+                starts.iter().map(|event| event.requests.len()).filter(|&count| count > 1).collect();
             assert_eq!(together, [2; 5], "{mpi}");
         }
     }

@@ -16,6 +16,8 @@ Examples:
       ranks on different machines
   hayase predict --program cg.prog --computation node-a.comp --scale 0.6 --communication gigabit.comm
       a machine that was not measured: every block takes 0.6 times as long
+  hayase predict --program cg.prog --computation node-a.comp --communication gigabit.comm,node:8=shared-memory.comm
+      ranks in eights on one node each, with other times among them
   hayase predict --program cg.prog --computation node-a.comp -m infiniband-hdr -t fat-tree-54
       with the contention of a simulated network instead of a table of receive times
 
@@ -31,9 +33,11 @@ pub struct PredictArgs {
     /// Computation data: one for all ranks, or for ranks each: 0-7=a.comp,8-15=b.comp.
     #[arg(long, value_name = "COMP|RANKS=COMP,...")]
     pub computation: String,
-    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without contention.
-    #[arg(long, value_name = "COMM", value_hint = ValueHint::FilePath)]
-    pub communication: Option<PathBuf>,
+    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without contention. One
+    /// for all pairs of ranks, and others for some: within.comm,0-7:8-15=between.comm or between.comm,node:8=within.comm (pairs: 0-7:8-15
+    /// both ways, 0-7>8-15 one way, 0-7 among these, node:8 among each 8; sets 0-3+8; the last that names a pair holds).
+    #[arg(long, value_name = "COMM|COMM,PAIRS=COMM,...")]
+    pub communication: Option<String>,
     /// What times of blocks are multiplied by, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
     #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...", default_value = "1")]
     pub scale: String,

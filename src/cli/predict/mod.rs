@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{End, Failure, Voice, program, progress, replay};
-use crate::data_set::communication::Communication;
+use crate::data_set::communication::{Communication, Row};
 use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
 use crate::data_set::program::{Blocks, ProgramData, ranges, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
-use crate::node::NodeSpec;
+use crate::node::{NodeSpec, Pairs};
 use crate::report;
 use crate::report::replay::{Prediction, PredictionPart};
 use crate::units::Time;
@@ -30,9 +30,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
                 .help("leave one of them out; a simulated network takes the ends of messages from -m")
                 .into());
         }
-        let mut sources = Sources::default();
-        let measured = Communication::read(&path.to_string_lossy(), &mut sources)?;
-        loader = loader.text(path.display().to_string(), receive_times(&measured));
+        loader = loader.text(path.clone(), receive_times(&communication(path, data.ranks)?));
     }
     let blocks = Blocks::of(&data);
     let take = match args.times {
@@ -62,7 +60,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let prediction = Prediction {
         program: name,
         computation: parts(&machines, &names),
-        communication: args.communication.as_ref().map(|path| path.display().to_string()),
+        communication: args.communication.clone(),
         recorded_s: match books.as_slice() {
             [one] => one.note("measured").and_then(|text| text.parse::<Time>().ok()).map(Time::seconds),
             _ => None,
@@ -88,13 +86,60 @@ fn network(args: &PredictArgs) -> Option<&'static str> {
         .find_map(|(name, given)| given.then_some(name))
 }
 
-/// Communication data as a table of the node model.
-fn receive_times(measured: &Communication) -> String {
-    let mut text = "[node.receive-times]\ntimes = [\n".to_owned();
-    for row in &measured.times {
-        text += &format!("  {{ size = \"{}\", receive = \"{}\" }},\n", row.size.exact(), row.receive.exact());
+/// Communication data, and which pairs of ranks it is for; none: all.
+type Measured = Vec<(Option<Pairs>, Communication)>;
+
+/// Reads `COMM`, for all pairs of ranks, and any `PAIRS=COMM`.
+fn communication(text: &str, ranks: u32) -> Result<Measured, Failure> {
+    // A name without any of these is one file, whatever else is in it.
+    let parts: Vec<(Option<Pairs>, &str)> = if std::path::Path::new(text).exists() {
+        vec![(None, text)]
+    } else {
+        let part = |part| pairs_and_file(part, ranks);
+        text.split(',').map(part).collect::<Result<_, Diagnostic>>()?
+    };
+    let for_all = parts.iter().filter(|(pairs, _)| pairs.is_none()).count();
+    if for_all != 1 {
+        let message = format!("--communication names {for_all} files for all pairs of ranks, not one");
+        return Err(Diagnostic::new("wrong-choice", message)
+            .help("write one file, and others for some pairs: within.comm,0-7:8-15=between.comm")
+            .into());
     }
-    text + "]\n"
+    let read = |(pairs, path): (Option<Pairs>, &str)| {
+        let mut sources = Sources::default();
+        Ok((pairs, Communication::read(path, &mut sources)?))
+    };
+    parts.into_iter().map(read).collect()
+}
+
+fn pairs_and_file(part: &str, ranks: u32) -> Result<(Option<Pairs>, &str), Diagnostic> {
+    let begins = |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) || text.starts_with("node:");
+    let Some((pairs, path)) = part.split_once('=').filter(|(pairs, _)| begins(pairs)) else { return Ok((None, part)) };
+    let pairs: Pairs = pairs.parse().map_err(|message: String| Diagnostic::new("bad-ranks", message))?;
+    match pairs.largest() {
+        Some(largest) if largest >= ranks => {
+            let message = format!("`{pairs}` of --communication names rank {largest}, and there are {ranks}");
+            Err(Diagnostic::new("bad-ranks", message))
+        }
+        _ => Ok((Some(pairs), path)),
+    }
+}
+
+/// Communication data as a table of the node model.
+fn receive_times(measured: &[(Option<Pairs>, Communication)]) -> String {
+    let rows = |measured: &Communication| {
+        let row =
+            |row: &Row| format!("  {{ size = \"{}\", receive = \"{}\" }},\n", row.size.exact(), row.receive.exact());
+        format!("times = [\n{}]\n", measured.times.iter().map(row).collect::<String>())
+    };
+    let mut text = "[node.receive-times]\n".to_owned();
+    text.extend(measured.iter().filter(|(pairs, _)| pairs.is_none()).map(|(_, measured)| rows(measured)));
+    for (pairs, measured) in measured {
+        if let Some(pairs) = pairs {
+            text += &format!("\n[[node.receive-times.between]]\npairs = \"{pairs}\"\n{}", rows(measured));
+        }
+    }
+    text
 }
 
 /// Computation data with its names, and which of it each rank takes, times what.
@@ -194,7 +239,7 @@ mod tests {
         let rows = rows.map(|(size, us)| row(size, us)).join(", ");
         let measured =
             Communication::parse(&format!("format = \"hayase-communication-1\"\ntimes = [{rows}]\n"), 0).unwrap();
-        let node = Loader::new().text("x.comm", receive_times(&measured)).load_machine().unwrap();
+        let node = Loader::new().text("x.comm", receive_times(&[(None, measured.clone())])).load_machine().unwrap();
         let NodeSpec::ReceiveTimes(spec) = node else { panic!("{}", node.name()) };
         let table = spec.table();
         for bytes in [0, 1, 8, 9, 99, 2000, 4040, 4041, 70_000, 131_072, 131_073, 10_000_000] {

@@ -24,6 +24,7 @@ Files (-o), by name:
   x.json           the report
   ranks.csv        where the time of each rank went
   activities.csv   what each rank did when: rank,kind,begin_s,end_s,op,message,peer
+  messages.csv     each message: message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s
   path.csv         the critical path, step by step, with the same columns
   matrix.csv       messages and bytes by sender and receiver
   matrix.svg       the same as a picture

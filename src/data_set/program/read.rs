@@ -266,7 +266,11 @@ impl Reader {
                     marks |= Op::OPEN_TAG;
                     let number = self.parse(&word[4..]);
                     numbers.push(number.ok_or_else(|| {
-                        words.line.mistake(at.clone(), "bad-number", format!("`{word}` is no tag; write 7, any or any=7"))
+                        words.line.mistake(
+                            at.clone(),
+                            "bad-number",
+                            format!("`{word}` is no tag; write 7, any or any=7"),
+                        )
                     })?);
                 } else if !any_tag {
                     numbers.push(self.number(words, 1, meaning_name(Meaning::Tag))?);

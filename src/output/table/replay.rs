@@ -50,8 +50,15 @@ pub fn replay(report: &ReplayReport) -> String {
     }
     if let Some(open) = &report.open_receives {
         let value = match open.take {
-            "recorded" => format!("{} receives from any rank or with any tag take what they took in the recorded run", grouped(open.receives)),
-            _ => format!("{} of {} receives from any rank or with any tag take what they took in the recorded run", grouped(open.as_recorded), grouped(open.seen)),
+            "recorded" => format!(
+                "{} receives from any rank or with any tag take what they took in the recorded run",
+                grouped(open.receives)
+            ),
+            _ => format!(
+                "{} of {} receives from any rank or with any tag take what they took in the recorded run",
+                grouped(open.as_recorded),
+                grouped(open.seen)
+            ),
         };
         lines.push(("left open", value));
     }

@@ -278,6 +278,17 @@ impl SequenceBuilder {
         self.program.sites.iter_mut().for_each(|site| *site = number(*site));
     }
 
+    /// Gives communicators and collectives other numbers.
+    pub(crate) fn renumber(&mut self, comm: impl Fn(u32) -> u32, collective: impl Fn(u32) -> u32) {
+        for op in &mut self.program.ops {
+            match op.kind {
+                OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Probe => op.arg = comm(op.arg),
+                OpKind::Collective => op.arg = collective(op.arg),
+                _ => {}
+            }
+        }
+    }
+
     /// Appends an operation that stands at this place of the input (from 1).
     pub fn push_at(&mut self, op: Op, place: u32) -> u32 {
         // Operations without a place of their own stand where the one before them does.

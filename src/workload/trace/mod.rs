@@ -15,6 +15,7 @@ pub mod calls;
 mod expand;
 pub mod goal;
 pub(crate) mod lines;
+mod lives;
 mod matched;
 pub mod npb;
 mod source;

@@ -12,6 +12,7 @@
 //! * Making a communicator waits for all members of the old one, like a barrier.
 //! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not matter
 //!   to it and are 0; an alltoallv of which only the total is known has blocks of one size.
+//! * Communicators of the same ranks, each freed before the next is used, are one ([`lives`](super::lives)).
 //! * Opaque calls (one-sided communication, files) are time spent.
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, Wrong};
+use super::lives::Lives;
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 use crate::workload::program::{
@@ -43,6 +45,7 @@ pub struct ToProgram {
     /// Blocks of other ranks that had to be made up, so far.
     made_up: usize,
     groups: Groups,
+    lives: Lives,
     collectives: FxHashMap<Collective, u32>,
     /// In the order of their numbers.
     listed: Vec<Collective>,
@@ -58,6 +61,8 @@ struct Rank {
     /// Its number, and how many there are.
     me: u32,
     world: u32,
+    /// Calls so far.
+    calls: u64,
     /// When `Init` returned, and the call before \[ns\].
     start: u64,
     last_end: u64,
@@ -110,6 +115,7 @@ impl ToProgram {
             ranks: BTreeMap::new(),
             made_up: 0,
             groups: Groups::default(),
+            lives: Lives::default(),
             collectives: FxHashMap::default(),
             listed: Vec::new(),
             every_call: false,
@@ -145,14 +151,22 @@ impl ToProgram {
         let mut program = ProgramBuilder::new(claimed);
         let file = program.file(self.file);
         program.places_in(self.unit);
-        for group in self.groups.listed {
-            program.communicator(group.members);
+        // By number in the trace, that in the program.
+        let shared = self.lives.shared(&self.groups.listed);
+        let comm = |number: u32| number.checked_sub(1).map_or(0, |at| shared[at as usize] + 1);
+        let mut made = 0;
+        for (group, &number) in self.groups.listed.into_iter().zip(&shared) {
+            if number == made {
+                program.communicator(group.members);
+                made += 1;
+            }
         }
-        for collective in self.listed {
-            program.collective(collective);
-        }
+        let collective =
+            |collective: Collective| program.collective(Collective { comm: comm(collective.comm), ..collective });
+        let collectives: Vec<u32> = self.listed.into_iter().map(collective).collect();
         for mut rank in self.ranks.into_values() {
             rank.ops.from_file(file);
+            rank.ops.renumber(comm, |number| collectives[number as usize]);
             // A recorder that cannot name a site knows its address, which tells it apart in this run.
             let names: FxHashMap<u32, u32> = {
                 let mut known: Vec<_> = rank.sites.iter().collect();
@@ -187,6 +201,7 @@ impl ToProgram {
             empty_gap: header.empty_gap,
             me: header.rank,
             world: header.ranks,
+            calls: 0,
             start: 0,
             last_end: 0,
             finalize: None,
@@ -201,12 +216,18 @@ impl ToProgram {
     }
 
     fn event(&mut self, at: u32, place: u64, event: &Event) -> Result<(), Wrong> {
-        let Self { ranks, made_up, groups, collectives, listed, every_call, .. } = self;
+        let Self { ranks, made_up, groups, lives, collectives, listed, every_call, .. } = self;
         let Some(rank) = ranks.get_mut(&at) else {
             return Err(Wrong::new("no-header", format!("rank {at} calls before its trace begins")));
         };
         if rank.finalize.is_some() {
             return Ok(());
+        }
+        rank.calls += 1;
+        if event.comm != 0
+            && let Some(&(number, _)) = rank.communicators.get(&event.comm)
+        {
+            lives.used(number, at, rank.calls, event.call == Call::CommFree);
         }
         let gap = match event.cpu {
             Some(cpu) => cpu.saturating_sub(rank.empty_gap),

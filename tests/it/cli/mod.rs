@@ -7,6 +7,7 @@ mod check;
 mod help;
 mod lists;
 mod master_slave;
+mod matches;
 mod measure;
 mod mistakes;
 mod predict;

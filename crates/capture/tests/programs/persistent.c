@@ -36,6 +36,7 @@ int main(int argc, char **argv) {
         MPI_Wait(&r[3], &status);
         MPI_Test_cancelled(&status, &cancelled);
         if (!cancelled) return 1;
+        MPI_Barrier(own);
         for (int i = 0; i < 5; i++) MPI_Request_free(&r[i]);
         for (int other = 1; other < size; other++)
             MPI_Recv(data[0], 100, MPI_DOUBLE, other, MPI_ANY_TAG, own, MPI_STATUS_IGNORE);
@@ -45,6 +46,8 @@ int main(int argc, char **argv) {
             MPI_Send(data[0], round + 1 + rank, MPI_DOUBLE, 0, round + 1, own);
             MPI_Barrier(own);
         }
+        /* Not before the receive that is cancelled, which would take it. */
+        MPI_Barrier(own);
         MPI_Send(data[0], 1, MPI_DOUBLE, 0, 9, own);
     }
     MPI_Comm_free(&own);
