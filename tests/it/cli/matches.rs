@@ -145,8 +145,8 @@ fn a_replay_takes_the_messages_that_were_taken_in_the_recorded_run() {
     for mpi in ["openmpi", "mpich"] {
         let desk = Desk::new().file("net.comm", NETWORK);
         let build = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/build");
-        let built =
-            Command::new(build).args([mpi, "bin"]).args(PROGRAMS.map(|program| program.0)).current_dir(desk.path());
+        let mut built = Command::new(build);
+        built.args([mpi, "bin"]).args(PROGRAMS.map(|program| program.0)).current_dir(desk.path());
         if !built.output().is_ok_and(|output| output.status.success()) {
             eprintln!("skipped: {mpi} is not on this machine");
             continue;

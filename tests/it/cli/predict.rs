@@ -104,6 +104,83 @@ fn the_three_files_are_reused_in_any_combination() {
 }
 
 #[test]
+fn messages_take_other_times_between_nodes_than_within_them() {
+    let desk = desk();
+    let takes = |communication: &str| {
+        predicted(&desk, &format!("--program ring.prog --computation a.comp --communication {communication}"))
+    };
+    let (slow, fast) = (|bytes: f64| 10.0 + bytes * 80.0 / 8000.0, |bytes: f64| 2.0 + bytes * 18.0 / 8000.0);
+    // Ranks 0 and 1 on one node, 2 and 3 on another: in every iteration somebody waits for a message from the other node; of
+    // the two rounds of the sum one is within a node and one between them.
+    let nodes = 2400.0 + 10.0 * (slow(8000.0) + slow(8.0) + fast(8.0));
+    for communication in
+        ["slow.comm,node:2=fast.comm", "fast.comm,0-1:2-3=slow.comm", "slow.comm,0-1=fast.comm,2-3=fast.comm"]
+    {
+        let found = takes(communication);
+        assert!((found - nodes).abs() < 0.01, "{communication}: {found} {nodes}");
+    }
+    // Among all of them: as if the other table did not exist; the last that names a pair holds.
+    assert_eq!(takes("slow.comm,0-3=fast.comm"), takes("fast.comm"));
+    assert_eq!(takes("slow.comm,0-3=fast.comm,0+1-3=slow.comm"), takes("slow.comm"));
+    // One way holds up less than both.
+    let one_way = takes("fast.comm,0>1=slow.comm");
+    let both = takes("fast.comm,0:1=slow.comm");
+    assert!(takes("fast.comm") + 10.0 < one_way && one_way < both, "{one_way} {both}");
+}
+
+#[test]
+fn pairs_have_their_times_in_the_order_of_arrival_too() {
+    // Every receive leaves open from whom, and each rank has one sender: in the order of arrival it takes the same.
+    let text = run(100);
+    let open: Vec<String> = text
+        .lines()
+        .map(|line| match line.strip_prefix("Irecv\t").and_then(|rest| rest.split_once('\t')) {
+            Some((gap, rest)) => format!("Irecv\t{gap}\t*{rest}"),
+            None => line.to_owned(),
+        })
+        .collect();
+    let desk = desk().file("open.tsv", &(open.join("\n") + "\n"));
+    desk.hayase("program fold open.tsv -o open.prog -o open.comp -q").assert().success();
+    assert!(desk.read("open.prog").contains(" irecv any=rank-1 7 8000 @1\n"), "{}", desk.read("open.prog"));
+    let words = "--computation open.comp --communication slow.comm,node:2=fast.comm";
+    let closed = predicted(&desk, &format!("--program ring.prog {}", words.replace("open", "a")));
+    for (wildcards, waits) in [("recorded", "rules"), ("arrival", "order of arrival")] {
+        let words = format!("predict --program open.prog {words} --wildcards {wildcards} --format json -q");
+        let report = report(&desk, &words);
+        assert_eq!((report["makespan_s"].as_f64().unwrap() * 1e9).round() / 1e3, closed, "{wildcards}");
+        assert_eq!(report["prediction"]["waits"], waits);
+        let open = &report["open_receives"];
+        assert_eq!((open["take"].as_str(), open["receives"].as_u64()), (Some(wildcards), Some(40)));
+        assert_eq!((open["seen"].as_u64(), open["as_recorded"].as_u64()), (Some(40), Some(40)), "{wildcards}");
+    }
+}
+
+#[test]
+fn in_the_order_of_arrival_a_receive_takes_what_comes_first() {
+    // Rank 1 sends late and rank 2 early; in the recorded run the message of rank 1 came first.
+    let text = "#hxtrace-text 1\n#title late\n#ranks 3\n#gap_overhead_ns 400\n#columns op cpu_gap_ns peer tag bytes comm reqs site\n\
+                #site 0 a.c:1\n#site 1 a.c:2\n\
+                #rank 0\nInit\t0\t0\t0\t0\t0\t-\t-1\nRecv\t400\t*1\t*1\t0\t0\t-\t0\nRecv\t400\t*2\t*2\t0\t0\t-\t1\nFinalize\t400\t0\t0\t0\t0\t-\t-1\n\
+                #rank 1\nInit\t0\t1\t0\t0\t0\t-\t-1\nSend\t50400\t0\t1\t0\t0\t-\t0\nFinalize\t400\t1\t0\t0\t0\t-\t-1\n\
+                #rank 2\nInit\t0\t2\t0\t0\t0\t-\t-1\nSend\t400\t0\t2\t0\t0\t-\t0\nFinalize\t400\t2\t0\t0\t0\t-\t-1\n";
+    let desk = Desk::new().file("late.tsv", text).file("slow.comm", NETWORK);
+    desk.hayase("program fold late.tsv -o late.prog -o late.comp -q").assert().success();
+    for (wildcards, as_recorded, first) in [("recorded", 2, ["1", "0", "1"]), ("arrival", 0, ["2", "0", "2"])] {
+        let words = format!(
+            "predict --program late.prog --computation late.comp --communication slow.comm --wildcards {wildcards} \
+             -o messages.csv --format json -q"
+        );
+        let open = &report(&desk, &words)["open_receives"];
+        assert_eq!((open["seen"].as_u64(), open["as_recorded"].as_u64()), (Some(2), Some(as_recorded)), "{wildcards}");
+        // The first line is the message that was received first: its sender, receiver and tag.
+        let table = desk.read("messages.csv");
+        let line = table.lines().nth(1).unwrap();
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(cells[1..4], first, "{wildcards}: {table}");
+    }
+}
+
+#[test]
 fn a_simulated_network_stands_in_for_the_table() {
     let desk = desk();
     let words = "predict --program ring.prog --computation a.comp -m myrinet -t torus-4x4 --format json -q \
@@ -129,6 +206,16 @@ fn what_does_not_fit_together_is_said() {
         ("predict --program ring.prog --computation 0-2=a.comp", "no data for rank 3"),
         ("predict --program ring.prog --computation a.comp --communication slow.comm -m myrinet", "`-m` names another"),
         ("predict --program ring.prog --computation a.comp --communication a.comp", "no communication data"),
+        (
+            "predict --program ring.prog --computation a.comp --communication slow.comm,0-1:2-4=fast.comm",
+            "names rank 4",
+        ),
+        (
+            "predict --program ring.prog --computation a.comp --communication slow.comm,fast.comm",
+            "names 2 files for all",
+        ),
+        ("predict --program ring.prog --computation a.comp --communication node:2=fast.comm", "names 0 files for all"),
+        ("predict --program ring.prog --computation a.comp --communication slow.comm,0-1:=fast.comm", "names no pairs"),
         ("predict --program bad.prog --computation a.comp", "bad.prog:5:1"),
         ("predict --program a.tsv --computation a.comp", "hayase program fold"),
         ("program extend ring.prog --loop L2 --iterations 2x -o x.prog", "there is no loop `L2`"),

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use hayase_mpi::{Handle, SUCCESS};
 use hayase_trace::Call;
 
 use crate::entry::export;
@@ -18,14 +19,7 @@ const MISSING: c_int = 16;
 
 /// A call by name: found at first, then made, outside of the token.
 fn opaque(known: &AtomicPtr<c_void>, name: &'static str, site: usize, call: impl Fn(*mut c_void) -> c_int) -> c_int {
-    let mut function = known.load(Ordering::Relaxed);
-    if function.is_null() {
-        function = mpi::beneath(&format!("PMPI_{name}"));
-        if function.is_null() {
-            return MISSING;
-        }
-        known.store(function, Ordering::Relaxed);
-    }
+    let Some(function) = found(known, name) else { return MISSING };
     // SAFETY: the reference lives as long as this call, which does not enter the recorder again.
     match unsafe { enter(Call::Opaque, site) } {
         Some(recorder) => {
@@ -35,6 +29,40 @@ fn opaque(known: &AtomicPtr<c_void>, name: &'static str, site: usize, call: impl
         }
         None => call(function),
     }
+}
+
+/// `MPI_Parrived`: asks whether a part of a message has come. One that finds nothing is a poll like those of tests.
+///
+/// # Safety
+/// As MPI has it.
+pub unsafe extern "C" fn parrived(request: Handle, part: c_int, flag: *mut c_int, site: usize) -> c_int {
+    static FUNCTION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+    let Some(function) = found(&FUNCTION, "Parrived") else { return MISSING };
+    // SAFETY: the function of this name has these arguments.
+    let ask = || unsafe {
+        std::mem::transmute::<*mut c_void, unsafe extern "C" fn(Handle, c_int, *mut c_int) -> c_int>(function)(
+            request, part, flag,
+        )
+    };
+    // SAFETY: the reference lives as long as this call, which does not enter the recorder again.
+    let Some(recorder) = (unsafe { enter(Call::Opaque, site) }) else { return ask() };
+    let result = recorder.outside(|recorder| recorder.call(|_| ask()));
+    // SAFETY: the program gives room for the flag.
+    if result == SUCCESS && unsafe { *flag } == 0 {
+        return recorder.leave_poll(result);
+    }
+    recorder.opaque("Parrived");
+    recorder.leave(result)
+}
+
+/// A function of MPI by name, looked for once; `None` if the library has none.
+fn found(known: &AtomicPtr<c_void>, name: &str) -> Option<*mut c_void> {
+    let mut function = known.load(Ordering::Relaxed);
+    if function.is_null() {
+        function = mpi::beneath(&format!("PMPI_{name}"));
+        known.store(function, Ordering::Relaxed);
+    }
+    (!function.is_null()).then_some(function)
 }
 
 macro_rules! word {
@@ -82,6 +110,10 @@ macro_rules! opaque_calls {
         export! { $($symbol $arity $name;)* }
         $(body!($name $text $arity);)*
     };
+}
+
+export! {
+    MPI_Parrived 3 parrived;
 }
 
 opaque_calls! {
@@ -214,6 +246,7 @@ opaque_calls! {
     MPI_Alltoallv_c 9 alltoallv_c "Alltoallv_c";
     MPI_Alltoallv_init 11 alltoallv_init "Alltoallv_init";
     MPI_Alltoallv_init_c 11 alltoallv_init_c "Alltoallv_init_c";
+    MPI_Barrier_init 3 barrier_init "Barrier_init";
     MPI_Bcast_c 5 bcast_c "Bcast_c";
     MPI_Bcast_init 7 bcast_init "Bcast_init";
     MPI_Bcast_init_c 7 bcast_init_c "Bcast_init_c";
