@@ -59,25 +59,7 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
     for finding in &page.findings {
         details(&mut text, finding);
     }
-    // Long paths hide what differs.
-    match common_folder(page) {
-        Some(folder) => text.replace(&folder, ""),
-        None => text,
-    }
-}
-
-/// The folder that all files of the source are below, with its last `/`; where they are named from the root.
-fn common_folder(page: &PageData) -> Option<String> {
-    let mut files = page.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.as_str());
-    let mut files = files.by_ref().filter(|file| file.starts_with('/'));
-    let mut common = files.next()?;
-    common = &common[..=common.rfind('/')?];
-    for file in files {
-        while !file.starts_with(common) {
-            common = &common[..=common.strip_suffix('/')?.rfind('/')?];
-        }
-    }
-    (common.len() > 1).then(|| common.to_owned())
+    text
 }
 
 fn on_path(run: &Simulated) -> String {
@@ -144,6 +126,7 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
         "simulated": ranked.base,
         "notes": page.notes,
         "findings": findings,
+        "hidden": ranked.hidden,
         "together": ranked.together.as_ref().map(|together| json!({
             "changed": together.changed,
             "taken": together.taken,
