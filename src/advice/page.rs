@@ -10,6 +10,7 @@ use super::rules::{self, Base};
 use super::{Judged, Ranked, Simulated};
 use crate::ids::RankId;
 use crate::player::ActivityKind;
+use crate::record::PathKind;
 use crate::report::replay::PathPart;
 use crate::units::Time;
 use crate::workload::program::{ANY_TAG, OpKind, Program};
@@ -171,6 +172,10 @@ pub fn run(base: &Base) -> out::Run {
                 },
             );
         }
+    }
+    for step in base.replayed.path.iter().flatten() {
+        let from = step.peer.filter(|_| step.kind == PathKind::Network).map(|peer| peer.0);
+        run.critical(step.rank.0, from, ns(step.begin), ns(step.end));
     }
     for transfer in history.transfers() {
         let from_place = transfer.op.map_or(out::PlaceId::UNKNOWN, |op| place_of(&mut run, transfer.src, op));

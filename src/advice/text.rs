@@ -72,7 +72,8 @@ fn on_path(run: &Simulated) -> String {
 /// The first place, as it is shown in a line.
 fn place(finding: &Finding) -> String {
     let first = finding.marks.iter().find(|mark| mark.role == Role::Communication).or(finding.marks.first());
-    first.map_or_else(|| "-".to_owned(), |mark| printable(&short(&mark.file, mark.line)).to_string())
+    let known = first.filter(|mark| !mark.file.is_empty());
+    known.map_or_else(|| "-".to_owned(), |mark| printable(&short(&mark.file, mark.line)).to_string())
 }
 
 /// A file without its folders, and the line.
@@ -87,8 +88,8 @@ fn details(text: &mut String, finding: &Finding) {
         let _ = writeln!(text, "    {}", printable(line));
     }
     for mark in &finding.marks {
-        let _ =
-            writeln!(text, "    {:<18} {}: {}", mark.role.name(), short(&mark.file, mark.line), printable(&mark.text));
+        let place = if mark.file.is_empty() { "place not known".to_owned() } else { short(&mark.file, mark.line) };
+        let _ = writeln!(text, "    {:<18} {}: {}", mark.role.name(), printable(&place), printable(&mark.text));
     }
     for (name, value) in &finding.facts {
         let _ = writeln!(text, "    {name}: {}", printable(value));

@@ -2,6 +2,7 @@
 
 mod advice_cases;
 mod advise;
+mod advise_network;
 mod bench;
 mod calibrate;
 mod check;
