@@ -105,6 +105,9 @@ impl Source {
         if finding.occurrences > 1 {
             parts.push(format!("{} times", finding.occurrences));
         }
+        if finding.caveats.iter().any(|caveat| caveat.contains("not contiguous")) {
+            parts.push("gaps".to_owned());
+        }
         if finding.certainty == Certainty::Check {
             parts.push("check".to_owned());
         }

@@ -138,6 +138,22 @@ static void order_of_messages(void) {
     for (int i = 0; i < HALF; i++) a[i] = 7.0 * i; // @order.change
 }
 
+/* A column of a matrix. What lies between its elements is not told from them: the interval from the first to the last is
+ * assumed, which forbids too much here, and said. What lies behind it is free. */
+//= A001 @gaps: before @gaps.work; after @gaps.beside; flow @gaps.fill, anti @gaps.between; gaps
+static void column_of_a_matrix(void) {
+    MPI_Datatype column;
+    MPI_Type_vector(4, 1, 40, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    for (int i = 0; i < 4; i++) m[i][7] = i; // @gaps.fill
+    for (int i = 0; i < N; i++) work[i] += 10; // @gaps.work
+    MPI_Send(&m[0][7], 1, column, 1, 16, MPI_COMM_WORLD); // @gaps
+    for (int i = 0; i < 10; i++) m[3][8 + i] += 1; // @gaps.beside
+    for (int i = 0; i < 10; i++) m[2][8 + i] += 1; // @gaps.between
+    m[3][7] = 0;
+    MPI_Type_free(&column);
+}
+
 static int by_value(const void *x, const void *y) {
     double l = *(const double *)x, r = *(const double *)y;
     return (l > r) - (l < r);
@@ -191,7 +207,7 @@ static void near_misses(void) {
 static void other_end(void) {
     static const struct { int tag, receives, sends; } turns[] = {
         {1, HALF, 0}, {2, 0, HALF}, {3, 0, HALF}, {4, N, 0}, {5, 0, N}, {6, HALF, HALF}, {7, 30, 0}, {7, 30, 0}, {7, 30, 0},
-        {8, HALF, 0}, {9, N, 0}, {10, HALF, 0}, {10, HALF, 0}, {11, N, 0}, {12, HALF, 0}, {12, HALF, 0}, {12, HALF, 0},
+        {8, HALF, 0}, {9, N, 0}, {10, HALF, 0}, {10, HALF, 0}, {16, 4, 0}, {11, N, 0}, {12, HALF, 0}, {12, HALF, 0}, {12, HALF, 0},
         {12, HALF, 0}, {13, HALF, 0}, {14, 0, HALF}, {15, HALF, 0},
     };
     static double sent[N], got[N];
@@ -221,6 +237,7 @@ int main(int argc, char **argv) {
         edges_of_a_buffer();
         copies();
         order_of_messages();
+        column_of_a_matrix();
         unknown_function();
         branch();
         near_misses();

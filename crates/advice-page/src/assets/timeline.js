@@ -283,7 +283,7 @@ const timeline = (() => {
     ink.lineWidth = 1;
   }
 
-  /** Where it changes ranks more often than can be drawn: in which part of the time it is at each rank, or, above that, on the way to it. */
+  /** Where it changes ranks more often than can be drawn: in which part of the time it is at each rank, or, above that, on the way to it, against the largest part in sight. */
   function drawPathShares(ink, first, end) {
     const width = 3, n = Math.ceil(plot() / width), length = (to - from) / plot() * width;
     const shares = [new Float64Array(n * ranks.length), new Float64Array(n * ranks.length)];
@@ -293,6 +293,8 @@ const timeline = (() => {
         of[path.rank[i] * n + x] += Math.min(last, from + (x + 1) * length) - Math.max(begin, from + x * length);
       }
     }
+    let most = 0;
+    for (let i = 0; i < shares[0].length; i++) most = Math.max(most, shares[0][i] + shares[1][i]);
     ink.fillStyle = colours.panel;
     ink.globalAlpha = 0.7;
     ink.fillRect(LABEL, AXIS, plot(), row * ranks.length);
@@ -301,8 +303,8 @@ const timeline = (() => {
       for (let x = 0; x < n; x++) {
         let bottom = toY(rank) + row - 1;
         for (const [of, colour] of [[shares[0], colours.ink], [shares[1], colours.muted]]) {
-          const height = of[rank * n + x] / length * (row - 2);
-          if (height < 0.2) continue;
+          const height = of[rank * n + x] / most * (row - 2);
+          if (!(height >= 0.2)) continue;
           ink.fillStyle = colour;
           // Time under way has gaps, so that the two are told apart without colour.
           ink.fillRect(LABEL + x * width, bottom - height, of === shares[0] ? width : width - 1.5, height);
