@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use hayase_advice::model::{Change, Finding, RuleId, ScenarioChange};
+use hayase_advice::model::{Certainty, Change, Finding, RuleId, ScenarioChange};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -25,6 +25,9 @@ use crate::workload::program::collectives::{CollectivesSpec, Operation};
 
 /// Pieces of advice that are tried together one after the other, at most.
 const MOST_TOGETHER: usize = 40;
+
+/// How the reason begins where a changed program does not come to its end.
+const DEADLOCKS: &str = "the changed program would deadlock";
 
 /// Share of the run that a piece of advice must save to be shown.
 pub const LEAST_GAIN: f64 = 0.001;
@@ -76,6 +79,12 @@ impl Judged {
     fn is_worth(&self, base: Option<&Simulated>, time_s: f64) -> bool {
         if let Some((base, saved)) = base.and_then(|base| Some((base, self.saved_s(base)?))) {
             return saved >= LEAST_GAIN * base.makespan_s;
+        }
+        // What was only guessed, and cannot be.
+        if self.finding.certainty == Certainty::Check
+            && self.changed.as_ref().is_err_and(|why| why.starts_with(DEADLOCKS))
+        {
+            return false;
         }
         let share = match self.finding.rule {
             RuleId::A101 | RuleId::A102 | RuleId::A103 | RuleId::A106 => LEAST_WAIT,
@@ -257,9 +266,9 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
         }),
         Status::Deadlocked => Err(match replayed.stuck.first() {
             Some(stuck) => {
-                format!("the changed program would deadlock: rank {} waits for {}", stuck.rank.0, stuck.what)
+                format!("{DEADLOCKS}: rank {} waits for {}", stuck.rank.0, stuck.what)
             }
-            None => "the changed program would deadlock".to_owned(),
+            None => DEADLOCKS.to_owned(),
         }),
         _ => Err("the simulation was stopped".to_owned()),
     }

@@ -237,9 +237,10 @@ impl Waits {
                 text.extend((more > 0).then(|| format!("and {more} other places")));
             }
             let Some(mut finding) = folded.finding(rule, title, text, ranks) else { continue };
-            if rule == RuleId::A106 {
-                finding.change = Change::Scenario(ScenarioChange::RaiseEager { to: largest });
-            }
+            finding.change = match rule {
+                RuleId::A106 => Change::Scenario(ScenarioChange::RaiseEager { to: largest }),
+                _ => Change::None,
+            };
             // That a part of the ranks waits is what the finding says, not what it rests on.
             finding.caveats.clear();
             findings.push(finding);

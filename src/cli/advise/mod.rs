@@ -145,7 +145,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     };
     if ranked.hidden > 0 {
         notes.push(format!(
-            "{} more would save less than {} % or cost time, or are waits that take less than {} % of all ranks' time; --all shows them",
+            "{} more would save less than {} %, cost time or deadlock, or are waits that take less than {} % of all ranks' time; --all shows them",
             ranked.hidden,
             100.0 * LEAST_GAIN,
             100.0 * LEAST_WAIT,

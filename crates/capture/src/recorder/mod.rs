@@ -17,7 +17,7 @@ pub mod signals;
 mod start;
 
 use std::cell::{Cell, UnsafeCell};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
