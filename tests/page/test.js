@@ -258,6 +258,8 @@ await test("three hundred ranks are rows to scroll and blocks of a matrix", "wid
   await page.locator("#rows").evaluate(box => { box.scrollTop = 1000; });
   assert.ok((await seen(page)).spans > 0);
   for (const tab of ["hot", "traffic", "use"]) await page.click(`#tab-${tab}`);
+  // No advice was left out of all together, and nothing is said of it.
+  assert.match(await page.locator("#together").textContent(), /%\)$/);
 });
 
 await test("a run that was thinned says so", "long.html", async page => {

@@ -34,7 +34,9 @@ fn main() -> io::Result<()> {
     let mut quiet = Run::new(1);
     quiet.span(0, Span::new(Kind::Computation, 0, 1_000_000));
     write("quiet.html", &PageData::new(quiet))?;
-    write("wide.html", &gauss_page(300, 60))?;
+    let mut wide = gauss_page(300, 60);
+    wide.together.iter_mut().for_each(|together| together.left_out.clear());
+    write("wide.html", &wide)?;
     let mut run = Run::new(16).keeping(200_000, 100_000);
     eliminate(&mut run, 8_000);
     write("long.html", &PageData { program: "gauss, thinned".into(), ..PageData::new(run) })
