@@ -203,7 +203,15 @@ fn answers_hold(name: &str, ranks: u32, rules: &[RuleId], chain: &Chain) {
     let mut wanted = source.answers.clone();
     found.sort();
     wanted.sort();
-    assert_eq!(found, wanted, "{name}, {compiler}, {mpi}");
+    let without = |these: &[String], those: &[String]| -> String {
+        these.iter().filter(|this| !those.contains(this)).map(|this| format!("\n  {this}")).collect()
+    };
+    assert!(
+        found == wanted,
+        "{name}, {compiler}, {mpi}: not found:{}\nfound, but no answer:{}",
+        without(&wanted, &found),
+        without(&found, &wanted)
+    );
 }
 
 const MERGING: [RuleId; 3] = [RuleId::A002, RuleId::A003, RuleId::A004];
