@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use hayase_advice::model::{Change, Finding, ScenarioChange};
+use hayase_advice::model::{Certainty, Change, Finding, RuleId, ScenarioChange};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -25,6 +25,15 @@ use crate::workload::program::collectives::{CollectivesSpec, Operation};
 
 /// Pieces of advice that are tried together one after the other, at most.
 const MOST_TOGETHER: usize = 40;
+
+/// How the reason begins where a changed program does not come to its end.
+const DEADLOCKS: &str = "the changed program would deadlock";
+
+/// Share of the run that a piece of advice must save to be shown.
+pub const LEAST_GAIN: f64 = 0.001;
+
+/// Share of all ranks' time that waits must take to be shown, where there is no change to simulate.
+pub const LEAST_WAIT: f64 = 0.01;
 
 /// Simulates changes.
 #[derive(Clone, Copy)]
@@ -65,6 +74,25 @@ impl Judged {
     pub fn saved_s(&self, base: &Simulated) -> Option<f64> {
         self.changed.as_ref().ok().map(|changed| base.makespan_s - changed.makespan_s)
     }
+
+    /// Whether it saves something; of what was not simulated, whether enough of the time of all ranks \[s\] is at stake.
+    fn is_worth(&self, base: Option<&Simulated>, time_s: f64) -> bool {
+        if let Some((base, saved)) = base.and_then(|base| Some((base, self.saved_s(base)?))) {
+            return saved >= LEAST_GAIN * base.makespan_s;
+        }
+        // What was only guessed, and cannot be.
+        if self.finding.certainty == Certainty::Check
+            && self.changed.as_ref().is_err_and(|why| why.starts_with(DEADLOCKS))
+        {
+            return false;
+        }
+        let share = match self.finding.rule {
+            RuleId::A101 | RuleId::A102 | RuleId::A103 | RuleId::A106 => LEAST_WAIT,
+            RuleId::A001 => LEAST_GAIN,
+            _ => return true,
+        };
+        self.finding.time_ns as f64 * 1e-9 >= share * time_s
+    }
 }
 
 /// Several changes in one program.
@@ -87,17 +115,47 @@ pub struct Ranked {
     pub findings: Vec<Judged>,
     /// What can be done at once.
     pub together: Option<Together>,
+    /// How many more were found that are not worth it.
+    pub hidden: u64,
+}
+
+impl Ranked {
+    /// Advice that was not simulated, the most time at stake first; `everything`: also waits that are short against the `computed` time
+    /// of all ranks \[s\].
+    pub fn unsimulated(mut findings: Vec<Finding>, why: &str, computed: f64, everything: bool) -> Self {
+        findings.sort_by(by_stake);
+        let judged = |finding: Finding| Judged { finding, changed: Err(why.to_owned()), not_in_it: 0 };
+        let mut ranked =
+            Self { base: None, findings: findings.into_iter().map(judged).collect(), together: None, hidden: 0 };
+        if !everything {
+            ranked.hide(computed);
+        }
+        ranked
+    }
+
+    /// Leaves out what is not worth it, given the time of all ranks \[s\].
+    fn hide(&mut self, time_s: f64) {
+        let all = self.findings.len();
+        let base = self.base.as_ref();
+        self.findings.retain(|judged| judged.is_worth(base, time_s));
+        self.hidden = (all - self.findings.len()) as u64;
+    }
 }
 
 impl<'a> Judge<'a> {
-    /// Simulates all findings and ranks them: by the time they save, then those of which that is not known by the time at stake.
+    /// Simulates all findings and ranks them: by the time they save, then those of which that is not known by the time at stake. Without
+    /// `everything`, what is not worth it is left out.
     ///
     /// Cost: one simulation each, and up to one more for all together.
-    pub fn rank(&self, base: &Simulated, findings: Vec<Finding>) -> Ranked {
+    pub fn rank(&self, base: &Simulated, findings: Vec<Finding>, everything: bool) -> Ranked {
         let mut judged: Vec<Judged> = findings.into_par_iter().map(|finding| self.judge(base, finding)).collect();
         judged.sort_by(|a, b| order(a, b, base));
-        let together = self.together(base, &judged);
-        Ranked { base: Some(base.clone()), findings: judged, together }
+        let mut ranked = Ranked { base: Some(base.clone()), findings: judged, together: None, hidden: 0 };
+        if !everything {
+            ranked.hide(base.makespan_s * f64::from(self.replay.program.ranks()));
+        }
+        ranked.together = self.together(base, &ranked.findings);
+        ranked
     }
 
     /// Simulates one finding.
@@ -208,9 +266,9 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
         }),
         Status::Deadlocked => Err(match replayed.stuck.first() {
             Some(stuck) => {
-                format!("the changed program would deadlock: rank {} waits for {}", stuck.rank.0, stuck.what)
+                format!("{DEADLOCKS}: rank {} waits for {}", stuck.rank.0, stuck.what)
             }
-            None => "the changed program would deadlock".to_owned(),
+            None => DEADLOCKS.to_owned(),
         }),
         _ => Err("the simulation was stopped".to_owned()),
     }
@@ -270,7 +328,7 @@ fn order(a: &Judged, b: &Judged, base: &Simulated) -> Ordering {
 }
 
 /// The more time is at stake the earlier.
-pub fn by_stake(a: &Finding, b: &Finding) -> Ordering {
+fn by_stake(a: &Finding, b: &Finding) -> Ordering {
     b.time_ns
         .cmp(&a.time_ns)
         .then_with(|| a.rule.cmp(&b.rule))

@@ -103,7 +103,7 @@ impl Merges {
             doubts.and(Doubts::MEMORY);
         }
         let (low, high) = match part.spans.as_slice() {
-            [span] => (span.low, span.high),
+            [span] if !part.doubts.has(Doubts::GAPS) => (span.low, span.high),
             _ => (0, 0),
         };
         let turned = self.turned[match part.part {

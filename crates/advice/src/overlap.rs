@@ -87,6 +87,8 @@ pub struct Spread {
     pub accesses: (u64, u64),
     /// Lines of it, and which of their iterations: before and after.
     pub lines: [Vec<Share>; 2],
+    /// Whether lines were looked for.
+    pub detailed: bool,
 }
 
 /// What a search tells, as it goes.
@@ -465,6 +467,7 @@ impl Search {
                 time: (time, 0),
                 accesses: (accesses, 0),
                 lines: [lines, Vec::new()],
+                detailed,
             };
             self.past.used(&part.spans, event.call, line);
             opened.push(Box::new(Open { spread, buffers, spans: part.spans, since: (0, 0) }));
@@ -587,8 +590,7 @@ impl Search {
         let (time, accesses) = self.past.until(spread.wait);
         spread.time.1 = time.saturating_sub(since.0);
         spread.accesses.1 = accesses.saturating_sub(since.1);
-        if spread.accesses.1 > 0 && known.memory && self.details.get(&spread.line).is_none_or(|&n| self.is_detailed(n))
-        {
+        if spread.accesses.1 > 0 && known.memory && spread.detailed {
             spread.lines[1] = self.past.shares_after(spread.completion, &block, self.limits.named, known);
         }
         listener.spread(spread, known);
@@ -634,12 +636,7 @@ impl Search {
     fn detailed(&mut self, line: u32) -> bool {
         let count = self.details.entry(line).or_default();
         *count += 1;
-        let count = *count;
-        self.is_detailed(count)
-    }
-
-    fn is_detailed(&self, count: u64) -> bool {
-        count <= self.limits.detailed || count.is_multiple_of(16)
+        *count <= self.limits.detailed || count.is_multiple_of(16)
     }
 }
 

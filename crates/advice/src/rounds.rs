@@ -86,6 +86,7 @@ impl Rounds {
         }
         let key = (part.part, line, event.comm);
         let low = part.spans.first().map_or(0, |span| span.low);
+        let length = part.spans.first().map_or(part.bytes, |span| span.high - span.low);
         if let Some(open) = self.open.get_mut(&key) {
             let free = if known.memory && !part.doubts.has(Doubts::ADDRESS) {
                 at.data.stamp < (open.head, AT_EVENT) && at.fence.stamp < (open.head, AT_EVENT)
@@ -102,7 +103,7 @@ impl Rounds {
             {
                 round.doubts.and(doubts);
                 round.one_buffer &= open.lows.first() == Some(&low);
-                round.apart &= open.lows.iter().all(|&other| other.abs_diff(low) >= part.bytes);
+                round.apart &= open.lows.iter().all(|&other| other.abs_diff(low) >= length);
                 round.events.push(number as u32);
                 round.peers.push(peer);
                 open.lows.push(low);
