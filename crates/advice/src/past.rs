@@ -86,12 +86,17 @@ impl Past {
     /// The next interval.
     pub fn begin(&mut self, number: u64, gap: u64, accesses: Accesses, known: &Known) {
         let start = self.end();
+        // An old interval's room is that of the new one.
+        let mut entry = Entry::default();
         if self.entries.len() == self.length {
-            if let Some(Entry { accesses: Some(accesses), .. }) = self.entries.pop_front() {
+            entry = self.entries.pop_front().unwrap_or_default();
+            if let Some(accesses) = &entry.accesses {
                 self.pieces -= accesses.pieces.len();
             }
             self.whole = self.whole.saturating_sub(1);
         }
+        entry.used.clear();
+        entry.profile.clear();
         self.pieces += accesses.pieces.len();
         while self.pieces > PIECES && self.whole < self.entries.len() {
             if let Some(old) = self.entries[self.whole].accesses.take() {
@@ -104,10 +109,8 @@ impl Past {
             (from.min(low), to.max(high))
         });
         let count = accesses.count;
-        let mut entry =
-            Entry { number, start, gap, count, span, accesses: None, profile: Vec::new(), used: SmallVec::new() };
-        entry.profile = self.shares(&accesses, None, known).into_iter().map(|share| (share.line, share.of)).collect();
-        entry.accesses = Some(accesses);
+        entry.profile.extend(self.shares(&accesses, None, known).into_iter().map(|share| (share.line, share.of)));
+        let entry = Entry { number, start, gap, count, span, accesses: Some(accesses), ..entry };
         self.entries.push_back(entry);
     }
 
