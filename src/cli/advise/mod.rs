@@ -13,6 +13,7 @@ use super::args::RunFormat;
 use super::files::{self, unknown};
 use super::progress::{self, Stop};
 use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print, print_with, replay};
+use crate::advice::edit::Placement;
 use crate::advice::gain::by_stake;
 use crate::advice::page::Context;
 use crate::advice::rules::{self, Base};
@@ -141,7 +142,12 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     } else {
         voice.hint("gains are not simulated: name a machine (-m, see `hayase machine list`) or a fabric (-t)");
         findings.sort_by(by_stake);
-        let judged = |finding: Finding| Judged { finding, changed: Err("no machine is named".into()), not_in_it: 0 };
+        let judged = |finding: Finding| Judged {
+            finding,
+            changed: Err("no machine is named".into()),
+            not_in_it: 0,
+            placement: Placement::default(),
+        };
         Ranked { base: None, findings: findings.into_iter().map(judged).collect(), together: None }
     };
     let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
