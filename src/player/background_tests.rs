@@ -89,7 +89,8 @@ fn a_collective_of_several_steps_goes_on_without_its_rank() {
     assert_eq!(ends(&program(&[CollectiveCall::Barrier], &all)), [102.0; 4]);
     let ops = [Op::icollective(0), Op::wait(0)];
     let all: [&[Op]; 4] = [&ops; 4];
-    let blocking: [&[Op]; 4] = [&[Op::collective(0)]; 4];
+    let at_once = [Op::collective(0)];
+    let blocking: [&[Op]; 4] = [&at_once; 4];
     let (alone, done_at_once) =
         (ends(&program(&[CollectiveCall::Barrier], &all)), ends(&program(&[CollectiveCall::Barrier], &blocking)));
     assert_eq!(alone, done_at_once, "what is waited for at once takes what it takes");
