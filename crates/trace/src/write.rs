@@ -31,6 +31,8 @@ pub struct Writer<W: Write> {
     tick: u64,
     /// End of the last event \[ticks\].
     last_end: u64,
+    /// Processor time since the beginning that no event has said, being less than a tick \[ns\].
+    cpu_rest: u64,
     /// Largest number of a request so far.
     newest: u64,
     shapes: Shapes,
@@ -68,6 +70,7 @@ impl<W: Write> Writer<W> {
             events: 0,
             tick: u64::from(header.tick.max(1)),
             last_end: 0,
+            cpu_rest: 0,
             newest: 0,
             shapes: Shapes::default(),
             sites: Vec::new(),
@@ -166,6 +169,9 @@ impl<W: Write> Writer<W> {
         put(&mut columns[column::LENGTH], end.wrapping_sub(begin));
         self.last_end = end;
         if let Some(cpu) = event.cpu {
+            // What is rounded off goes to the next event: sums stay right, as those of begin and end do.
+            let cpu = cpu.wrapping_add(self.cpu_rest);
+            self.cpu_rest = cpu % self.tick;
             put(&mut columns[column::CPU], fold(gap.wrapping_sub(cpu / self.tick) as i64));
         }
 
