@@ -177,6 +177,7 @@ pub struct Search {
     marked: Vec<u32>,
     idle: VecDeque<(u32, u64)>,
     /// Communications that are through: room for others.
+    #[allow(clippy::vec_box, reason = "the boxes are what is kept")]
     spare: Vec<Box<Open>>,
 }
 
