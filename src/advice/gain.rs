@@ -3,17 +3,18 @@
 //! ```text
 //! gain = makespan of the program as it is - makespan of the changed program
 //! ```
+//! What can be posted and waited for at several places is simulated at each [`Placement`]; the best one counts.
 //! A change that the simulation shows to deadlock, or that leaves messages nobody receives, has no gain but a reason.
 //! Findings are simulated in parallel, each by itself; their order does not depend on which is done first.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use hayase_advice::model::{Certainty, Change, Finding, RuleId, ScenarioChange};
+use hayase_advice::model::{Action, Certainty, Change, Finding, RuleId, ScenarioChange};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::edit::{Applied, Changed};
+use super::edit::{Applied, Changed, Placement};
 use crate::engine::Watch;
 use crate::node::NodeSpec;
 use crate::report::Status;
@@ -67,6 +68,8 @@ pub struct Judged {
     pub changed: Result<Simulated, String>,
     /// Calls whose change could not be played, or that were not listed.
     pub not_in_it: u64,
+    /// Where what can move was put.
+    pub placement: Placement,
 }
 
 impl Judged {
@@ -124,7 +127,12 @@ impl Ranked {
     /// of all ranks \[s\].
     pub fn unsimulated(mut findings: Vec<Finding>, why: &str, computed: f64, everything: bool) -> Self {
         findings.sort_by(by_stake);
-        let judged = |finding: Finding| Judged { finding, changed: Err(why.to_owned()), not_in_it: 0 };
+        let judged = |finding: Finding| Judged {
+            finding,
+            changed: Err(why.to_owned()),
+            not_in_it: 0,
+            placement: Placement::default(),
+        };
         let mut ranked =
             Self { base: None, findings: findings.into_iter().map(judged).collect(), together: None, hidden: 0 };
         if !everything {
@@ -146,7 +154,7 @@ impl<'a> Judge<'a> {
     /// Simulates all findings and ranks them: by the time they save, then those of which that is not known by the time at stake. Without
     /// `everything`, what is not worth it is left out.
     ///
-    /// Cost: one simulation each, and up to one more for all together.
+    /// Cost: one simulation each, four of those that move, and up to one more for all together.
     pub fn rank(&self, base: &Simulated, findings: Vec<Finding>, everything: bool) -> Ranked {
         let mut judged: Vec<Judged> = findings.into_par_iter().map(|finding| self.judge(base, finding)).collect();
         judged.sort_by(|a, b| order(a, b, base));
@@ -158,28 +166,46 @@ impl<'a> Judge<'a> {
         ranked
     }
 
-    /// Simulates one finding.
-    pub fn judge(&self, base: &Simulated, finding: Finding) -> Judged {
+    /// Simulates one finding; of several placements the best counts, and its text says which.
+    pub fn judge(&self, base: &Simulated, mut finding: Finding) -> Judged {
         let left_out = match &finding.change {
             Change::Program { left_out, .. } => *left_out,
             _ => 0,
         };
-        match self.change(&finding.change) {
-            Err(why) => Judged { finding, changed: Err(why), not_in_it: left_out },
-            Ok((replay, applied)) => {
-                let not_in_it = left_out + applied.taken + applied.unknown;
-                Judged { finding, changed: self.play(&replay, base.unreceived), not_in_it }
+        let moves = match &finding.change {
+            Change::Program { edits, .. } => edits.iter().any(|edit| matches!(edit.action, Action::Overlap { .. })),
+            _ => false,
+        };
+        let placements = if moves { &Placement::ALL[..] } else { &Placement::ALL[..1] };
+        let mut best: Option<(Result<Simulated, String>, u64, Placement)> = None;
+        for &placement in placements {
+            let (changed, not_in_it) = match self.change(&finding.change, placement) {
+                Err(why) => (Err(why), left_out),
+                Ok((replay, applied)) => {
+                    (self.play(&replay, base.unreceived), left_out + applied.taken + applied.unknown)
+                }
+            };
+            let better = match (&best, &changed) {
+                (None, _) | (Some((Err(_), ..)), Ok(_)) => true,
+                (Some((Ok(old), ..)), Ok(new)) => new.makespan_s < old.makespan_s,
+                _ => false,
+            };
+            if better {
+                best = Some((changed, not_in_it, placement));
             }
         }
+        let (changed, not_in_it, placement) = best.unwrap_or((Err(String::new()), left_out, Placement::default()));
+        finding.text.extend(placement.text().map(str::to_owned));
+        Judged { finding, changed, not_in_it, placement }
     }
 
     /// What the change makes of the replay.
-    fn change(&self, change: &Change) -> Result<(Replay, Applied), String> {
+    fn change(&self, change: &Change, placement: Placement) -> Result<(Replay, Applied), String> {
         match change {
             Change::None => Err("there is no change that follows from the run alone".into()),
             Change::Program { edits, .. } => {
                 let mut changed = Changed::new(&self.replay.program, self.copy);
-                let applied = changed.add(edits)?;
+                let applied = changed.add(edits, placement)?;
                 Ok((self.replay.with_program(Arc::new(changed.build()?)), applied))
             }
             Change::Scenario(change) => Ok((scenario(self.replay, change)?, Applied::default())),
@@ -244,7 +270,7 @@ impl<'a> Judge<'a> {
             match &judged.finding.change {
                 Change::None => {}
                 Change::Program { edits, .. } => {
-                    changed.add(edits)?;
+                    changed.add(edits, judged.placement)?;
                 }
                 Change::Scenario(change) => replay = scenario(&replay, change)?,
             }

@@ -92,7 +92,7 @@ fn gain(before: &Simulated, after: &Simulated) -> out::Gain {
 
 /// One finding, for people.
 fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
-    let Judged { finding, changed, not_in_it } = judged;
+    let Judged { finding, changed, not_in_it, .. } = judged;
     let gain = base.zip(changed.as_ref().ok()).map(|(base, changed)| gain(base, changed));
     let mut found = out::Finding::of(finding, gain);
     if let Some(base) = base {
@@ -206,7 +206,9 @@ fn call(program: &Program, op: &crate::workload::program::Op) -> &'static str {
         OpKind::Waitsome => "Waitsome",
         OpKind::Test => "Test",
         OpKind::Probe => "Probe",
-        OpKind::Collective => program.collectives.get(op.arg as usize).map_or("", |collective| collective.call.name()),
+        OpKind::Collective | OpKind::Icollective => {
+            program.collectives.get(op.arg as usize).map_or("", |collective| collective.call.name())
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use super::{Base, place};
 use crate::advice::Judge;
 use crate::advice::gain::with_algorithm;
 use crate::output::table::seconds;
-use crate::workload::program::OpKind;
 use crate::workload::program::collectives::{Algorithm, Operation, operation};
 
 /// The rule.
@@ -44,7 +43,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let mut called: BTreeMap<&'static str, (Operation, Called)> = BTreeMap::new();
     for (rank, ops) in program.iter() {
         for (at, op) in (0..).zip(&ops.ops) {
-            if op.kind == OpKind::Collective {
+            if op.kind.is_collective() {
                 let operation = operation(&program.collectives[op.arg as usize]);
                 let (_, (count, ranks, sites)) =
                     called.entry(operation.name()).or_insert_with(|| (operation, Called::default()));
