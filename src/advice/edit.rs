@@ -4,7 +4,8 @@
 //! event n are those with place n + 1, and the calculation before them is interval n. Three things are done to them:
 //!
 //! * **Overlap.** A call that blocks becomes its non-blocking form at one point and a wait at another; of one that does not, both move.
-//!   A calculation is divided where a point lies inside it. The pieces take as long as the whole.
+//!   A calculation is divided where a point lies inside it. The pieces take as long as the whole. A change says how early and how
+//!   late that may be; where in between is a [`Placement`].
 //! * **Merge.** The first message or collective gets the payload of all, the others go. What must be copied is computed, before a
 //!   message is sent and after it is received.
 //! * **Replace.** A collective among some ranks takes the place of each rank's first call, and all the calls go.
@@ -23,6 +24,41 @@ use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::program::{Collective, CollectiveCall, Communicator, Counts, Op, OpKind, Program, RankProgram};
 
+/// Where in the range that a change allows communication is posted and waited for.
+///
+/// Earliest and latest hides most of the message, but posting and waiting take the processor's time too: a post that comes before another
+/// message holds that one up by o, and a wait behind the next receive costs its o after the message everybody waits for, where
+/// it would have cost nothing before it. Which is best depends on the machine, so they are all tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Placement {
+    /// Posted where it is called now, not as early as it could be.
+    pub late_post: bool,
+    /// Waited for behind the longest calculation that it may overlap with, not as late as it could be.
+    pub early_wait: bool,
+}
+
+impl Placement {
+    /// All of them, the widest first.
+    pub const ALL: [Self; 4] = [
+        Self { late_post: false, early_wait: false },
+        Self { late_post: true, early_wait: false },
+        Self { late_post: false, early_wait: true },
+        Self { late_post: true, early_wait: true },
+    ];
+
+    /// What is to be said of it; `None` of the widest.
+    pub fn text(self) -> Option<&'static str> {
+        match (self.late_post, self.early_wait) {
+            (false, false) => None,
+            (true, false) => Some("best if posted where it is, and completed as late as it can be"),
+            (false, true) => {
+                Some("best if posted as early as it can be, and completed right behind the longest computation")
+            }
+            (true, true) => Some("best if posted where it is, and completed right behind the longest computation"),
+        }
+    }
+}
+
 /// What became of the edits of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Applied {
@@ -30,8 +66,7 @@ pub struct Applied {
     pub made: u64,
     /// Calls that another change has changed already.
     pub taken: u64,
-    /// Calls of which the simulator cannot play the changed form: collective operations that go on in the background, and calls that are no
-    /// operation of the program.
+    /// Calls of which the simulator cannot play the changed form: those that are no operation of the program.
     pub unknown: u64,
 }
 
@@ -66,7 +101,7 @@ impl<'a> Changed<'a> {
     ///
     /// # Errors
     /// Nothing of it can be done: why, as the end of a sentence.
-    pub fn add(&mut self, edits: &[Edit]) -> Result<Applied, String> {
+    pub fn add(&mut self, edits: &[Edit], placement: Placement) -> Result<Applied, String> {
         let whole = edits.iter().any(|edit| !matches!(edit.action, Action::Overlap { .. }));
         if whole && edits.iter().any(|edit| self.meets_another(edit)) {
             return Err("another piece of advice changes the same calls".into());
@@ -80,7 +115,7 @@ impl<'a> Changed<'a> {
                 Action::Overlap { part, post, wait } => {
                     let rank = self.rank(edit.rank);
                     for event in edit.events() {
-                        match rank.overlap(event, *part, *post, *wait) {
+                        match rank.overlap(event, *part, (*post, *wait), placement) {
                             Done::Made => applied.made += 1,
                             Done::Taken => applied.taken += 1,
                             Done::Unknown => applied.unknown += 1,
@@ -112,7 +147,7 @@ impl<'a> Changed<'a> {
         }
         match applied {
             Applied { made: 0, taken: 0, .. } => {
-                Err("the simulator cannot play it: the calls are collective, or no operations of the program".into())
+                Err("the simulator cannot play it: the calls are no operations of the program".into())
             }
             Applied { made: 0, .. } => Err("another piece of advice changes the same calls".into()),
             applied => Ok(applied),
@@ -166,7 +201,7 @@ impl<'a> Changed<'a> {
         let program = self.program;
         let first = one(self.rank(rank), event)?;
         let mut op = program.rank(RankId(rank)).ops[first as usize];
-        if op.kind == OpKind::Collective {
+        if op.kind.is_collective() {
             let counts = Counts::Same(bytes);
             let merged = Collective { counts, ..program.collectives[op.arg as usize].clone() };
             op.arg = self.number(merged);
@@ -246,7 +281,7 @@ impl<'a> Changed<'a> {
 }
 
 fn is_communication(kind: OpKind) -> bool {
-    matches!(kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Collective)
+    matches!(kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv) || kind.is_collective()
 }
 
 /// What became of one call.
@@ -362,11 +397,37 @@ impl<'a> Rank<'a> {
         }
     }
 
-    fn overlap(&mut self, event: u64, part: Part, post: Point, wait: Point) -> Done {
+    /// The operation with which what this one does is over.
+    fn end(&mut self, op: u32) -> u32 {
+        if self.of.ops[op as usize].kind.is_nonblocking() { self.waiter(op).unwrap_or(op) } else { op }
+    }
+
+    /// Behind the longest calculation between the end of a call and this position.
+    fn behind_longest(&mut self, call: u32, end: (u32, f64)) -> (u32, f64) {
+        let of = self.of;
+        let from = self.end(call);
+        let (last, part) = end;
+        let mut longest = (Time::ZERO, end);
+        for at in from + 1..=last.min(of.ops.len().saturating_sub(1) as u32) {
+            let op = &of.ops[at as usize];
+            if op.kind == OpKind::Calc {
+                let (time, behind) = match at == last {
+                    true => (Time::from_ps(op.duration().ps() * part), end),
+                    false => (op.duration(), (at + 1, 0.0)),
+                };
+                if time > longest.0 {
+                    longest = (time, behind);
+                }
+            }
+        }
+        longest.1
+    }
+
+    fn overlap(&mut self, event: u64, part: Part, (post, wait): (Point, Point), placement: Placement) -> Done {
         let wanted = |kind: OpKind| match part {
             Part::Send => matches!(kind, OpKind::Send | OpKind::Isend),
             Part::Receive => matches!(kind, OpKind::Recv | OpKind::Irecv),
-            Part::Collective => false,
+            Part::Collective => kind.is_collective(),
         };
         let Some(op) = self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind)) else {
             return Done::Unknown;
@@ -374,14 +435,29 @@ impl<'a> Rank<'a> {
         if self.is_taken(op) {
             return Done::Taken;
         }
-        let (post, wait) = (self.position(event, post), self.position(event, wait));
+        let (mut post, mut wait) = (self.position(event, post), self.position(event, wait));
+        if placement.late_post {
+            post = (op, 0.0);
+        }
+        // Never earlier than now: the two halves of a sendrecv wait behind both.
+        let end = self.end(op);
+        if wait.0 <= end {
+            wait = (end + 1, 0.0);
+        }
+        if placement.early_wait {
+            wait = self.behind_longest(op, wait);
+        }
         let mut new = self.of.ops[op as usize];
         let waited = match new.kind {
-            OpKind::Send | OpKind::Recv => true,
+            OpKind::Send | OpKind::Recv | OpKind::Collective => true,
             // What nobody waits for is not waited for later either.
             _ => self.waiter(op).is_some(),
         };
-        new.kind = if part == Part::Send { OpKind::Isend } else { OpKind::Irecv };
+        new.kind = match part {
+            Part::Send => OpKind::Isend,
+            Part::Receive => OpKind::Irecv,
+            Part::Collective => OpKind::Icollective,
+        };
         new.marks &= !Op::WITHIN_CALL;
         self.remove(op);
         self.unwaited.insert(op);

@@ -3,17 +3,18 @@
 //! ```text
 //! gain = makespan of the program as it is - makespan of the changed program
 //! ```
+//! What can be posted and waited for at several places is simulated at each [`Placement`]; the best one counts.
 //! A change that the simulation shows to deadlock, or that leaves messages nobody receives, has no gain but a reason.
 //! Findings are simulated in parallel, each by itself; their order does not depend on which is done first.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use hayase_advice::model::{Change, Finding, ScenarioChange};
+use hayase_advice::model::{Action, Certainty, Change, Finding, RuleId, ScenarioChange};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::edit::{Applied, Changed};
+use super::edit::{Applied, Changed, Placement};
 use crate::engine::Watch;
 use crate::node::NodeSpec;
 use crate::report::Status;
@@ -25,6 +26,15 @@ use crate::workload::program::collectives::{CollectivesSpec, Operation};
 
 /// Pieces of advice that are tried together one after the other, at most.
 const MOST_TOGETHER: usize = 40;
+
+/// How the reason begins where a changed program does not come to its end.
+const DEADLOCKS: &str = "the changed program would deadlock";
+
+/// Share of the run that a piece of advice must save to be shown.
+pub const LEAST_GAIN: f64 = 0.001;
+
+/// Share of all ranks' time that waits must take to be shown, where there is no change to simulate.
+pub const LEAST_WAIT: f64 = 0.01;
 
 /// Simulates changes.
 #[derive(Clone, Copy)]
@@ -58,12 +68,33 @@ pub struct Judged {
     pub changed: Result<Simulated, String>,
     /// Calls whose change could not be played, or that were not listed.
     pub not_in_it: u64,
+    /// Where what can move was put.
+    pub placement: Placement,
 }
 
 impl Judged {
     /// Time saved \[s\]; negative where the change costs time.
     pub fn saved_s(&self, base: &Simulated) -> Option<f64> {
         self.changed.as_ref().ok().map(|changed| base.makespan_s - changed.makespan_s)
+    }
+
+    /// Whether it saves something; of what was not simulated, whether enough of the time of all ranks \[s\] is at stake.
+    fn is_worth(&self, base: Option<&Simulated>, time_s: f64) -> bool {
+        if let Some((base, saved)) = base.and_then(|base| Some((base, self.saved_s(base)?))) {
+            return saved >= LEAST_GAIN * base.makespan_s;
+        }
+        // What was only guessed, and cannot be.
+        if self.finding.certainty == Certainty::Check
+            && self.changed.as_ref().is_err_and(|why| why.starts_with(DEADLOCKS))
+        {
+            return false;
+        }
+        let share = match self.finding.rule {
+            RuleId::A101 | RuleId::A102 | RuleId::A103 | RuleId::A106 => LEAST_WAIT,
+            RuleId::A001 => LEAST_GAIN,
+            _ => return true,
+        };
+        self.finding.time_ns as f64 * 1e-9 >= share * time_s
     }
 }
 
@@ -87,41 +118,94 @@ pub struct Ranked {
     pub findings: Vec<Judged>,
     /// What can be done at once.
     pub together: Option<Together>,
+    /// How many more were found that are not worth it.
+    pub hidden: u64,
+}
+
+impl Ranked {
+    /// Advice that was not simulated, the most time at stake first; `everything`: also waits that are short against the `computed` time
+    /// of all ranks \[s\].
+    pub fn unsimulated(mut findings: Vec<Finding>, why: &str, computed: f64, everything: bool) -> Self {
+        findings.sort_by(by_stake);
+        let judged = |finding: Finding| Judged {
+            finding,
+            changed: Err(why.to_owned()),
+            not_in_it: 0,
+            placement: Placement::default(),
+        };
+        let mut ranked =
+            Self { base: None, findings: findings.into_iter().map(judged).collect(), together: None, hidden: 0 };
+        if !everything {
+            ranked.hide(computed);
+        }
+        ranked
+    }
+
+    /// Leaves out what is not worth it, given the time of all ranks \[s\].
+    fn hide(&mut self, time_s: f64) {
+        let all = self.findings.len();
+        let base = self.base.as_ref();
+        self.findings.retain(|judged| judged.is_worth(base, time_s));
+        self.hidden = (all - self.findings.len()) as u64;
+    }
 }
 
 impl<'a> Judge<'a> {
-    /// Simulates all findings and ranks them: by the time they save, then those of which that is not known by the time at stake.
+    /// Simulates all findings and ranks them: by the time they save, then those of which that is not known by the time at stake. Without
+    /// `everything`, what is not worth it is left out.
     ///
-    /// Cost: one simulation each, and up to one more for all together.
-    pub fn rank(&self, base: &Simulated, findings: Vec<Finding>) -> Ranked {
+    /// Cost: one simulation each, four of those that move, and up to one more for all together.
+    pub fn rank(&self, base: &Simulated, findings: Vec<Finding>, everything: bool) -> Ranked {
         let mut judged: Vec<Judged> = findings.into_par_iter().map(|finding| self.judge(base, finding)).collect();
         judged.sort_by(|a, b| order(a, b, base));
-        let together = self.together(base, &judged);
-        Ranked { base: Some(base.clone()), findings: judged, together }
+        let mut ranked = Ranked { base: Some(base.clone()), findings: judged, together: None, hidden: 0 };
+        if !everything {
+            ranked.hide(base.makespan_s * f64::from(self.replay.program.ranks()));
+        }
+        ranked.together = self.together(base, &ranked.findings);
+        ranked
     }
 
-    /// Simulates one finding.
-    pub fn judge(&self, base: &Simulated, finding: Finding) -> Judged {
+    /// Simulates one finding; of several placements the best counts, and its text says which.
+    pub fn judge(&self, base: &Simulated, mut finding: Finding) -> Judged {
         let left_out = match &finding.change {
             Change::Program { left_out, .. } => *left_out,
             _ => 0,
         };
-        match self.change(&finding.change) {
-            Err(why) => Judged { finding, changed: Err(why), not_in_it: left_out },
-            Ok((replay, applied)) => {
-                let not_in_it = left_out + applied.taken + applied.unknown;
-                Judged { finding, changed: self.play(&replay, base.unreceived), not_in_it }
+        let moves = match &finding.change {
+            Change::Program { edits, .. } => edits.iter().any(|edit| matches!(edit.action, Action::Overlap { .. })),
+            _ => false,
+        };
+        let placements = if moves { &Placement::ALL[..] } else { &Placement::ALL[..1] };
+        let mut best: Option<(Result<Simulated, String>, u64, Placement)> = None;
+        for &placement in placements {
+            let (changed, not_in_it) = match self.change(&finding.change, placement) {
+                Err(why) => (Err(why), left_out),
+                Ok((replay, applied)) => {
+                    (self.play(&replay, base.unreceived), left_out + applied.taken + applied.unknown)
+                }
+            };
+            let better = match (&best, &changed) {
+                (None, _) | (Some((Err(_), ..)), Ok(_)) => true,
+                (Some((Ok(old), ..)), Ok(new)) => new.makespan_s < old.makespan_s,
+                _ => false,
+            };
+            if better {
+                best = Some((changed, not_in_it, placement));
             }
         }
+        let (changed, not_in_it, placement) = best.unwrap_or((Err(String::new()), left_out, Placement::default()));
+        finding.text.extend(placement.text().map(str::to_owned));
+        Judged { finding, changed, not_in_it, placement }
     }
 
     /// What the change makes of the replay.
-    fn change(&self, change: &Change) -> Result<(Replay, Applied), String> {
+    fn change(&self, change: &Change, placement: Placement) -> Result<(Replay, Applied), String> {
         match change {
             Change::None => Err("there is no change that follows from the run alone".into()),
             Change::Program { edits, .. } => {
                 let mut changed = Changed::new(&self.replay.program, self.copy);
-                let applied = changed.add(edits)?;
+                let applied = changed.add(edits, placement)?;
                 Ok((self.replay.with_program(Arc::new(changed.build()?)), applied))
             }
             Change::Scenario(change) => Ok((scenario(self.replay, change)?, Applied::default())),
@@ -186,7 +270,7 @@ impl<'a> Judge<'a> {
             match &judged.finding.change {
                 Change::None => {}
                 Change::Program { edits, .. } => {
-                    changed.add(edits)?;
+                    changed.add(edits, judged.placement)?;
                 }
                 Change::Scenario(change) => replay = scenario(&replay, change)?,
             }
@@ -208,9 +292,9 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
         }),
         Status::Deadlocked => Err(match replayed.stuck.first() {
             Some(stuck) => {
-                format!("the changed program would deadlock: rank {} waits for {}", stuck.rank.0, stuck.what)
+                format!("{DEADLOCKS}: rank {} waits for {}", stuck.rank.0, stuck.what)
             }
-            None => "the changed program would deadlock".to_owned(),
+            None => DEADLOCKS.to_owned(),
         }),
         _ => Err("the simulation was stopped".to_owned()),
     }
@@ -270,7 +354,7 @@ fn order(a: &Judged, b: &Judged, base: &Simulated) -> Ordering {
 }
 
 /// The more time is at stake the earlier.
-pub fn by_stake(a: &Finding, b: &Finding) -> Ordering {
+fn by_stake(a: &Finding, b: &Finding) -> Ordering {
     b.time_ns
         .cmp(&a.time_ns)
         .then_with(|| a.rule.cmp(&b.rule))

@@ -1,8 +1,7 @@
 //! Advice as the page and the log want it: findings with their gains, lines, and what happened on every rank.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hayase_advice::model::Location;
 use hayase_advice_page as out;
@@ -11,6 +10,7 @@ use super::rules::{self, Base};
 use super::{Judged, Ranked, Simulated};
 use crate::ids::RankId;
 use crate::player::ActivityKind;
+use crate::record::PathKind;
 use crate::report::replay::PathPart;
 use crate::units::Time;
 use crate::workload::program::{ANY_TAG, OpKind, Program};
@@ -32,15 +32,12 @@ pub struct Context {
 pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData {
     let findings: Vec<out::Finding> =
         ranked.findings.iter().map(|judged| finding(judged, ranked.base.as_ref())).collect();
-    let names: BTreeSet<&str> =
-        findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.as_str()).collect();
-    let sources = names.into_iter().filter(|name| is_file(name)).map(|name| source(name, &context.folders)).collect();
     let used: BTreeSet<&str> = findings.iter().map(|finding| finding.rule.as_str()).collect();
     let together = ranked.together.as_ref().zip(ranked.base.as_ref()).map(|(together, base)| out::Together {
         gain: gain(base, &together.changed),
         left_out: together.left_out.iter().map(|(id, _)| id.clone()).collect(),
     });
-    out::PageData {
+    let mut data = out::PageData {
         program: context.program.clone(),
         facts: context.facts.clone(),
         run_is: match ranked.base {
@@ -51,9 +48,42 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
         findings,
         together,
         notes: context.notes.clone(),
-        sources,
+        sources: Vec::new(),
         run,
+    };
+    shorten(&mut data);
+    data.read_sources(&context.folders);
+    data
+}
+
+/// Names files in what is said only as long as it takes to tell them apart: long paths hide what differs. Marks keep them whole.
+fn shorten(data: &mut out::PageData) {
+    let files: BTreeSet<String> =
+        data.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.clone()).collect();
+    let mut names: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), short_name(file, &files))).collect();
+    // One may be the end of another.
+    names.sort_by_key(|(file, _)| std::cmp::Reverse(file.len()));
+    names.retain(|(file, short)| file != short);
+    for finding in &mut data.findings {
+        let texts = finding.text.iter_mut().chain(&mut finding.caveats);
+        for text in texts.chain(std::iter::once(&mut finding.title)) {
+            for (file, short) in &names {
+                if text.contains(file) {
+                    *text = text.replace(file, short);
+                }
+            }
+        }
     }
+}
+
+/// The shortest end of a path that no other has.
+fn short_name<'a>(file: &'a str, files: &BTreeSet<String>) -> &'a str {
+    let ends = file.rmatch_indices('/').map(|(at, _)| &file[at + 1..]);
+    let only = |end: &&str| {
+        !end.is_empty()
+            && files.iter().filter(|other| *other == end || other.ends_with(&format!("/{end}"))).count() == 1
+    };
+    ends.take(8).find(only).unwrap_or(file)
 }
 
 fn gain(before: &Simulated, after: &Simulated) -> out::Gain {
@@ -62,7 +92,7 @@ fn gain(before: &Simulated, after: &Simulated) -> out::Gain {
 
 /// One finding, for people.
 fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
-    let Judged { finding, changed, not_in_it } = judged;
+    let Judged { finding, changed, not_in_it, .. } = judged;
     let gain = base.zip(changed.as_ref().ok()).map(|(base, changed)| gain(base, changed));
     let mut found = out::Finding::of(finding, gain);
     if let Some(base) = base {
@@ -92,15 +122,6 @@ pub fn path(parts: &[PathPart]) -> String {
 /// Whether the name of a place can be that of a file.
 fn is_file(name: &str) -> bool {
     !name.is_empty() && name != "?" && !name.starts_with("0x")
-}
-
-/// A file of the source, if it can be found: as it is named, or in one of the folders.
-fn source(name: &str, folders: &[PathBuf]) -> out::Source {
-    let base = Path::new(name).file_name();
-    let in_folders = folders.iter().flat_map(|folder| [Some(folder.join(name)), base.map(|base| folder.join(base))]);
-    let mut candidates = in_folders.flatten().chain([PathBuf::from(name)]);
-    let text = candidates.find_map(|path| fs::read(path).ok());
-    out::Source { path: name.to_owned(), text: text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()) }
 }
 
 /// What happened, span by span and message by message, as it was simulated.
@@ -152,6 +173,10 @@ pub fn run(base: &Base) -> out::Run {
             );
         }
     }
+    for step in base.replayed.path.iter().flatten() {
+        let from = step.peer.filter(|_| step.kind == PathKind::Network).map(|peer| peer.0);
+        run.critical(step.rank.0, from, ns(step.begin), ns(step.end));
+    }
     for transfer in history.transfers() {
         let from_place = transfer.op.map_or(out::PlaceId::UNKNOWN, |op| place_of(&mut run, transfer.src, op));
         let tag =
@@ -181,6 +206,21 @@ fn call(program: &Program, op: &crate::workload::program::Op) -> &'static str {
         OpKind::Waitsome => "Waitsome",
         OpKind::Test => "Test",
         OpKind::Probe => "Probe",
-        OpKind::Collective => program.collectives.get(op.arg as usize).map_or("", |collective| collective.call.name()),
+        OpKind::Collective | OpKind::Icollective => {
+            program.collectives.get(op.arg as usize).map_or("", |collective| collective.call.name())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_as_long_as_it_takes_to_tell_them_apart() {
+        let files: BTreeSet<String> =
+            ["/home/me/a/solve.c", "/home/me/b/solve.c", "/usr/lib/x.c", "main.c"].map(String::from).into();
+        let short: Vec<&str> = files.iter().map(|file| short_name(file, &files)).collect();
+        assert_eq!(short, ["a/solve.c", "b/solve.c", "x.c", "main.c"]);
     }
 }

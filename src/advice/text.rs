@@ -59,25 +59,7 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
     for finding in &page.findings {
         details(&mut text, finding);
     }
-    // Long paths hide what differs.
-    match common_folder(page) {
-        Some(folder) => text.replace(&folder, ""),
-        None => text,
-    }
-}
-
-/// The folder that all files of the source are below, with its last `/`; where they are named from the root.
-fn common_folder(page: &PageData) -> Option<String> {
-    let mut files = page.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.as_str());
-    let mut files = files.by_ref().filter(|file| file.starts_with('/'));
-    let mut common = files.next()?;
-    common = &common[..=common.rfind('/')?];
-    for file in files {
-        while !file.starts_with(common) {
-            common = &common[..=common.strip_suffix('/')?.rfind('/')?];
-        }
-    }
-    (common.len() > 1).then(|| common.to_owned())
+    text
 }
 
 fn on_path(run: &Simulated) -> String {
@@ -90,7 +72,8 @@ fn on_path(run: &Simulated) -> String {
 /// The first place, as it is shown in a line.
 fn place(finding: &Finding) -> String {
     let first = finding.marks.iter().find(|mark| mark.role == Role::Communication).or(finding.marks.first());
-    first.map_or_else(|| "-".to_owned(), |mark| printable(&short(&mark.file, mark.line)).to_string())
+    let known = first.filter(|mark| !mark.file.is_empty());
+    known.map_or_else(|| "-".to_owned(), |mark| printable(&short(&mark.file, mark.line)).to_string())
 }
 
 /// A file without its folders, and the line.
@@ -105,8 +88,8 @@ fn details(text: &mut String, finding: &Finding) {
         let _ = writeln!(text, "    {}", printable(line));
     }
     for mark in &finding.marks {
-        let _ =
-            writeln!(text, "    {:<18} {}: {}", mark.role.name(), short(&mark.file, mark.line), printable(&mark.text));
+        let place = if mark.file.is_empty() { "place not known".to_owned() } else { short(&mark.file, mark.line) };
+        let _ = writeln!(text, "    {:<18} {}: {}", mark.role.name(), printable(&place), printable(&mark.text));
     }
     for (name, value) in &finding.facts {
         let _ = writeln!(text, "    {name}: {}", printable(value));
@@ -144,6 +127,7 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
         "simulated": ranked.base,
         "notes": page.notes,
         "findings": findings,
+        "hidden": ranked.hidden,
         "together": ranked.together.as_ref().map(|together| json!({
             "changed": together.changed,
             "taken": together.taken,

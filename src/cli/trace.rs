@@ -1,5 +1,6 @@
 //! `hayase trace`: what a recorded program holds, and the same in another format.
 
+mod accesses;
 mod args;
 mod sites;
 
@@ -53,7 +54,18 @@ struct Info {
     /// What is replayed; nothing where the trace makes no sense.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<ProgramInfo>,
+    /// Memory accesses, where they were recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accesses: Option<AccessInfo>,
     notes: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+struct AccessInfo {
+    count: u64,
+    /// Places of the program that make them.
+    sites: u64,
+    file_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -141,6 +153,11 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         lost: has_calls.then_some(tally.lost),
         call_sites: has_calls.then_some(tally.sites),
         program: program.as_ref().map(ProgramInfo::of),
+        accesses: accesses::of(&args.input.trace)?.map(|accesses| AccessInfo {
+            count: accesses.count,
+            sites: accesses.sites.len() as u64,
+            file_bytes: accesses.bytes,
+        }),
         notes: tally.notes.clone(),
     };
     // Where there is nothing to show, the mistakes say enough.
@@ -182,6 +199,10 @@ fn page(info: &Info, tally: &Tally) -> String {
                 _ => "none".to_owned(),
             },
         );
+    }
+    if let Some(AccessInfo { count, sites, file_bytes }) = &info.accesses {
+        let (count, sites, bytes) = (grouped(*count), grouped(*sites), grouped(*file_bytes));
+        fact("accesses", format!("{count} from {sites} places, {bytes} bytes"));
     }
     if tally.lost > 0 {
         fact("lost", format!("{} calls could not be recorded", grouped(tally.lost)));

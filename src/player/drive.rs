@@ -62,6 +62,7 @@ impl Player<'_> {
             Event::Resume(rank) => self.advance(rank),
             Event::Started(rank, op) => self.started(rank, op),
             Event::Finish(rank, op) => self.finish(rank, op),
+            Event::Background(rank, op) => self.run_background(rank, op),
             event => self.message_event(event),
         }
     }

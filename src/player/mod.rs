@@ -16,6 +16,9 @@
 //! the other in the order in which they become ready, and so do the overheads of messages: a long calculation holds up the
 //! messages that arrive meanwhile. A chain of blocking operations takes the same time either way.
 
+mod background;
+#[cfg(test)]
+mod background_tests;
 mod drive;
 mod graph;
 pub mod loggopsim;

@@ -159,7 +159,7 @@ impl Player<'_> {
                 self.receives.get_mut(receive).marks[1] = self.now;
                 self.send_data(message, self.now);
             }
-            Event::Resume(_) | Event::Started(..) | Event::Finish(..) => {}
+            Event::Resume(_) | Event::Started(..) | Event::Finish(..) | Event::Background(..) => {}
         }
     }
 
@@ -205,7 +205,7 @@ impl Player<'_> {
         } else {
             self.timers.set(self.now + (self.costs.latency + costs.gap), Event::Arrive(message));
         }
-        self.done(src, op, Done { marks, end: self.now, message: number, peer: dst });
+        self.done(src, op, Done { marks, end: self.now, other: Some((number, dst)) });
     }
 
     /// The last byte is there.
@@ -323,7 +323,7 @@ impl Player<'_> {
                 end: self.now,
             });
         }
-        self.done(rank, op, Done { marks, end: self.now, message: number, peer: src });
+        self.done(rank, op, Done { marks, end: self.now, other: Some((number, src)) });
     }
 
     /// What a rank has started is done.

@@ -1,16 +1,20 @@
 //! Ranks whose operations are a sequence: calls of MPI, one after the other.
 
 use super::ActivityKind as Kind;
+use super::background::is_background;
 use super::state::{COLLECTIVE, Done, Event, Frame, Player, Request, STEP, State};
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::{Action, Communicator, Envelope, Op, OpKind};
+use crate::workload::program::{ANY_TAG, Action, Communicator, Envelope, Op, OpKind};
 
 impl Player<'_> {
     /// The operation with this key: of the program, or a step of a collective.
     pub(super) fn op(&self, rank: RankId, key: u32) -> Option<Op> {
         if key & STEP == 0 {
             return self.program.rank(rank).ops.get(key as usize).copied();
+        }
+        if is_background(key) {
+            return self.ranks[rank].strands.iter().find_map(|strand| strand.step(key));
         }
         self.ranks[rank].frame.as_ref()?.steps.get((key & !STEP) as usize).copied()
     }
@@ -51,9 +55,10 @@ impl Player<'_> {
 
     /// Starts an operation; whether the rank may go on at once.
     fn begin(&mut self, rank: RankId, key: u32, op: Op) -> bool {
+        let tag = self.ranks[rank].frame.as_ref().map_or(0, |frame| frame.tag);
         let inside = |envelope: Envelope| match key & STEP {
             0 => envelope,
-            _ => Envelope { comm: envelope.comm | COLLECTIVE, ..envelope },
+            _ => Envelope { comm: envelope.comm | COLLECTIVE, tag, ..envelope },
         };
         match op.action() {
             Action::Calc(time) => {
@@ -95,14 +100,16 @@ impl Player<'_> {
                 self.go_on_waiting(rank)
             }
             Action::Collective(number) => {
-                self.expand(rank, number);
+                let (steps, tag) = self.steps_of(rank, number);
+                self.ranks[rank].frame = Some(Box::new(Frame { steps, next: 0, tag }));
                 true
             }
+            Action::Icollective(number) => self.start_background(rank, key, number),
         }
     }
 
     /// The rank is busy for a while; whether it may go on at once.
-    fn busy(&mut self, rank: RankId, key: u32, time: Time, kind: Kind) -> bool {
+    pub(super) fn busy(&mut self, rank: RankId, key: u32, time: Time, kind: Kind) -> bool {
         if time <= Time::ZERO {
             return true;
         }
@@ -112,15 +119,21 @@ impl Player<'_> {
         false
     }
 
-    /// Starts on the steps of a collective.
-    fn expand(&mut self, rank: RankId, number: u32) {
+    /// The steps of a collective that a rank calls now, and the tag of their messages.
+    pub(super) fn steps_of(&mut self, rank: RankId, number: u32) -> (Vec<Op>, u32) {
         let collective = &self.program.collectives[number as usize];
         let group: &Communicator = &self.program.communicators[collective.comm as usize];
-        let mut frame = Box::new(Frame::default());
+        let mut steps = Vec::new();
         if let (Some(expand), Some(me)) = (self.expand, group.rank_of(rank)) {
-            expand.steps(collective, group, me, &mut frame.steps);
+            expand.steps(collective, group, me, &mut steps);
         }
-        self.ranks[rank].frame = Some(frame);
+        if !self.background {
+            return (steps, 0);
+        }
+        let calls = self.ranks[rank].calls.entry(collective.comm).or_default();
+        // The largest stands for any tag.
+        *calls = (*calls + 1) % ANY_TAG;
+        (steps, *calls)
     }
 
     /// Looks for a message; whether the rank may go on at once.
@@ -144,6 +157,9 @@ impl Player<'_> {
 
     /// What a rank has started is done.
     pub(super) fn request_done(&mut self, rank: RankId, key: u32, done: Done) {
+        if is_background(key) {
+            return self.background_done(rank, key, done);
+        }
         let state = &mut self.ranks[rank];
         let Some(request) = state.requests.get_mut(&key) else { return };
         request.done = Some(done);
@@ -172,7 +188,7 @@ impl Player<'_> {
         };
         let mut begin = since;
         for (kind, end) in kinds.into_iter().zip(done.marks.into_iter().chain([done.end])) {
-            self.spent(rank, kind, (begin, end), key, Some((done.message, done.peer)));
+            self.spent(rank, kind, (begin, end), key, done.other);
             begin = begin.max(end);
         }
     }
@@ -191,8 +207,7 @@ impl Player<'_> {
         self.divide(rank, key, last, &done, request.sends);
         let end = done.end.max(least);
         let kind = if request.sends { Kind::SendOverhead } else { Kind::RecvOverhead };
-        let other = Some((done.message, done.peer));
-        self.spent(rank, kind, (done.end.max(last), end), key, other);
+        self.spent(rank, kind, (done.end.max(last), end), key, done.other);
         Some(end)
     }
 

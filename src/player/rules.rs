@@ -10,7 +10,8 @@
 //! communicator takes the n-th message that was sent so. So ranks are worked out in any order, each until it waits for a send that is
 //! not worked out yet; the result is the same for every order. That holds as long as no receive leaves open from whom it
 //! takes its message: programs that do are played in order of time by the [`Player`](super::Player) with the same costs, where a message
-//! that arrives first is taken first.
+//! that arrives first is taken first. So are those whose collective operations go on in the background, which the rules
+//! do not have.
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.5, equations 1 to 7.
 
@@ -33,7 +34,7 @@ pub fn apply(program: &Program) -> bool {
     program.iter().all(|(_, rank)| {
         let tells = |op: &Op| match op.kind {
             OpKind::Recv | OpKind::Irecv => op.peer != ANY_SOURCE && op.tag != ANY_TAG,
-            OpKind::Probe | OpKind::Test | OpKind::Waitany | OpKind::Waitsome => false,
+            OpKind::Probe | OpKind::Test | OpKind::Waitany | OpKind::Waitsome | OpKind::Icollective => false,
             _ => true,
         };
         rank.graph().is_none() && rank.ops.iter().all(tells)
@@ -235,7 +236,7 @@ impl Rules<'_> {
                 true
             }
             // There are none of these where the rules apply.
-            Action::Probe(_) | Action::Test(_) => true,
+            Action::Probe(_) | Action::Test(_) | Action::Icollective(_) => true,
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
+use super::background::Strand;
 use super::graph::GraphRank;
 use super::sharing::Shared;
 use super::{Activity, ActivityKind, OnActivity, OnTransfer, Play, RankTimes};
@@ -28,6 +29,8 @@ pub struct Player<'a> {
     pub(super) program: &'a Program,
     pub(super) costs: Costs,
     pub(super) expand: Option<&'a dyn Expand>,
+    /// Whether collectives go on in the background: then the messages of each have a tag of their own.
+    pub(super) background: bool,
     pub(super) cpu_speed: f64,
     pub(super) on_fabric: bool,
     pub(super) now: Time,
@@ -89,6 +92,8 @@ pub(super) enum Event {
     Agreed(u32),
     /// A message that shares a receiver's bandwidth is through, if nothing has changed since.
     Through(RankId, u32),
+    /// The collective operation that this operation has started goes on.
+    Background(RankId, u32),
 }
 
 /// Events by (time, order of setting).
@@ -167,8 +172,8 @@ pub(super) struct Receive {
 pub(super) struct Done {
     pub marks: [Time; 3],
     pub end: Time,
-    pub message: u32,
-    pub peer: RankId,
+    /// The message and its other end, where it is one.
+    pub other: Option<(u32, RankId)>,
 }
 
 /// Something that a rank has started and that a wait asks for.
@@ -209,6 +214,10 @@ pub(super) struct Rank {
     pub requests: FxHashMap<u32, Request>,
     /// The steps of the collective it is in.
     pub frame: Option<Box<Frame>>,
+    /// Collectives that go on in the background.
+    pub strands: Vec<Strand>,
+    /// By communicator, how many collectives it has called; counted where some go on in the background.
+    pub calls: FxHashMap<u32, u32>,
     /// No send starts before.
     pub next_send: Time,
     pub graph: Option<Box<GraphRank>>,
@@ -219,6 +228,8 @@ pub(super) struct Rank {
 pub(super) struct Frame {
     pub steps: Vec<Op>,
     pub next: u32,
+    /// The tag of its messages.
+    pub tag: u32,
 }
 
 /// What a rank of a sequence is about.
@@ -291,6 +302,8 @@ impl<'a> Player<'a> {
             since: Time::ZERO,
             requests: FxHashMap::default(),
             frame: None,
+            strands: Vec::new(),
+            calls: FxHashMap::default(),
             next_send: Time::ZERO,
             graph: program.rank(rank).graph().map(|graph| Box::new(GraphRank::new(program.rank(rank), graph))),
         };
@@ -300,6 +313,7 @@ impl<'a> Player<'a> {
             program,
             costs,
             expand,
+            background: program.has_background_collectives(),
             cpu_speed,
             on_fabric,
             now: Time::ZERO,

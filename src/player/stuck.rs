@@ -61,11 +61,17 @@ impl Player<'_> {
         {
             what = format!("{what}, in {}", self.program.describe(rank, collective));
         }
+        // What goes on in the background is stuck in one of its steps.
+        let strand = request.and_then(|key| self.ranks[rank].strands.iter().find(|strand| strand.op == key));
+        let step = strand.and_then(|strand| strand.step(strand.waits_for()?));
+        if let Some(step) = &step {
+            what = format!("{what}, in its {}", self.program.describe(rank, step));
+        }
         let place = self.program.place(rank, in_program);
         if let Some(place) = &place {
             what = format!("{what} ({place})");
         }
-        let named = waited.unwrap_or(op);
+        let named = step.or(waited).unwrap_or(op);
         let on = match named.action() {
             Action::Send { to, .. } => to.rank(),
             Action::Recv { from, .. } | Action::Probe(from) => from.rank(),

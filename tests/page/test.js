@@ -100,6 +100,42 @@ await test("the timeline zooms, moves and comes back", "gauss.html", async page 
   assert.ok((await seen(page)).length < all.length);
 });
 
+await test("the critical path is drawn when asked for, from the first rank that holds the others up to the last", "gauss.html", async page => {
+  const pieces = async () => { await drawn(page); return page.locator("#timeline").evaluate(canvas => +canvas.dataset.path); };
+  /** Pixels of a colour in the rows. */
+  const dark = () => page.locator("#timeline").evaluate(canvas => {
+    // Read from a copy: reading a canvas makes it slow, and the browser says so.
+    const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height }).getContext("2d");
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+    const [r, g, b] = [1, 3, 5].map(i => parseInt(ink.slice(i, i + 2), 16));
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b) n++;
+    return n;
+  });
+  await page.keyboard.press("Escape");
+  assert.equal(await pieces(), 0);
+  const before = await dark();
+  await page.click("#path-switch");
+  assert.equal(await page.locator("#path-switch").getAttribute("aria-pressed"), "true");
+  assert.ok(await pieces() > 100);
+  assert.ok(await dark() > before + 500, "bars in the colour of text, not a tint");
+  await wheel(page, 21, 0.4);
+  const near = await pieces();
+  assert.ok(near > 1 && near < 200, `${near} pieces in a few steps`);
+  assert.ok(await dark() > 200, "lines from row to row");
+  await page.focus("#timeline");
+  await page.keyboard.press("c");
+  assert.equal(await pieces(), 0);
+});
+
+await test("a run without a critical path has no switch for it", "quiet.html", async page => {
+  assert.equal(await page.locator("#path-switch").isVisible(), false);
+  await page.focus("#timeline");
+  await page.keyboard.press("c");
+});
+
 await test("a message that is picked lights the lines of both ends", "gauss.html", async page => {
   await page.keyboard.press("Escape");
   await wheel(page, 21, 0.4);
@@ -222,6 +258,8 @@ await test("three hundred ranks are rows to scroll and blocks of a matrix", "wid
   await page.locator("#rows").evaluate(box => { box.scrollTop = 1000; });
   assert.ok((await seen(page)).spans > 0);
   for (const tab of ["hot", "traffic", "use"]) await page.click(`#tab-${tab}`);
+  // No advice was left out of all together, and nothing is said of it.
+  assert.match(await page.locator("#together").textContent(), /%\)$/);
 });
 
 await test("a run that was thinned says so", "long.html", async page => {
@@ -241,7 +279,7 @@ await test("it is readable on a narrow screen", "gauss.html", async page => {
 // How fluid it is: told, not judged, since machines differ.
 {
   const page = await open("gauss.html");
-  const frames = await page.evaluate(async () => {
+  const zoom = () => page.evaluate(async () => {
     const canvas = document.getElementById("timeline"), box = canvas.getBoundingClientRect(), times = [];
     for (let i = 0; i < 60; i++) {
       canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: i < 30 ? -100 : 100, clientX: box.left + 500, clientY: box.top + 50, cancelable: true }));
@@ -249,9 +287,12 @@ await test("it is readable on a narrow screen", "gauss.html", async page => {
       await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
       times.push(performance.now() - before);
     }
-    return times.sort((a, b) => a - b);
+    times.sort((a, b) => a - b);
+    return `${times[30].toFixed(0)} ms (median), ${times[57].toFixed(0)} ms (95 %)`;
   });
-  console.log(`     opened in ${page.opened} ms; zooming through a million calls, a frame takes ${frames[30].toFixed(0)} ms (median), ${frames[57].toFixed(0)} ms (95 %)`);
+  const plain = await zoom();
+  await page.click("#path-switch");
+  console.log(`     opened in ${page.opened} ms; zooming through a million calls, a frame takes ${plain}; with the critical path ${await zoom()}`);
   await page.context().close();
 }
 await browser.close();

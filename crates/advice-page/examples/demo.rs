@@ -34,7 +34,9 @@ fn main() -> io::Result<()> {
     let mut quiet = Run::new(1);
     quiet.span(0, Span::new(Kind::Computation, 0, 1_000_000));
     write("quiet.html", &PageData::new(quiet))?;
-    write("wide.html", &gauss_page(300, 60))?;
+    let mut wide = gauss_page(300, 60);
+    wide.together.iter_mut().for_each(|together| together.left_out.clear());
+    write("wide.html", &wide)?;
     let mut run = Run::new(16).keeping(200_000, 100_000);
     eliminate(&mut run, 8_000);
     write("long.html", &PageData { program: "gauss, thinned".into(), ..PageData::new(run) })
@@ -60,6 +62,8 @@ fn eliminate(run: &mut Run, n: u64) {
         event[rank] += 1;
     };
     let size = |step: u64| 8 * (1 + (n - step) % 1280);
+    // From whom the last row came and when each rank had it: the critical path to whoever comes last to the next reduction.
+    let mut row: (usize, Vec<u64>) = (0, vec![0; ranks]);
     for step in 0..n {
         for (rank, now) in now.iter_mut().enumerate() {
             noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -69,6 +73,15 @@ fn eliminate(run: &mut Run, n: u64) {
         }
         for place in [first, second] {
             let together = now.iter().max().copied().unwrap_or(0) + LATENCY;
+            let late = (0..ranks).max_by_key(|&rank| now[rank]).unwrap_or(0);
+            if place == first {
+                let (owner, had) = &row;
+                for hop in 1..=(late + ranks - owner) % ranks {
+                    let (from, rank) = ((owner + hop - 1) % ranks, (owner + hop) % ranks);
+                    run.critical(rank as u32, Some(from as u32), 0, had[rank]);
+                }
+            }
+            run.critical(late as u32, None, 0, together);
             for (rank, now) in now.iter_mut().enumerate() {
                 let (begin, at) = (*now, Span { call: "Allreduce", place, bytes: 16, ..Span::new(Kind::Wait, 0, 0) });
                 let last = together - OVERHEAD;
@@ -82,6 +95,7 @@ fn eliminate(run: &mut Run, n: u64) {
         }
         let (owner, bytes) = ((step % ranks as u64) as usize, size(step));
         let mut arrives = 0;
+        row.0 = owner;
         for hop in 0..ranks {
             let rank = (owner + hop) % ranks;
             let (before, after) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
@@ -100,6 +114,7 @@ fn eliminate(run: &mut Run, n: u64) {
                 call(run, &mut event, rank, &pieces[usize::from(waited == begin)..]);
                 let (from, to, sent) = (before as u32, rank as u32, now[before]);
                 now[rank] = waited + OVERHEAD;
+                row.1[rank] = now[rank];
                 run.message(&Message {
                     bytes,
                     tag: step as i32,

@@ -57,12 +57,30 @@ fn packed_data(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     let head = serde_json::to_string(&head(data, &tables, sent)).map_err(io::Error::other)?;
     // In JSON `<` stands in strings only; written like this, nothing in them ends the element.
     writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", head.replace('<', "\\u003c"))?;
+    writeln!(out, "<script type=\"text/plain\" id=\"path\">{}</script>", pack::base64(&path(&data.run)))?;
     for (kind, ranks) in [("spans", &spans), ("messages", &messages)] {
         for (rank, text) in ranks.iter().enumerate() {
             writeln!(out, "<script type=\"text/plain\" id=\"{kind}-{rank}\">{text}</script>")?;
         }
     }
     Ok(())
+}
+
+/// The critical path: of each piece its rank and whether it is a message in one number, the sender of a message, its distance from the
+/// piece before, its length.
+fn path(run: &Run) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(run.path.len() * 5);
+    let mut end = 0;
+    for piece in &run.path {
+        pack::number(&mut bytes, u64::from(piece.rank) * 2 + u64::from(piece.from.is_some()));
+        if let Some(from) = piece.from {
+            pack::number(&mut bytes, from.into());
+        }
+        pack::number(&mut bytes, piece.begin - end);
+        pack::number(&mut bytes, piece.end - piece.begin);
+        end = piece.end;
+    }
+    bytes
 }
 
 /// Text as HTML.
@@ -102,6 +120,8 @@ struct Head<'a> {
     sent: Vec<usize>,
     /// Spans in the page of each rank.
     spans: Vec<usize>,
+    /// Pieces of the critical path.
+    path: usize,
     ranks: u32,
     end: u64,
     resolution: u64,
@@ -172,6 +192,7 @@ fn head<'a>(data: &'a PageData, tables: &Tables, sent: Vec<usize>) -> Head<'a> {
         links: in_order(&tables.links),
         sent,
         spans: run.spans.iter().map(Vec::len).collect(),
+        path: run.path.len(),
         ranks: run.ranks(),
         end: run.end(),
         resolution: run.resolution,

@@ -102,6 +102,17 @@ impl Message {
     }
 }
 
+/// A piece of the critical path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Piece {
+    /// The rank that is busy; of a message under way, its receiver.
+    pub rank: u32,
+    /// Of a message under way, its sender.
+    pub from: Option<u32>,
+    pub begin: u64,
+    pub end: u64,
+}
+
 /// A span as it is kept; or several that are too close together, one of each kind, with the sum of their times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Kept {
@@ -129,6 +140,8 @@ pub(crate) struct Kept {
 pub struct Run {
     pub(crate) spans: Vec<Vec<Kept>>,
     pub(crate) messages: Vec<Message>,
+    /// The critical path, in the order of time.
+    pub(crate) path: Vec<Piece>,
     pub(crate) places: Vec<(String, u32)>,
     pub(crate) calls: Vec<String>,
     pub(crate) totals: Totals,
@@ -150,6 +163,7 @@ impl Run {
         let mut run = Self {
             spans: Vec::new(),
             messages: Vec::new(),
+            path: Vec::new(),
             places: vec![(String::new(), 0)],
             calls: vec![String::new()],
             totals: Totals::default(),
@@ -221,6 +235,21 @@ impl Run {
                 number % 2 == 1
             });
             self.stride *= 2;
+        }
+    }
+
+    /// Adds the next piece of the critical path \[ns\]: what a rank did, or, if `from` is given, a message from that rank to it.
+    ///
+    /// Pieces of one rank that follow each other become one: the path is as long as it changes ranks.
+    pub fn critical(&mut self, rank: u32, from: Option<u32>, begin: u64, end: u64) {
+        self.grow(rank.max(from.unwrap_or(0)).saturating_add(1));
+        let begin = self.path.last().map_or(begin, |last| last.end.max(begin));
+        let end = end.max(begin);
+        match self.path.last_mut() {
+            Some(last) if last.rank == rank && last.from.is_none() && from.is_none() && last.end == begin => {
+                last.end = end
+            }
+            _ => self.path.push(Piece { rank, from, begin, end }),
         }
     }
 
@@ -372,6 +401,16 @@ mod tests {
         let early: u64 =
             run.spans[0].iter().filter(|s| s.kind == Kind::Wait).map(|s| middle.max(s.begin) - s.begin).sum();
         assert!(early <= run.resolution, "{early} of waiting before its time");
+    }
+
+    #[test]
+    fn the_critical_path_has_a_piece_for_each_time_it_changes_ranks() {
+        let mut run = Run::new(2);
+        for (rank, from, begin, end) in [(0, None, 0, 10), (0, None, 10, 30), (1, Some(0), 30, 45), (1, None, 45, 50)] {
+            run.critical(rank, from, begin, end);
+        }
+        let pieces: Vec<_> = run.path.iter().map(|piece| (piece.rank, piece.from, piece.begin, piece.end)).collect();
+        assert_eq!(pieces, [(0, None, 0, 30), (1, Some(0), 30, 45), (1, None, 45, 50)]);
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::{PageData, Source};
 const LONGEST: u64 = 4 << 20;
 
 impl PageData {
-    /// Reads the files that places and marks name, in the order of their names: as they are named, else in one of these folders by
-    /// that name, else there by the last part of it (the program may have been compiled elsewhere).
+    /// Reads the files that places and marks name, in the order of their names: in one of these folders by that name, the first first;
+    /// else as they are named; else in one of the folders by the last part of the name (the program may have been compiled elsewhere).
+    /// A name from the root is the same in all folders.
     ///
     /// A file that is not there, is no text or is longer than 4 MiB is listed without text. Bytes that are not UTF-8 are replaced.
     pub fn read_sources(&mut self, folders: &[PathBuf]) {
@@ -25,8 +26,8 @@ impl PageData {
 
 fn find(path: &str, folders: &[PathBuf]) -> Option<String> {
     let named = Path::new(path);
-    let mut candidates = vec![named.to_path_buf()];
-    candidates.extend(folders.iter().map(|folder| folder.join(named)));
+    let mut candidates: Vec<PathBuf> = folders.iter().map(|folder| folder.join(named)).collect();
+    candidates.push(named.to_path_buf());
     candidates
         .extend(named.file_name().into_iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))));
     candidates.iter().find_map(|candidate| text(candidate))
@@ -71,5 +72,20 @@ mod tests {
             ("src/a.c", Some("int a;\n")),
         ];
         assert_eq!(found, expected);
+    }
+    #[test]
+    fn the_first_folder_that_has_the_name_is_taken_and_a_whole_name_before_the_end_of_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for (name, text) in
+            [("one/src/a.c", "one"), ("two/src/a.c", "two"), ("one/b.c", "end"), ("two/src/b.c", "whole")]
+        {
+            fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            fs::write(at(name), text).unwrap();
+        }
+        let folders = [at("one"), at("two")];
+        let whole = at("two/src/a.c");
+        let found = ["src/a.c", "src/b.c", whole.to_str().unwrap()].map(|name| find(name, &folders).unwrap());
+        assert_eq!(found, ["one", "whole", "two"]);
     }
 }

@@ -1,25 +1,30 @@
-//! Writes a run to measure the search with: `generate FOLDER CALLS RANKS [memory]`.
+//! Writes a run to measure the search with: `generate FOLDER CALLS RANKS [memory|gathers]`.
 //!
 //! Each rank exchanges halos with two neighbours (two receives and two sends started, computation, a wait), and all add up a number every
-//! tenth step; with `memory`, every step reads and writes arrays in two nests of loops.
+//! tenth step; with `memory`, every step reads and writes arrays in two nests of loops (22,000 accesses), with `gathers` it reads a thousand
+//! addresses without a rule besides.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 
-use hayase_trace::memory::{Level, Nest, Sink, Site as MemorySite, Writer as MemoryWriter};
+use hayase_trace::memory::{Gather, Level, Nest, Sink, Site as MemorySite, Writer as MemoryWriter};
 use hayase_trace::{Call, Event, Header, Op, Site, Writer};
 
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (Some(folder), Some(calls), Some(ranks)) = (arguments.next(), arguments.next(), arguments.next()) else {
-        eprintln!("usage: generate FOLDER CALLS RANKS [memory]");
+        eprintln!("usage: generate FOLDER CALLS RANKS [memory|gathers]");
         std::process::exit(2);
     };
     let (Ok(calls), Ok(ranks)) = (calls.parse::<u64>(), ranks.parse::<u32>()) else {
         eprintln!("CALLS and RANKS are numbers");
         std::process::exit(2);
     };
-    let memory = arguments.next().is_some();
+    let memory = match arguments.next().as_deref() {
+        None => Memory::None,
+        Some("memory") => Memory::Nests,
+        Some(_) => Memory::Gathers,
+    };
     fs::create_dir_all(&folder)?;
     for rank in 0..ranks {
         write(&folder, rank, ranks, calls / u64::from(ranks), memory)?;
@@ -27,16 +32,24 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn write(folder: &str, rank: u32, ranks: u32, calls: u64, memory: bool) -> io::Result<()> {
+/// Which accesses are written.
+#[derive(Clone, Copy, PartialEq)]
+enum Memory {
+    None,
+    Nests,
+    Gathers,
+}
+
+fn write(folder: &str, rank: u32, ranks: u32, calls: u64, memory: Memory) -> io::Result<()> {
     let out = BufWriter::new(File::create(format!("{folder}/rank-{rank:05}.hyt"))?);
     let mut writer = Writer::new(out, &Header::new(rank, ranks))?;
     for line in 0..8 {
         writer.site(line, &Site { address: 0, name: format!("halo.c:{}", 10 + line) })?;
     }
-    let mut accesses = if memory {
+    let mut accesses = if memory != Memory::None {
         let out = BufWriter::new(File::create(format!("{folder}/rank-{rank:05}.mem"))?);
         let mut accesses = MemoryWriter::new(out, &[])?;
-        for (address, write) in [(30, false), (31, true), (32, true)] {
+        for (address, write) in [(30, false), (31, true), (32, true), (33, false)] {
             accesses.site(&MemorySite { address, write, ..MemorySite::default() });
         }
         Some(accesses)
@@ -74,6 +87,15 @@ fn write(folder: &str, rank: u32, ranks: u32, calls: u64, memory: bool) -> io::R
             accesses.nest(&Nest::new(0, 8, field + 100_000, 0, &rows(800)))?;
             accesses.nest(&Nest::new(1, 8, field + 900_000, 1, &rows(800)))?;
             accesses.nest(&Nest::new(2, 8, field + 16_000, 20_000, &[Level { count: 2000, stride: 8, step: 1 }]))?;
+            if memory == Memory::Gathers {
+                let mut random = number + 1;
+                let mut address = || {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    field + 2_000_000 + 8 * (random >> 44)
+                };
+                let addresses = (0..1000).map(|_| address()).collect();
+                accesses.gather(&Gather { site: 3, size: 8, first: 22_000, step: 1, addresses })?;
+            }
         }
         let requests = (request - 3..=request).collect();
         let uneven = 50_000 + 1000 * (step * 7 + u64::from(rank) * 13) % 10_000;

@@ -114,7 +114,12 @@ pub struct Accesses {
     pub opaque: Vec<(u64, u32)>,
     /// How many accesses there are: one more than the last position.
     pub count: u64,
+    /// How much room the pieces take, in nests.
+    pub weight: usize,
 }
+
+/// Addresses that take the room of a nest.
+const ADDRESSES_OF_A_NEST: usize = 16;
 
 impl Accesses {
     /// From a recorded interval; `sites` is the rank's table.
@@ -128,6 +133,7 @@ impl Accesses {
                 let ends = [nest.first, nest.last()];
                 accesses.opaque.extend(ends.into_iter().map(|position| (position, nest.site)));
             } else {
+                accesses.weight += 1;
                 accesses.pieces.push(Piece::Nest(Touched::new(nest)));
             }
         }
@@ -140,6 +146,7 @@ impl Accesses {
             }
             let low = gather.addresses.iter().copied().min().unwrap_or(0);
             let high = gather.addresses.iter().copied().max().unwrap_or(0).saturating_add(gather.size);
+            accesses.weight += 1 + gather.addresses.len() / ADDRESSES_OF_A_NEST;
             accesses.pieces.push(Piece::Gather { gather: Box::new(gather), low, high });
         }
         accesses.opaque.sort_unstable();

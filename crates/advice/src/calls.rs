@@ -45,6 +45,8 @@ impl Doubts {
     pub const WILDCARD: Self = Self(32);
     /// What the program does with messages one after the other may be a reduction or not.
     pub const OPERATION: Self = Self(64);
+    /// The bytes of a buffer do not follow each other; the interval from the first to the last is taken in their place.
+    pub const GAPS: Self = Self(128);
 
     /// Both.
     pub fn and(&mut self, other: Self) {
@@ -56,17 +58,23 @@ impl Doubts {
         self.0 & other.0 == other.0
     }
 
-    /// Whether nothing is in doubt; what is said only for completeness does not count.
+    /// Whether nothing is in doubt; what is said only for completeness does not count: an interval around a buffer forbids too much, not
+    /// too little.
     pub fn none(self) -> bool {
-        self.0 & !Self::WILDCARD.0 == 0
+        self.0 & !(Self::WILDCARD.0 | Self::GAPS.0) == 0
     }
 
     /// Sentences.
     pub fn sentences(self) -> Vec<String> {
         [
             (Self::DATATYPE, "a derived datatype was used: it was taken to have no gaps; check what lies between its elements"),
+            (
+                Self::GAPS,
+                "a buffer is not contiguous: the interval from its first to its last byte was assumed; what lies between its elements \
+                 may forbid less",
+            ),
             (Self::BLOCKS, "the blocks of this operation were taken to lie one after the other; check their displacements"),
-            (Self::ADDRESS, "the address of a buffer was not recorded: only the order of calls was looked at"),
+            (Self::ADDRESS, "where a buffer lies was not recorded: only the order of calls was looked at"),
             (
                 Self::MEMORY,
                 "memory accesses were not recorded: compile with `hayase cc` and record with --memory to know what the \
@@ -94,17 +102,27 @@ fn is_basic(element: u32) -> bool {
 /// The communications of a call: one, two of a sendrecv, none of most.
 pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 2]> {
     let mut parts = SmallVec::new();
-    let doubts = if is_basic(event.element) { Doubts::default() } else { Doubts::DATATYPE };
+    let gaps = event.flags.has(Flags::GAPS);
+    let doubts = if gaps {
+        Doubts::GAPS
+    } else if is_basic(event.element) || event.flags.has(Flags::DENSE) {
+        Doubts::default()
+    } else {
+        Doubts::DATATYPE
+    };
+    // How far a buffer with gaps reaches is known of messages alone.
+    let reach = (gaps && event.call.kind() != Kind::Sendrecv).then_some(event.bytes2).filter(|&reach| reach > 0);
     let message = |part: Part, address: u64, bytes: u64, peer: i32, tag: i32| {
         let write = part == Part::Receive;
         let mut doubts = doubts;
+        let length = reach.unwrap_or(bytes);
         let spans = match (address, bytes) {
             (_, 0) => SmallVec::new(),
-            (0, _) => {
+            _ if address == 0 || (gaps && reach.is_none()) => {
                 doubts.and(Doubts::ADDRESS);
                 SmallVec::new()
             }
-            _ => smallvec![Span { low: address, high: address.saturating_add(bytes), write }],
+            _ => smallvec![Span { low: address, high: address.saturating_add(length), write }],
         };
         let wildcard = write && (event.flags.has(Flags::ANY_SOURCE) || event.flags.has(Flags::ANY_TAG));
         if wildcard {
@@ -172,7 +190,7 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     for (address, bytes, write) in [(from, sent, false), (into, received, true)] {
         match (address, bytes) {
             (_, 0) => {}
-            (0, _) => doubts.and(Doubts::ADDRESS),
+            _ if address == 0 || doubts.has(Doubts::GAPS) => doubts.and(Doubts::ADDRESS),
             _ => spans.push(Span { low: address, high: address.saturating_add(bytes), write }),
         }
     }

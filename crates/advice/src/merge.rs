@@ -8,6 +8,8 @@
 //!
 //! Cost: a look-up for each communication.
 
+use std::collections::hash_map::Entry;
+
 use hayase_trace::{Call, Kind};
 use rustc_hash::FxHashMap;
 
@@ -103,7 +105,7 @@ impl Merges {
             doubts.and(Doubts::MEMORY);
         }
         let (low, high) = match part.spans.as_slice() {
-            [span] => (span.low, span.high),
+            [span] if !part.doubts.has(Doubts::GAPS) => (span.low, span.high),
             _ => (0, 0),
         };
         let turned = self.turned[match part.part {
@@ -111,24 +113,29 @@ impl Merges {
             Part::Receive => 1,
             Part::Collective => 2,
         }];
-        if let Some(group) = self.groups.get_mut(&key) {
-            let free = if blind {
-                let apart = self.computed - group.computed;
-                turned <= group.head && apart <= least * u64::from(group.members) && group.last + 1 == number
-            } else {
-                at.data.stamp < (group.head, AT_EVENT) && at.fence.stamp < (group.head, AT_EVENT)
-            };
-            let in_order = at.order.stamp.0 <= group.last;
-            if free && in_order && group.kind == kind && group.members < MOST && number <= group.head + LONGEST {
-                group.doubts.and(doubts);
-                let adjacent = group.high != 0 && group.high == low;
-                let (event, head, before) = (number as u32, group.head as u32, group.last as u32);
-                self.joins.push(Join { part: part.part, event, head, before, adjacent, doubts: group.doubts });
-                (group.last, group.high, group.members) = (number, high, group.members + 1);
+        let new = Group { head: number, last: number, members: 1, high, doubts, computed: self.computed, kind };
+        let group = match self.groups.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(new);
                 return;
             }
+            Entry::Occupied(entry) => entry.into_mut(),
+        };
+        let free = if blind {
+            let apart = self.computed - group.computed;
+            turned <= group.head && apart <= least * u64::from(group.members) && group.last + 1 == number
+        } else {
+            at.data.stamp < (group.head, AT_EVENT) && at.fence.stamp < (group.head, AT_EVENT)
+        };
+        let in_order = at.order.stamp.0 <= group.last;
+        if !(free && in_order && group.kind == kind && group.members < MOST && number <= group.head + LONGEST) {
+            *group = new;
+            return;
         }
-        let group = Group { head: number, last: number, members: 1, high, doubts, computed: self.computed, kind };
-        self.groups.insert(key, group);
+        group.doubts.and(doubts);
+        let adjacent = group.high != 0 && group.high == low;
+        let (event, head, before) = (number as u32, group.head as u32, group.last as u32);
+        self.joins.push(Join { part: part.part, event, head, before, adjacent, doubts: group.doubts });
+        (group.last, group.high, group.members) = (number, high, group.members + 1);
     }
 }

@@ -429,10 +429,11 @@ pub enum Action {
 }
 
 /// Which part of a call.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// What it sends.
+    #[default]
     Send,
     /// What it receives.
     Receive,

@@ -87,6 +87,8 @@ pub struct Spread {
     pub accesses: (u64, u64),
     /// Lines of it, and which of their iterations: before and after.
     pub lines: [Vec<Share>; 2],
+    /// Whether lines were looked for.
+    pub detailed: bool,
 }
 
 /// What a search tells, as it goes.
@@ -171,10 +173,14 @@ pub struct Search {
     fence: Block,
     /// Without memory: the open send of a line.
     sent: FxHashMap<u32, u64>,
-    details: FxHashMap<u32, u64>,
+    /// By line, how many communications there were.
+    details: Vec<u64>,
     found: Vec<u32>,
     marked: Vec<u32>,
     idle: VecDeque<(u32, u64)>,
+    /// Communications that are through: room for others.
+    #[allow(clippy::vec_box, reason = "the boxes are what is kept")]
+    spare: Vec<Box<Open>>,
 }
 
 impl Search {
@@ -193,10 +199,11 @@ impl Search {
             receives: FxHashMap::default(),
             fence: Block::nowhere((0, 0), Dependence::Program),
             sent: FxHashMap::default(),
-            details: FxHashMap::default(),
+            details: Vec::new(),
             found: Vec::new(),
             marked: Vec::new(),
             idle: VecDeque::new(),
+            spare: Vec::new(),
         }
     }
 
@@ -331,11 +338,11 @@ impl Search {
         (self.found, self.marked) = (found, marked);
     }
 
-    /// A call uses these bytes now.
-    fn used(&mut self, spans: &[Span], block: Block, listener: &mut impl Listener, known: &Known) {
+    /// A call uses the buffers of a communication now.
+    fn used(&mut self, open: &Open, block: Block, listener: &mut impl Listener, known: &Known) {
         let mut found = std::mem::take(&mut self.found);
-        for span in spans {
-            self.watch.touching(span.low, span.high, &mut found);
+        for (span, &buffer) in open.spans.iter().zip(&open.buffers) {
+            self.watch.around(buffer, span, &mut found);
             for &number in &found {
                 let Some(buffer) = self.watch.get(number) else { continue };
                 let conflict = buffer.span.low.max(span.low);
@@ -465,14 +472,21 @@ impl Search {
                 time: (time, 0),
                 accesses: (accesses, 0),
                 lines: [lines, Vec::new()],
+                detailed,
             };
             self.past.used(&part.spans, event.call, line);
-            opened.push(Box::new(Open { spread, buffers, spans: part.spans, since: (0, 0) }));
+            let open = Open { spread, buffers, spans: part.spans, since: (0, 0) };
+            opened.push(match self.spare.pop() {
+                Some(mut room) => {
+                    *room = open;
+                    room
+                }
+                None => Box::new(open),
+            });
         }
+        let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
         for open in &opened {
-            let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
-            let spans = open.spans.clone();
-            self.used(&spans, block, listener, known);
+            self.used(open, block, listener, known);
         }
         if blocks {
             for open in opened {
@@ -487,30 +501,20 @@ impl Search {
     fn order(&mut self, event: &Event, part: &Communication, here: Block) -> Block {
         let comm = event.comm;
         let mut last = Block::nowhere((0, 0), Dependence::Program);
-        let mut behind = |block: Option<&Block>| last = last.max(block.copied().unwrap_or(last));
+        let mut behind = |block: Option<Block>| last = last.max(block.unwrap_or(last));
+        let key = (part.part, comm, part.peer, part.tag);
         match part.part {
             Part::Receive if part.wildcard => {
-                behind(self.receives.get(&comm));
                 self.wild.insert(comm, here);
-                self.receives.insert(comm, here);
+                behind(self.receives.insert(comm, here));
             }
             Part::Receive => {
-                let key = (part.part, comm, part.peer, part.tag);
-                behind(self.order.get(&key));
-                behind(self.wild.get(&comm));
-                self.order.insert(key, here);
+                behind(self.order.insert(key, here));
+                behind(self.wild.get(&comm).copied());
                 self.receives.insert(comm, here);
             }
-            Part::Send => {
-                let key = (part.part, comm, part.peer, part.tag);
-                behind(self.order.get(&key));
-                self.order.insert(key, here);
-            }
-            Part::Collective => {
-                let key = (part.part, comm, 0, 0);
-                behind(self.order.get(&key));
-                self.order.insert(key, here);
-            }
+            Part::Send => behind(self.order.insert(key, here)),
+            Part::Collective => behind(self.order.insert((part.part, comm, 0, 0), here)),
         }
         last
     }
@@ -522,8 +526,7 @@ impl Search {
             let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
             for open in &opened {
                 self.past.used(&open.spans, event.call, line);
-                let spans = open.spans.clone();
-                self.used(&spans, block, listener, known);
+                self.used(open, block, listener, known);
             }
             for mut open in opened {
                 open.spread.completion = number;
@@ -534,6 +537,7 @@ impl Search {
                     open.spread.wait = (number, 1.0);
                     self.release(&open.buffers);
                     listener.spread(&open.spread, known);
+                    self.spare.push(open);
                 } else {
                     self.open(number, open, listener, known);
                 }
@@ -554,7 +558,7 @@ impl Search {
                 // Those that have ended for another reason.
                 if buffer.open.len() >= 64 && buffer.open.len().is_power_of_two() {
                     let (base, list) = (self.base, &self.open);
-                    buffer.open.retain(|&serial| {
+                    buffer.open.retain(|&mut serial| {
                         serial.checked_sub(base).is_some_and(|at| list.get(at as usize).is_none_or(Option::is_some))
                     });
                 }
@@ -587,11 +591,11 @@ impl Search {
         let (time, accesses) = self.past.until(spread.wait);
         spread.time.1 = time.saturating_sub(since.0);
         spread.accesses.1 = accesses.saturating_sub(since.1);
-        if spread.accesses.1 > 0 && known.memory && self.details.get(&spread.line).is_none_or(|&n| self.is_detailed(n))
-        {
+        if spread.accesses.1 > 0 && known.memory && spread.detailed {
             spread.lines[1] = self.past.shares_after(spread.completion, &block, self.limits.named, known);
         }
         listener.spread(spread, known);
+        self.spare.push(open);
     }
 
     /// Buffers nobody has used for long are not watched any more.
@@ -632,13 +636,12 @@ impl Search {
 
     /// Counts a communication of a line; whether its lines are named.
     fn detailed(&mut self, line: u32) -> bool {
-        let count = self.details.entry(line).or_default();
-        *count += 1;
-        let count = *count;
-        self.is_detailed(count)
-    }
-
-    fn is_detailed(&self, count: u64) -> bool {
+        let at = line as usize;
+        if self.details.len() <= at {
+            self.details.resize(at + 1, 0);
+        }
+        self.details[at] += 1;
+        let count = self.details[at];
         count <= self.limits.detailed || count.is_multiple_of(16)
     }
 }

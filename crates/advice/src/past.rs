@@ -11,8 +11,8 @@ use crate::model::Dependence;
 use crate::stream::Known;
 use crate::watch::{AT_EVENT, Block, Span, Stamp};
 
-/// Pieces of accesses that are kept to be looked at again, over all intervals.
-const PIECES: usize = 1 << 16;
+/// Room for accesses that are kept to be looked at again, over all intervals, in nests (of 150 bytes).
+const ROOM: usize = 1 << 16;
 
 /// Iterations of a line that belong to something: `first..=last` of `of`, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,7 +56,7 @@ struct Entry {
 pub struct Past {
     entries: VecDeque<Entry>,
     length: usize,
-    pieces: usize,
+    kept: usize,
     /// Entries from here on have their accesses: an index.
     whole: usize,
     /// By memory site, a count; zero when not in use.
@@ -69,7 +69,7 @@ pub type Point = (u64, f32);
 impl Past {
     /// Keeps so many intervals.
     pub fn new(length: usize) -> Self {
-        Self { entries: VecDeque::new(), length: length.max(1) + 1, pieces: 0, whole: 0, counts: Vec::new() }
+        Self { entries: VecDeque::new(), length: length.max(1) + 1, kept: 0, whole: 0, counts: Vec::new() }
     }
 
     /// The number of the newest interval.
@@ -79,23 +79,28 @@ impl Past {
 
     /// The accesses of the newest interval.
     pub fn accesses(&self) -> &Accesses {
-        static NONE: Accesses = Accesses { pieces: Vec::new(), opaque: Vec::new(), count: 0 };
+        static NONE: Accesses = Accesses { pieces: Vec::new(), opaque: Vec::new(), count: 0, weight: 0 };
         self.entries.back().and_then(|entry| entry.accesses.as_ref()).unwrap_or(&NONE)
     }
 
     /// The next interval.
     pub fn begin(&mut self, number: u64, gap: u64, accesses: Accesses, known: &Known) {
         let start = self.end();
+        // An old interval's room is that of the new one.
+        let mut entry = Entry::default();
         if self.entries.len() == self.length {
-            if let Some(Entry { accesses: Some(accesses), .. }) = self.entries.pop_front() {
-                self.pieces -= accesses.pieces.len();
+            entry = self.entries.pop_front().unwrap_or_default();
+            if let Some(accesses) = &entry.accesses {
+                self.kept -= accesses.weight;
             }
             self.whole = self.whole.saturating_sub(1);
         }
-        self.pieces += accesses.pieces.len();
-        while self.pieces > PIECES && self.whole < self.entries.len() {
+        entry.used.clear();
+        entry.profile.clear();
+        self.kept += accesses.weight;
+        while self.kept > ROOM && self.whole < self.entries.len() {
             if let Some(old) = self.entries[self.whole].accesses.take() {
-                self.pieces -= old.pieces.len();
+                self.kept -= old.weight;
             }
             self.whole += 1;
         }
@@ -104,10 +109,8 @@ impl Past {
             (from.min(low), to.max(high))
         });
         let count = accesses.count;
-        let mut entry =
-            Entry { number, start, gap, count, span, accesses: None, profile: Vec::new(), used: SmallVec::new() };
-        entry.profile = self.shares(&accesses, None, known).into_iter().map(|share| (share.line, share.of)).collect();
-        entry.accesses = Some(accesses);
+        entry.profile.extend(self.shares(&accesses, None, known).into_iter().map(|share| (share.line, share.of)));
+        let entry = Entry { number, start, gap, count, span, accesses: Some(accesses), ..entry };
         self.entries.push_back(entry);
     }
 

@@ -4,6 +4,8 @@
 //! size changes, where the rank turns from sending to receiving or back, and where a message's data is not ready when the
 //! first of the round goes out.
 
+use std::collections::BTreeMap;
+
 use hayase_trace::Kind;
 use rustc_hash::FxHashMap;
 
@@ -18,7 +20,7 @@ pub const FEWEST: usize = 2;
 const MOST: usize = 1 << 21;
 
 /// A round.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
     /// Sent or received.
     pub part: Part,
@@ -40,7 +42,10 @@ pub struct Round {
     pub doubts: Doubts,
 }
 
-#[derive(Debug)]
+/// What a round is at: sent or received, line, communicator.
+type Key = (Part, u32, u32);
+
+#[derive(Debug, Default)]
 struct Open {
     round: Round,
     head: u64,
@@ -51,11 +56,13 @@ struct Open {
 /// Finds the rounds of a rank.
 #[derive(Debug, Default)]
 pub struct Rounds {
-    open: FxHashMap<(Part, u32, u32), Open>,
+    open: FxHashMap<Key, Open>,
+    /// Rounds that have ended, room for others.
+    spare: Vec<Open>,
     /// Those found, by part, line and first event.
     pub rounds: Vec<Round>,
-    /// By part and line, how many messages there were.
-    pub executions: FxHashMap<(Part, u32), u64>,
+    /// Sends and receives, by line: how many there were.
+    executions: [Vec<u64>; 2],
     computed: u64,
     kept: usize,
 }
@@ -65,8 +72,8 @@ impl Rounds {
     pub fn call(&mut self, called: &Called<'_>) {
         self.computed += called.gap;
         match called.event.call.kind() {
-            Kind::Send => self.end(|part| part == Part::Receive),
-            Kind::Recv | Kind::Probe | Kind::Iprobe => self.end(|part| part == Part::Send),
+            Kind::Send => self.end(|key| key.0 == Part::Receive),
+            Kind::Recv | Kind::Probe | Kind::Iprobe => self.end(|key| key.0 == Part::Send),
             Kind::Collective | Kind::Icollective | Kind::Communicator | Kind::Opaque => self.end(|_| true),
             _ => {}
         }
@@ -79,13 +86,18 @@ impl Rounds {
             return;
         }
         let Some(peer) = known.world(event, part.peer) else { return };
-        *self.executions.entry((part.part, line)).or_default() += 1;
+        let side = &mut self.executions[usize::from(part.part == Part::Receive)];
+        if side.len() <= line as usize {
+            side.resize(line as usize + 1, 0);
+        }
+        side[line as usize] += 1;
         let mut doubts = part.doubts;
         if !known.memory {
             doubts.and(Doubts::MEMORY);
         }
         let key = (part.part, line, event.comm);
         let low = part.spans.first().map_or(0, |span| span.low);
+        let length = part.spans.first().map_or(part.bytes, |span| span.high - span.low);
         if let Some(open) = self.open.get_mut(&key) {
             let free = if known.memory && !part.doubts.has(Doubts::ADDRESS) {
                 at.data.stamp < (open.head, AT_EVENT) && at.fence.stamp < (open.head, AT_EVENT)
@@ -102,28 +114,34 @@ impl Rounds {
             {
                 round.doubts.and(doubts);
                 round.one_buffer &= open.lows.first() == Some(&low);
-                round.apart &= open.lows.iter().all(|&other| other.abs_diff(low) >= part.bytes);
+                round.apart &= open.lows.iter().all(|&other| other.abs_diff(low) >= length);
                 round.events.push(number as u32);
                 round.peers.push(peer);
                 open.lows.push(low);
                 return;
             }
-            if let Some(open) = self.open.remove(&key) {
-                self.close(open);
-            }
+            self.end(|other| *other == key);
         }
-        let round = Round {
-            part: part.part,
-            line,
-            comm: (known.id(event.comm), known.size(event.comm)),
-            bytes: part.bytes,
-            events: vec![number as u32],
-            peers: vec![peer],
-            one_buffer: true,
-            apart: true,
-            doubts,
-        };
-        self.open.insert(key, Open { round, head: number, lows: vec![low], computed: self.computed });
+        let mut open = self.spare.pop().unwrap_or_default();
+        let round = &mut open.round;
+        (round.part, round.line, round.bytes, round.doubts) = (part.part, line, part.bytes, doubts);
+        round.comm = (known.id(event.comm), known.size(event.comm));
+        (round.one_buffer, round.apart) = (true, true);
+        round.events.push(number as u32);
+        round.peers.push(peer);
+        open.lows.push(low);
+        (open.head, open.computed) = (number, self.computed);
+        self.open.insert(key, open);
+    }
+
+    /// By part and line, how many messages there were.
+    pub fn executions(&self) -> BTreeMap<(Part, u32), u64> {
+        let mut executions = BTreeMap::new();
+        for (part, counts) in [Part::Send, Part::Receive].into_iter().zip(&self.executions) {
+            let counts = (0..).zip(counts).filter(|&(_, &count)| count > 0);
+            executions.extend(counts.map(|(line, &count)| ((part, line), count)));
+        }
+        executions
     }
 
     /// The rank has ended.
@@ -132,22 +150,21 @@ impl Rounds {
         self.rounds.sort_by_key(|round| (round.part, round.line, round.events[0]));
     }
 
-    fn end(&mut self, which: impl Fn(Part) -> bool) {
+    fn end(&mut self, which: impl Fn(&Key) -> bool) {
         if self.open.is_empty() {
             return;
         }
         // The order in which they are found does not matter: they are sorted in the end.
-        let (ended, open) = std::mem::take(&mut self.open).into_iter().partition::<Vec<_>, _>(|(key, _)| which(key.0));
-        self.open.extend(open);
-        for (_, open) in ended {
-            self.close(open);
-        }
-    }
-
-    fn close(&mut self, open: Open) {
-        if open.round.peers.len() >= FEWEST && self.kept < MOST {
-            self.kept += open.round.events.len();
-            self.rounds.push(open.round);
+        for (_, mut open) in self.open.extract_if(|key, _| which(key)) {
+            let round = &mut open.round;
+            if round.peers.len() >= FEWEST && self.kept < MOST {
+                self.kept += round.events.len();
+                self.rounds.push(std::mem::take(round));
+            }
+            round.events.clear();
+            round.peers.clear();
+            open.lows.clear();
+            self.spare.push(open);
         }
     }
 }

@@ -190,8 +190,8 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
         overlap: overlap.locate(|line| known.lines.get(line)),
         joins,
         collective_joins,
+        executions: rounds.executions(),
         rounds: rounds.rounds,
-        executions: rounds.executions.into_iter().collect(),
         lines: known.lines,
     })
 }

@@ -103,7 +103,6 @@ pub struct Steps<'a, R: Read, M: Read> {
     header: bool,
     number: u64,
     last_end: u64,
-    event: Event,
     paths: (PathBuf, PathBuf),
 }
 
@@ -138,18 +137,6 @@ impl<'a> Steps<'a, BufReader<File>, BufReader<File>> {
     }
 }
 
-/// The same event, in the room that the lists of the last one have.
-fn copy(event: &Event, to: &mut Event) {
-    let mut lists = [&mut to.requests, &mut to.offered, &mut to.counts, &mut to.counts2].map(std::mem::take);
-    let from = [&event.requests, &event.offered, &event.counts, &event.counts2];
-    for (list, from) in lists.iter_mut().zip(from) {
-        list.clear();
-        list.extend_from_slice(from);
-    }
-    let [requests, offered, counts, counts2] = lists;
-    *to = Event { requests, offered, counts, counts2, ..*event };
-}
-
 impl<'a, R: Read, M: Read> Steps<'a, R, M> {
     /// Reads from anywhere.
     pub fn new(stream: R, memory: Option<M>, names: Names<'a>) -> Self {
@@ -163,7 +150,6 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
             header: false,
             number: 0,
             last_end: 0,
-            event: Event::new(hayase_trace::Call::Init, 0, 0),
             paths: Default::default(),
         }
     }
@@ -214,23 +200,22 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                         self.known.communicators[index] = Some(communicator.clone());
                     }
                 }
-                Item::Event(event) => {
-                    copy(event, &mut self.event);
-                    break;
-                }
+                Item::Event(_) => break,
                 Item::Note(..) | Item::End { .. } => {}
             }
         }
         let number = self.number;
         self.number += 1;
-        let accesses = self.accesses(number)?;
-        let gap = match self.event.cpu {
+        let first = number == 0 && self.reader.event().is_some_and(|event| event.call == hayase_trace::Call::Init);
+        let accesses = self.accesses(number, first)?;
+        let Some(event) = self.reader.event() else { return Ok(None) };
+        let gap = match event.cpu {
             Some(cpu) => cpu.saturating_sub(self.known.empty_gap),
             None if self.known.clock == Clock::None => 0,
-            None => self.event.begin.saturating_sub(self.last_end),
+            None => event.begin.saturating_sub(self.last_end),
         };
-        self.last_end = self.event.end;
-        Ok(Some(Step { number, gap, accesses, event: &self.event, known: &mut self.known }))
+        self.last_end = event.end;
+        Ok(Some(Step { number, gap, accesses, event, known: &mut self.known }))
     }
 
     /// What is known at the end.
@@ -238,8 +223,8 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
         self.known
     }
 
-    /// The accesses of interval `number`.
-    fn accesses(&mut self, number: u64) -> Result<Accesses, Error> {
+    /// The accesses of interval `number`; `first`: it is the one before `Init`.
+    fn accesses(&mut self, number: u64, first: bool) -> Result<Accesses, Error> {
         let Some(memory) = &mut self.memory else { return Ok(Accesses::default()) };
         while self.ahead.as_ref().is_none_or(|ahead| ahead.number < number) {
             match memory.next() {
@@ -266,7 +251,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
         if let Some(totals) = memory.totals() {
             self.known.unseen = (totals.elsewhere, totals.lost);
         }
-        if number == 0 && self.event.call == hayase_trace::Call::Init {
+        if first {
             self.first = self.ahead.take_if(|ahead| ahead.number == 0);
             return Ok(Accesses::default());
         }

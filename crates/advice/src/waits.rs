@@ -15,6 +15,8 @@ const SMALL: u64 = 4096;
 const CHAIN: u32 = 16;
 /// Senders that a receiver has waiting at once, from which on it is a crowd.
 const CROWD: usize = 4;
+/// Causes of the waits at one place that are named.
+const MOST_CAUSES: usize = 5;
 
 /// Waits of one kind at one place for one cause.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,8 +53,29 @@ struct Burst {
 /// Rule, where it waits, the call; the rank that causes it and the lines around its computation.
 type WaitKey = (RuleId, At, Call, (u32, u32, u32));
 
-/// What is found, the time for which each rank is the cause, the largest message.
-type Late = (Folded<Location>, BTreeMap<u32, u64>, u64);
+/// What causes waits at one place: computation between two lines, on some ranks.
+#[derive(Debug, Default)]
+struct Causes {
+    times: u64,
+    /// Time for which each rank is the cause \[ns\].
+    ranks: BTreeMap<u32, u64>,
+}
+
+impl Causes {
+    fn time(&self) -> u64 {
+        self.ranks.values().sum()
+    }
+}
+
+/// Waits at one place.
+#[derive(Debug, Default)]
+struct Late {
+    folded: Folded<Location>,
+    /// By the lines around the computation.
+    causes: BTreeMap<(Location, Location), Causes>,
+    /// The largest message \[B\].
+    largest: u64,
+}
 
 /// Everything that is remembered of waits.
 #[derive(Debug, Default)]
@@ -145,21 +168,21 @@ impl Waits {
     }
 
     fn waits(&self, ranks: u32, least: u64, eager: Option<u64>, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
-        type Key = (RuleId, Location, Call, Location, Location);
-        // Found, by place; the ranks that cause it; the largest message.
-        let mut folded: BTreeMap<Key, Late> = BTreeMap::new();
+        // One finding a place, with its causes: that a line waits is said once.
+        let mut folded: BTreeMap<(RuleId, Location, Call), Late> = BTreeMap::new();
         for (&(rule, (rank, at), call, (who, from, to)), sum) in &self.sums {
-            let key = (rule, line(rank, at), call, line(who, from), line(who, to));
-            let (folded, causes, largest) = folded.entry(key).or_default();
-            folded.found += sum.times;
-            folded.time += sum.time;
-            folded.bytes += sum.bytes;
-            folded.ranks.insert(rank);
-            *causes.entry(who).or_default() += sum.time;
-            *largest = sum.largest.max(*largest);
+            let late = folded.entry((rule, line(rank, at), call)).or_default();
+            late.folded.found += sum.times;
+            late.folded.time += sum.time;
+            late.folded.bytes += sum.bytes;
+            late.folded.ranks.insert(rank);
+            late.largest = sum.largest.max(late.largest);
+            let cause = late.causes.entry((line(who, from), line(who, to))).or_default();
+            cause.times += sum.times;
+            *cause.ranks.entry(who).or_default() += sum.time;
         }
         let mut findings = Vec::new();
-        for ((rule, at, call, from, to), (mut folded, causes, largest)) in folded {
+        for ((rule, at, call), Late { mut folded, causes, largest }) in folded {
             if folded.time < least.max(1) {
                 continue;
             }
@@ -167,37 +190,57 @@ impl Waits {
             let call_name = call.name();
             folded.places(Role::Communication, at.clone(), call_name, times, None);
             let role = if rule == RuleId::A106 { Role::Partner } else { Role::Cause };
-            folded.places(role, from.clone(), "", times, None);
-            if from != to {
-                folded.places(role, to.clone(), "", times, None);
+            let mut who: BTreeMap<u32, u64> = BTreeMap::new();
+            for (&rank, &time) in causes.values().flat_map(|cause| &cause.ranks) {
+                *who.entry(rank).or_default() += time;
             }
-            let who: crate::model::Ranks = causes.keys().copied().collect();
-            let worst = causes
-                .iter()
-                .max_by_key(|&(&rank, &time)| (time, std::cmp::Reverse(rank)))
-                .map_or(0, |(&rank, _)| rank);
-            let between = if from == to { format!("at {from}") } else { format!("between {from} and {to}") };
+            let mut causes: Vec<((Location, Location), Causes)> = causes.into_iter().collect();
+            causes.sort_by(|a, b| b.1.time().cmp(&a.1.time()).then_with(|| a.0.cmp(&b.0)));
+            for ((from, to), cause) in causes.iter().take(MOST_CAUSES) {
+                folded.places(role, from.clone(), "", cause.times, None);
+                if from != to {
+                    folded.places(role, to.clone(), "", cause.times, None);
+                }
+            }
+            let worst =
+                who.iter().max_by_key(|&(&rank, &time)| (time, std::cmp::Reverse(rank))).map_or(0, |(&rank, _)| rank);
+            let between = |(from, to): &(Location, Location)| match from == to {
+                true => format!("at {from}"),
+                false => format!("between {from} and {to}"),
+            };
+            let most = if causes.len() > 1 { ", most" } else { "" };
+            let longest = causes.first().map_or_else(String::new, |(place, _)| between(place));
             let seconds = time as f64 / 1e9;
             let title = match rule {
-                RuleId::A101 => format!("{call_name} at {at} waits for senders that compute {between}"),
-                RuleId::A102 => format!("{call_name} at {at} waits for receivers that compute {between}"),
+                RuleId::A101 => format!("{call_name} at {at} waits for senders that compute{most} {longest}"),
+                RuleId::A102 => format!("{call_name} at {at} waits for receivers that compute{most} {longest}"),
                 RuleId::A103 => {
-                    format!("{call_name} at {at}: ranks come at different times, the last computes {between}")
+                    format!("{call_name} at {at}: ranks come at different times, the last computes{most} {longest}")
                 }
                 _ => format!(
                     "{call_name} at {at} waits for its receiver: messages of up to {largest} B are above the limit"
                 ),
             };
+            let who: crate::model::Ranks = who.keys().copied().collect();
             let mut text = vec![format!(
                 "ranks {waiting} wait {seconds:.6} s in {times} calls, for ranks {who}, most for rank {worst}"
             )];
             if let (RuleId::A106, Some(eager)) = (rule, eager) {
                 text.push(format!("messages above {eager} B wait for their receivers"));
+            } else if causes.len() > 1 {
+                let named = causes.iter().take(MOST_CAUSES);
+                text.extend(named.map(|(place, cause)| {
+                    let of: crate::model::Ranks = cause.ranks.keys().copied().collect();
+                    format!("{:.6} s of it while ranks {of} compute {}", cause.time() as f64 / 1e9, between(place))
+                }));
+                let more = causes.len().saturating_sub(MOST_CAUSES);
+                text.extend((more > 0).then(|| format!("and {more} other places")));
             }
             let Some(mut finding) = folded.finding(rule, title, text, ranks) else { continue };
-            if rule == RuleId::A106 {
-                finding.change = Change::Scenario(ScenarioChange::RaiseEager { to: largest });
-            }
+            finding.change = match rule {
+                RuleId::A106 => Change::Scenario(ScenarioChange::RaiseEager { to: largest }),
+                _ => Change::None,
+            };
             // That a part of the ranks waits is what the finding says, not what it rests on.
             finding.caveats.clear();
             findings.push(finding);
@@ -231,30 +274,35 @@ impl Waits {
             .collect()
     }
 
-    fn chained(&self, ranks: u32, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
-        let mut folded: BTreeMap<(Location, Location), Folded<Location>> = BTreeMap::new();
+    /// All chains are one finding: what hangs on each other at several lines is one chain, most likely.
+    fn chained(&self, ranks: u32, line: &impl Fn(u32, u32) -> Location) -> Option<Finding> {
+        let mut pairs: BTreeMap<(Location, Location), u64> = BTreeMap::new();
+        let mut folded = Folded::default();
         for (&((from, send), (to, receive)), sum) in &self.chains {
-            let key = (line(from, send), line(to, receive));
-            let folded = folded.entry(key.clone()).or_default();
+            let (send, receive) = (line(from, send), line(to, receive));
             folded.found += sum.times;
             folded.bytes += sum.bytes;
             folded.ranks.insert(from);
             folded.ranks.insert(to);
-            folded.places(Role::Communication, key.0, "Send", sum.times, None);
-            folded.places(Role::Partner, key.1, "Recv", sum.times, None);
+            folded.places(Role::Communication, send.clone(), "Send", sum.times, None);
+            folded.places(Role::Partner, receive.clone(), "Recv", sum.times, None);
+            *pairs.entry((send, receive)).or_default() += sum.times;
         }
-        folded
-            .into_iter()
-            .filter_map(|((from, to), folded)| {
-                let title = format!("small messages from {from} to {to} hang on each other: their latencies add up");
-                let text =
-                    vec![format!("the longest chain has {} messages, each of {SMALL} B at most", self.longest_chain)];
-                let mut finding = folded.finding(RuleId::A105, title, text, ranks)?;
-                finding.caveats.clear();
-                finding.change = Change::None;
-                Some(finding)
-            })
-            .collect()
+        let mut pairs: Vec<_> = pairs.into_iter().collect();
+        pairs.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let ((from, to), _) = pairs.first()?;
+        let others = match pairs.len() {
+            1 => String::new(),
+            n => format!(" and at {} other pairs of lines", n - 1),
+        };
+        let title = format!("small messages from {from} to {to}{others} hang on each other: their latencies add up");
+        let mut text =
+            vec![format!("the longest chain has {} messages, each of {SMALL} B at most", self.longest_chain)];
+        text.extend(pairs.iter().skip(1).take(MOST_CAUSES).map(|((from, to), n)| format!("from {from} to {to}: {n}")));
+        let mut finding = folded.finding(RuleId::A105, title, text, ranks)?;
+        finding.caveats.clear();
+        finding.change = Change::None;
+        Some(finding)
     }
 }
 

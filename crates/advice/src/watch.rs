@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::model::Dependence;
 
@@ -81,9 +82,11 @@ pub struct Buffer {
     /// The first in this interval that must stay after one.
     pub first: Option<Block>,
     /// Communications that could be under way until something touches it: their serial numbers.
-    pub open: Vec<u64>,
+    pub open: SmallVec<[u64; 4]>,
     /// The event that used it last.
     pub used: u64,
+    /// The buffers that touch it, itself among them, and the state of the watch in which that was so.
+    around: (u64, SmallVec<[u32; 4]>),
 }
 
 /// All buffers of a rank that are watched.
@@ -95,6 +98,8 @@ pub struct Watch {
     buffers: Vec<Option<Buffer>>,
     free: Vec<u32>,
     numbers: FxHashMap<Span, u32>,
+    /// Counts buffers that came and went.
+    state: u64,
 }
 
 impl Default for Watch {
@@ -105,6 +110,7 @@ impl Default for Watch {
             buffers: Vec::new(),
             free: Vec::new(),
             numbers: FxHashMap::default(),
+            state: 1,
         }
     }
 }
@@ -121,7 +127,9 @@ impl Watch {
 
     /// Watches a buffer.
     pub fn add(&mut self, span: Span, last: Block, used: u64) -> u32 {
-        let buffer = Some(Buffer { span, last, first: None, open: Vec::new(), used });
+        let buffer =
+            Some(Buffer { span, last, first: None, open: SmallVec::new(), used, around: (0, SmallVec::new()) });
+        self.state += 1;
         let number = match self.free.pop() {
             Some(number) => {
                 self.buffers[number as usize] = buffer;
@@ -143,6 +151,7 @@ impl Watch {
     pub fn remove(&mut self, number: u32) {
         let Some(buffer) = self.buffers.get_mut(number as usize).and_then(Option::take) else { return };
         self.numbers.remove(&buffer.span);
+        self.state += 1;
         let class = class(&buffer.span);
         self.classes[class].remove(&(buffer.span.low, number));
         if self.classes[class].is_empty() {
@@ -154,6 +163,26 @@ impl Watch {
     /// A buffer.
     pub fn get(&mut self, number: u32) -> Option<&mut Buffer> {
         self.buffers.get_mut(number as usize).and_then(Option::as_mut)
+    }
+
+    /// The buffers that have bytes of this one, which has these bytes: as [`touching`](Self::touching) finds them, once for all uses of a
+    /// buffer until others come or go.
+    pub fn around(&mut self, number: u32, span: &Span, found: &mut Vec<u32>) {
+        let state = self.state;
+        if let Some(Buffer { around: (known, around), span: own, .. }) = self.get(number)
+            && *known == state
+            && own == span
+        {
+            found.clear();
+            found.extend_from_slice(around);
+            return;
+        }
+        self.touching(span.low, span.high, found);
+        if let Some(buffer) = self.get(number)
+            && buffer.span == *span
+        {
+            buffer.around = (state, SmallVec::from_slice(found));
+        }
     }
 
     /// The buffers that have some of the bytes `low..high`.
@@ -200,6 +229,14 @@ mod tests {
             let mut found = Vec::new();
             watch.touching(low, low + length, &mut found);
             found.sort_unstable();
+            for (number, span) in (0..).zip(&spans) {
+                let (mut first, mut again) = (Vec::new(), Vec::new());
+                watch.around(number, span, &mut first);
+                watch.around(number, span, &mut again);
+                prop_assert_eq!(&first, &again);
+                watch.touching(span.low, span.high, &mut again);
+                prop_assert_eq!(&first, &again);
+            }
             let asked = Span { low, high: low + length, write: true };
             let expected: Vec<u32> = (0..spans.len() as u32)
                 .filter(|number| !removed.contains(number) && spans[*number as usize].touches(&asked))

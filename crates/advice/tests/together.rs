@@ -82,6 +82,36 @@ fn a_loop_of_messages_is_one_finding_with_its_edits_folded() {
     assert_eq!(edits[1].1[..3], [1, 4, 7]);
 }
 
+#[test]
+fn what_can_be_merged_in_part_only_in_some_rounds_belongs_to_the_whole() {
+    // Three messages a round; in the second, the third is computed after the second has gone.
+    let (mut sender, mut receiver) = (Program::default(), Program::default());
+    for round in 0..2 {
+        let all = [touch(1, 1, 0..10), touch(1, 2, 0..10), touch(1, 3, 0..10)].concat();
+        let late = if round == 1 { touch(1, 3, 0..10) } else { Vec::new() };
+        sender = sender
+            .then(all, message(Call::Send, 0, element(1, 0), 80, 1))
+            .then(Vec::new(), message(Call::Send, 1, element(2, 0), 80, 1))
+            .then(late, message(Call::Send, 2, element(3, 0), 80, 1));
+        receiver = receiver
+            .then(Vec::new(), message(Call::Recv, 3, element(4, 0), 80, 0))
+            .then(Vec::new(), message(Call::Recv, 4, element(5, 0), 80, 0))
+            .then(Vec::new(), message(Call::Recv, 5, element(6, 0), 80, 0))
+            .then(
+                [touch(0, 4, 0..10), touch(0, 5, 0..10), touch(0, 6, 0..10)].concat(),
+                Event::new(Call::Iprobe, 0, 0),
+            );
+    }
+    let findings = found(&[sender, receiver], RuleId::A002);
+    let [finding] = findings.as_slice() else { panic!("one finding: {findings:?}") };
+    assert_eq!(finding.occurrences, 2);
+    let of = |role: Role| -> Vec<(u32, u64)> {
+        let places = finding.places.iter().filter(|place| place.role == role);
+        places.map(|place| (place.location.line, place.occurrences)).collect()
+    };
+    assert_eq!((of(Role::Communication), of(Role::Companion)), (vec![(100, 2)], vec![(101, 2), (102, 1)]));
+}
+
 /// Every rank calls two reductions, after these accesses before the second.
 fn two_reductions(between: Vec<Access>, second: Op) -> Vec<Program> {
     let reduce = |line: u32, from: u64, to: u64, op| Event {
@@ -259,6 +289,24 @@ fn everybody_with_everybody_is_an_all_to_all_and_neighbours_are_not() {
     };
     let findings = found(&exchange(9, torus, 10), RuleId::A004);
     assert!(findings.is_empty(), "{findings:?}");
+}
+
+#[test]
+fn an_exchange_is_found_beside_a_broadcast_of_one_of_its_ranks() {
+    let mut ranks = exchange(5, |me| (0..5).filter(|&peer| peer != me).collect(), 10);
+    for (me, program) in ranks.iter_mut().enumerate() {
+        let taken = std::mem::take(program);
+        *program = match me {
+            0 => (1..5)
+                .fold(taken, |program, peer| program.then(Vec::new(), message(Call::Send, 6, element(4, 0), 80, peer))),
+            _ => taken.then(Vec::new(), message(Call::Recv, 7, element(5, 0), 80, 0)),
+        };
+    }
+    let findings = found(&ranks, RuleId::A004);
+    let names: Vec<String> = findings.iter().map(|finding| replaced(finding).0).collect();
+    assert_eq!(names, ["Alltoall", "Bcast"]);
+    let partner = findings[1].places.iter().find(|place| place.role == Role::Partner).unwrap();
+    assert_eq!(partner.location.line, 107, "a line of the rank that receives");
 }
 
 fn waits(ranks: &[Program], rule: RuleId, eager: Option<u64>) -> Vec<Finding> {

@@ -297,6 +297,7 @@ functions! {
     // Datatypes and operators.
     Type_size type_size(kind: Handle, size: *mut c_int);
     Type_get_extent type_get_extent(kind: Handle, lb: *mut isize, extent: *mut isize);
+    Type_get_true_extent type_get_true_extent(kind: Handle, true_lb: *mut isize, true_extent: *mut isize);
     Type_commit type_commit(kind: *mut c_void);
     Type_free type_free(kind: *mut c_void);
     Type_contiguous type_contiguous(count: c_int, oldtype: Handle, newtype: *mut c_void);

@@ -101,6 +101,11 @@ impl Flags {
     pub const CAPACITY: Self = Self(8);
     /// An operation of an inter-communicator: `peer` is of the remote group.
     pub const INTER: Self = Self(16);
+    /// The buffer's bytes do not follow each other: of a send or receive alone, `buffer` is the first of them and `bytes2` how far they
+    /// reach \[B\], if it is not 0.
+    pub const GAPS: Self = Self(32);
+    /// The bytes of a datatype that is not basic are known to follow each other.
+    pub const DENSE: Self = Self(64);
 
     /// Both.
     #[must_use]

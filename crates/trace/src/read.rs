@@ -89,6 +89,8 @@ pub struct Reader<R> {
     last_end: u64,
     newest: u64,
     shapes: Vec<Known>,
+    /// The shape of the last event, whose event it is.
+    newest_shape: usize,
     /// After a mistake nothing more is read.
     failed: bool,
 }
@@ -119,6 +121,7 @@ impl<R: Read> Reader<R> {
             last_end: 0,
             newest: 0,
             shapes: Vec::new(),
+            newest_shape: 0,
             failed: false,
         }
     }
@@ -126,6 +129,12 @@ impl<R: Read> Reader<R> {
     /// Bytes read so far.
     pub fn offset(&self) -> u64 {
         self.chunks.offset()
+    }
+
+    /// The last event that was read; `None` before the first of a stream. For those who cannot keep the item that [`next`](Self::next)
+    /// lends them.
+    pub fn event(&self) -> Option<&Event> {
+        self.shapes.get(self.newest_shape).map(|known| &known.event)
     }
 
     /// The next item; `None` at the end of the last stream, and after an error.
@@ -171,7 +180,7 @@ impl<R: Read> Reader<R> {
     fn step(&mut self) -> Result<Step, ReadError> {
         if self.pending > 0 {
             self.pending -= 1;
-            return self.event().map(Step::Event).map_err(|what| self.damaged(what));
+            return self.next_event().map(Step::Event).map_err(|what| self.damaged(what));
         }
         if self.sites.left() > 0 {
             return self.next_site().map(Step::Site).map_err(|what| self.damaged(what));
@@ -320,7 +329,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads the next event into the last event of its shape and returns that shape's number.
-    fn event(&mut self) -> Result<usize, Wrong> {
+    fn next_event(&mut self) -> Result<usize, Wrong> {
         let Self { chunks, columns, shapes, .. } = self;
         let bytes = &chunks.content;
         let cut_off = || "a block of events ends in the middle of one".to_owned();
@@ -374,6 +383,7 @@ impl<R: Read> Reader<R> {
             }
         }
         self.events += 1;
+        self.newest_shape = index;
         Ok(index)
     }
 }

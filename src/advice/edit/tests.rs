@@ -34,7 +34,7 @@ fn point(interval: i64, fraction: f32) -> Point {
 
 fn changed(program: &Program, edits: &[Edit]) -> Program {
     let mut changed = Changed::new(program, 1000.0);
-    changed.add(edits).unwrap();
+    changed.add(edits, Placement::default()).unwrap();
     changed.build().unwrap()
 }
 
@@ -167,12 +167,17 @@ fn nothing_is_changed_twice() {
     let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0 });
     let overlap = edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0) });
     let mut changed = Changed::new(&before, 0.0);
-    assert_eq!(changed.add(&[merge(0), merge(1)]).unwrap().made, 4);
-    assert!(changed.add(std::slice::from_ref(&overlap)).unwrap_err().contains("another piece of advice"));
+    assert_eq!(changed.add(&[merge(0), merge(1)], Placement::default()).unwrap().made, 4);
+    assert!(
+        changed
+            .add(std::slice::from_ref(&overlap), Placement::default())
+            .unwrap_err()
+            .contains("another piece of advice")
+    );
     let mut changed = Changed::new(&before, 0.0);
-    assert_eq!(changed.add(&[overlap]).unwrap(), Applied { made: 1, taken: 0, unknown: 0 });
+    assert_eq!(changed.add(&[overlap], Placement::default()).unwrap(), Applied { made: 1, taken: 0, unknown: 0 });
     // Half a merge would leave a message that nobody receives.
-    assert!(changed.add(&[merge(0), merge(1)]).is_err());
+    assert!(changed.add(&[merge(0), merge(1)], Placement::default()).is_err());
     assert_eq!(changed.build().unwrap().rank(RankId(1)).ops, before.rank(RankId(1)).ops);
 }
 
@@ -189,4 +194,107 @@ fn repeated_edits_change_every_step() {
     let moved = [Calc, Isend, Calc, Wait];
     let expected: Vec<OpKind> = [&one[..], &moved, &one, &one, &moved, &one].concat();
     assert_eq!(kinds, expected);
+}
+
+/// A rank that sends a large and a small message, computes, and receives; its partner takes both and answers.
+fn two_messages() -> Program {
+    let (to, from) = (|tag| Envelope::world(1, tag), |tag| Envelope::world(0, tag));
+    program(&[
+        &[
+            (0.0, Op::send(to(0), 800)),
+            (0.0, Op::send(to(1), 0)),
+            (5.0, Op::recv(Envelope::world(1, 2), 0)),
+            (9.0, Op::send(to(3), 0)),
+        ],
+        &[
+            (0.0, Op::recv(from(0), 800)),
+            (0.0, Op::recv(from(1), 0)),
+            (20.0, Op::send(Envelope::world(0, 2), 0)),
+            (0.0, Op::recv(from(3), 0)),
+        ],
+    ])
+}
+
+#[test]
+fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
+    // o = 1, L = 10, 800 B take 0.8 more. Rank 0 sends at 0..1 and 1..2, computes to 7, and waits. Rank 1 has the first at 1 + 10 + 0.8 + 1 =
+    // 12.8, the second at 13.8 (it came at 12), computes to 33.8, answers to 34.8. Rank 0 has that at 34.8 + 10 + 1 = 45.8, computes to 54.8,
+    // sends to 55.8, and rank 1 has it at 66.8.
+    let before = two_messages();
+    assert!((makespan(before.clone()) - 66.8).abs() < 1e-9, "{}", makespan(before));
+    // The second may be posted before the first, and waited for until the answer is there and half of the computation behind it is done.
+    let action = Action::Overlap { part: Part::Send, post: point(-1, 0.0), wait: point(2, 0.5) };
+    let at = |placement: Placement| {
+        let mut changed = Changed::new(&before, 0.0);
+        changed.add(&[edit(0, 1, action.clone())], placement).unwrap();
+        makespan(changed.build().unwrap())
+    };
+    let [widest, late_post, early_wait, narrow] = Placement::ALL.map(at);
+    // Posted first, it holds up the first message by o. Waited for behind the answer, it takes o there.
+    for (name, found, expected) in [
+        ("widest", widest, 68.8),
+        ("late post", late_post, 67.8),
+        ("early wait", early_wait, 67.8),
+        ("narrow", narrow, 66.8),
+    ] {
+        assert!((found - expected).abs() < 1e-9, "{name}: {found} us, not {expected} us");
+    }
+}
+
+#[test]
+fn a_broadcast_goes_on_in_the_background() {
+    let mut builder = ProgramBuilder::new(2);
+    let number =
+        builder.collective(Collective { call: CollectiveCall::Bcast, comm: 0, root: 0, counts: Counts::Same(8) });
+    for (rank, before, behind) in [(0, 0.0, 20.0), (1, 4.0, 30.0)] {
+        let mut ops = builder.sequence(rank);
+        ops.push_at(Op::calc(us(before)), 1);
+        ops.push_at(Op::collective(number), 1);
+        ops.push_at(Op::calc(us(behind)), 2);
+        ops.push_at(Op::send(Envelope::world(1 - rank, 9), 0), 2);
+        ops.push_at(Op::recv(Envelope::world(1 - rank, 9), 0), 3);
+        builder.finish_rank(ops);
+    }
+    let before = builder.build().unwrap();
+    // Rank 1 has the broadcast after o + 8 B + L + o = 12.007 us (7 gaps), computes to 42.007 and sends; rank 0 has that at 54.007.
+    let blocking = makespan(before.clone());
+    let action = || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0) };
+    let both = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
+    assert_eq!(
+        words(&both, 1),
+        [
+            "ibcast",
+            "calc of 4 us",
+            "calc of 30 us",
+            "wait for ibcast",
+            "send of 0 B to rank 0, tag 9",
+            "recv of 0 B from rank 0, tag 9"
+        ]
+    );
+    // The call takes o, computation 34, the wait o: sends at 36 to 37, there at 48.
+    assert!((makespan(both) - 48.0).abs() < 1e-9 && (blocking - 54.0).abs() < 0.02, "{blocking}");
+    // One side alone may change: the other does it where it is.
+    let one = changed(&before, &[edit(1, 0, action())]);
+    assert!((makespan(one) - 48.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
+    let mut builder = ProgramBuilder::new(2);
+    for rank in 0..2 {
+        let other = Envelope::world(1 - rank, 0);
+        let mut ops = builder.sequence(rank);
+        ops.push_at(Op::calc(us(5.0)), 1);
+        ops.push_at(Op::irecv(other, 10).marked(Op::WITHIN_CALL), 1);
+        ops.push_at(Op::send(other, 10), 1);
+        ops.push_at(Op::wait(1).marked(Op::WITHIN_CALL), 1);
+        builder.finish_rank(ops);
+    }
+    let before = builder.build().unwrap();
+    // Posted earlier, waited for where it is: behind the send that the partner needs.
+    let action = || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0) };
+    let after = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
+    let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
+    assert_eq!(kinds, [OpKind::Irecv, OpKind::Calc, OpKind::Send, OpKind::Wait]);
+    makespan(after);
 }

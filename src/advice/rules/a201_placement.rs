@@ -37,7 +37,7 @@ those by rule, and exchanges two ranks, or moves one to a free node, as long as 
 whole program, and reported if that ends earlier by a thousandth or more.
 
 How to change it. `-o placement.csv` writes the table rank,node; `--placement placement.csv` plays it. For the real machine: a rankfile
-(Open MPI), a host file in that order, or `reorder` of MPI_Cart_create and MPI_Dist_graph_create.
+(Open MPI: `--rankfile`), a host file in that order (MPICH: `-f`), or `reorder` of MPI_Cart_create and MPI_Dist_graph_create.
 
 When it is wrong. The search sees bytes, not when they are sent; the simulation sees both. It is a local search: a better placement may
 exist. A batch system may give other nodes the next time.

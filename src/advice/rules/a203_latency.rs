@@ -71,14 +71,17 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
     let text = sites
         .iter()
         .take(8)
-        .map(|(site, (count, time))| format!("{site}: {count} messages, {:.1} % of the critical path", share(*time)))
+        .map(|(site, (count, time))| {
+            format!("{}{}, {:.1} % of the critical path", super::at(site), super::messages(*count), share(*time))
+        })
         .collect();
     let ns = (small / 1000.0) as u64;
     vec![Finding {
         certainty: Certainty::Check,
         title: format!(
-            "{:.0} % of the critical path is latency: {messages} messages of at most {} one after another",
+            "{:.0} % of the critical path is latency: {} of at most {} one after another",
             share(small),
+            super::messages(messages),
             Bytes(largest)
         ),
         text,

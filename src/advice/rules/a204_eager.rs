@@ -20,8 +20,10 @@ answer: for a round trip at least, and until the receiver calls its receive.
 What is reported. Messages of the simulated run that waited, by the line that sends them, if S can be raised so that none of them
 waits. The gain is that of the whole program with S raised to the longest of them.
 
-How to change it. The limit is a setting of the MPI library, not of the source: for Open MPI `--mca btl_sm_eager_limit` or the limit of
-the transport in use, for MPICH variables like `MPIR_CVAR_CH4_..._EAGER_MAX_MSG_SIZE` or `UCX_RNDV_THRESH`. In the source: post the
+How to change it. The limit is a setting of the MPI library, not of the source, and of the transport in use. Open MPI 4.1:
+`--mca btl_vader_eager_limit N` within a node (`btl_sm_eager_limit` from 5.0 on), `--mca btl_tcp_eager_limit N` over TCP (of both a
+header is a part). Open MPI and MPICH over UCX: the environment variable `UCX_RNDV_THRESH=N`. MPICH 4 over libfabric:
+`MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE=N`. `hayase measure communication` shows whether it had an effect. In the source: post the
 receive earlier (A001), or send the message in pieces.
 
 When it is wrong. Eager messages take room at receivers that are late, and are copied once more there; a library has its limit for that.
@@ -55,14 +57,17 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
     let text = sites
         .iter()
         .take(8)
-        .map(|(site, (count, ns))| format!("{site}: {count} messages waited {} for their receivers", written(*ns)))
+        .map(|(site, (count, ns))| {
+            format!("{}{} waited {} for their receivers", super::at(site), super::messages(*count), written(*ns))
+        })
         .collect();
     vec![Finding {
         rule: RuleId::A204,
         certainty: Certainty::Check,
         title: format!(
-            "raise the eager limit to {}: {count} longer messages wait {} for their receivers",
+            "raise the eager limit to {}: {} above it wait {} for their receivers",
             Bytes(largest),
+            super::messages(count),
             written(time)
         ),
         text,

@@ -6,6 +6,7 @@ mod a201_placement;
 mod a202_algorithm;
 mod a203_latency;
 mod a204_eager;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -159,6 +160,15 @@ fn place(program: &Program, rank: u32, op: u32) -> Location {
 
 fn a_place(location: &Location, role: Role, occurrences: u64) -> Place {
     Place { location: location.clone(), role, call: None, iterations: None, occurrences, whole: occurrences }
+}
+
+/// How a line of the text begins that is about a place; schedules have none.
+fn at(location: &Location) -> String {
+    if location.file == "?" { String::new() } else { format!("{location}: ") }
+}
+
+fn messages(count: u64) -> String {
+    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }
 
 /// A time in words.

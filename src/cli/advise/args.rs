@@ -47,6 +47,10 @@ pub struct AdviseArgs {
     /// Where files of the source are looked for (may be repeated; default: where it was recorded, and here).
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Advice")]
     pub source: Vec<PathBuf>,
+    /// Everything that was found: also what would save less than 0.1 % of the run or cost time, and waits that take less than 1 % of all
+    /// ranks' time.
+    #[arg(long, help_heading = "Advice")]
+    pub all: bool,
     /// How fast a rank copies memory, where messages are merged into one buffer.
     #[arg(long, value_name = "RATE", default_value = "5 GB/s", help_heading = "Advice", value_parser = rate)]
     pub copy_rate: Bandwidth,

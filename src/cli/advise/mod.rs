@@ -6,17 +6,17 @@ mod found;
 use std::path::Path;
 use std::sync::Arc;
 
-use hayase_advice::model::{Change, Finding, ScenarioChange};
+use hayase_advice::model::{Change, ScenarioChange};
 use hayase_advice_page::{Level, PageData};
 
 use super::args::RunFormat;
 use super::files::{self, unknown};
 use super::progress::{self, Stop};
 use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print, print_with, replay};
-use crate::advice::gain::by_stake;
+use crate::advice::gain::{LEAST_GAIN, LEAST_WAIT};
 use crate::advice::page::Context;
 use crate::advice::rules::{self, Base};
-use crate::advice::{Judge, Judged, Ranked, page, text};
+use crate::advice::{Judge, Ranked, page, text};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::node::NodeSpec;
 use crate::output::{AtomicFile, json, table};
@@ -137,13 +137,20 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     let simulates = !(matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none());
     let ranked = if simulates {
         findings.extend(rules::search(&base, &judge, &findings));
-        judge.rank(&base.simulated, findings)
+        judge.rank(&base.simulated, findings, args.all)
     } else {
         voice.hint("gains are not simulated: name a machine (-m, see `hayase machine list`) or a fabric (-t)");
-        findings.sort_by(by_stake);
-        let judged = |finding: Finding| Judged { finding, changed: Err("no machine is named".into()), not_in_it: 0 };
-        Ranked { base: None, findings: findings.into_iter().map(judged).collect(), together: None }
+        let computed = base.replayed.report.ranks.iter().map(|rank| rank.compute_s).sum();
+        Ranked::unsimulated(findings, "no machine is named", computed, args.all)
     };
+    if ranked.hidden > 0 {
+        notes.push(format!(
+            "{} more would save less than {} %, cost time or deadlock, or are waits that take less than {} % of all ranks' time; --all shows them",
+            ranked.hidden,
+            100.0 * LEAST_GAIN,
+            100.0 * LEAST_WAIT,
+        ));
+    }
     let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
     if simulates {
         facts.push(("nodes".to_owned(), base.replayed.report.node.clone()));

@@ -1,7 +1,8 @@
-//! `hayase trace sites`: where in the program calls are made.
+//! `hayase trace sites`: where in the program calls are made, and memory is accessed.
 
 use serde::Serialize;
 
+use super::accesses::{self, AccessSite};
 use super::args::TraceInfoArgs;
 use super::{open, options};
 use crate::cli::args::RunFormat;
@@ -17,6 +18,9 @@ struct Sites {
     schema: &'static str,
     name: String,
     sites: Vec<Site>,
+    /// Where memory is accessed; only of runs that were recorded so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accesses: Option<Vec<AccessSite>>,
 }
 
 /// A call from a site.
@@ -43,6 +47,7 @@ pub fn sites(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         return Err(Diagnostic::new("no-calls", message).into());
     }
     let sites = by_site.sites();
+    let accesses = accesses::of(&args.input.trace)?.map(|accesses| accesses.sites);
     match args.format {
         RunFormat::Json => {
             let site = |(name, call, tally): (
@@ -58,7 +63,7 @@ pub fn sites(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
                 time_s: tally.time.seconds(),
             };
             let sites = sites.into_iter().map(site).collect();
-            let report = Sites { schema: "hayase-trace-sites-1", name: trace.name().to_owned(), sites };
+            let report = Sites { schema: "hayase-trace-sites-1", name: trace.name().to_owned(), sites, accesses };
             print_with(|w| json::write(&report, w))?;
         }
         RunFormat::Table => {
@@ -75,6 +80,13 @@ pub fn sites(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
                 grid.row([name, call.name().to_owned(), tally.ranks.to_string(), count, bytes, tally.time.to_string()]);
             }
             print(&grid.to_text())?;
+            if let Some(accesses) = accesses {
+                let mut grid = Grid::new().text("site").text("access").number("ranks").number("count");
+                for AccessSite { site, access, ranks, count } in accesses {
+                    grid.row([printable(&site), access.to_owned(), ranks.to_string(), grouped(count)]);
+                }
+                print(&format!("\n{}", grid.to_text()))?;
+            }
         }
     }
     Ok(End::Done)

@@ -152,6 +152,8 @@ pub enum What {
         comm: u32,
         /// The bytes of each rank, where they differ: a number of [`ProgramData::counts`].
         counts: Option<u32>,
+        /// Whether it only starts here.
+        background: bool,
     },
 }
 
@@ -224,13 +226,18 @@ impl What {
             | Self::Wait { kind, .. }
             | Self::WaitRange { kind }
             | Self::WaitList { kind, .. } => kind.name(),
+            Self::Collective { call, background: true, .. } => call.background_name(),
             Self::Collective { call, .. } => call.name(),
         }
     }
 
     /// How many requests it makes.
     pub fn starts(&self) -> bool {
-        matches!(self, Self::Message { kind, .. } if kind.is_nonblocking())
+        match self {
+            Self::Message { kind, .. } => kind.is_nonblocking(),
+            Self::Collective { background, .. } => *background,
+            _ => false,
+        }
     }
 }
 

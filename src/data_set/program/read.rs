@@ -303,7 +303,12 @@ impl Reader {
                 (what, 1)
             }
             None => {
-                let Some(call) = CollectiveCall::ALL.into_iter().find(|call| call.name() == name) else {
+                let found = CollectiveCall::ALL.into_iter().find_map(|call| {
+                    [(call.name(), false), (call.background_name(), true)]
+                        .into_iter()
+                        .find_map(|(known, background)| (known == name).then_some((call, background)))
+                });
+                let Some((call, background)) = found else {
                     return Err(words.wrong_here(format!("unknown operation `{name}`")));
                 };
                 numbers.push(root.take().unwrap_or(Number::same(0)));
@@ -311,7 +316,7 @@ impl Reader {
                 if counts.is_none() {
                     numbers.push(self.number(words, 0, meaning_name(Meaning::Bytes))?);
                 }
-                (What::Collective { call, comm, counts }, expected)
+                (What::Collective { call, comm, counts, background }, expected)
             }
         };
         if plain > expected {

@@ -91,16 +91,17 @@ pub(super) fn leaves(
                     _ => (What::WaitList { kind: op.kind, ages: ages.into() }, [].into()),
                 }
             }
-            OpKind::Collective => {
+            OpKind::Collective | OpKind::Icollective => {
+                let background = op.kind == OpKind::Icollective;
                 let Some(collective) = program.collectives.get(op.arg as usize) else { continue };
                 let (comm, call) = (collective.comm, collective.call);
                 let root = i64::from(collective.root);
                 match &collective.counts {
                     Counts::Same(bytes) => {
-                        (What::Collective { call, comm, counts: None }, [root, *bytes as i64].into())
+                        (What::Collective { call, comm, counts: None, background }, [root, *bytes as i64].into())
                     }
                     Counts::Each(each) => {
-                        (What::Collective { call, comm, counts: Some(counts.number(each)) }, [root].into())
+                        (What::Collective { call, comm, counts: Some(counts.number(each)), background }, [root].into())
                     }
                 }
             }

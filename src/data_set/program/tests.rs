@@ -24,8 +24,8 @@ fn bare(program: &Program) -> Vec<Vec<String>> {
                     let ages: Vec<_> = ops.list(op.arg, op.size as u32).iter().map(age).collect();
                     lines.push(format!("{:?} {ages:?} {site}", op.kind));
                 }
-                OpKind::Collective => {
-                    lines.push(format!("{:?} {site}", program.collectives[op.arg as usize]));
+                OpKind::Collective | OpKind::Icollective => {
+                    lines.push(format!("{:?} {:?} {site}", op.kind, program.collectives[op.arg as usize]));
                 }
                 _ => lines.push(format!("{op:?} {site}")),
             }
@@ -247,7 +247,11 @@ fn any_program() -> impl Strategy<Value = Program> {
                                 rank.push(Op::calc(Time::from_ps(f64::from(i + 1))));
                             }
                             _ if comm > 0 && [4, 0, 2].contains(&me) => {
-                                rank.push(Op::collective(collectives[(i as usize * step as usize) % 3]));
+                                let number = collectives[(i as usize * step as usize) % 3];
+                                match j.is_multiple_of(2) {
+                                    true => drop(rank.push(Op::collective(number))),
+                                    false => started.push(rank.push(Op::icollective(number))),
+                                }
                             }
                             _ => {
                                 rank.push(Op::probe(Envelope { peer, tag: ANY, comm: 0 }));

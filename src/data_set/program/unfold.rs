@@ -168,7 +168,7 @@ impl Unfolding<'_> {
                 self.ops.wait_list_at(*kind, &requests, place);
                 return Ok(());
             }
-            &What::Collective { call, comm, counts } => {
+            &What::Collective { call, comm, counts, background } => {
                 let size = self.data.comm_size(comm).max(1);
                 let root = values[0].rem_euclid(size.into());
                 let number = match self.collective {
@@ -184,7 +184,7 @@ impl Unfolding<'_> {
                     }
                 };
                 self.collective = Some((op, root, values[1], number));
-                Op::collective(number)
+                if background { Op::icollective(number) } else { Op::collective(number) }
             }
         };
         let at = self.ops.push_at(done, place);

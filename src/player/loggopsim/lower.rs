@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::super::state::COLLECTIVE;
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::{Action, Expand, Graph, Op, OpKind, Order, Program, ProgramBuilder};
+use crate::workload::program::{ANY_TAG, Action, Expand, Graph, Op, OpKind, Order, Program, ProgramBuilder};
 
 /// The same program with a graph for every rank.
 ///
@@ -32,22 +32,42 @@ fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Pro
     let mut chain = Chain { graph: ProgramBuilder::new(1).graph(0), before: None, places: Vec::new() };
     let mut requests = FxHashMap::default();
     let mut steps = Vec::new();
+    let (background, mut calls) = (program.has_background_collectives(), FxHashMap::default());
     for (at, &op) in found.ops.iter().enumerate() {
         let place = found.places.get(at).copied();
-        if let Action::Collective(number) = op.action() {
+        if let Action::Collective(number) | Action::Icollective(number) = op.action() {
             let collective = &program.collectives[number as usize];
             let group = &program.communicators[collective.comm as usize];
             steps.clear();
             if let Some(me) = group.rank_of(rank) {
                 expand.steps(collective, group, me, &mut steps);
             }
+            // Each call on a communicator has a tag of its own where some go on side by side.
+            let tag = if background {
+                let calls = calls.entry(collective.comm).or_insert(0_u32);
+                *calls = (*calls + 1) % ANY_TAG;
+                *calls
+            } else {
+                0
+            };
             let mut inner = FxHashMap::default();
+            let aside = op.kind == OpKind::Icollective;
+            if aside {
+                chain.push(Op::calc(Time::ZERO), 0, &mut inner, &[], place);
+            }
+            let here = chain.before;
             for (step, &op) in steps.iter().enumerate() {
                 let op = match op.action() {
-                    Action::Send { .. } | Action::Recv { .. } => Op { arg: op.arg | COLLECTIVE, ..op },
+                    Action::Send { .. } | Action::Recv { .. } => Op { arg: op.arg | COLLECTIVE, tag, ..op },
                     _ => op,
                 };
                 chain.push(op, step as u32, &mut inner, &[], place);
+            }
+            if aside {
+                // A branch of its own, whose end is what is waited for.
+                chain.push(Op::calc(Time::ZERO), 0, &mut inner, &[], place);
+                requests.extend(chain.before.map(|(end, _)| (at as u32, end)));
+                chain.before = here;
             }
             continue;
         }
@@ -83,7 +103,7 @@ impl Chain {
             OpKind::Recv | OpKind::Irecv => (Op { kind: OpKind::Recv, ..op }, &[]),
             OpKind::Wait => (Op::calc(Time::ZERO), std::slice::from_ref(&op.arg)),
             OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => (Op::calc(Time::ZERO), list),
-            OpKind::Test | OpKind::Probe | OpKind::Collective => (Op::calc(Time::ZERO), &[]),
+            OpKind::Test | OpKind::Probe | OpKind::Collective | OpKind::Icollective => (Op::calc(Time::ZERO), &[]),
         };
         let at = self.graph.push(made);
         self.places.extend(place);

@@ -218,7 +218,7 @@ fn wrong_op(program: &Program, rank: RankId, ops: &RankProgram, at: usize, op: &
             }
             ops.list(op.arg, op.size as u32).iter().find_map(|&started| request(started))
         }
-        OpKind::Collective => match program.collectives.get(op.arg as usize) {
+        OpKind::Collective | OpKind::Icollective => match program.collectives.get(op.arg as usize) {
             None => Some("is none of the program's collectives".to_owned()),
             Some(collective) => {
                 let group = program.communicators.get(collective.comm as usize)?;

@@ -86,6 +86,23 @@ impl CollectiveCall {
         Self::Exscan,
     ];
 
+    /// Its name where it only starts: `ibcast`.
+    pub fn background_name(self) -> &'static str {
+        match self {
+            Self::Barrier => "ibarrier",
+            Self::Bcast => "ibcast",
+            Self::Reduce => "ireduce",
+            Self::Allreduce => "iallreduce",
+            Self::Gather => "igather",
+            Self::Scatter => "iscatter",
+            Self::Allgather => "iallgather",
+            Self::Alltoall => "ialltoall",
+            Self::ReduceScatter => "ireduce-scatter",
+            Self::Scan => "iscan",
+            Self::Exscan => "iexscan",
+        }
+    }
+
     /// Its name, as in MPI but lowercase.
     pub fn name(self) -> &'static str {
         match self {

@@ -226,7 +226,12 @@ impl Program {
 
     /// Number of collective calls, counted at every rank that takes part.
     pub fn collective_calls(&self) -> u64 {
-        self.ranks.iter().map(|rank| rank.ops.iter().filter(|op| op.kind == OpKind::Collective).count() as u64).sum()
+        self.ranks.iter().map(|rank| rank.ops.iter().filter(|op| op.kind.is_collective()).count() as u64).sum()
+    }
+
+    /// Whether any collective operation goes on in the background.
+    pub fn has_background_collectives(&self) -> bool {
+        self.ranks.iter().any(|rank| rank.ops.iter().any(|op| op.kind == OpKind::Icollective))
     }
 
     /// Whether any rank's order is a graph.
@@ -289,6 +294,10 @@ impl Program {
             Action::WaitList { count, .. } => format!("{name} for {count} requests"),
             Action::Collective(number) => match self.collectives.get(number as usize) {
                 Some(collective) => format!("{}{}", collective.call.name(), comm(collective.comm)),
+                None => name.to_owned(),
+            },
+            Action::Icollective(number) => match self.collectives.get(number as usize) {
+                Some(collective) => format!("{}{}", collective.call.background_name(), comm(collective.comm)),
                 None => name.to_owned(),
             },
         }

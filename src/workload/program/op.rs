@@ -36,6 +36,8 @@ pub enum OpKind {
     Probe,
     /// A collective operation.
     Collective,
+    /// Starts a collective operation.
+    Icollective,
 }
 
 impl OpKind {
@@ -54,12 +56,18 @@ impl OpKind {
             Self::Test => "test",
             Self::Probe => "probe",
             Self::Collective => "collective",
+            Self::Icollective => "icollective",
         }
+    }
+
+    /// Whether it is a collective operation, here or from here on.
+    pub fn is_collective(self) -> bool {
+        matches!(self, Self::Collective | Self::Icollective)
     }
 
     /// Whether it starts something that another operation waits for.
     pub fn is_nonblocking(self) -> bool {
-        matches!(self, Self::Isend | Self::Irecv)
+        matches!(self, Self::Isend | Self::Irecv | Self::Icollective)
     }
 }
 
@@ -81,7 +89,7 @@ pub struct Op {
     /// The tag; [`ANY_TAG`].
     pub tag: u32,
     /// Messages: the communicator. Waits and tests of one request: the operation that started it. Of several: where
-    /// their list starts. Collectives: which one.
+    /// their list starts. Collectives, also those that only start: which one.
     pub arg: u32,
     /// Messages: bytes. Calculations: bits of the duration in picoseconds. Lists: their length.
     pub size: u64,
@@ -129,6 +137,8 @@ pub enum Action {
     },
     /// A collective: its number in [`Program::collectives`](super::Program::collectives).
     Collective(u32),
+    /// The same, which only starts here; another operation waits for its end.
+    Icollective(u32),
 }
 
 /// Who, with what tag, in which communicator.
@@ -212,6 +222,11 @@ impl Op {
         Self { arg: number, ..Self::new(OpKind::Collective) }
     }
 
+    /// Starts a collective: its number in the program's list.
+    pub fn icollective(number: u32) -> Self {
+        Self { arg: number, ..Self::new(OpKind::Icollective) }
+    }
+
     pub(super) fn list(kind: OpKind, first: u32, count: u32) -> Self {
         Self { arg: first, size: count.into(), ..Self::new(kind) }
     }
@@ -289,6 +304,7 @@ impl Op {
                 Action::WaitList { kind: self.kind, first: self.arg, count: self.size as u32 }
             }
             OpKind::Collective => Action::Collective(self.arg),
+            OpKind::Icollective => Action::Icollective(self.arg),
         }
     }
 }

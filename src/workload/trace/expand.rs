@@ -9,7 +9,7 @@ use crate::workload::program::{Communicator, Expand, Op, OpKind, Order, Program,
 /// The same program with every collective replaced by the messages it consists of.
 ///
 /// Each call of a collective on a communicator gets a tag of its own, above those of the program, so that messages of one
-/// do not match those of another: in a schedule there is nothing else that keeps them apart. Messages of one call between
+/// do not match those of another (one that only starts is done where it is called: sequences know no other place): in a schedule there is nothing else that keeps them apart. Messages of one call between
 /// two ranks match in the order in which they are sent.
 ///
 /// # Errors
@@ -42,12 +42,13 @@ fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, 
     let mut position = Vec::with_capacity(ops.ops.len());
     let mut calls = vec![0_u32; program.communicators.len()];
     let mut steps = Vec::new();
+    let is_collective = |op: u32| ops.ops[op as usize].kind == OpKind::Icollective;
     for (at, op) in ops.ops.iter().enumerate() {
         position.push(out.ops.len() as u32);
         let place = ops.places.get(at).copied();
         let first = out.ops.len() as u32;
         match op.kind {
-            OpKind::Collective => {
+            OpKind::Collective | OpKind::Icollective => {
                 let collective = &program.collectives[op.arg as usize];
                 let group = &program.communicators[collective.comm as usize];
                 let call = &mut calls[collective.comm as usize];
@@ -64,12 +65,17 @@ fn expanded_rank(program: &Program, rank: RankId, ops: &RankProgram, base: u32, 
                     });
                 }
             }
+            // What was started is done where it was called.
+            OpKind::Wait | OpKind::Test if is_collective(op.arg) => {}
             OpKind::Wait | OpKind::Test => out.ops.push(Op { arg: position[op.arg as usize], ..*op }),
             OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => {
-                let list = ops.list(op.arg, op.size as u32);
-                let start = out.lists.len() as u32;
-                out.lists.extend(list.iter().map(|&started| position[started as usize]));
-                out.ops.push(Op { arg: start, ..*op });
+                let list = ops.list(op.arg, op.size as u32).iter().filter(|&&started| !is_collective(started));
+                let start = out.lists.len();
+                out.lists.extend(list.map(|&started| position[started as usize]));
+                let count = (out.lists.len() - start) as u64;
+                if count > 0 {
+                    out.ops.push(Op { arg: start as u32, size: count, ..*op });
+                }
             }
             _ => out.ops.push(*op),
         }

@@ -8,7 +8,8 @@
 //!   not known it stays open.
 //! * A test that found requests complete waits for them; one that found none is nothing.
 //! * `Waitany` and `Waitsome` wait for the requests that were complete in the recorded run, in that order.
-//! * A collective operation that makes a request is done where it is called; waiting for it is nothing.
+//! * A collective operation that makes a request goes on in the background; one that makes a communicator is done where it is called, and waiting
+//!   for it is nothing.
 //! * Making a communicator waits for all members of the old one, like a barrier.
 //! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not matter
 //!   to it and are 0; an alltoallv of which only the total is known has blocks of one size.
@@ -287,9 +288,17 @@ impl ToProgram {
                     listed.push(collective.clone());
                     listed.len() as u32 - 1
                 });
-                call.push(Op::collective(number));
-                if event.call.makes_request() {
-                    call.request(Request::Nothing)?;
+                match event.call.kind() {
+                    Kind::Icollective => {
+                        let started = call.push(Op::icollective(number));
+                        call.request(Request::Started(started))?;
+                    }
+                    _ => {
+                        call.push(Op::collective(number));
+                        if event.call.makes_request() {
+                            call.request(Request::Nothing)?;
+                        }
+                    }
                 }
             }
         }

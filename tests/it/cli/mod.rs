@@ -1,6 +1,8 @@
 //! The command line, as transcripts: what was typed, what came out where, and the exit code.
 
+mod advice_cases;
 mod advise;
+mod advise_network;
 mod bench;
 mod calibrate;
 mod check;

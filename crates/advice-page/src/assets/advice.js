@@ -46,7 +46,7 @@ function drawAdvice() {
   if (data.together) {
     const { gain, left_out: out } = data.together;
     $("together").append("All together: ", el("b", {}, `${seconds(gain.before_s)} → ${seconds(gain.after_s)}`), ` (${change(gain)})`,
-      out.length ? el("div", { class: "muted" }, `without ${out.join(", ")}, ruled out by others`) : null);
+      ...out.length ? [el("div", { class: "muted" }, `without ${out.join(", ")}, ruled out by others`)] : []);
   }
   $("notes").hidden = data.notes.length === 0;
   $("notes").querySelector("ul").append(...data.notes.map(note => el("li", {}, note)));

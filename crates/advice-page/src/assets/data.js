@@ -82,6 +82,21 @@ const sent = data.sent.map((n, rank) => {
   return messages;
 });
 
+/** The critical path in the order of time: whose piece it is, and who sent it where it is a message (-1: it is none). */
+const path = (() => {
+  const n = data.path, { next } = packed("path");
+  const pieces = { n, rank: new Uint32Array(n), from: new Int32Array(n), begin: new Float64Array(n), end: new Float64Array(n) };
+  let end = 0;
+  for (let i = 0; i < n; i++) {
+    const head = next();
+    pieces.rank[i] = head / 2;
+    pieces.from[i] = head % 2 ? next() : -1;
+    pieces.begin[i] = end + next();
+    end = pieces.end[i] = pieces.begin[i] + next();
+  }
+  return pieces;
+})();
+
 /** Index of the last span of a rank that begins before `t`; -1: none. */
 const spanBefore = (spans, t, from = 0, to = spans.n) => firstIndex(from, to, i => spans.begin[i] >= t) - 1;
 

@@ -5,7 +5,7 @@ const TABS = { timeline: ["Timeline", () => {}], events: ["Events", drawEvents],
 function setUpHeader() {
   $("program").textContent = data.program || "program without a name";
   $("run-is").textContent = data.runIs;
-  const facts = [["ranks", count(data.ranks)], ["time", time(data.end, 4)], ["events", count(data.events)], ["messages", count(data.messages)], ["bytes", bytes(data.bytes)], ...data.facts];
+  const facts = [["ranks", count(data.ranks)], ["time", time(data.end, 4)], ["events", count(data.events)], ["messages", count(data.messages)], ["bytes", bytes(data.bytes)], ...data.facts.filter(([name]) => name !== "ranks")];
   $("facts").append(...facts.map(([name, value]) => el("div", { title: `${name}: ${value}` }, el("dt", {}, name), el("dd", {}, value))));
   const select = $("rank");
   select.append(el("option", { value: -1 }, "all"), ...Array.from({ length: data.ranks }, (_, rank) => el("option", { value: rank }, `${rank}`)));

@@ -93,6 +93,7 @@ const timeline = (() => {
       if (row >= 8 || rank % Math.ceil(9 / row) === 0) ink.fillText(`${row >= 12 ? "rank " : ""}${rank}`, LABEL - 8, y + row / 2);
     });
     drawMessages(ink);
+    drawPath(ink);
     drawPick(ink);
     drawOverview();
     canvas.dataset.from = from;
@@ -249,6 +250,70 @@ const timeline = (() => {
     ink.globalAlpha = ink.lineWidth = 1;
   }
 
+  /** The critical path: heavy where a rank is busy, dashed where a message is under way; with a light edge, to stand out from all below. */
+  function drawPath(ink) {
+    canvas.dataset.path = 0;
+    if (!state.path || path.n === 0) return;
+    const first = firstIndex(0, path.n, i => path.end[i] > from), end = firstIndex(first, path.n, i => path.begin[i] >= to);
+    canvas.dataset.path = end - first;
+    ink.save();
+    ink.beginPath();
+    ink.rect(LABEL, AXIS, plot(), canvas.clientHeight);
+    ink.clip();
+    if (end - first > plot() / 3) drawPathShares(ink, first, end);
+    else {
+      const middle = rank => toY(rank) + row / 2;
+      for (const [colour, more] of [[colours.panel, 3], [colours.ink, 0]]) {
+        ink.strokeStyle = colour;
+        for (const busy of [false, true]) {
+          ink.lineWidth = (busy ? Math.min(4, Math.max(2, row / 4)) : 1.5) + more;
+          ink.setLineDash(busy || more ? [] : [5, 3]);
+          ink.beginPath();
+          for (let i = first; i < end; i++) {
+            if (path.from[i] < 0 !== busy) continue;
+            const x0 = toX(path.begin[i]), x1 = toX(path.end[i]), y = middle(path.rank[i]);
+            ink.moveTo(x0, busy ? y : middle(path.from[i]));
+            ink.lineTo(busy ? Math.max(x0 + 1, x1) : x1, y);
+          }
+          ink.stroke();
+        }
+      }
+    }
+    ink.restore();
+    ink.lineWidth = 1;
+  }
+
+  /** Where it changes ranks more often than can be drawn: in which part of the time it is at each rank, or, above that, on the way to it, against the largest part in sight. */
+  function drawPathShares(ink, first, end) {
+    const width = 3, n = Math.ceil(plot() / width), length = (to - from) / plot() * width;
+    const shares = [new Float64Array(n * ranks.length), new Float64Array(n * ranks.length)];
+    for (let i = first; i < end; i++) {
+      const begin = Math.max(from, path.begin[i]), last = Math.min(to, path.end[i]), of = shares[path.from[i] < 0 ? 0 : 1];
+      for (let x = Math.max(0, Math.floor((begin - from) / length)); x < n && from + x * length < last; x++) {
+        of[path.rank[i] * n + x] += Math.min(last, from + (x + 1) * length) - Math.max(begin, from + x * length);
+      }
+    }
+    let most = 0;
+    for (let i = 0; i < shares[0].length; i++) most = Math.max(most, shares[0][i] + shares[1][i]);
+    ink.fillStyle = colours.panel;
+    ink.globalAlpha = 0.7;
+    ink.fillRect(LABEL, AXIS, plot(), row * ranks.length);
+    ink.globalAlpha = 1;
+    ranks.forEach((_, rank) => {
+      for (let x = 0; x < n; x++) {
+        let bottom = toY(rank) + row - 1;
+        for (const [of, colour] of [[shares[0], colours.ink], [shares[1], colours.muted]]) {
+          const height = of[rank * n + x] / most * (row - 2);
+          if (!(height >= 0.2)) continue;
+          ink.fillStyle = colour;
+          // Time under way has gaps, so that the two are told apart without colour.
+          ink.fillRect(LABEL + x * width, bottom - height, of === shares[0] ? width : width - 1.5, height);
+          bottom -= height;
+        }
+      }
+    });
+  }
+
   function drawPick(ink) {
     const { pick } = state;
     if (!pick || pick.message) return;
@@ -388,7 +453,7 @@ const timeline = (() => {
       ArrowLeft: () => show(from - length / 5, to - length / 5), ArrowRight: () => show(from + length / 5, to + length / 5),
       "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), 0: () => show(0, data.end), Home: () => show(0, data.end),
       ArrowUp: () => choose({ rank: Math.max(0, state.rank - 1) }), ArrowDown: () => choose({ rank: Math.min(ranks.length - 1, state.rank + 1) }),
-      n: () => step(1), p: () => step(-1),
+      n: () => step(1), p: () => step(-1), c: () => { if (path.n) choose({ path: !state.path }); },
       m: () => {
         const m = sent[rank], { pick } = state;
         const i = pick && pick.message && pick.message[0] === rank ? pick.message[1] + 1 : firstIndex(0, m.n, j => m.sent[j] >= from);
@@ -452,10 +517,13 @@ const timeline = (() => {
     $("zoom-all").addEventListener("click", () => show(0, data.end));
     $("previous").addEventListener("click", () => step(-1));
     $("next").addEventListener("click", () => step(1));
+    $("path-switch").hidden = path.n === 0;
+    $("path-switch").addEventListener("click", () => choose({ path: !state.path }));
     $("kinds").append(...KINDS.map((kind, k) => el("span", {}, el("i", { class: `swatch kind-${k}` }), kind)));
     new ResizeObserver(measure).observe($("rows"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", measure);
     onChange(changes => {
+      if ("path" in changes) $("path-switch").setAttribute("aria-pressed", state.path);
       if ("lit" in changes) hits = ranks.map((_, rank) => spansAt(rank, state.lit));
       if ("pick" in changes) {
         $("pick").textContent = words(state.pick) || hint;

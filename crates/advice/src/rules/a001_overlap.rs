@@ -74,7 +74,9 @@ impl Overlap<u32> {
         let folded = self.folded.entry(key).or_default();
         folded.executions += 1;
         let worth = if memory {
-            spread.accesses.0 + spread.accesses.1 > 0
+            // Accesses of the line that forbids more are no computation that could be moved.
+            let moves = !spread.detailed || spread.lines.iter().any(|lines| !lines.is_empty());
+            spread.accesses.0 + spread.accesses.1 > 0 && moves
         } else {
             spread.time.0.saturating_add(spread.time.1) >= least.max(1)
         };

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::Rule;
 use crate::fold::Folded;
 use crate::merge::Join;
-use crate::model::{Action, Finding, Location, Role, RuleId};
+use crate::model::{Action, Finding, Location, Place, Role, RuleId};
 use crate::walk::Half;
 
 /// The rule.
@@ -149,9 +149,13 @@ impl Aggregation {
             }
             [] => "messages to one rank could be one message".into(),
         };
-        folded
+        with_their_parts(folded)
             .into_iter()
-            .filter_map(|(at, folded)| folded.finding(RuleId::A002, title(&at), Vec::new(), ranks))
+            .filter_map(|(at, folded)| {
+                let mut finding = folded.finding(RuleId::A002, title(&at), Vec::new(), ranks)?;
+                lead_with(&mut finding, &at[0]);
+                Some(finding)
+            })
             .collect()
     }
 
@@ -198,4 +202,41 @@ impl Aggregation {
         let with: Vec<u64> = rest.iter().map(|message| u64::from(message.received - received)).collect();
         folded.edits.push(*to, u64::from(*received), merge(with, adjacent_there));
     }
+}
+
+/// Groups at some of the lines of a larger group belong to it: in those rounds, something kept a message apart.
+fn with_their_parts(folded: BTreeMap<Vec<Location>, Folded<Location>>) -> BTreeMap<Vec<Location>, Folded<Location>> {
+    let mut groups: Vec<(Vec<Location>, Folded<Location>)> = folded.into_iter().collect();
+    // The longest first; the order of lines among those of one length.
+    groups.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
+    let mut whole: Vec<(Vec<Location>, Folded<Location>)> = Vec::new();
+    for (lines, group) in groups {
+        let holds = |of: &&mut (Vec<Location>, Folded<Location>)| {
+            of.0.len() > lines.len() && lines.len() > 1 && lines.iter().all(|line| of.0.contains(line))
+        };
+        match whole.iter_mut().find(holds) {
+            Some((_, of)) => of.merge(group),
+            None => whole.push((lines, group)),
+        }
+    }
+    whole.into_iter().collect()
+}
+
+/// Of the lines of a finding, this one is the communication, and the others that send belong to it.
+fn lead_with(finding: &mut Finding, first: &Location) {
+    let mut places: Vec<Place> = Vec::new();
+    for mut place in std::mem::take(&mut finding.places) {
+        if matches!(place.role, Role::Communication | Role::Companion) {
+            place.role = if place.location == *first { Role::Communication } else { Role::Companion };
+        }
+        match places.iter_mut().find(|other| other.role == place.role && other.location == place.location) {
+            Some(other) => {
+                other.occurrences += place.occurrences;
+                other.whole += place.whole;
+            }
+            None => places.push(place),
+        }
+    }
+    places.sort_by_key(|place| place.role);
+    finding.places = places;
 }

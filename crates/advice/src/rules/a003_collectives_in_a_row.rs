@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hayase_trace::Call;
 use rustc_hash::FxHashMap;
 
 use super::Rule;
@@ -112,7 +113,9 @@ impl InARow {
                 entry.doubts.and(doubts);
                 entry.bytes += bytes;
                 entry.ranks.insert(head.rank);
-                let copy = if adjacent { 0 } else { 2 * bytes };
+                // In and out; of a broadcast, the root copies in and the others copy out.
+                let copies = if first.call.blocking() == Call::Bcast { 1 } else { 2 };
+                let copy = if adjacent { 0 } else { copies * bytes };
                 entry.edits.push(head.rank, head.event, Action::Merge { with, bytes, copy });
             }
         }

@@ -71,7 +71,8 @@ pub struct Patterns {
     /// By rank and round: rank and event of the other ends.
     partners: Vec<Vec<Ends>>,
     executions: Vec<BTreeMap<(Part, u32), u64>>,
-    lines: Vec<Vec<u32>>,
+    /// By rank and round: rank and line of the other end of a message.
+    lines: Vec<Vec<(u32, u32)>>,
 }
 
 impl Patterns {
@@ -90,7 +91,7 @@ impl Patterns {
             .collect();
         let partners =
             rounds.iter().map(|rounds| rounds.iter().map(|round| vec![None; round.events.len()]).collect()).collect();
-        let lines = rounds.iter().map(|rounds| vec![0; rounds.len()]).collect();
+        let lines = rounds.iter().map(|rounds| vec![(0, 0); rounds.len()]).collect();
         Self { rounds, index, partners, executions, lines }
     }
 
@@ -110,7 +111,7 @@ impl Patterns {
             if let Some((round, at)) = self.find(mine.rank, mine.event, part) {
                 let rank = mine.rank as usize;
                 self.partners[rank][round as usize][at as usize] = Some((other.rank, other.event as u32));
-                self.lines[rank][round as usize] = other.line;
+                self.lines[rank][round as usize] = (other.rank, other.line);
             }
         }
     }
@@ -166,40 +167,31 @@ impl Patterns {
         folded: &mut BTreeMap<(Location, &'static str), Folded<Location>>,
         line: &impl Fn(u32, u32) -> Location,
     ) {
-        // By communicator and rank: full rounds of sends, of receives, by first event.
-        type Full = BTreeMap<u32, [Vec<(u32, u32)>; 2]>;
-        let mut full: BTreeMap<(u64, u32), Full> = BTreeMap::new();
+        // By communicator, line and rank: full rounds of sends. What else a rank gives to all, at other lines, does not count.
+        type Full = BTreeMap<u32, Vec<u32>>;
+        let mut full: BTreeMap<(u64, u32, Location), Full> = BTreeMap::new();
         for (rank, rounds) in (0_u32..).zip(&self.rounds) {
             for (i, round) in (0_u32..).zip(rounds) {
-                if Self::is_full(round) && !self.partners[rank as usize][i as usize].is_empty() {
-                    let lists = full.entry(round.comm).or_default().entry(rank).or_default();
-                    lists[usize::from(round.part == Part::Receive)].push((round.events[0], i));
+                let whole = Self::is_full(round) && !self.partners[rank as usize][i as usize].is_empty();
+                if whole && round.part == Part::Send {
+                    let key = (round.comm.0, round.comm.1, line(rank, round.line));
+                    full.entry(key).or_default().entry(rank).or_default().push(i);
                 }
             }
         }
-        for ((_, size), mut of_ranks) in full {
-            let count = of_ranks.values().next().map_or(0, |lists| lists[0].len());
-            let even = of_ranks.values().all(|lists| lists[0].len() == count && lists[1].len() == count);
-            if of_ranks.len() != size as usize || !even || count == 0 {
+        for ((_, size, _), of_ranks) in full {
+            let count = of_ranks.values().next().map_or(0, Vec::len);
+            let even = of_ranks.values().all(|rounds| rounds.len() == count);
+            if of_ranks.len() != size as usize || !even {
                 continue;
             }
-            for lists in of_ranks.values_mut().flatten() {
-                lists.sort_unstable();
-            }
+            // Rounds of a rank and line are in the order of events.
             for k in 0..count {
-                let sends: Vec<(u32, u32)> = of_ranks.iter().map(|(&rank, lists)| (rank, lists[0][k].1)).collect();
-                let receives: BTreeMap<u32, u32> =
-                    of_ranks.iter().map(|(&rank, lists)| (rank, lists[1][k].1)).collect();
-                // Every message of these rounds must end in these rounds.
-                let closed = sends.iter().all(|&(rank, i)| {
-                    self.partners[rank as usize][i as usize].iter().flatten().all(|&(peer, event)| {
-                        self.find(peer, event.into(), Part::Receive).map(|(round, _)| round)
-                            == receives.get(&peer).copied()
-                    })
-                });
+                let sends: Vec<(u32, u32)> = of_ranks.iter().map(|(&rank, rounds)| (rank, rounds[k])).collect();
+                let Some(receives) = self.receives_of(&sends) else { continue };
                 let round = |&(rank, i): &(u32, u32)| &self.rounds[rank as usize][i as usize];
                 let bytes = round(&sends[0]).bytes;
-                if !closed || sends.iter().any(|send| round(send).bytes != bytes) {
+                if sends.iter().any(|send| round(send).bytes != bytes) {
                     continue;
                 }
                 let call = if sends.iter().all(|send| round(send).one_buffer) {
@@ -229,6 +221,24 @@ impl Patterns {
                 }
             }
         }
+    }
+
+    /// The rounds in which all messages of these rounds end, one on each rank, by rank; `None`: some end elsewhere.
+    fn receives_of(&self, sends: &[(u32, u32)]) -> Option<BTreeMap<u32, u32>> {
+        let mut receives: BTreeMap<u32, u32> = BTreeMap::new();
+        for &(rank, i) in sends {
+            for &(peer, event) in self.partners[rank as usize][i as usize].iter().flatten() {
+                let (round, _) = self.find(peer, event.into(), Part::Receive)?;
+                if *receives.entry(peer).or_insert(round) != round {
+                    return None;
+                }
+            }
+        }
+        let whole = |(&rank, &i): (&u32, &u32)| {
+            Self::is_full(&self.rounds[rank as usize][i as usize])
+                && !self.partners[rank as usize][i as usize].is_empty()
+        };
+        (receives.len() == sends.len() && receives.iter().all(whole)).then_some(receives)
     }
 
     /// One rank sends to all others, or receives from them.
@@ -273,11 +283,8 @@ impl Patterns {
                         continue;
                     }
                 }
-                // What its sender gives to all in the same way is that rank's pattern, not this one's.
-                let given = |&(peer, event): &(u32, u32)| {
-                    let of_sender = self.find(peer, event.into(), Part::Send);
-                    of_sender.is_some_and(|(i, _)| !self.partners[peer as usize][i as usize].is_empty())
-                };
+                // What its sender gives to several in the same way is that rank's pattern, not this one's, even where it is incomplete.
+                let given = |&(peer, event): &(u32, u32)| self.find(peer, event.into(), Part::Send).is_some();
                 if round.part == Part::Receive && partners.iter().flatten().any(given) {
                     continue;
                 }
@@ -298,8 +305,8 @@ impl Patterns {
                 let entry = folded.entry((at.clone(), call)).or_default();
                 let (mine, other) = if round.part == Part::Send { ("Send", "Recv") } else { ("Recv", "Send") };
                 entry.place(Role::Communication, at, mine, None);
-                let peer = partners.last().copied().flatten().map_or(0, |(peer, _)| peer);
-                entry.place(Role::Partner, partner(peer, self.lines[rank as usize][i]), other, None);
+                let (peer, at) = self.lines[rank as usize][i];
+                entry.place(Role::Partner, partner(peer, at), other, None);
                 note(entry, call, Some(rank), round.bytes, set, calls, doubts);
             }
         }

@@ -43,7 +43,7 @@ impl Recorder {
         self.event.peer = self.peer(dest);
         self.event.tag = tag;
         self.event.bytes = self.elements(count, datatype);
-        self.event.buffer = buffer as u64;
+        self.buffer(buffer, count, datatype);
     }
 
     /// A message is to come from a rank: how much there is room for.
@@ -61,7 +61,7 @@ impl Recorder {
         self.event.peer = self.peer(source);
         self.event.tag = if tag == self.abi.any_tag { -1 } else { tag };
         self.event.bytes = self.elements(count, datatype);
-        self.event.buffer = buffer as u64;
+        self.buffer(buffer, count, datatype);
     }
 
     /// A message has come, in this very call.
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn mrecv(
     // SAFETY: the handle is the program's.
     let comm = unsafe { recorder.matched(message) };
     recorder.event.bytes = recorder.elements(count, datatype);
-    recorder.event.buffer = buffer as u64;
+    recorder.buffer(buffer, count, datatype);
     let status = recorder.status_for(status);
     let result = if recorder.token.is_some() {
         let mut request = [0_u64; 1];
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn imrecv(
     // SAFETY: the handle is the program's.
     let comm = unsafe { recorder.matched(message) };
     recorder.event.bytes = recorder.elements(count, datatype);
-    recorder.event.buffer = buffer as u64;
+    recorder.buffer(buffer, count, datatype);
     recorder.event.flags = recorder.event.flags.and(Flags::CAPACITY);
     let source = recorder.event.peer;
     let result = pass_on!(recorder.imrecv(buffer, count, datatype, message, request));
@@ -518,7 +518,9 @@ impl Recorder {
         self.event.flags = self.event.flags.and(self.open(source, tag));
         self.event.peer2 = self.peer(source);
         self.event.tag2 = if tag == self.abi.any_tag { 0 } else { tag };
-        self.event.bytes2 = self.size_of(datatype) * u64::try_from(count).unwrap_or(0);
+        let (size, count) = (self.size_of(datatype), u64::try_from(count).unwrap_or(0));
+        self.note_layout(size, count, datatype);
+        self.event.bytes2 = size * count;
         self.event.buffer2 = buffer as u64;
     }
 

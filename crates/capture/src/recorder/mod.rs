@@ -17,7 +17,7 @@ pub mod signals;
 mod start;
 
 use std::cell::{Cell, UnsafeCell};
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
@@ -171,6 +171,17 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
 unsafe fn recorder() -> Option<&'static mut Recorder> {
     // SAFETY: promised by the caller.
     unsafe { (*RECORDER.0.get()).as_mut() }
+}
+
+/// Where the bytes of an element of a datatype lie \[B\].
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    /// The first, from the address of the element.
+    first: i64,
+    /// From the first to the last.
+    length: i64,
+    /// From an element to the next.
+    distance: i64,
 }
 
 impl Recorder {
@@ -404,7 +415,52 @@ impl Recorder {
     pub fn elements(&mut self, count: c_int, datatype: Handle) -> u64 {
         let size = self.size_of(datatype);
         self.event.element = size as u32;
-        size * u64::try_from(count).unwrap_or(0)
+        let count = u64::try_from(count).unwrap_or(0);
+        self.note_layout(size, count, datatype);
+        size * count
+    }
+
+    /// Notes whether the bytes of so many elements follow each other.
+    #[inline]
+    pub fn note_layout(&mut self, size: u64, count: u64, datatype: Handle) {
+        if size == 0 {
+            return;
+        }
+        let Some(Layout { first, length, distance }) = self.layout(datatype) else { return };
+        let size = size as i64;
+        if first != 0 || length != size || (count != 1 && distance != size) {
+            self.event.flags = self.event.flags.and(Flags::GAPS);
+        } else if !matches!(size, 1 | 2 | 4 | 8 | 16) {
+            self.event.flags = self.event.flags.and(Flags::DENSE);
+        }
+    }
+
+    /// Where the bytes of an element of a datatype lie.
+    #[inline]
+    fn layout(&self, datatype: Handle) -> Option<Layout> {
+        let (mut bound, mut distance, mut first, mut length) = (0, 0, 0, 0);
+        // SAFETY: the handle is the program's and no null handle, and there is room for the answers.
+        let known = unsafe {
+            (self.mpi.type_get_extent)(datatype, &raw mut bound, &raw mut distance) == 0
+                && (self.mpi.type_get_true_extent)(datatype, &raw mut first, &raw mut length) == 0
+        };
+        known.then_some(Layout { first: first as i64, length: length as i64, distance: distance as i64 })
+    }
+
+    /// The buffer of a message alone: where it begins and, where its bytes do not follow each other, how far they reach.
+    #[inline]
+    pub fn buffer(&mut self, buffer: *const c_void, count: c_int, datatype: Handle) {
+        self.event.buffer = buffer as u64;
+        if self.event.flags.has(Flags::GAPS)
+            && count > 0
+            && let Some(Layout { first, length, distance }) = self.layout(datatype)
+        {
+            // Elements may go backwards. From MPI_BOTTOM, which is 0, the first is an address.
+            let last = i64::from(count - 1).saturating_mul(distance);
+            let (low, high) = (first + last.min(0), first + length + last.max(0));
+            self.event.buffer = self.event.buffer.wrapping_add_signed(low);
+            self.event.bytes2 = u64::try_from(high - low).unwrap_or(0);
+        }
     }
 
     /// A rank as the trace has it: of the communicator, nobody, or `MPI_PROC_NULL`.

@@ -61,7 +61,7 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
             Action::WaitList { kind: OpKind::Waitall, first, count } => ops.list(first, count),
             // To ask whether something is done takes no time and changes nothing.
             Action::Test(_) => continue,
-            Action::Probe(_) | Action::Collective(_) | Action::WaitList { .. } => {
+            Action::Probe(_) | Action::Collective(_) | Action::Icollective(_) | Action::WaitList { .. } => {
                 let place = program.place(rank, i as u32).unwrap_or_else(|| format!("rank {rank}, operation {i}"));
                 return Err(NotGoal::Operation { place, what: program.describe(rank, op) });
             }
