@@ -57,8 +57,11 @@ pub struct Token {
 
 /// Looks before the token is handed on: each makes MPI go one step further, at a hundredth of what handing on costs.
 const LOOKS: u32 = 8;
-/// Rounds without any progress before a deadlock is thought of.
+/// Rounds without any progress before a deadlock is thought of, where ranks wait for messages alone.
 const IDLE_ROUNDS: u64 = 4;
+/// And for each rank more, where some are within a collective operation: a round may bring it one step further, and it has as many
+/// steps as ranks, or twice as many.
+const IDLE_ROUNDS_A_RANK: u64 = 2;
 /// And for how long at least \[ns\]: messages may be on their way.
 const IDLE_TIME: u64 = 1_000_000_000;
 
@@ -183,7 +186,8 @@ impl Token {
             // Nobody gets on: not so fast any more.
             page::nap(50_000);
             let since = self.page.idle_since().load(SeqCst);
-            if !apart && clock::monotonic().saturating_sub(since) > IDLE_TIME {
+            let long = clock::monotonic().saturating_sub(since) > IDLE_TIME;
+            if !apart && long && idle > self.patience() * u64::from(ranks) {
                 return false;
             }
         }
@@ -200,6 +204,13 @@ impl Token {
         }
         slot.state.store(READY, SeqCst);
         self.page.deadlock().load(SeqCst) == 0
+    }
+
+    /// Rounds without any progress that are not yet a deadlock.
+    fn patience(&self) -> u64 {
+        let polls = |rank| self.state(rank) == BLOCKED && self.page.slot(rank).wait() == Wait::Poll;
+        let steps = if (0..self.ranks()).any(polls) { IDLE_ROUNDS_A_RANK * u64::from(self.ranks()) } else { 0 };
+        IDLE_ROUNDS + steps
     }
 
     /// Hands the token round once, as one who goes on polling.
@@ -241,18 +252,24 @@ impl Recorder {
     /// Tests for something until it is so; between tests others run. `test` sets the flag.
     #[cold]
     pub(crate) fn in_turn(&mut self, wait: Wait, mut test: impl FnMut(&mut Self, &mut c_int) -> c_int) -> c_int {
+        self.came();
         loop {
             for _ in 0..LOOKS {
                 let mut flag = 0;
                 let result = test(self, &mut flag);
                 if result != SUCCESS || flag != 0 {
-                    if let Some(token) = &self.token {
-                        token.progress();
-                    }
+                    self.came();
                     return result;
                 }
             }
             self.block_in_turn(wait);
+        }
+    }
+
+    /// This rank has got on: it comes to a call in which it may wait, or has done with it.
+    fn came(&self) {
+        if let Some(token) = &self.token {
+            token.progress();
         }
     }
 
@@ -315,6 +332,7 @@ impl Recorder {
         if members <= 1 || token.all_have_come(id, sequence, members) {
             return;
         }
+        self.came();
         loop {
             self.block_in_turn(Wait::Collective);
             let Some(token) = &self.token else { return };
