@@ -150,13 +150,14 @@ fn trend(spent: &[Spent], ranks: usize, mean: f64, variance: f64) -> Option<(Tim
             product += x * (found.time.ps() - mean);
         }
     }
-    let slope = product / along;
-    let explained = slope * product / (variance * spent.len() as f64);
+    // Work that shrinks to nothing may do so along a curve, whose line ends below zero: then the steepest one that does not, with the
+    // same mean.
+    let steepest = mean / middle;
+    let slope = (product / along).clamp(-steepest, steepest);
+    let explained = slope * (2.0 * product - slope * along) / (variance * spent.len() as f64);
     let (first, last) = (mean - slope * middle, mean + slope * middle);
     let matters = (last - first).abs() > LEAST_CHANGE * mean;
-    // A line that leaves the times that there are no room has another shape than a line.
-    (explained >= EXPLAINED && matters && first >= 0.0 && last >= 0.0)
-        .then(|| (Time::from_ps(first), Time::from_ps(last)))
+    (explained >= EXPLAINED && matters).then(|| (Time::from_ps(first.max(0.0)), Time::from_ps(last.max(0.0))))
 }
 
 /// Ranks whose rows are the same have one.

@@ -73,6 +73,17 @@ fn times_that_follow_a_line_are_taken_from_it() {
 }
 
 #[test]
+fn work_that_shrinks_to_nothing_along_a_curve_is_taken_from_a_line_with_its_sum() {
+    // The line of least squares would end below zero.
+    let (folded, blocks, times) = halves(&program(11, |_, i| 1e6 * f64::from((10 - i) * (10 - i))), Pool::EachRank);
+    let with = Estimates::new(&folded.data, &blocks, &[times], &ONE, Take::Line).unwrap();
+    let calcs = predicted(&folded, &blocks, with);
+    // The last takes no time, and is no operation.
+    assert_eq!((calcs[1], calcs[6], calcs.len()), (70e6, 35e6, 11));
+    assert_eq!(calcs[1..].iter().sum::<f64>(), 385e6);
+}
+
+#[test]
 fn more_iterations_take_the_same_times_and_the_start_is_not_repeated() {
     let (mut folded, _, times) = halves(&program(11, |_, i| 1e6 * f64::from(20 - i)), Pool::EachRank);
     extend::extend(&mut folded.data, "L1", extend::Iterations::Times(10.0)).unwrap();
