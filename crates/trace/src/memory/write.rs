@@ -142,13 +142,13 @@ pub(super) struct Last {
 impl Last {
     /// Position and address that the next record is compared with.
     pub(super) fn reference(&self, interval: u64) -> (u64, u64) {
-        if self.interval == interval + 1 { self.last } else { self.first }
+        if self.interval == interval.wrapping_add(1) { self.last } else { self.first }
     }
 
     pub(super) fn set(&mut self, interval: u64, next: (u64, u64)) {
-        if self.interval != interval + 1 {
+        if self.interval != interval.wrapping_add(1) {
             self.first = next;
-            self.interval = interval + 1;
+            self.interval = interval.wrapping_add(1);
         }
         self.last = next;
     }
