@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hayase_needs::is_there;
 use hayase_trace::memory::{Intervals, Kind, Site};
 
 /// An access: where, how many bytes, whether written.
@@ -40,14 +41,6 @@ fn run(command: &mut Command) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {}\n{error}", output.status);
     String::from_utf8(output.stdout).unwrap()
-}
-
-fn is_there(compiler: &str) -> bool {
-    let there = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !there {
-        eprintln!("SKIPPED: there is no {compiler}");
-    }
-    there
 }
 
 /// Compiles a program as `hayase cc` does, runs it and reads what was recorded; `None` without the compiler.

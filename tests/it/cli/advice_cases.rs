@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use hayase_advice::model::{
     Action, Blocker, Certainty, Change, Dependence, Finding, Iterations, Location, Part, Place, Role, RuleId, Side,
 };
+use hayase_needs::is_there;
 
 use super::Desk;
 
@@ -23,14 +23,7 @@ struct Chain {
 impl Chain {
     /// Whether all of it is here; says what is not.
     fn is_here(&self) -> bool {
-        let launcher = format!("mpirun.{}", self.mpi);
-        for tool in [self.compiler, launcher.as_str()] {
-            if !Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {
-                eprintln!("SKIPPED: there is no {tool}");
-                return false;
-            }
-        }
-        true
+        is_there(self.compiler) && is_there(&format!("mpirun.{}", self.mpi))
     }
 }
 

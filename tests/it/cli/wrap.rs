@@ -4,16 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::Desk;
+use hayase_needs::is_there;
 use snapbox::str;
 
-fn is_there(compiler: &str) -> bool {
-    let there = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !there {
-        eprintln!("SKIPPED: there is no {compiler}");
-    }
-    there
-}
+use super::Desk;
 
 #[test]
 fn a_compiler_that_cannot_instrument_is_named_with_those_that_can() {

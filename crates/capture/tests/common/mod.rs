@@ -4,18 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use hayase_needs::is_there;
 use hayase_trace::{Communicator, Event, Header, Item, Reader};
 
 /// The MPIs that are tried.
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
 
-/// Whether an MPI is there; that it is not is said.
+/// Whether an MPI is there, with its compiler.
 pub fn installed(mpi: &str) -> bool {
-    let there = Command::new(format!("mpicc.{mpi}")).arg("--version").output().is_ok_and(|out| out.status.success());
-    if !there {
-        eprintln!("skipped: no mpicc.{mpi} on this machine");
-    }
-    there
+    is_there(&format!("mpicc.{mpi}"))
 }
 
 /// The recorder, as cargo has built it beside this test.
