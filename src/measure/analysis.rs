@@ -242,14 +242,15 @@ fn lines(times: &[Row], limits: &Limits) -> Vec<Line> {
     let mut ends: Vec<u64> = limits.s.iter().chain(&limits.sync).map(|limit| limit.0).collect();
     ends.push(largest);
     let mut lines = Vec::new();
-    let mut from = 0;
+    let mut from = times.first().map_or(0, |row| row.size.0);
     for to in ends {
         if let Some((start_ns, slope_ns)) = straight(times, from, to) {
             let interval = [f64::NAN; 2];
             let (from, to) = (Bytes(from), Bytes(to));
             lines.push(Line { from, to, start_ns, slope_ns, start_interval: interval, slope_interval: interval });
         }
-        from = to + 1;
+        // A limit may lie below all that was measured.
+        from = from.max(to + 1);
     }
     lines
 }
