@@ -7,6 +7,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod help;
+mod known_answers;
 mod lists;
 mod master_slave;
 mod matches;
