@@ -197,8 +197,10 @@ impl Reduced {
     }
 
     fn find(&self, kind: Kind, bytes: u64) -> Option<f64> {
-        let same = |entry: &&(Kind, u64, f64, f64)| (entry.0, entry.1, entry.2) == (kind, bytes, 0.0);
-        self.0.iter().find(same).map(|entry| entry.3)
+        // As groups are sorted: by kind, size, work.
+        let order =
+            |entry: &(Kind, u64, f64, f64)| (entry.0, entry.1).cmp(&(kind, bytes)).then(entry.2.total_cmp(&0.0));
+        self.0.binary_search_by(order).ok().map(|at| self.0[at].3)
     }
 }
 
