@@ -24,6 +24,8 @@ pub(crate) const ZSTD: u8 = 1;
 pub(crate) const HEADER: u8 = b'H';
 /// Call sites.
 pub(crate) const SITES: u8 = b'S';
+/// Callers of the call sites that come next.
+pub(crate) const PATHS: u8 = b'p';
 /// Communicators.
 pub(crate) const COMMUNICATORS: u8 = b'C';
 /// Events.

@@ -44,7 +44,7 @@ mod sites;
 mod write;
 
 pub use call::{Call, Kind};
-pub use event::{Communicator, Event, Flags, Op, Site};
+pub use event::{Communicator, Event, Flags, Frame, Op, Site};
 pub use header::{Clock, Header};
 pub use read::{Item, ReadError, Reader};
 pub use sites::replace_sites;

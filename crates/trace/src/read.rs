@@ -1,11 +1,12 @@
 //! Reading streams.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use crate::chunk::Chunks;
 use crate::code::{Cursor, unfold};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
-use crate::{Communicator, Event, Header, SIGNATURE, Site, chunk};
+use crate::{Communicator, Event, Frame, Header, SIGNATURE, Site, chunk};
 
 /// Most ranks of a group: what a damaged length may not exceed.
 const MOST_MEMBERS: u64 = 1 << 24;
@@ -80,6 +81,8 @@ pub struct Reader<R> {
     /// What is left of a chunk of sites.
     sites: Cursor,
     site: Site,
+    /// Callers of sites of the next chunk.
+    paths: BTreeMap<u32, Vec<Frame>>,
     communicator: Communicator,
     note: String,
     columns: [Cursor; column::COUNT],
@@ -113,6 +116,7 @@ impl<R: Read> Reader<R> {
             stream: None,
             sites: Cursor::default(),
             site: Site::default(),
+            paths: BTreeMap::new(),
             communicator: Communicator::default(),
             note: String::new(),
             columns: [Cursor::default(); column::COUNT],
@@ -198,6 +202,7 @@ impl<R: Read> Reader<R> {
                     self.sites = whole;
                     Ok(None)
                 }
+                chunk::PATHS => self.some_paths(whole).map(|()| None),
                 chunk::COMMUNICATORS => self.one_communicator(whole).map(|index| Some(Step::Communicator(index))),
                 chunk::NOTE => self.one_note(whole).map(|at| Some(Step::Note(at))),
                 chunk::END => self.end(whole).map(Some),
@@ -245,6 +250,7 @@ impl<R: Read> Reader<R> {
         self.stream = Some(header);
         (self.events, self.last_end, self.newest) = (0, 0, 0);
         self.shapes.clear();
+        self.paths.clear();
         Ok(Step::Header)
     }
 
@@ -261,7 +267,33 @@ impl<R: Read> Reader<R> {
         let name = self.sites.slice(&self.chunks.content, length).ok_or_else(cut_off)?;
         self.site.name.clear();
         self.site.name.push_str(&String::from_utf8_lossy(name));
+        self.site.callers = self.paths.remove(&index).unwrap_or_default();
         Ok(index)
+    }
+
+    fn some_paths(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
+        let bytes = &self.chunks.content;
+        let cut_off = || "a call path is cut off".to_owned();
+        // Those that the last such chunk left over belong to nobody.
+        self.paths.clear();
+        while cursor.left() > 0 {
+            let index = cursor.take(bytes).ok_or_else(cut_off)?;
+            let index = u32::try_from(index).map_err(|_| format!("there is no call site {index}"))?;
+            let count = cursor.take(bytes).ok_or_else(cut_off)?;
+            // Every caller takes two bytes at least.
+            if count > cursor.left() as u64 / 2 {
+                return Err(format!("a call path claims to have {count} callers"));
+            }
+            let mut callers = Vec::with_capacity(count as usize);
+            for _ in 0..count {
+                let address = cursor.take(bytes).ok_or_else(cut_off)?;
+                let length = cursor.take(bytes).ok_or_else(cut_off)?;
+                let name = cursor.slice(bytes, length).ok_or_else(cut_off)?;
+                callers.push(Frame { address, name: String::from_utf8_lossy(name).into_owned() });
+            }
+            self.paths.insert(index, callers);
+        }
+        Ok(())
     }
 
     fn one_communicator(&mut self, mut cursor: Cursor) -> Result<u32, Wrong> {
