@@ -33,11 +33,13 @@
 //! ```
 
 mod call;
+pub mod callers;
 mod chunk;
 mod code;
 mod event;
 mod header;
 pub mod memory;
+pub mod names;
 mod read;
 mod shape;
 mod sites;

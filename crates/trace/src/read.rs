@@ -8,6 +8,9 @@ use crate::code::{Cursor, unfold};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::{Communicator, Event, Frame, Header, SIGNATURE, Site, chunk};
 
+/// What is passed over by those who want call sites alone.
+const BUT_SITES: &[u8] = &[chunk::EVENTS, chunk::COMMUNICATORS, chunk::NOTE];
+
 /// Most ranks of a group: what a damaged length may not exceed.
 const MOST_MEMBERS: u64 = 1 << 24;
 
@@ -111,8 +114,12 @@ struct Known {
 impl<R: Read> Reader<R> {
     /// Starts at the beginning of a stream.
     pub fn new(input: R) -> Self {
+        Self::on(Chunks::new(input))
+    }
+
+    fn on(chunks: Chunks<R>) -> Self {
         Self {
-            chunks: Chunks::new(input),
+            chunks,
             stream: None,
             sites: Cursor::default(),
             site: Site::default(),
@@ -128,6 +135,11 @@ impl<R: Read> Reader<R> {
             newest_shape: 0,
             failed: false,
         }
+    }
+
+    /// Reads headers and call sites alone: all else is passed over without being unpacked.
+    pub fn of_sites(input: R) -> Self {
+        Self::on(Chunks::passing(input, BUT_SITES))
     }
 
     /// Bytes read so far.
@@ -197,6 +209,7 @@ impl<R: Read> Reader<R> {
             let kind = self.chunks.next()?;
             let whole = Cursor { at: 0, end: self.chunks.content.len() };
             let step = match kind {
+                kind if self.chunks.passes(kind) => Ok(None),
                 chunk::EVENTS => self.begin_events(whole).map(|()| None),
                 chunk::SITES => {
                     self.sites = whole;
@@ -330,7 +343,7 @@ impl<R: Read> Reader<R> {
     fn end(&mut self, mut cursor: Cursor) -> Result<Step, Wrong> {
         let events = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
         let lost = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
-        if events != self.events {
+        if events != self.events && !self.chunks.passes(chunk::EVENTS) {
             return Err(format!("the stream says that it has {events} events, and has {}", self.events));
         }
         self.stream = None;

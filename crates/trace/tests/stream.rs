@@ -335,7 +335,8 @@ fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, &Header::new(0, 1)).unwrap();
         let event = Event { site: 1, comm: 2, ..Event::new(Call::Barrier, 10, 20) };
-        let callers = vec![Frame { address: 400, name: String::new() }, Frame { address: 0, name: "a.py:7 (f)".into() }];
+        let callers =
+            vec![Frame { address: 400, name: String::new() }, Frame { address: 0, name: "a.py:7 (f)".into() }];
         writer.event(&event).unwrap();
         writer.new_site(0, &Site { address: 300, callers: callers.clone(), ..Site::default() });
         let communicator = Communicator { id: 9, members: vec![0], remote: vec![] };
@@ -377,4 +378,40 @@ fn a_reader_that_knows_no_callers_reads_the_rest() {
     let (said, error) = read(&out);
     assert!(error.is_none(), "{error:?}");
     assert_eq!(said[1], Said::Site(0, Site { callers: Vec::new(), ..site }));
+}
+
+#[test]
+fn whoever_wants_sites_alone_gets_all_of_them() {
+    let site = |address| Site { address, callers: vec![Frame { address: 9, name: "b".into() }], ..Site::default() };
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out, &Header::new(3, 4)).unwrap();
+    for index in 0..3 {
+        writer.site(index, &site(u64::from(index))).unwrap();
+        for time in 0..1000 {
+            writer.event(&Event { site: index + 1, ..Event::new(Call::Barrier, time, time) }).unwrap();
+        }
+        writer.note("a", b"b").unwrap();
+    }
+    writer.finish().unwrap();
+    let whole = [out.clone(), out.clone()].concat();
+    let mut reader = Reader::of_sites(whole.as_slice());
+    let mut found = Vec::new();
+    while let Some(item) = reader.next().unwrap() {
+        match item {
+            Item::Header(header) => assert_eq!(header.rank, 3),
+            Item::Site(index, site) => found.push((index, site.clone())),
+            Item::End { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let each = [(0, site(0)), (1, site(1)), (2, site(2))];
+    assert_eq!(found, [each.clone(), each].concat());
+    let mut reader = Reader::of_sites(&out[..out.len() - 5]);
+    let last = loop {
+        match reader.next() {
+            Ok(Some(_)) => {}
+            other => break other.map(drop),
+        }
+    };
+    assert!(matches!(last, Err(ReadError::Truncated { .. })));
 }
