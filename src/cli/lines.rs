@@ -9,7 +9,7 @@ const MOST: usize = 4;
 
 /// What to do for lines of these programs and libraries, in one line; nothing where none is named.
 pub fn remedy<'a>(objects: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let objects: BTreeSet<&str> = objects.into_iter().collect();
+    let objects: BTreeSet<&str> = objects.into_iter().filter(|object| !is_python(object)).collect();
     let mut named: Vec<&str> = objects.iter().copied().take(MOST).collect();
     let more = objects.len().saturating_sub(MOST);
     let rest = format!("{more} more");
@@ -29,13 +29,24 @@ pub fn remedy_of_places<'a>(places: impl IntoIterator<Item = &'a str>) -> Option
     remedy(places.into_iter().filter_map(object_without_line))
 }
 
+/// Whether it is the interpreter of Python or an extension of it, which nobody compiles to see lines of a program in Python.
+fn is_python(object: &str) -> bool {
+    object.starts_with("python3")
+        || object.starts_with("libpython3")
+        || object.contains(".cpython-")
+        || object.contains(".abi3.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_to_do_is_said_in_one_line() {
-        assert_eq!(remedy_of_places(["a.c:3 (main)", "0x12"]), None);
+        assert_eq!(
+            remedy_of_places(["a.c:3 (main)", "0x12", "python3.11+0x12", "MPI.cpython-311-x86_64-linux-gnu.so+0x7"]),
+            None
+        );
         let one = remedy_of_places(["pw.x: cegterg_+0x31", "pw.x+0x12", "a.c:3"]).unwrap();
         assert!(one.starts_with("for lines of pw.x compile with -g, or install its debug package ("), "{one}");
         let many = remedy(["a", "b", "c", "d", "e", "f"]).unwrap();

@@ -18,6 +18,9 @@ const STARTS: [&str; 7] = [
     "clone3",
 ];
 
+/// What imports modules of Python: nobody's place.
+const IMPORTING: &str = "<frozen importlib";
+
 /// Names a site and its callers.
 ///
 /// `names` has of an address the file that it is in and its names: its own, then those of the functions that its function was put into,
@@ -33,6 +36,9 @@ pub fn name<'a>(site: &mut Site, source: &Path, names: impl Fn(u64) -> Option<(&
     site.name = own.and_then(|(_, names)| names.first().cloned()).unwrap_or_else(|| unknown(site.address));
     put(site.address, own.map_or(&[], |(_, names)| names.get(1..).unwrap_or_default()));
     for Frame { address, name } in std::mem::take(&mut site.callers) {
+        if address == 0 && name.starts_with(IMPORTING) {
+            continue;
+        }
         match (name.as_str(), names(address)) {
             ("", Some((_, names))) => put(address, names),
             ("", None) => put(address, &[unknown(address)]),
@@ -45,8 +51,9 @@ pub fn name<'a>(site: &mut Site, source: &Path, names: impl Fn(u64) -> Option<(&
     } else if let Some(main) = callers.iter().position(|frame| is_main(&frame.name)) {
         callers.truncate(main + 1);
     }
-    while callers.last().is_some_and(|last| function(&last.name).is_some_and(|name| STARTS.contains(&name))) {
-        callers.pop();
+    let starts = |frame: &Frame| function(&frame.name).is_some_and(|name| STARTS.contains(&name));
+    if let Some(start) = callers.iter().position(starts) {
+        callers.truncate(start);
     }
     let interpreted = callers.iter().find(|frame| frame.address == 0);
     if let Some(frame) = interpreted
@@ -103,17 +110,22 @@ mod tests {
     #[test]
     fn above_main_is_nothing() {
         assert_eq!(named(3, &[(4, ""), (4, "")]), ("a.c:50 (main)".into(), vec![]));
-        assert_eq!(named(2, &[(4, "")]), ("a.c:20 (solve)".into(), vec![]), "a thread");
+        assert_eq!(
+            named(2, &[(4, ""), (8, "")]),
+            ("a.c:20 (solve)".into(), vec![]),
+            "a thread, or a program without symbols"
+        );
         assert_eq!(named(9, &[(8, "")]), ("0x9".into(), vec!["0x8".into()]), "no file");
     }
 
     #[test]
     fn a_call_of_an_extension_is_named_after_the_line_of_python() {
-        let python = [(0, "/home/me/x/../mp.py:7 (f)"), (0, "/usr/lib/a (1)/b.py:9 (<module>)")];
+        let importing = (0, "<frozen importlib._bootstrap>:241 (_call_with_frames_removed)");
+        let python = [importing, (0, "/home/me/x/../mp.py:7 (f)"), (0, "/usr/lib/a (1)/b.py:9 (<module>)")];
         let (line, above) = ("mp.py:7 (f)".to_owned(), "/usr/lib/a (1)/b.py:9 (<module>)".to_owned());
         assert_eq!(named(5, &python), (line.clone(), vec![line.clone(), above.clone()]));
         assert_eq!(named(6, &python).0, line);
-        let (name, callers) = named(1, &[(6, ""), python[0], python[1]]);
+        let (name, callers) = named(1, &[(6, ""), python[0], python[1], python[2]]);
         assert_eq!(name, "lib.c:3 (send)", "a library that has lines of its own");
         assert_eq!(callers[1..], ["MPI.c:900 (send)".to_owned(), line, above]);
     }
