@@ -14,6 +14,7 @@ mod deadlock;
 mod files;
 mod init;
 mod interrupt;
+mod lines;
 mod machine;
 mod man;
 mod master_slave;

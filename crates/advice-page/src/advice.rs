@@ -84,6 +84,7 @@ fn place_text(place: &model::Place) -> String {
     }
     parts.extend(place.iterations.map(|iterations| iterations.to_string()));
     parts.push(times(place.occurrences));
+    parts.extend(called_from(&place.location));
     if place.iterations.is_some() && place.whole > 0 {
         parts.push(format!("of these {} with all iterations", place.whole));
     }
@@ -96,6 +97,7 @@ fn blocker_text(by: &model::Blocker) -> String {
         _ => by.dependence.name().to_owned(),
     }];
     parts.extend(by.call.clone());
+    parts.extend(by.location.as_ref().and_then(called_from));
     parts.push(match by.side {
         Side::Before => "must stay before the communication".into(),
         Side::After => "must stay after it".into(),
@@ -104,6 +106,11 @@ fn blocker_text(by: &model::Blocker) -> String {
     parts.extend(by.address.map(|address| format!("first at address {address:#x}")));
     parts.push(times(by.occurrences));
     parts.join(", ")
+}
+
+/// From where a place is called, if it is told from the same place called from elsewhere.
+fn called_from(location: &Location) -> Option<String> {
+    location.called.as_ref().map(|called| format!("called from {}", called.from))
 }
 
 fn times(n: u64) -> String {
@@ -157,7 +164,7 @@ mod tests {
     use model::{Blocker, Iterations, Part, Place, RuleId};
 
     fn at(line: u32) -> Location {
-        Location { file: "a.c".into(), line }
+        Location { file: "a.c".into(), line, ..Location::default() }
     }
 
     fn found(change: Change) -> model::Finding {

@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use hayase_trace::callers::CALLED_FROM;
 use serde::{Deserialize, Serialize};
 
 /// What was found in a run.
@@ -103,22 +104,45 @@ pub struct Finding {
 /// A place of the source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Location {
-    /// File as the compiler named it; an address (`0x401136`) where the line is not known.
+    /// File as the compiler named it; `pw.x: cegterg_+0x31` or an address (`0x401136`) where the line is not known.
     pub file: String,
     /// Line, from 1; 0: not known.
     pub line: u32,
+    /// Of a place that is called from several: from which, and in which function it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<Box<Called>>,
+}
+
+/// From where a place is called.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Called {
+    /// The function that the place is in; empty where that is not known.
+    pub function: String,
+    /// The first caller that tells this place from the same place called from elsewhere.
+    pub from: Location,
 }
 
 impl Location {
-    /// From `file:line`, as sites are named; a column or function behind it is left out.
+    /// From `file:line`, as sites are named; a column or function behind it is left out. With `called from` and another place
+    /// behind it, it is that place called from there.
     pub fn parse(name: &str) -> Self {
+        if let Some((name, from)) = name.split_once(CALLED_FROM) {
+            let function = match hayase_trace::names::has_line(name) {
+                true => hayase_trace::names::function(name).unwrap_or_default(),
+                false => "",
+            };
+            let called = Called { function: function.to_owned(), from: Self::parse(from) };
+            return Self { called: Some(Box::new(called)), ..Self::parse(name) };
+        }
         let name = name.rsplit_once(" (").map_or(name, |(place, _)| place);
         let mut parts = name.rsplitn(3, ':');
         let (last, middle, first) = (parts.next().unwrap_or(""), parts.next(), parts.next());
         match (last.parse(), middle, first) {
-            (Ok(_), Some(middle), Some(file)) if let Ok(line) = middle.parse() => Self { file: file.into(), line },
-            (Ok(line), Some(_), _) => Self { file: name[..name.len() - last.len() - 1].into(), line },
-            _ => Self { file: name.into(), line: 0 },
+            (Ok(_), Some(middle), Some(file)) if let Ok(line) = middle.parse() => {
+                Self { file: file.into(), line, called: None }
+            }
+            (Ok(line), Some(_), _) => Self { file: name[..name.len() - last.len() - 1].into(), line, called: None },
+            _ => Self { file: name.into(), line: 0, called: None },
         }
     }
 }
@@ -126,8 +150,13 @@ impl Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => f.write_str(&self.file),
-            line => write!(f, "{}:{line}", self.file),
+            0 => f.write_str(&self.file)?,
+            line => write!(f, "{}:{line}", self.file)?,
+        }
+        match self.called.as_deref() {
+            None => Ok(()),
+            Some(Called { function, from }) if function.is_empty() => write!(f, "{CALLED_FROM}{from}"),
+            Some(Called { function, from }) => write!(f, " ({function}){CALLED_FROM}{from}"),
         }
     }
 }
@@ -472,8 +501,16 @@ mod tests {
             ("0x401136", "0x401136", 0),
             ("", "", 0),
         ] {
-            assert_eq!(Location::parse(name), Location { file: file.into(), line }, "{name}");
+            assert_eq!(Location::parse(name), Location { file: file.into(), line, called: None }, "{name}");
         }
+        let name = "src/comm.cpp:512 (forward_comm) called from src/verlet.cpp:203 (run)";
+        let Location { file, line, called } = Location::parse(name);
+        let called = called.unwrap();
+        assert_eq!((file.as_str(), line, called.function.as_str()), ("src/comm.cpp", 512, "forward_comm"));
+        assert_eq!(called.from, Location::parse("src/verlet.cpp:203"));
+        assert_eq!(Location::parse(name).to_string(), name.trim_end_matches(" (run)"));
+        let name = "lmp: forward_comm+0x31 called from lmp: run+0x12";
+        assert_eq!(Location::parse(name).to_string(), name);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The search of a run: every rank by itself, then all together.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use hayase_trace::callers::{Callers, Gather};
 use rayon::prelude::*;
 
 use crate::lines::Names;
@@ -297,9 +298,12 @@ pub fn put_together<R: Read, M: Read>(
 /// Those of reading.
 pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, Error> {
     let files: Vec<(&PathBuf, &Option<PathBuf>)> = run.streams.iter().zip(&run.memory).collect();
+    let callers = callers(run, names)?;
     let ranks: Vec<RankFindings> = files
         .par_iter()
-        .map(|(stream, memory)| search_rank(Steps::open(stream, memory.as_deref(), names)?, options))
+        .map(|(stream, memory)| {
+            search_rank(Steps::open(stream, memory.as_deref(), names)?.with_callers(&callers), options)
+        })
         .collect::<Result<_, _>>()?;
     let world = ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0);
     let odd = ranks.iter().zip(0..).find(|(rank, number)| rank.rank != *number || rank.ranks != world);
@@ -307,8 +311,20 @@ pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, 
         let what = format!("the run has {} of {world} ranks, or streams of different runs", ranks.len());
         return Err(Error::NoRun { what });
     }
-    let steps = files.iter().map(|(stream, _)| Steps::open(stream, None, names)).collect::<Result<_, _>>()?;
+    let steps = files.iter().map(|(stream, _)| Ok(Steps::open(stream, None, names)?.with_callers(&callers)));
+    let steps = steps.collect::<Result<_, Error>>()?;
     put_together(ranks, steps, options)
+}
+
+/// What tells the call sites of one place apart, over all ranks.
+fn callers(run: &Run, names: Names<'_>) -> Result<Callers, Error> {
+    let mut gather = Gather::default();
+    for path in &run.streams {
+        let failed = |error| Error::File { path: path.clone(), error };
+        let file = File::open(path).map_err(|error| failed(error.into()))?;
+        gather.add_stream(BufReader::with_capacity(1 << 16, file), names).map_err(failed)?;
+    }
+    Ok(gather.finish())
 }
 
 /// Numbers the findings of each rule.

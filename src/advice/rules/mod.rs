@@ -154,7 +154,7 @@ fn empty(rule: RuleId) -> Finding {
 fn place(program: &Program, rank: u32, op: u32) -> Location {
     match program.site(RankId(rank), op) {
         Some(site) => Location::parse(site),
-        None => Location { file: "?".into(), line: 0 },
+        None => Location { file: "?".into(), ..Location::default() },
     }
 }
 

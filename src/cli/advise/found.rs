@@ -67,13 +67,13 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     }
     if trace.format() == Format::Hayase && args.input.trace.is_dir() {
         let folder = args.input.trace.clone();
-        let mut program = ToProgram::new(&name, "event").at_every_call();
+        let mut program = ToProgram::new(&name, "event").at_every_call().with_callers();
         trace.calls(options, &mut program).map_err(read)?;
         let mut program = program.finish().map_err(read)?;
         if let Some(times) = &args.times {
             let path: Located<String> = times.display().to_string().into();
             let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
-            let mut plain = ToProgram::new(&name, "event").at_every_call();
+            let mut plain = ToProgram::new(&name, "event").at_every_call().with_callers();
             trace.calls(options, &mut plain).map_err(read)?;
             let plain = plain.finish().map_err(read)?;
             if let Some(rank) = difference(&program, &plain) {
@@ -101,7 +101,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
     }
     let path: Located<String> = folder.display().to_string().into();
-    let mut program = ToProgram::new(&name, "event").at_every_call();
+    let mut program = ToProgram::new(&name, "event").at_every_call().with_callers();
     let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
     trace.calls(options, &mut program).map_err(read)?;
     let program = Arc::new(program.finish().map_err(read)?);

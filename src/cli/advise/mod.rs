@@ -8,11 +8,14 @@ use std::sync::Arc;
 
 use hayase_advice::model::{Change, ScenarioChange};
 use hayase_advice_page::{Level, PageData};
+use hayase_trace::callers::CALLED_FROM;
 
 use super::args::RunFormat;
 use super::files::{self, unknown};
 use super::progress::{self, Stop};
-use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print, print_with, replay};
+use super::{
+    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, lines, print, print_with, replay,
+};
 use crate::advice::gain::{LEAST_GAIN, LEAST_WAIT};
 use crate::advice::page::Context;
 use crate::advice::rules::{self, Base};
@@ -151,6 +154,8 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
             100.0 * LEAST_WAIT,
         ));
     }
+    let sites = replay.program.sites.iter().map(|site| &**site);
+    notes.extend(lines::remedy_of_places(sites.map(|site| site.split(CALLED_FROM).next().unwrap_or(site))));
     let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
     if simulates {
         facts.push(("nodes".to_owned(), base.replayed.report.node.clone()));

@@ -23,7 +23,7 @@ pub enum TraceVerb {
     Info(TraceInfoArgs),
     /// Show where in the program calls are made: file, line and function, how often, how much, how long.
     #[command(after_help = FORMATS)]
-    Sites(TraceInfoArgs),
+    Sites(TraceSitesArgs),
     /// Write a trace in another format.
     #[command(after_help = FORMATS)]
     Convert(TraceConvertArgs),
@@ -49,6 +49,20 @@ pub struct TraceInfoArgs {
     /// Which trace.
     #[command(flatten)]
     pub input: TraceArgs,
+    /// Print it as a table or as json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
+    pub format: RunFormat,
+}
+
+/// `hayase trace sites`.
+#[derive(Args, Debug)]
+pub struct TraceSitesArgs {
+    /// Which trace.
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// Tell sites apart by so many of their callers, and show these.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub depth: u32,
     /// Print it as a table or as json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
     pub format: RunFormat,

@@ -24,7 +24,7 @@ pub mod time_independent;
 mod to_program;
 mod to_trace;
 
-pub use by_site::{BySite, SiteTally};
+pub use by_site::{BySite, Calling, SiteTally};
 pub use expand::expanded;
 pub use matched::unmatched;
 pub use source::{Format, Options, Trace};

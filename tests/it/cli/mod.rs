@@ -13,6 +13,7 @@ mod master_slave;
 mod matches;
 mod measure;
 mod mistakes;
+mod paths;
 mod predict;
 mod record;
 mod replay;

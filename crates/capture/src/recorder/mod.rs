@@ -23,10 +23,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
 
 use hayase_mpi::{Abi, Functions, Handle, SUCCESS, Status, Statuses};
-use hayase_trace::{Call, Event, Flags, Op, Site, Writer};
+use hayase_trace::{Call, Event, Flags, Op, Writer};
 use rustc_hash::FxHashMap;
 
 use crate::clock;
+use crate::entry::Caller;
+use crate::path::{Paths, Stack};
 use crate::token::Token;
 use communicators::Communicators;
 use queue::Queue;
@@ -113,8 +115,10 @@ pub struct Recorder {
     pub ranks: u32,
     pub(crate) writer: Option<Writer<File>>,
     queue: Queue,
-    sites: FxHashMap<usize, u32>,
-    last_site: (usize, u32),
+    paths: Paths,
+    stack: Stack,
+    /// Where the present call was made: its return address.
+    back: usize,
     memory: Option<Memory>,
     poll: Option<Poll>,
     directory: PathBuf,
@@ -142,7 +146,8 @@ pub struct Recorder {
 /// the mark of the thread sees to that, as long as nobody keeps the reference.
 #[inline]
 pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
-    let site = crate::fortran::caller(site);
+    // SAFETY: bodies hand on what they were given, and have not returned.
+    let caller = unsafe { crate::fortran::caller(site) };
     if STATE.load(Ordering::Relaxed) != ON && !start::lazily() {
         return None;
     }
@@ -160,7 +165,7 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     compiler_fence(Ordering::SeqCst);
     // SAFETY: this is the recorded thread, or the program calls from one at a time; and it is not inside a call.
     let recorder = unsafe { (*RECORDER.0.get()).as_mut() }?;
-    recorder.begin(call, site);
+    recorder.begin(call, caller);
     Some(recorder)
 }
 
@@ -186,21 +191,22 @@ struct Layout {
 
 impl Recorder {
     #[inline]
-    fn begin(&mut self, call: Call, site: usize) {
+    fn begin(&mut self, call: Call, caller: Caller) {
         let cpu = if self.reads_cpu { clock::thread() } else { 0 };
         let begin = clock::monotonic();
         let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
         if thread != self.thread {
             // Another thread's clock says nothing about this one.
             (self.thread, self.cpu) = (thread, cpu);
+            self.stack = Stack::of_this_thread();
         }
         if let Some(memory) = self.memory {
             let number = self.number();
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.event)(number) };
         }
-        // Return address minus one: of the call instruction.
-        let site = self.site(site.wrapping_sub(1));
+        let site = self.paths.site(caller, self.stack, self.writer.as_mut());
+        self.back = caller.back;
         let event = &mut self.event;
         event.call = call;
         event.begin = begin.saturating_sub(self.start);
@@ -221,22 +227,6 @@ impl Recorder {
     /// Number that the call will have in the stream.
     fn number(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::events) + self.queue.len() + u64::from(self.poll.is_some())
-    }
-
-    #[inline]
-    fn site(&mut self, address: usize) -> u32 {
-        if self.last_site.0 == address {
-            return self.last_site.1;
-        }
-        let known = self.sites.len() as u32;
-        let index = *self.sites.entry(address).or_insert(known);
-        if index == known
-            && let Some(writer) = &mut self.writer
-        {
-            writer.new_site(index, &Site { address: address as u64, name: String::new() });
-        }
-        self.last_site = (address, index + 1);
-        index + 1
     }
 
     /// Lets MPI do what it was asked to: meanwhile a signal may end the program.
@@ -524,7 +514,7 @@ impl Recorder {
 
     /// Where the present call was made: address of the call.
     pub(crate) fn address(&self) -> usize {
-        self.last_site.0
+        self.back.wrapping_sub(1)
     }
 
     /// A call that is not understood: counted by name.

@@ -14,6 +14,9 @@ use super::peers::Peers;
 use super::queue::Queue;
 use super::requests::Requests;
 use super::{BUSY, MULTIPLE, Memory, OFF, ON, PLACE, Place, RECORDER, Recorder, STATE, UNKNOWN, finish, signals};
+use crate::entry::Caller;
+use crate::path::python::Python;
+use crate::path::{DEEPEST, DEPTH, Paths, Stack};
 use crate::token::Token;
 use crate::{clock, mpi};
 
@@ -52,13 +55,13 @@ pub fn lazily() -> bool {
         return false;
     }
     let now = clock::monotonic();
-    self::initialised(now, 0);
+    self::initialised(now, Caller::default());
     STATE.load(Ordering::Relaxed) == ON
 }
 
 /// MPI has been initialised by this thread, in a call from `begin` on; recording starts.
 #[cold]
-pub fn initialised(begin: u64, site: usize) {
+pub fn initialised(begin: u64, caller: Caller) {
     if STATE.load(Ordering::Relaxed) != UNKNOWN {
         return;
     }
@@ -66,7 +69,7 @@ pub fn initialised(begin: u64, site: usize) {
     if std::env::var_os(DIRECTORY).is_none_or(|name| name.is_empty()) {
         return;
     }
-    match begin_recording(begin, site) {
+    match begin_recording(begin, caller) {
         Ok(recorder) => {
             // SAFETY: nothing is recorded yet, so nobody uses it.
             let recorder = unsafe { (*RECORDER.0.get()).insert(recorder) };
@@ -96,7 +99,7 @@ pub fn initialised(begin: u64, site: usize) {
     }
 }
 
-fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
+fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).unwrap_or_default());
     let library = mpi::library().ok_or("")?;
     let (abi, functions) = (&library.abi, mpi::functions());
@@ -161,8 +164,9 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         rank,
         ranks,
         queue: Queue::default(),
-        sites: rustc_hash::FxHashMap::default(),
-        last_site: (0, 0),
+        paths: paths(rank),
+        stack: Stack::of_this_thread(),
+        back: caller.back,
         memory: None,
         poll: None,
         peers: None,
@@ -183,19 +187,28 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
     if token {
         (recorder.event.end, recorder.last_end) = (0, 0);
     }
-    recorder.event.site = if site == 0 {
-        0
-    } else {
-        let address = site.wrapping_sub(1);
-        recorder.sites.insert(address, 0);
-        writer.new_site(0, &hayase_trace::Site { address: address as u64, name: String::new() });
-        1
-    };
+    if caller.back != 0 {
+        recorder.event.site = recorder.paths.site(caller, recorder.stack, Some(&mut writer));
+    }
     writer.event(&recorder.event).map_err(failed)?;
     // The first event is in the queue's count.
     recorder.queue.skip(1);
     recorder.writer = Some(writer);
     Ok(recorder)
+}
+
+/// How call paths are kept: to the depth that is asked for, into the functions of Python where they lead there.
+fn paths(rank: u32) -> Paths {
+    let depth = std::env::var("HAYASE_CAPTURE_DEPTH").ok().and_then(|depth| depth.parse().ok()).unwrap_or(DEPTH);
+    let mut paths = Paths::new(depth.min(DEEPEST));
+    match Python::of_process() {
+        Ok(Some(python)) if depth > 0 => paths.follow(python),
+        Err(version) if depth > 0 && rank == 0 => {
+            eprintln!("hayase: Python {version} is not known: lines of Python are not recorded (3.8 to 3.13 are)");
+        }
+        _ => {}
+    }
+    paths
 }
 
 impl Recorder {

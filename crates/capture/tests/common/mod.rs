@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use hayase_needs::is_there;
-use hayase_trace::{Communicator, Event, Header, Item, Reader};
+use hayase_trace::{Communicator, Event, Header, Item, Reader, Site};
 
 /// The MPIs that are tried.
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
@@ -47,14 +47,29 @@ pub const TOKEN: &[(&str, &str)] = &[("HAYASE_CAPTURE_TOKEN", "1")];
 
 /// Compiles and runs a program; `None` if this MPI is not installed.
 pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
+    run_compiled(mpi, program, "gcc -g -O1", how)
+}
+
+/// The same by a compiler with its options; `None` if one of the two is not installed.
+pub fn run_compiled(mpi: &str, program: &str, way: &str, how: How) -> Option<Run> {
     if !installed(mpi) {
+        return None;
+    }
+    let mut words = way.split(' ');
+    let compiler = words.next().unwrap();
+    if Command::new(compiler).arg("--version").output().is_err() {
+        eprintln!("skipped: no {compiler} on this machine");
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join(program);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{program}.c"));
     let compiled = Command::new(format!("mpicc.{mpi}"))
-        .args(["-w", "-g", "-O1", "-pthread", "-o"])
+        .env("OMPI_CC", compiler)
+        .env("MPICH_CC", compiler)
+        .args(["-w", "-pthread"])
+        .args(words)
+        .arg("-o")
         .args([&binary, &source])
         .status()
         .unwrap();
@@ -84,6 +99,54 @@ pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
     Some(Run { folder, output })
 }
 
+/// Compiles a source of `tests/fake`.
+pub fn compile_fake(source: &str, out: &Path, arguments: &[&str]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake").join(source);
+    let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    command.args(["--edition", "2024", "-C", "debuginfo=0", "-o"]).args([out, &source]).args(arguments);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The interpreters of Python 3.8 to 3.13 that are there, with their versions.
+pub fn interpreters() -> Vec<(PathBuf, String)> {
+    let mut candidates: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .flat_map(|folder| (8..=13).map(move |minor| folder.join(format!("python3.{minor}"))))
+        .collect();
+    candidates.push("/usr/bin/python3".into());
+    // Where pyenv keeps them.
+    let versions = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pyenv/versions"));
+    for entry in versions.into_iter().flat_map(std::fs::read_dir).flatten().flatten() {
+        candidates.push(entry.path().join("bin/python3"));
+    }
+    let mut found: Vec<(PathBuf, String)> = Vec::new();
+    for candidate in candidates {
+        let output = Command::new(&candidate).args(["-c", "import sys, ctypes; print(sys.version)"]).output();
+        let Ok(output) = output else { continue };
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let minor = version.strip_prefix("3.").and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+        if minor.is_some_and(|minor| (8..=13).contains(&minor)) && !found.iter().any(|(_, known)| *known == version) {
+            found.push((candidate, version));
+        }
+    }
+    found
+}
+
+/// Runs a program in Python with the recorder and an MPI library before it.
+pub fn run_python(interpreter: &Path, mpi: &Path, program: &Path, variables: &[(&str, &str)]) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let traces = folder.path().join("run");
+    std::fs::create_dir(&traces).unwrap();
+    let output = Command::new(interpreter)
+        .arg(program)
+        .env("LD_PRELOAD", format!("{}:{}", library().display(), mpi.display()))
+        .env("HAYASE_CAPTURE_DIR", &traces)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    Run { folder, output }
+}
+
 /// The stream of a rank.
 #[derive(Debug, Default)]
 pub struct Stream {
@@ -91,6 +154,7 @@ pub struct Stream {
     pub events: Vec<Event>,
     pub communicators: Vec<(u32, Communicator)>,
     pub sites: Vec<u64>,
+    pub whole_sites: Vec<Site>,
     pub notes: Vec<(String, String)>,
     pub ended: bool,
     pub lost: u64,
@@ -146,7 +210,10 @@ impl Run {
                 Item::Header(header) => stream.header = Some(header.clone()),
                 Item::Event(event) => stream.events.push(event.clone()),
                 Item::Communicator(index, communicator) => stream.communicators.push((index, communicator.clone())),
-                Item::Site(_, site) => stream.sites.push(site.address),
+                Item::Site(_, site) => {
+                    stream.sites.push(site.address);
+                    stream.whole_sites.push(site.clone());
+                }
                 Item::Note(name, text) => {
                     stream.notes.push((name.into(), String::from_utf8_lossy(text).into_owned()));
                 }
