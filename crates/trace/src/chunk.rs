@@ -28,6 +28,8 @@ pub(crate) const SITES: u8 = b'S';
 pub(crate) const COMMUNICATORS: u8 = b'C';
 /// Events.
 pub(crate) const EVENTS: u8 = b'E';
+/// Names of regions.
+pub(crate) const REGIONS: u8 = b'r';
 /// Memory accesses.
 pub(crate) const ACCESSES: u8 = b'A';
 /// A named text or file, like the memory map of the process.
