@@ -165,6 +165,7 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         last_site: (0, 0),
         memory: None,
         poll: None,
+        marks: super::marks::Marks::default(),
         peers: None,
         directory,
         start: begin,

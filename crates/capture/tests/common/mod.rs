@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hayase_trace::{Communicator, Event, Header, Item, Reader};
+use hayase_trace::{Communicator, Event, Header, Item, Mark, Reader};
 
 /// The MPIs that are tried.
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
@@ -57,12 +57,16 @@ pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
     let binary = folder.path().join(program);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{program}.c"));
     let compiled = Command::new(format!("mpicc.{mpi}"))
-        .args(["-w", "-g", "-O1", "-pthread", "-o"])
+        .args(["-w", "-g", "-O1", "-pthread", concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../include"), "-o"])
         .args([&binary, &source])
         .status()
         .unwrap();
     assert!(compiled.success(), "{program}.c does not compile");
+    Some(run_binary(mpi, &binary, folder, how))
+}
 
+/// Runs a program that has been compiled into a folder.
+pub fn run_binary(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: How) -> Run {
     let traces = folder.path().join("run");
     std::fs::create_dir(&traces).unwrap();
     let mut variables: Vec<(String, String)> = vec![
@@ -83,8 +87,8 @@ pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
             command.args(["-env", name, value]);
         }
     }
-    let output = command.arg(&binary).args(how.arguments).output().unwrap();
-    Some(Run { folder, output })
+    let output = command.arg(binary).args(how.arguments).output().unwrap();
+    Run { folder, output }
 }
 
 /// The stream of a rank.
@@ -94,6 +98,9 @@ pub struct Stream {
     pub events: Vec<Event>,
     pub communicators: Vec<(u32, Communicator)>,
     pub sites: Vec<u64>,
+    pub regions: Vec<String>,
+    /// Borders of regions: how many events come before, and which.
+    pub marks: Vec<(usize, Mark)>,
     pub notes: Vec<(String, String)>,
     pub ended: bool,
     pub lost: u64,
@@ -150,6 +157,11 @@ impl Run {
                 Item::Event(event) => stream.events.push(event.clone()),
                 Item::Communicator(index, communicator) => stream.communicators.push((index, communicator.clone())),
                 Item::Site(_, site) => stream.sites.push(site.address),
+                Item::Region(index, name) => {
+                    assert_eq!(index as usize, stream.regions.len());
+                    stream.regions.push(name.into());
+                }
+                Item::Mark(mark) => stream.marks.push((stream.events.len(), *mark)),
                 Item::Note(name, text) => {
                     stream.notes.push((name.into(), String::from_utf8_lossy(text).into_owned()));
                 }
