@@ -69,7 +69,12 @@ impl Calls for BySite {
                 self.names.insert((rank, index), name);
             }
             Item::Event(event) => self.event(rank, event),
-            Item::Header(_) | Item::Communicator(..) | Item::Note(..) | Item::End { .. } => {}
+            Item::Header(_)
+            | Item::Communicator(..)
+            | Item::Region(..)
+            | Item::Mark(_)
+            | Item::Note(..)
+            | Item::End { .. } => {}
         }
         Ok(())
     }
