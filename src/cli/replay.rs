@@ -277,7 +277,7 @@ fn run(
     }
     for (kind, file) in others {
         if complete || matches!(kind, Kind::Report | Kind::Ranks) {
-            write(kind, file, &replayed, &matrix)?;
+            write(kind, file, &replayed, &replay.program.regions, &matrix)?;
         } else {
             skipped(file.path());
         }
@@ -291,8 +291,8 @@ fn run(
 }
 
 /// Writes a file that is made of what came out.
-fn write(kind: Kind, file: Opened, replayed: &Replayed, matrix: &Matrix) -> Result<(), Failure> {
-    let Replayed { report, history, path, .. } = replayed;
+fn write(kind: Kind, file: Opened, replayed: &Replayed, names: &[Arc<str>], matrix: &Matrix) -> Result<(), Failure> {
+    let Replayed { report, history, path, regions, .. } = replayed;
     let path = path.as_deref().unwrap_or_default();
     let ranks = report.ranks.len() as u32;
     let played_on = format!("nodes {}; network: {}", report.node, report.network);
@@ -305,7 +305,13 @@ fn write(kind: Kind, file: Opened, replayed: &Replayed, matrix: &Matrix) -> Resu
         Kind::Matrix => file.write(files::text(&svg::matrix(matrix, ranks, &report.program, &amount))),
         Kind::Timeline => {
             let Some(history) = history else { return Ok(()) };
-            file.write(files::text(&svg::replay(history, path, ranks, report.makespan_s, &report.program, &played_on)))
+            let named = report.regions.iter().filter_map(|region| {
+                let number = names.iter().position(|name| **name == *region.name)?;
+                Some((region.name.as_str(), regions.get(number)?.spans.as_slice()))
+            });
+            let regions: Vec<svg::Region<'_>> = named.collect();
+            let (title, makespan_s) = (&report.program, report.makespan_s);
+            file.write(files::text(&svg::replay(history, path, ranks, makespan_s, &regions, title, &played_on)))
         }
         // Those have been written meanwhile.
         Kind::Activities | Kind::Messages | Kind::Trace => Ok(()),

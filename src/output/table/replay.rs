@@ -117,10 +117,12 @@ fn regions(regions: &[RegionReport]) -> String {
     let times = regions.iter().flat_map(|region| [region.time_s, region.computation_s, region.waiting_s]);
     let scale = Scale::time(times);
     let recorded = regions.iter().any(|region| region.recorded_s.is_some());
-    let mut grid = Grid::new().text("region").number("executions").number("ranks").number("time").number("computation");
-    grid = grid.number("communication").number("waiting");
+    let mut grid = Grid::new().text("region").number("executions").number("ranks");
+    for name in ["time", "computation", "communication", "waiting"] {
+        grid = grid.number(format!("{name} [{}]", scale.unit));
+    }
     if recorded {
-        grid = grid.number("recorded").number("error");
+        grid = grid.number(format!("recorded [{}]", scale.unit)).number("error");
     }
     for region in regions {
         let mut row = vec![

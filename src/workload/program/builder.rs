@@ -287,6 +287,14 @@ impl SequenceBuilder {
         self.site = site;
     }
 
+    /// The operation at this position is called from this site.
+    pub(crate) fn set_site(&mut self, at: u32, site: u32) {
+        if site != 0 || !self.program.sites.is_empty() {
+            self.program.sites.resize(self.program.ops.len(), 0);
+            self.program.sites[at as usize] = site;
+        }
+    }
+
     /// Gives sites other numbers.
     pub(crate) fn renumber_sites(&mut self, number: impl Fn(u32) -> u32) {
         self.program.sites.iter_mut().for_each(|site| *site = number(*site));

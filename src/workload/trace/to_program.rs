@@ -273,6 +273,7 @@ impl ToProgram {
         }
         rank.computed += gap;
         regions.computed(rank, gap);
+        rank.leads_to(event.site);
         rank.ops.at_site(event.site);
         regions.entered(rank, event, place);
         let mut call = InCall { rank, groups, event, place };

@@ -57,6 +57,8 @@ pub(super) struct Borders {
     counted: u64,
     /// Of the same, what setting borders took \[ns\].
     set: u64,
+    /// Positions of computation before a border, of which the next call is not known yet.
+    computed: Vec<u32>,
     /// By index, the region's number.
     regions: FxHashMap<u32, u32>,
     /// By call site, whether the region by two places begins or ends there.
@@ -77,6 +79,13 @@ impl Borders {
 }
 
 impl Rank {
+    /// A call from this site comes next: computation before borders leads to it.
+    pub(super) fn leads_to(&mut self, site: u32) {
+        for at in std::mem::take(&mut self.borders.computed) {
+            self.ops.set_site(at, site);
+        }
+    }
+
     /// How long the rank has run at a time of its stream \[ns\].
     fn since_start(&self, time: u64) -> Time {
         ns(time.saturating_sub(self.start))
@@ -185,8 +194,11 @@ impl Regions {
         rank.computed += gap;
         self.computed(rank, gap);
         let place = u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1);
-        rank.ops.at_site(mark.site);
+        // Computation is that of the call it leads to, which is not known yet.
+        let before = rank.ops.ops().len();
+        rank.ops.at_site(0);
         rank.compute(place);
+        rank.borders.computed.extend(before as u32..rank.ops.ops().len() as u32);
         // What begins does so when it has been set, what ends when it is set.
         let time = if mark.begins { mark.end } else { mark.begin };
         self.border(rank, (number, mark.begins, mark.site), time, place);
