@@ -22,7 +22,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::{Collective, CollectiveCall, Communicator, Counts, Op, OpKind, Program, RankProgram};
+use crate::workload::program::{
+    Collective, CollectiveCall, Communicator, Counts, Mark, Op, OpKind, Program, RankProgram,
+};
 
 /// Where in the range that a change allows communication is posted and waited for.
 ///
@@ -385,16 +387,24 @@ impl<'a> Rank<'a> {
         waiters.get(&op).copied()
     }
 
-    /// Where a point is, seen from an event.
+    /// Where a point is, seen from an event. Borders of regions divide the computation before a call into several calculations.
     fn position(&self, event: u64, point: Point) -> (u32, f64) {
         let interval = event.saturating_add_signed(point.interval);
         let calls = self.calls(interval);
-        match self.of.ops.get(calls.start as usize) {
-            Some(op) if !calls.is_empty() && op.kind == OpKind::Calc => {
-                (calls.start, f64::from(point.fraction).clamp(0.0, 1.0))
+        let computed = |at: &u32| self.of.ops[*at as usize].kind == OpKind::Calc;
+        let calcs = calls.clone().take_while(computed);
+        let durations = calcs.clone().map(|at| self.of.ops[at as usize].duration());
+        let fraction = f64::from(point.fraction).clamp(0.0, 1.0);
+        let (mut found, mut left) = ((calls.start, 0.0), Time::from_ps(durations.clone().sum::<Time>().ps() * fraction));
+        let only = calcs.clone().count() == 1;
+        for (at, duration) in calcs.zip(durations) {
+            if only || left <= duration {
+                let part = if only { fraction } else { left.ps() / duration.ps().max(f64::MIN_POSITIVE) };
+                return (at, part.min(1.0));
             }
-            _ => (calls.start, 0.0),
+            (found, left) = ((at, 1.0), left - duration);
         }
+        found
     }
 
     /// The operation with which what this one does is over.
@@ -500,7 +510,11 @@ impl<'a> Rank<'a> {
             failed: false,
         };
         let mut inserts = self.inserts.iter().peekable();
+        let mut marks = of.marks.iter().peekable();
         for (at, op) in (0..).zip(&of.ops) {
+            while let Some(mark) = marks.next_if(|mark| mark.at <= at) {
+                out.mark(mark);
+            }
             let mut done = 0.0;
             while let Some(insert) = inserts.next_if(|insert| insert.at.0 == at) {
                 let part = insert.at.1;
@@ -530,6 +544,7 @@ impl<'a> Rank<'a> {
         for insert in inserts {
             out.insert(insert);
         }
+        marks.for_each(|mark| out.mark(mark));
         (!out.failed).then_some(out.to)
     }
 }
@@ -549,6 +564,11 @@ impl Writer<'_> {
         self.to.ops.push(op);
         self.to.places.extend(self.from.places.get(like as usize));
         self.to.sites.extend(self.from.sites.get(like as usize));
+    }
+
+    /// A border of a region stands where it stood among the operations.
+    fn mark(&mut self, mark: &Mark) {
+        self.to.marks.push(Mark { at: self.to.ops.len() as u32, ..*mark });
     }
 
     fn piece(&mut self, at: u32, op: &Op, part: f64) {

@@ -50,7 +50,7 @@ pub struct Judge<'a> {
 /// What a simulation gave.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Simulated {
-    /// When the last rank ended \[s\].
+    /// When the last rank ended; of a region that is asked for, its time \[s\].
     pub makespan_s: f64,
     /// What its critical path consists of; empty where the run was too long to be walked back through.
     pub critical_path: Vec<PathPart>,
@@ -286,7 +286,7 @@ impl<'a> Judge<'a> {
 pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
     match replayed.report.status {
         Status::Complete => Ok(Simulated {
-            makespan_s: replayed.report.makespan_s,
+            makespan_s: replayed.report.asked_s(),
             critical_path: replayed.report.critical_path.as_ref().map_or_else(Vec::new, |path| path.kinds.clone()),
             unreceived: replayed.report.unreceived,
         }),

@@ -176,6 +176,12 @@ pub fn run(base: &Base) -> out::Run {
             );
         }
     }
+    for (name, region) in program.regions.iter().zip(&base.replayed.regions) {
+        run.region(name, region.spans.iter().map(|&(first, last)| (ns(first), ns(last))));
+    }
+    if let Some(region) = &base.replayed.report.region {
+        run.look_at(region);
+    }
     for step in base.replayed.path.iter().flatten() {
         let from = step.peer.filter(|_| step.kind == PathKind::Network).map(|peer| peer.0);
         run.critical(step.rank.0, from, ns(step.begin), ns(step.end));

@@ -150,7 +150,7 @@ impl Stream {
                     stream.notes.push((name.to_owned(), String::from_utf8_lossy(content).into_owned()));
                 }
                 Item::End { lost, .. } => (stream.lost, stream.whole) = (lost, true),
-                Item::Header(_) | Item::Communicator(..) => {}
+                Item::Header(_) | Item::Communicator(..) | Item::Region(..) | Item::Mark(_) => {}
             }
         }
         stream.ok_or_else(|| "the stream has no header".into())

@@ -49,6 +49,10 @@ pub struct Rewritten {
     pub arguments: Vec<OsString>,
     /// What the user may want to know, each a sentence without its stop.
     pub changes: Vec<String>,
+    /// Whether anything is compiled or linked, and whether it is linked.
+    pub compiles: bool,
+    /// See above.
+    pub links: bool,
 }
 
 /// Why a program cannot be instrumented.
@@ -94,11 +98,11 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
             || argument.starts_with("-dump")
     });
     if asks || !has(arguments, |_| true) {
-        return Ok(Rewritten { arguments: arguments.to_vec(), changes: Vec::new() });
+        return Ok(Rewritten { arguments: arguments.to_vec(), ..Rewritten::default() });
     }
     let links = !is_any(NO_LINK);
 
-    let mut rewritten = Rewritten::default();
+    let mut rewritten = Rewritten { compiles: true, links, ..Rewritten::default() };
     let mut optimises = false;
     let mut value_of_another = false;
     for argument in arguments {

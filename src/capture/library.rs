@@ -98,7 +98,7 @@ impl Library {
 }
 
 /// Where a library may go, the best place first.
-fn folders() -> Vec<PathBuf> {
+pub(super) fn folders() -> Vec<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
     let user = rustix::process::getuid().as_raw();
@@ -114,7 +114,7 @@ fn can_be_preloaded(folder: &Path) -> bool {
     !bytes.iter().any(|byte| matches!(byte, b' ' | b':' | b'\t' | b'\n' | b'$'))
 }
 
-fn place_in(folder: &Path, name: &str, content: &[u8]) -> io::Result<PathBuf> {
+pub(super) fn place_in(folder: &Path, name: &str, content: &[u8]) -> io::Result<PathBuf> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     // Whoever can write here decides what runs in the user's programs.
     let metadata = fs::symlink_metadata(folder)?;

@@ -12,6 +12,7 @@
 pub mod caught;
 pub mod executable;
 pub mod folder;
+pub mod header;
 pub mod instrument;
 pub mod launch;
 pub mod library;

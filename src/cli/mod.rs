@@ -28,6 +28,7 @@ mod range;
 mod rates;
 #[cfg(unix)]
 mod record;
+mod regions;
 mod render;
 mod replay;
 mod run;

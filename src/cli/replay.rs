@@ -9,10 +9,11 @@ use std::time::Instant;
 use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor};
+use super::regions::RegionArgs;
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
-use crate::ids::MessageId;
+use crate::ids::{MessageId, RankId};
 use crate::node::NodeSpec;
 use crate::output::trace::Trace as TraceFile;
 use crate::output::{AtomicFile, csv, json, svg, table};
@@ -22,9 +23,9 @@ use crate::report::Status;
 use crate::report::replay::{Prediction, ReplayReport};
 use crate::scenario::Loader;
 use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 use crate::workload::Blocked;
-use crate::workload::program::Program;
+use crate::workload::program::{Mark, Program};
 use crate::workload::program::generate::Generator;
 use crate::workload::trace::{Options, Trace, unmatched};
 
@@ -79,9 +80,11 @@ impl Kind {
 /// Replays a program.
 pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
-    let (program, name) = program(&args.input, voice)?;
+    let regions = &args.on.regions;
+    let (program, name) = program(&args.input, regions, voice)?;
     let loader = loader(&args.on).on_read(progress::reading(voice.show));
     let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
+    let replay = regions.ask(replay, voice)?;
     if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
@@ -119,21 +122,29 @@ pub(super) fn play(
 }
 
 /// The program that is named: a trace, or one by rule.
-pub(super) fn program(input: &TraceArgs, voice: Voice) -> Result<(Program, String), Failure> {
+pub(super) fn program(input: &TraceArgs, regions: &RegionArgs, voice: Voice) -> Result<(Program, String), Failure> {
     let text = input.trace.to_string_lossy();
     if Generator::is_meant(&text) && !input.trace.exists() {
         let program = Generator::parse(&text)?.program();
-        return Ok((program.map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?, text.into_owned()));
+        let mut program = program.map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
+        regions.in_program(&mut program, voice)?;
+        return Ok((program, text.into_owned()));
     }
     let mut sources = Sources::default();
     sources.on_read(progress::reading(voice.show));
     let path: Located<String> = text.into_owned().into();
     let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
     let found = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic]).and_then(|trace| {
-        let program = trace.program(options)?;
-        Ok((program, trace.name().to_owned()))
+        let program = trace.program_with(options, |calls| regions.in_trace(calls))?;
+        Ok((program, trace.name().to_owned(), trace.has_calls()))
     });
-    found.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
+    let found = found.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() });
+    let (mut program, name, has_calls) = found?;
+    match has_calls {
+        true => regions.in_program_of_trace(&mut program, voice),
+        false => regions.in_program(&mut program, voice)?,
+    }
+    Ok((program, name))
 }
 
 /// What the program is played on.
@@ -198,7 +209,7 @@ fn run(
         }
         let (path, file) = file.into_parts();
         let begun = match kind {
-            Kind::Trace => TraceFile::new(file, &replay.name, ranks).map(Running::Trace),
+            Kind::Trace => TraceFile::new(file, &replay.name, ranks, &replay.program.regions).map(Running::Trace),
             Kind::Messages => csv::Transfers::new(file, Arc::clone(&replay.program)).map(Running::Messages),
             _ => csv::Activities::new(file).map(Running::Activities),
         };
@@ -234,9 +245,17 @@ fn run(
                 }
             }
         };
+        let mut on_mark = |rank: RankId, mark: &Mark, time: Time| {
+            for (_, file) in running.borrow_mut().iter_mut() {
+                if let Running::Trace(trace) = file {
+                    trace.mark(rank, mark, time);
+                }
+            }
+        };
         replay.run(ReplayOptions {
             on_activity: if asked { Some(&mut on_activity) } else { None },
             on_transfer: if asked || counts { Some(&mut on_transfer) } else { None },
+            on_mark: if asked { Some(&mut on_mark) } else { None },
             keep: others.iter().any(|(kind, _)| matches!(kind, Kind::Timeline | Kind::Path)),
             watch: Some(&monitor),
         })
@@ -258,7 +277,7 @@ fn run(
     }
     for (kind, file) in others {
         if complete || matches!(kind, Kind::Report | Kind::Ranks) {
-            write(kind, file, &replayed, &matrix)?;
+            write(kind, file, &replayed, &replay.program.regions, &matrix)?;
         } else {
             skipped(file.path());
         }
@@ -272,8 +291,8 @@ fn run(
 }
 
 /// Writes a file that is made of what came out.
-fn write(kind: Kind, file: Opened, replayed: &Replayed, matrix: &Matrix) -> Result<(), Failure> {
-    let Replayed { report, history, path, .. } = replayed;
+fn write(kind: Kind, file: Opened, replayed: &Replayed, names: &[Arc<str>], matrix: &Matrix) -> Result<(), Failure> {
+    let Replayed { report, history, path, regions, .. } = replayed;
     let path = path.as_deref().unwrap_or_default();
     let ranks = report.ranks.len() as u32;
     let played_on = format!("nodes {}; network: {}", report.node, report.network);
@@ -286,7 +305,13 @@ fn write(kind: Kind, file: Opened, replayed: &Replayed, matrix: &Matrix) -> Resu
         Kind::Matrix => file.write(files::text(&svg::matrix(matrix, ranks, &report.program, &amount))),
         Kind::Timeline => {
             let Some(history) = history else { return Ok(()) };
-            file.write(files::text(&svg::replay(history, path, ranks, report.makespan_s, &report.program, &played_on)))
+            let named = report.regions.iter().filter_map(|region| {
+                let number = names.iter().position(|name| **name == *region.name)?;
+                Some((region.name.as_str(), regions.get(number)?.spans.as_slice()))
+            });
+            let regions: Vec<svg::Region<'_>> = named.collect();
+            let (title, makespan_s) = (&report.program, report.makespan_s);
+            file.write(files::text(&svg::replay(history, path, ranks, makespan_s, &regions, title, &played_on)))
         }
         // Those have been written meanwhile.
         Kind::Activities | Kind::Messages | Kind::Trace => Ok(()),

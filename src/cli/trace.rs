@@ -6,6 +6,7 @@ mod sites;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ use crate::output::json;
 use crate::output::table::{Grid, grouped, printable};
 use crate::units::Time;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
-use crate::workload::program::{OpKind, Program};
+use crate::workload::program::{OpKind, Program, RecordedRegion};
 use crate::workload::trace::calls::Call;
 use crate::workload::trace::{CallTally, Options, Tally, ToTrace, Trace, expanded, goal, unmatched};
 pub use args::TraceArgs;
@@ -54,10 +55,49 @@ struct Info {
     /// What is replayed; nothing where the trace makes no sense.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<ProgramInfo>,
+    /// Parts of the program that it marks, as they were recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<RegionInfo>,
     /// Memory accesses, where they were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<AccessInfo>,
     notes: Vec<(String, String)>,
+}
+
+#[derive(Serialize)]
+struct RegionInfo {
+    name: String,
+    /// On the rank that executed it most.
+    executions: u64,
+    ranks: u32,
+    /// From the first rank's begin to the last one's end of each execution, added up; where times are real.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_s: Option<f64>,
+    /// Computation and time in calls within it: means of its ranks.
+    computation_s: f64,
+    communication_s: f64,
+    /// Of all ranks.
+    calls: u64,
+    bytes: u64,
+}
+
+impl RegionInfo {
+    fn all(program: &Program) -> Vec<Self> {
+        let of = |(name, region): (&Arc<str>, &RecordedRegion)| {
+            let mean = |time: Time| time.seconds() / f64::from(region.ranks.max(1));
+            Self {
+                name: name.to_string(),
+                executions: region.executions,
+                ranks: region.ranks,
+                time_s: region.time.map(Time::seconds),
+                computation_s: mean(region.computation),
+                communication_s: mean(region.in_calls),
+                calls: region.calls,
+                bytes: region.bytes,
+            }
+        };
+        program.regions.iter().zip(&program.recorded).map(of).collect()
+    }
 }
 
 #[derive(Serialize)]
@@ -153,6 +193,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         lost: has_calls.then_some(tally.lost),
         call_sites: has_calls.then_some(tally.sites),
         program: program.as_ref().map(ProgramInfo::of),
+        regions: program.as_ref().map(RegionInfo::all).unwrap_or_default(),
         accesses: accesses::of(&args.input.trace)?.map(|accesses| AccessInfo {
             count: accesses.count,
             sites: accesses.sites.len() as u64,
@@ -166,6 +207,9 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
             RunFormat::Table => print(&page(&info, &tally))?,
             RunFormat::Json => print_with(|w| json::write(&info, w))?,
         }
+    }
+    if let Some(strays) = program.as_ref().map(Program::stray_borders).filter(|strays| !strays.is_empty()) {
+        voice.hint(strays.join("; "));
     }
     if mistakes.is_empty() {
         return Ok(End::Done);
@@ -240,7 +284,37 @@ fn page(info: &Info, tally: &Tally) -> String {
         }
         text += &format!("\n{}", grid.to_text());
     }
-    text
+    text + &regions(info)
+}
+
+/// Regions as they were recorded, in a table; nothing where there are none.
+fn regions(info: &Info) -> String {
+    if info.regions.is_empty() {
+        return String::new();
+    }
+    let timed = info.clock == Some("wall");
+    let mut grid = Grid::new().text("region").number("executions").number("ranks");
+    if timed {
+        grid = grid.number("time");
+    }
+    grid = grid.number("computation").number("calls").number("bytes");
+    if timed {
+        grid = grid.number("time inside");
+    }
+    let time = |seconds: f64| Time::from_seconds(seconds).to_string();
+    for region in &info.regions {
+        let mut row = vec![printable(&region.name), grouped(region.executions), grouped(region.ranks.into())];
+        row.extend(region.time_s.filter(|_| timed).map(time));
+        row.extend([time(region.computation_s), grouped(region.calls), grouped(region.bytes)]);
+        if timed {
+            row.push(time(region.communication_s));
+        }
+        grid.row(row);
+    }
+    format!(
+        "\nRegions (time: from the first rank's begin to the last one's end; computation, time inside calls: mean of its ranks)\n{}",
+        grid.to_text()
+    )
 }
 
 /// What is written, by the name of the file.

@@ -1,29 +1,36 @@
 //! Chrome's trace format, which Perfetto (ui.perfetto.dev) and `chrome://tracing` open: a thread for each rank, a slice for each
 //! thing it does, an arrow for each message.
 //!
-//! Times are in microseconds, as the format has it. An arrow begins in the slice that is there when the message's send is called,
+//! Regions of the program are slices around what ranks do in them. Times are in microseconds, as the format has it. An arrow begins in the slice that is there when the message's send is called,
 //! and ends in that where it arrives.
 //!
 //! Source: Trace Event Format (the Chromium project), "JSON Object Format", complete, flow and metadata events.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
+use crate::ids::RankId;
 use crate::player::{Activity, Transfer};
 use crate::units::Time;
+use crate::workload::program::Mark;
+use crate::workload::program::regions::{Border, Open};
 
 /// A trace being written.
 #[derive(Debug)]
 pub struct Trace<W> {
     writer: W,
     error: Option<io::Error>,
+    regions: Vec<Arc<str>>,
+    /// By rank, the regions that are open there and since when.
+    open: Vec<(Open, Vec<(u32, Time)>)>,
 }
 
 impl<W: Write> Trace<W> {
-    /// Begins with the names of the program and of its ranks.
+    /// Begins with the names of the program, of its ranks and of its regions.
     ///
     /// # Errors
     /// Where `writer` fails.
-    pub fn new(mut writer: W, program: &str, ranks: u32) -> io::Result<Self> {
+    pub fn new(mut writer: W, program: &str, ranks: u32, regions: &[Arc<str>]) -> io::Result<Self> {
         writer.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
         let name = serde_json::Value::from(program);
         write!(writer, r#"{{"ph":"M","pid":0,"name":"process_name","args":{{"name":{name}}}}}"#)?;
@@ -38,7 +45,33 @@ impl<W: Write> Trace<W> {
                 ",\n{{\"ph\":\"M\",\"pid\":0,\"tid\":{rank},\"name\":\"thread_sort_index\",\"args\":{{\"sort_index\":{rank}}}}}"
             )?;
         }
-        Ok(Self { writer, error: None })
+        let open = vec![(Open::new(regions.len()), Vec::new()); if regions.is_empty() { 0 } else { ranks as usize }];
+        Ok(Self { writer, error: None, regions: regions.to_vec(), open })
+    }
+
+    /// A rank comes to a border of a region: each execution is a slice, around what the rank does in it.
+    pub fn mark(&mut self, rank: RankId, mark: &Mark, time: Time) {
+        let Some((open, begun)) = self.open.get_mut(rank.0 as usize) else { return };
+        match open.take(mark.region, mark.begins) {
+            Border::Begins => begun.push((mark.region, time)),
+            Border::Ends => {
+                let at = begun.iter().rposition(|(region, _)| *region == mark.region);
+                let begin = at.map(|at| begun.remove(at).1);
+                if let (Some(begin), true) = (begin, self.error.is_none()) {
+                    self.error = self.region(rank, mark.region, begin, time).err();
+                }
+            }
+            Border::Inner | Border::Stray => {}
+        }
+    }
+
+    fn region(&mut self, rank: RankId, region: u32, begin: Time, end: Time) -> io::Result<()> {
+        let name = serde_json::Value::from(self.regions.get(region as usize).map_or("", |name| name));
+        let (from, time) = (micros(begin), micros(end - begin));
+        write!(
+            self.writer,
+            ",\n{{\"ph\":\"X\",\"pid\":0,\"tid\":{rank},\"cat\":\"region\",\"name\":{name},\"ts\":{from},\"dur\":{time}}}"
+        )
     }
 
     /// Writes a slice; the first failure is kept for [`finish`](Self::finish) and nothing is written after it.

@@ -60,7 +60,7 @@ fn ends(program: &Program) -> Vec<f64> {
     let expander = Expander::new(CollectivesSpec::default());
     let play =
         Play { program, costs: node().costs().unwrap(), expand: Some(&expander), cpu_speed: 1.0, on_fabric: false };
-    let played = Player::new(play, None).run(&|_, _| true);
+    let played = Player::new(play, Observers::default()).run(&|_, _| true);
     assert_eq!((played.stuck, played.unreceived), (vec![], 0));
     played.ranks.iter().map(|rank| (rank.end.ps() / 1e3).round() / 1e3).collect()
 }
@@ -129,7 +129,7 @@ fn what_never_comes_is_said_with_the_step_that_waits() {
     let expander = Expander::new(CollectivesSpec::default());
     let costs = node().costs().unwrap();
     let play = Play { program: &program, costs, expand: Some(&expander), cpu_speed: 1.0, on_fabric: false };
-    let played = Player::new(play, None).run(&|_, _| true);
+    let played = Player::new(play, Observers::default()).run(&|_, _| true);
     let [stuck] = played.stuck.as_slice() else { panic!("{:?}", played.stuck) };
     assert_eq!((stuck.rank, stuck.on), (RankId(1), Some(RankId(0))));
     assert!(stuck.what.starts_with("wait for ibcast, in its recv of 8 B from rank 0"), "{}", stuck.what);
@@ -150,7 +150,7 @@ fn a_graph_has_a_branch_for_what_goes_on_in_the_background() {
     let ends = |ops: &[Op]| {
         let program = program(&[CollectiveCall::Bcast], &[ops, ops]);
         let lowered = loggopsim::as_graphs(&program, &expander);
-        let played = loggopsim::play(&lowered, &spec, 1.0, None, None, &|_, _| true);
+        let played = loggopsim::play(&lowered, &spec, 1.0, Observers::default(), &|_, _| true);
         assert_eq!(played.stuck, []);
         played.ranks[1].end.ps() / 1e6
     };

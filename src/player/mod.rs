@@ -34,7 +34,7 @@ mod tests;
 use crate::ids::RankId;
 use crate::node::Costs;
 use crate::units::Time;
-use crate::workload::program::{Expand, Program};
+use crate::workload::program::{Expand, Mark, Program};
 
 pub use state::Player;
 
@@ -124,6 +124,21 @@ pub struct Transfer {
     pub end: Time,
 }
 
+/// Called with each border of a region when its rank comes to it; those of one rank, and its activities, come in their order in the
+/// program.
+pub type OnMark<'a> = &'a mut dyn FnMut(RankId, &Mark, Time);
+
+/// Who looks on while a program is played.
+#[derive(Default)]
+pub struct Observers<'a> {
+    /// Called with everything that ranks do.
+    pub on_activity: Option<OnActivity<'a>>,
+    /// Called with every message that is received.
+    pub on_transfer: Option<OnTransfer<'a>>,
+    /// Called with every border of a region.
+    pub on_mark: Option<OnMark<'a>>,
+}
+
 /// Called with each message when it has been received.
 pub type OnTransfer<'a> = &'a mut dyn FnMut(&Transfer);
 
@@ -144,6 +159,12 @@ impl RankTimes {
     #[inline]
     fn add(&mut self, kind: ActivityKind, time: Time) {
         self.spent[kind as usize] += time;
+    }
+
+    /// Time spent on something, one thing after the other: all of it ends so much later.
+    pub fn spend(&mut self, kind: ActivityKind, time: Time) {
+        self.add(kind, time);
+        self.end += time;
     }
 }
 

@@ -30,6 +30,8 @@ impl Player<'_> {
             }
             state.frame = None;
         }
+        self.pass_marks(rank);
+        let state = &mut self.ranks[rank];
         let key = state.next;
         let op = *self.program.rank(rank).ops.get(key as usize)?;
         state.next += 1;

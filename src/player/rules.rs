@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::state::{COLLECTIVE, STEP};
-use super::{Activity, ActivityKind, OnActivity, OnTransfer, Played, RankTimes, Stuck, Transfer};
+use super::{Activity, ActivityKind, Observers, Played, RankTimes, Stuck, Transfer};
 use crate::ids::RankId;
 use crate::node::ReceiveTable;
 use crate::units::Time;
@@ -47,7 +47,7 @@ pub fn play<'a>(
     table: &'a ReceiveTable,
     expand: &'a dyn Expand,
     cpu_speed: f64,
-    (on_activity, on_transfer): (Option<OnActivity<'a>>, Option<OnTransfer<'a>>),
+    observers: Observers<'a>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     let ranks = program.ranks() as usize;
@@ -56,8 +56,7 @@ pub fn play<'a>(
         table,
         expand,
         cpu_speed,
-        on_activity,
-        on_transfer,
+        observers,
         ranks: (0..ranks).map(|_| Rank::default()).collect(),
         numbers: FxHashMap::default(),
         channels: Vec::new(),
@@ -105,6 +104,8 @@ enum Request {
 struct Rank {
     now: Time,
     next: u32,
+    /// The next border of a region.
+    mark: u32,
     /// The request of a list that is waited for next.
     in_list: u32,
     /// The message that a blocking receive waits for.
@@ -121,8 +122,7 @@ struct Rules<'a> {
     table: &'a ReceiveTable,
     expand: &'a dyn Expand,
     cpu_speed: f64,
-    on_activity: Option<OnActivity<'a>>,
-    on_transfer: Option<OnTransfer<'a>>,
+    observers: Observers<'a>,
     ranks: Vec<Rank>,
     numbers: FxHashMap<(u32, Envelope), u32>,
     channels: Vec<Channel>,
@@ -130,6 +130,18 @@ struct Rules<'a> {
     ready: Vec<u32>,
     sent: u32,
     played: Played,
+}
+
+/// A rank comes to the borders of regions before its next operation.
+fn pass_marks(program: &Program, me: RankId, rank: &mut Rank, observers: &mut Observers<'_>) {
+    let Some(on_mark) = &mut observers.on_mark else { return };
+    for mark in &program.rank(me).marks[rank.mark as usize..] {
+        if mark.at > rank.next {
+            break;
+        }
+        rank.mark += 1;
+        on_mark(me, mark, rank.now);
+    }
 }
 
 impl Rules<'_> {
@@ -154,13 +166,16 @@ impl Rules<'_> {
         let rank = &mut self.ranks[me as usize];
         let (key, op) = match rank.steps.get(rank.step) {
             Some(&op) => (rank.step as u32 | STEP, op),
-            None => match self.program.rank(RankId(me)).ops.get(rank.next as usize) {
-                Some(&op) => (rank.next, op),
-                None => {
-                    rank.ended = true;
-                    return false;
+            None => {
+                pass_marks(self.program, RankId(me), rank, &mut self.observers);
+                match self.program.rank(RankId(me)).ops.get(rank.next as usize) {
+                    Some(&op) => (rank.next, op),
+                    None => {
+                        rank.ended = true;
+                        return false;
+                    }
                 }
-            },
+            }
         };
         if !self.operation(me, key, op) {
             return false;
@@ -312,7 +327,7 @@ impl Rules<'_> {
         self.played.messages += 1;
         self.played.bytes += bytes;
         self.spent(me, ActivityKind::RecvWait, begin, end, Some((number, src)));
-        if let Some(on_transfer) = &mut self.on_transfer {
+        if let Some(on_transfer) = &mut self.observers.on_transfer {
             on_transfer(&Transfer {
                 message: number,
                 src,
@@ -339,7 +354,7 @@ impl Rules<'_> {
         let rank = &mut self.ranks[me as usize];
         rank.now = end;
         self.played.ranks[me as usize].add(kind, end - begin);
-        if let Some(on_activity) = &mut self.on_activity {
+        if let Some(on_activity) = &mut self.observers.on_activity {
             let (message, peer) = other.unzip();
             on_activity(&Activity { rank: RankId(me), kind, begin, end, op: rank.next, message, peer });
         }
@@ -417,7 +432,7 @@ mod tests {
     fn played(program: &Program) -> Played {
         assert!(apply(program));
         let expander = Expander::new(CollectivesSpec::default());
-        play(program, &table(), &expander, 1.0, (None, None), &|_, _| true)
+        play(program, &table(), &expander, 1.0, Observers::default(), &|_, _| true)
     }
 
     fn ends(played: &Played) -> Vec<f64> {
@@ -454,7 +469,8 @@ mod tests {
         let mut ended = Vec::new();
         let mut see = |activity: &Activity| ended.push((activity.kind, activity.end.ps() / 1e6));
         let table = table();
-        play(&found, &table, &expander, 1.0, (Some(&mut see), None), &|_, _| true);
+        let observers = Observers { on_activity: Some(&mut see), ..Observers::default() };
+        play(&found, &table, &expander, 1.0, observers, &|_, _| true);
         use ActivityKind::{Compute, RecvWait};
         assert_eq!(ended, [(RecvWait, 1.0), (Compute, 3.0), (RecvWait, 11.0)]);
     }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::background::Strand;
 use super::graph::GraphRank;
 use super::sharing::Shared;
-use super::{Activity, ActivityKind, OnActivity, OnTransfer, Play, RankTimes};
+use super::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, RankTimes};
 use crate::ids::{Id, IdVec, MessageId, RankId};
 use crate::node::Costs;
 use crate::units::Time;
@@ -57,6 +57,7 @@ pub struct Player<'a> {
     pub(super) calls: u32,
     pub(super) on_activity: Option<OnActivity<'a>>,
     pub(super) on_transfer: Option<OnTransfer<'a>>,
+    pub(super) on_mark: Option<OnMark<'a>>,
     pub(super) delivered: u64,
     pub(super) bytes: u64,
     pub(super) events: u64,
@@ -208,6 +209,8 @@ pub(super) struct Rank {
     pub times: RankTimes,
     /// The next operation of a sequence.
     pub next: u32,
+    /// The next border of a region.
+    pub mark: u32,
     pub state: State,
     /// Since when it is in this state.
     pub since: Time,
@@ -291,13 +294,15 @@ impl<T> Slab<T> {
 
 impl<'a> Player<'a> {
     /// Ready to start.
-    pub fn new(play: Play<'a>, on_activity: Option<OnActivity<'a>>) -> Self {
+    pub fn new(play: Play<'a>, observers: Observers<'a>) -> Self {
+        let Observers { on_activity, on_transfer, on_mark } = observers;
         let Play { program, costs, expand, cpu_speed, on_fabric } = play;
         let costs = if on_fabric { costs.on_fabric() } else { costs };
         let ranks = program.ranks() as usize;
         let rank = |rank: RankId| Rank {
             times: RankTimes::default(),
             next: 0,
+            mark: 0,
             state: State::Busy,
             since: Time::ZERO,
             requests: FxHashMap::default(),
@@ -329,7 +334,8 @@ impl<'a> Player<'a> {
             asked: Vec::new(),
             calls: 0,
             on_activity,
-            on_transfer: None,
+            on_transfer,
+            on_mark,
             delivered: 0,
             bytes: 0,
             events: 0,
@@ -337,10 +343,18 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Has this called with each message that is received.
-    pub fn on_transfer(mut self, on_transfer: OnTransfer<'a>) -> Self {
-        self.on_transfer = Some(on_transfer);
-        self
+    /// A rank comes to the borders before its next operation.
+    #[inline]
+    pub(super) fn pass_marks(&mut self, rank: RankId) {
+        let Some(on_mark) = &mut self.on_mark else { return };
+        let state = &mut self.ranks[rank];
+        for mark in &self.program.rank(rank).marks[state.mark as usize..] {
+            if mark.at > state.next {
+                break;
+            }
+            state.mark += 1;
+            on_mark(rank, mark, self.now);
+        }
     }
 
     /// A rank has spent its time on something.

@@ -30,6 +30,12 @@ pub struct ReplayReport {
     /// `makespan_s / measured_s - 1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
+    /// The region that was asked for: breakdown, waits, critical path and ranks are of what happens in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// The regions that the program marks, or the one that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionReport>,
     /// Operations of the program.
     pub operations: u64,
     /// Messages received, those of collectives among them.
@@ -58,6 +64,41 @@ pub struct ReplayReport {
     pub fingerprint: String,
     /// What may differ from machine to machine.
     pub meta: Meta,
+}
+
+/// A part of the program that its author told apart.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RegionReport {
+    /// Its name.
+    pub name: String,
+    /// How often it was executed, on the rank that did so most.
+    pub executions: u64,
+    /// How many ranks executed it.
+    pub ranks: u32,
+    /// From the first rank's begin to the last one's end of each execution, added up \[s\].
+    pub time_s: f64,
+    /// Computation within it: the mean over its ranks \[s\].
+    pub computation_s: f64,
+    /// Sending and receiving, the same \[s\].
+    pub communication_s: f64,
+    /// Waiting, the same \[s\].
+    pub waiting_s: f64,
+    /// `time_s` of the run that was recorded, where that is known \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_s: Option<f64>,
+}
+
+impl ReplayReport {
+    /// The region that was asked for.
+    pub fn chosen(&self) -> Option<&RegionReport> {
+        let name = self.region.as_deref()?;
+        self.regions.iter().find(|region| region.name == name)
+    }
+
+    /// The time that is asked for: of the region, if one is, else of the whole run \[s\].
+    pub fn asked_s(&self) -> f64 {
+        self.chosen().map_or(self.makespan_s, |region| region.time_s)
+    }
 }
 
 /// Receives that left open what they take (`MPI_ANY_SOURCE`, `MPI_ANY_TAG`).

@@ -22,6 +22,9 @@ pub struct WhatIfReport {
     pub network: String,
     /// How the unchanged run ended.
     pub status: Status,
+    /// The region whose times these are, if one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
     /// The predicted time with nothing changed \[s\].
     pub makespan_s: f64,
     /// The time of the run that was recorded, where the trace has it \[s\].

@@ -13,6 +13,7 @@ mod paths;
 mod read;
 pub mod replay;
 mod replay_path;
+mod replay_regions;
 mod run;
 mod schema;
 mod tree;

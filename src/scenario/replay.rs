@@ -18,9 +18,10 @@ use crate::ids::{NodeId, RankId};
 use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::player::{
-    Activity, ActivityKind, OnActivity, OnTransfer, Play, Played, Player, RankTimes, Stuck, Transfer, loggopsim, rules,
+    Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck, Transfer,
+    loggopsim, rules,
 };
-use crate::record::{History, PathStep, critical_path};
+use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{self, Meta, Status};
 use crate::routing::Router;
@@ -28,7 +29,7 @@ use crate::sharing::SharingSpec;
 use crate::transport::{Load, TransportSpec};
 use crate::units::Time;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
-use crate::workload::program::{Op, Program, Wildcards};
+use crate::workload::program::{Mark, Op, Program, Wildcards};
 
 /// Waits between two ranks that a report holds.
 const WAITS: usize = 20;
@@ -54,6 +55,8 @@ pub struct Replay {
     pub cpu_speed: f64,
     /// What receives take that left open from whom.
     pub wildcards: Wildcards,
+    /// The region of the program that is asked for, by its number.
+    pub region: Option<u32>,
     fabric: Option<Placed>,
     seed: u64,
 }
@@ -76,6 +79,8 @@ pub struct ReplayOptions<'a> {
     pub on_activity: Option<OnActivity<'a>>,
     /// Called with every message that is received.
     pub on_transfer: Option<OnTransfer<'a>>,
+    /// Called with every border of a region.
+    pub on_mark: Option<OnMark<'a>>,
     /// Whether everything is kept, however long the run; otherwise up to [`KEPT`] activities and messages are.
     pub keep: bool,
     /// Looks on and may end the run.
@@ -93,6 +98,8 @@ pub struct Replayed {
     pub history: Option<History>,
     /// The steps of the critical path, in order of time; where the run is complete and was kept.
     pub path: Option<Vec<PathStep>>,
+    /// The program's regions, by number.
+    pub regions: Vec<PlayedRegion>,
 }
 
 /// The keys of a scenario that say what a program is played on.
@@ -176,7 +183,8 @@ fn built(
     };
     let seed = build::seed(sections);
     let wildcards = Wildcards::default();
-    Some(Replay { program, name: name.to_owned(), node, collectives, cpu_speed, wildcards, fabric, seed })
+    let region = None;
+    Some(Replay { program, name: name.to_owned(), node, collectives, cpu_speed, wildcards, region, fabric, seed })
 }
 
 fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Placed> {
@@ -215,7 +223,7 @@ impl Replay {
     /// Plays it.
     pub fn run(&self, options: ReplayOptions<'_>) -> Replayed {
         let start = report::wall_clock();
-        let ReplayOptions { mut on_activity, mut on_transfer, keep, watch } = options;
+        let ReplayOptions { mut on_activity, mut on_transfer, mut on_mark, keep, watch } = options;
         let history = History::new(self.program.ranks(), if keep { usize::MAX } else { KEPT });
         let history = RefCell::new(history);
         let total = self.program.messages();
@@ -240,38 +248,41 @@ impl Replay {
                 on_transfer(transfer);
             }
         };
+        let marked = program.has_regions();
+        let regions = RefCell::new(Regions::new(program));
+        let mut see_mark = |rank: RankId, mark: &Mark, time: Time| {
+            regions.borrow_mut().mark(rank, mark, time);
+            if let Some(on_mark) = &mut on_mark {
+                on_mark(rank, mark, time);
+            }
+        };
+        let on_mark: Option<OnMark<'_>> = if marked { Some(&mut see_mark) } else { None };
+        // LogGOPSim's waits are not for certain ranks.
+        let knows_waits = !matches!(self.node, NodeSpec::Loggopsim(_));
+        let mut see = |activity: &Activity| {
+            if marked {
+                regions.borrow_mut().activity(activity);
+            }
+            if knows_waits && self.region.is_none_or(|region| regions.borrow().is_open(activity.rank, region)) {
+                waits.see(activity);
+            }
+            history.borrow_mut().activity(activity);
+            if let Some(on_activity) = &mut on_activity {
+                on_activity(activity);
+            }
+        };
+        let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark };
         let played = match (&self.node, self.node.costs()) {
             (NodeSpec::Loggopsim(spec), _) => {
                 // The expander is there, so there is nothing that could not be spelled out.
                 let graphs = loggopsim::as_graphs(program, &expander);
-                let mut see = |activity: &Activity| {
-                    history.borrow_mut().activity(activity);
-                    if let Some(on_activity) = &mut on_activity {
-                        on_activity(activity);
-                    }
-                };
-                loggopsim::play(&graphs, spec, self.cpu_speed, Some(&mut see), Some(&mut see_transfer), &go_on)
+                loggopsim::play(&graphs, spec, self.cpu_speed, observers, &go_on)
             }
             (NodeSpec::ReceiveTimes(spec), _) if rules::apply(program) => {
                 let table = spec.table();
-                let mut see = |activity: &Activity| {
-                    waits.see(activity);
-                    history.borrow_mut().activity(activity);
-                    if let Some(on_activity) = &mut on_activity {
-                        on_activity(activity);
-                    }
-                };
-                let observers = (Some(&mut see as OnActivity<'_>), Some(&mut see_transfer as OnTransfer<'_>));
                 rules::play(program, &table, &expander, self.cpu_speed, observers, &go_on)
             }
             (_, Some(costs)) => {
-                let mut see = |activity: &Activity| {
-                    waits.see(activity);
-                    history.borrow_mut().activity(activity);
-                    if let Some(on_activity) = &mut on_activity {
-                        on_activity(activity);
-                    }
-                };
                 let play = Play {
                     program,
                     costs,
@@ -279,7 +290,7 @@ impl Replay {
                     cpu_speed: self.cpu_speed,
                     on_fabric: self.fabric.is_some(),
                 };
-                let player = Player::new(play, Some(&mut see)).on_transfer(&mut see_transfer);
+                let player = Player::new(play, observers);
                 match &self.fabric {
                     None => player.run(&go_on),
                     Some(fabric) => fabric.run(player, watch),
@@ -305,15 +316,18 @@ impl Replay {
             .zip(last)
             .filter(|_| whole)
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
+        let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
+        self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {
             take: self.wildcards.name(),
             receives: pinned,
             seen: matched,
             as_recorded,
         });
-        report.critical_path = path.as_ref().map(|path| replay_path::summary(path, self));
-        Replayed { report, stuck: played.stuck, history, path }
+        let within = self.region.and_then(|region| regions.get(region as usize));
+        report.critical_path = path.as_ref().map(|path| replay_path::summary(path, self, within));
+        Replayed { report, stuck: played.stuck, history, path, regions }
     }
 
     /// Whether messages are told apart by the rules of MPIETE alone: nothing depends on the order in which they arrive.
@@ -364,6 +378,8 @@ impl Replay {
             makespan_s,
             measured_s,
             error: measured_s.map(|measured| makespan_s / measured - 1.0),
+            region: None,
+            regions: Vec::new(),
             operations: self.program.operations(),
             messages: played.messages,
             bytes: played.bytes,
@@ -408,6 +424,12 @@ impl Replay {
     #[must_use]
     pub fn without_network(&self) -> Self {
         Self { node: NodeSpec::default(), fabric: None, ..self.clone() }
+    }
+
+    /// The same, asked for one region of the program, or for all of it.
+    #[must_use]
+    pub fn with_region(self, region: Option<u32>) -> Self {
+        Self { region, ..self }
     }
 
     /// Another program of as many ranks on the same.
@@ -487,7 +509,7 @@ impl Waits {
     }
 }
 
-fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
+pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
     let of = |kind| times.of(kind).seconds();
     RankReport {
         rank,
@@ -501,7 +523,7 @@ fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
     }
 }
 
-fn breakdown(ranks: &[RankTimes]) -> Vec<Spread> {
+pub(super) fn breakdown(ranks: &[RankTimes]) -> Vec<Spread> {
     let all: f64 = ranks.iter().map(|rank| rank.end.seconds()).sum();
     let spread = |kind: ActivityKind| {
         let times = || (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));

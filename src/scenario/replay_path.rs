@@ -4,15 +4,27 @@ use std::collections::BTreeMap;
 
 use super::replay::Replay;
 use crate::node::NodeSpec;
-use crate::record::{PathKind, PathStep};
+use crate::record::{PathKind, PathStep, PlayedRegion};
 use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
 use crate::units::Time;
 
 /// Ranks and operations of the path that a report holds.
 const MOST: usize = 20;
 
-/// What a report says of the path.
-pub(super) fn summary(path: &[PathStep], replay: &Replay) -> CriticalPath {
+/// What a report says of the path; of a region only what lies in its executions.
+pub(super) fn summary(path: &[PathStep], replay: &Replay, within: Option<&PlayedRegion>) -> CriticalPath {
+    let clipped: Vec<PathStep>;
+    let path = match within {
+        None => path,
+        Some(region) => {
+            let parts = |step: &PathStep| {
+                let step = *step;
+                region.clipped(step.begin, step.end).map(move |(begin, end)| PathStep { begin, end, ..step })
+            };
+            clipped = path.iter().flat_map(parts).collect();
+            &clipped
+        }
+    };
     let mut kinds: BTreeMap<PathKind, Time> = BTreeMap::new();
     let mut ranks: BTreeMap<u32, Time> = BTreeMap::new();
     let mut operations: BTreeMap<(u32, u32, PathKind), Time> = BTreeMap::new();

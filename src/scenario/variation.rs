@@ -5,7 +5,7 @@ use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
 use crate::data_set::program::{BlockName, Blocks, Folded, Timing, unfold};
 use crate::diagnostic::Diagnostic;
 use crate::node::{NodeSpec, ReceiveTime, ReceiveTimesSpec};
-use crate::player::{Play, Player, rules};
+use crate::player::{Observers, Play, Player, rules};
 use crate::report::variation::{BlockVariation, Variation};
 use crate::units::{Bytes, Time};
 use crate::workload::program::Program;
@@ -115,9 +115,9 @@ fn ideal(program: &Program) -> Time {
     if rules::apply(program) {
         let row = ReceiveTime { size: Bytes(0), receive: Time::ZERO };
         let table = ReceiveTimesSpec { times: vec![row].into(), between: Vec::new() }.table();
-        return rules::play(program, &table, &expander, 1.0, (None, None), &|_, _| true).makespan();
+        return rules::play(program, &table, &expander, 1.0, Observers::default(), &|_, _| true).makespan();
     }
     let Some(costs) = NodeSpec::default().costs() else { return Time::ZERO };
     let play = Play { program, costs, expand: Some(&expander), cpu_speed: 1.0, on_fabric: false };
-    Player::new(play, None).run(&|_, _| true).makespan()
+    Player::new(play, Observers::default()).run(&|_, _| true).makespan()
 }

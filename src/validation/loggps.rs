@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
 use crate::node::NodeSpec;
-use crate::player::{ActivityKind, Play, Player};
+use crate::player::{ActivityKind, Observers, Play, Player};
 use crate::units::Bytes;
 use crate::workload::program::GaussianElimination;
 
@@ -88,7 +88,7 @@ fn run(cell: Cell) -> Result<Run, Trouble> {
     let program = program.program().map_err(|mistakes| mistakes[0].message.clone())?;
     let costs = node(&cell.network, &cell.variant)?.costs().ok_or("no costs")?;
     let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
-    let played = Player::new(play, None).run(&|_, _| true);
+    let played = Player::new(play, Observers::default()).run(&|_, _| true);
     if !played.stuck.is_empty() {
         return Err(format!("{} ranks are stuck", played.stuck.len()));
     }

@@ -9,17 +9,19 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::regions::Region;
 use crate::run::{Kept, Message};
 use crate::totals::ByKind;
 use crate::{Finding, PageData, Role, Rule, Run, Source, Together, pack};
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("assets/basics.js"),
     include_str!("assets/data.js"),
     include_str!("assets/advice.js"),
     include_str!("assets/source.js"),
+    include_str!("assets/regions.js"),
     include_str!("assets/timeline.js"),
     include_str!("assets/panels.js"),
     include_str!("assets/main.js"),
@@ -120,6 +122,11 @@ struct Head<'a> {
     sent: Vec<usize>,
     /// Spans in the page of each rank.
     spans: Vec<usize>,
+    /// Regions of the program: name, executions, from when to when \[ns\], each as a distance from the one before.
+    regions: Vec<(&'a str, u64, Vec<u64>)>,
+    /// The region that is looked at first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<usize>,
     /// Pieces of the critical path.
     path: usize,
     ranks: u32,
@@ -192,6 +199,8 @@ fn head<'a>(data: &'a PageData, tables: &Tables, sent: Vec<usize>) -> Head<'a> {
         links: in_order(&tables.links),
         sent,
         spans: run.spans.iter().map(Vec::len).collect(),
+        regions: run.regions.iter().map(|region| (region.name.as_str(), region.executions, distances(region))).collect(),
+        region: run.looked_at,
         path: run.path.len(),
         ranks: run.ranks(),
         end: run.end(),
@@ -213,6 +222,13 @@ fn head<'a>(data: &'a PageData, tables: &Tables, sent: Vec<usize>) -> Head<'a> {
         pairs: pairs.into_iter().map(|((from, to), (messages, bytes))| (from, to, messages, bytes)).collect(),
         sizes: totals.sizes.iter().map(|(&bits, traffic)| (bits, traffic.messages, traffic.bytes)).collect(),
     }
+}
+
+/// Begins and ends of a region, each as a distance from what is before it.
+fn distances(region: &Region) -> Vec<u64> {
+    let mut last = 0;
+    let moments = region.spans.iter().flat_map(|&(begin, end)| [begin, end]);
+    moments.map(|moment| moment - std::mem::replace(&mut last, moment)).collect()
 }
 
 const ROLES: [Role; 7] =

@@ -32,6 +32,7 @@ mod advice;
 mod data;
 mod html;
 mod pack;
+mod regions;
 mod recorded;
 mod run;
 mod sarif;

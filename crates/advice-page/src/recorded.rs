@@ -132,7 +132,7 @@ impl Rank {
             }
             Item::Communicator(index, communicator) => put(&mut self.communicators, *index, (*communicator).clone()),
             Item::Event(event) => self.event(event, page, channels),
-            Item::Note(..) | Item::End { .. } => {}
+            Item::Region(..) | Item::Mark(_) | Item::Note(..) | Item::End { .. } => {}
         }
     }
 

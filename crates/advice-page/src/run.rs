@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::regions::Region;
 use crate::totals::Totals;
 
 /// How many [`Kind`]s there are.
@@ -142,6 +143,9 @@ pub struct Run {
     pub(crate) messages: Vec<Message>,
     /// The critical path, in the order of time.
     pub(crate) path: Vec<Piece>,
+    pub(crate) regions: Vec<Region>,
+    /// The region that is looked at first.
+    pub(crate) looked_at: Option<usize>,
     pub(crate) places: Vec<(String, u32)>,
     pub(crate) calls: Vec<String>,
     pub(crate) totals: Totals,
@@ -164,6 +168,8 @@ impl Run {
             spans: Vec::new(),
             messages: Vec::new(),
             path: Vec::new(),
+            regions: Vec::new(),
+            looked_at: None,
             places: vec![(String::new(), 0)],
             calls: vec![String::new()],
             totals: Totals::default(),

@@ -32,3 +32,4 @@ pub mod stream;
 pub mod waits;
 pub mod walk;
 pub mod watch;
+pub mod within;

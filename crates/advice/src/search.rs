@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hayase_trace::callers::{Callers, Gather};
 use rayon::prelude::*;
@@ -20,9 +21,10 @@ use crate::rules::a004_collectives::Patterns;
 use crate::stream::{Error, Known, Steps};
 use crate::waits::Waits;
 use crate::walk::{Half, Waited, Walk, Watcher};
+use crate::within::Within;
 
 /// What is asked of a search.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// How far is looked.
     pub limits: Limits,
@@ -32,11 +34,20 @@ pub struct Options {
     pub eager: Option<u64>,
     /// Waits below this share of all ranks' time are not worth a finding.
     pub share: f64,
+    /// The part of the run that is looked at; `None`: all of it.
+    pub within: Option<Arc<Within>>,
+}
+
+impl Options {
+    /// Whether a call is looked at.
+    fn looks_at(&self, rank: u32, event: u64) -> bool {
+        self.within.as_ref().is_none_or(|within| within.has(rank, event))
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001 }
+        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001, within: None }
     }
 }
 
@@ -125,12 +136,17 @@ struct Collector {
 
 impl Listener for Collector {
     fn spread(&mut self, spread: &Spread, known: &Known) {
+        if !self.options.looks_at(self.rank, spread.event) {
+            return;
+        }
         self.overlap.add(self.rank, known.memory, spread, self.options.least_ns);
     }
 
     fn posted(&mut self, at: &Posted<'_>) {
         self.merges.posted(at, self.options.least_ns);
-        self.rounds.posted(at, self.options.least_ns);
+        if self.options.looks_at(self.rank, at.number) {
+            self.rounds.posted(at, self.options.least_ns);
+        }
     }
 
     fn call(&mut self, called: &Called<'_>) {
@@ -151,7 +167,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     let mut search = Search::new(options.limits);
     let mut collector = Collector {
         rank: 0,
-        options: *options,
+        options: options.clone(),
         overlap: Overlap::default(),
         merges: Merges::default(),
         rounds: Rounds::default(),
@@ -178,7 +194,10 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     if lost > 0 {
         notes.push(format!("rank {rank}: {lost} accesses were lost"));
     }
-    let Collector { overlap, computation, merges, rounds, .. } = collector;
+    let Collector { overlap, computation, mut merges, rounds, .. } = collector;
+    // A group whose first call lies before the part would reach out of it.
+    let inside = |event: u32| options.looks_at(rank, event.into());
+    merges.joins.retain(|join| inside(join.event) && inside(join.head) && inside(join.before));
     let (collective_joins, joins) = merges.joins.into_iter().partition(|join| join.part == Part::Collective);
     Ok(RankFindings {
         rank,
@@ -203,6 +222,7 @@ struct Together {
     in_a_row: InARow,
     patterns: Patterns,
     waits: Waits,
+    options: Options,
 }
 
 impl Watcher for Together {
@@ -212,11 +232,15 @@ impl Watcher for Together {
     }
 
     fn waited(&mut self, waited: &Waited) {
-        self.waits.waited(waited);
+        if self.options.looks_at(waited.rank, waited.event) {
+            self.waits.waited(waited);
+        }
     }
 
     fn taken(&mut self, rank: u32, computed: u64, send: &Half, receive: &Half) {
-        self.waits.taken(rank, computed, send, receive);
+        if self.options.looks_at(receive.rank, receive.event) {
+            self.waits.taken(rank, computed, send, receive);
+        }
     }
 
     fn met(&mut self, comm: u64, ordinal: u64, members: &[Half]) {
@@ -264,6 +288,7 @@ pub fn put_together<R: Read, M: Read>(
         in_a_row: InARow::new(collective_joins),
         patterns: Patterns::new(rounds, executions),
         waits: Waits::new(steps.len(), options.least_ns),
+        options: options.clone(),
     };
     let walked = Walk::new(steps, options.eager, &mut together).run()?;
     if let [(rank, event), ..] = walked.stuck.as_slice() {
@@ -273,7 +298,7 @@ pub fn put_together<R: Read, M: Read>(
             walked.stuck.len()
         ));
     }
-    let Together { aggregation, in_a_row, patterns, waits } = together;
+    let Together { aggregation, in_a_row, patterns, waits, .. } = together;
     let line = |rank: u32, line: u32| {
         walked.known.get(rank as usize).map_or_else(Location::default, |known| known.lines.get(line))
     };

@@ -215,7 +215,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                     }
                 }
                 Item::Event(_) => break,
-                Item::Note(..) | Item::End { .. } => {}
+                Item::Region(..) | Item::Mark(_) | Item::Note(..) | Item::End { .. } => {}
             }
         }
         let number = self.number;

@@ -99,7 +99,7 @@ impl Waits {
 
     /// A rank has waited.
     pub fn waited(&mut self, waited: &Waited) {
-        let Waited { call, line, rank, time, cause, message } = *waited;
+        let Waited { call, line, rank, time, cause, message, .. } = *waited;
         let Cause { rank: who, from, to, .. } = cause;
         let cause = (who, from, to);
         let at = (rank, line);

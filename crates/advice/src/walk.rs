@@ -68,6 +68,8 @@ pub struct Waited {
     pub line: u32,
     /// Who waited.
     pub rank: u32,
+    /// The event that waited, or began what was waited for.
+    pub event: u64,
     /// How long \[ns\].
     pub time: u64,
     /// Why.
@@ -424,7 +426,8 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             let is_message =
                 !matches!(operation.mine.call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator);
             let message = is_message.then_some((operation.mine, by));
-            self.watcher.waited(&Waited { call, line, rank: me, time: wait, cause, message });
+            let event = operation.mine.event;
+            self.watcher.waited(&Waited { call, line, rank: me, event, time: wait, cause, message });
             let state = &mut self.ranks[me as usize];
             (state.since, state.inherited, state.longest) = (time, cause, (0, line, line));
         }

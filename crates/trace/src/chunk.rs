@@ -30,6 +30,8 @@ pub(crate) const PATHS: u8 = b'p';
 pub(crate) const COMMUNICATORS: u8 = b'C';
 /// Events.
 pub(crate) const EVENTS: u8 = b'E';
+/// Names of regions.
+pub(crate) const REGIONS: u8 = b'r';
 /// Memory accesses.
 pub(crate) const ACCESSES: u8 = b'A';
 /// A named text or file, like the memory map of the process.

@@ -86,6 +86,25 @@ impl Event {
     }
 }
 
+/// A border of a region that the program's author named: between two calls.
+///
+/// Marks stand beside the events: whoever knows nothing of them reads the same calls, with the same times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark {
+    /// Which region: an index of the table of regions.
+    pub region: u32,
+    /// Whether it begins here; else it ends.
+    pub begins: bool,
+    /// Where it was marked: an index of the table of sites, plus one; 0: not known.
+    pub site: u32,
+    /// When the marking was entered \[ns since the start of the stream\].
+    pub begin: u64,
+    /// When it returned \[ns since the start of the stream\].
+    pub end: u64,
+    /// Processor time since the *call* before returned \[ns\], as of a call; that of marks in between is not in it.
+    pub cpu: Option<u64>,
+}
+
 /// What was special about a call: a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Flags(pub u16);

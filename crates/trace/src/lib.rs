@@ -7,6 +7,8 @@
 //! [`Writer`] writes a stream to anything that can be written to; [`Reader`] reads streams one item at a time and
 //! holds no more than a chunk. `docs/formats.md` describes every byte.
 //!
+//! Borders of regions ([`Mark`]) stand between events, in a column of their own.
+//!
 //! [`replace_sites`] gives the call sites of a stream their names when it has long been written.
 //!
 //! How an event gets below four bytes: most events repeat an earlier one at the same call site but for the time. What
@@ -38,6 +40,7 @@ mod chunk;
 mod code;
 mod event;
 mod header;
+mod marks;
 pub mod memory;
 pub mod names;
 mod read;
@@ -46,7 +49,7 @@ mod sites;
 mod write;
 
 pub use call::{Call, Kind};
-pub use event::{Communicator, Event, Flags, Frame, Op, Site};
+pub use event::{Communicator, Event, Flags, Frame, Mark, Op, Site};
 pub use header::{Clock, Header};
 pub use read::{Item, ReadError, Reader};
 pub use sites::replace_sites;

@@ -6,10 +6,10 @@ use std::io::{self, Read};
 use crate::chunk::Chunks;
 use crate::code::{Cursor, unfold};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
-use crate::{Communicator, Event, Frame, Header, SIGNATURE, Site, chunk};
+use crate::{Communicator, Event, Frame, Header, Mark, SIGNATURE, Site, chunk, marks};
 
 /// What is passed over by those who want call sites alone.
-const BUT_SITES: &[u8] = &[chunk::EVENTS, chunk::COMMUNICATORS, chunk::NOTE];
+const BUT_SITES: &[u8] = &[chunk::EVENTS, chunk::COMMUNICATORS, chunk::NOTE, chunk::REGIONS];
 
 /// Most ranks of a group: what a damaged length may not exceed.
 const MOST_MEMBERS: u64 = 1 << 24;
@@ -23,6 +23,10 @@ pub enum Item<'a> {
     Site(u32, &'a Site),
     /// A communicator and its index in the rank's table.
     Communicator(u32, &'a Communicator),
+    /// The name of a region and its index in the table.
+    Region(u32, &'a str),
+    /// A border of a region: after the event before, before the event after.
+    Mark(&'a Mark),
     /// Something else, by name.
     Note(&'a str, &'a [u8]),
     /// A call.
@@ -86,6 +90,12 @@ pub struct Reader<R> {
     site: Site,
     /// Callers of sites of the next chunk.
     paths: BTreeMap<u32, Vec<Frame>>,
+    /// What is left of a chunk of regions.
+    regions: Cursor,
+    region: String,
+    mark: Mark,
+    /// Events before the next border of a region; `None`: the chunk has no more.
+    before_mark: Option<u64>,
     communicator: Communicator,
     note: String,
     columns: [Cursor; column::COUNT],
@@ -124,6 +134,10 @@ impl<R: Read> Reader<R> {
             sites: Cursor::default(),
             site: Site::default(),
             paths: BTreeMap::new(),
+            regions: Cursor::default(),
+            region: String::new(),
+            mark: Mark::default(),
+            before_mark: None,
             communicator: Communicator::default(),
             note: String::new(),
             columns: [Cursor::default(); column::COUNT],
@@ -169,6 +183,8 @@ impl<R: Read> Reader<R> {
             Step::Over => None,
             Step::Header => self.stream.as_ref().map(Item::Header),
             Step::Site(index) => Some(Item::Site(index, &self.site)),
+            Step::Region(index) => Some(Item::Region(index, &self.region)),
+            Step::Mark => Some(Item::Mark(&self.mark)),
             Step::Communicator(index) => Some(Item::Communicator(index, &self.communicator)),
             Step::Note(at) => Some(Item::Note(&self.note, &self.chunks.content[at..])),
             Step::Event(shape) => Some(Item::Event(&self.shapes[shape].event)),
@@ -182,6 +198,8 @@ enum Step {
     Over,
     Header,
     Site(u32),
+    Region(u32),
+    Mark,
     Communicator(u32),
     /// Where its content begins.
     Note(usize),
@@ -194,12 +212,19 @@ type Wrong = String;
 
 impl<R: Read> Reader<R> {
     fn step(&mut self) -> Result<Step, ReadError> {
+        if self.before_mark == Some(0) {
+            return self.next_mark().map(|()| Step::Mark).map_err(|what| self.damaged(what));
+        }
         if self.pending > 0 {
             self.pending -= 1;
+            self.before_mark = self.before_mark.map(|events| events - 1);
             return self.next_event().map(Step::Event).map_err(|what| self.damaged(what));
         }
         if self.sites.left() > 0 {
             return self.next_site().map(Step::Site).map_err(|what| self.damaged(what));
+        }
+        if self.regions.left() > 0 {
+            return self.next_region().map(Step::Region).map_err(|what| self.damaged(what));
         }
         loop {
             self.chunks.mark();
@@ -216,6 +241,10 @@ impl<R: Read> Reader<R> {
                     Ok(None)
                 }
                 chunk::PATHS => self.some_paths(whole).map(|()| None),
+                chunk::REGIONS => {
+                    self.regions = whole;
+                    Ok(None)
+                }
                 chunk::COMMUNICATORS => self.one_communicator(whole).map(|index| Some(Step::Communicator(index))),
                 chunk::NOTE => self.one_note(whole).map(|at| Some(Step::Note(at))),
                 chunk::END => self.end(whole).map(Some),
@@ -225,10 +254,15 @@ impl<R: Read> Reader<R> {
             };
             match step.map_err(|what| self.damaged(what))? {
                 Some(step) => return Ok(step),
-                None if self.pending > 0 || self.sites.left() > 0 => return self.step(),
+                None if self.has_more() => return self.step(),
                 None => {}
             }
         }
+    }
+
+    /// Whether the chunk that was read last has items left.
+    fn has_more(&self) -> bool {
+        self.pending > 0 || self.before_mark.is_some() || self.sites.left() > 0 || self.regions.left() > 0
     }
 
     /// Reads the signature of a stream; `false` at the end of the input.
@@ -309,6 +343,39 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
+    fn next_region(&mut self) -> Result<u32, Wrong> {
+        let cut_off = || "the name of a region is cut off".to_owned();
+        let index = self.regions.take(&self.chunks.content).ok_or_else(cut_off)?;
+        let index = u32::try_from(index).map_err(|_| format!("there is no region {index}"))?;
+        let length = self.regions.take(&self.chunks.content).ok_or_else(cut_off)?;
+        let name = self.regions.slice(&self.chunks.content, length).ok_or_else(cut_off)?;
+        self.region.clear();
+        self.region.push_str(&String::from_utf8_lossy(name));
+        Ok(index)
+    }
+
+    /// Reads the border that is due, and how many events come before the next.
+    fn next_mark(&mut self) -> Result<(), Wrong> {
+        let tick = self.stream.as_ref().map_or(1, |header| u64::from(header.tick));
+        let cursor = &mut self.columns[column::MARKS];
+        let mark = marks::read(cursor, &self.chunks.content, self.last_end, tick);
+        self.mark = mark.ok_or("a border of a region is cut off")?;
+        self.expect_mark()
+    }
+
+    /// Reads how many events come before the next border.
+    fn expect_mark(&mut self) -> Result<(), Wrong> {
+        let cursor = &mut self.columns[column::MARKS];
+        self.before_mark = match cursor.left() {
+            0 => None,
+            _ => match cursor.take(&self.chunks.content) {
+                Some(events) if events <= self.pending => Some(events),
+                _ => return Err("a border of a region stands behind the events of its block".into()),
+            },
+        };
+        Ok(())
+    }
+
     fn one_communicator(&mut self, mut cursor: Cursor) -> Result<u32, Wrong> {
         let bytes = &self.chunks.content;
         let cut_off = || "a communicator is cut off".to_owned();
@@ -351,6 +418,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn begin_events(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
+        self.before_mark = None;
         let bytes = &self.chunks.content;
         let cut_off = || "a block of events is cut off".to_owned();
         let events = cursor.take(bytes).ok_or_else(cut_off)?;
@@ -370,7 +438,7 @@ impl<R: Read> Reader<R> {
             return Err(format!("a block claims to have {events} events"));
         }
         self.pending = events;
-        Ok(())
+        self.expect_mark()
     }
 
     /// Reads the next event into the last event of its shape and returns that shape's number.

@@ -19,8 +19,10 @@ pub(crate) mod column {
     pub(crate) const FIELDS: usize = 5;
     /// Requests, offered requests, counts.
     pub(crate) const LISTS: usize = 13;
+    /// Borders of regions, by where they stand among the events of the chunk (see `marks`).
+    pub(crate) const MARKS: usize = 14;
     /// How many columns there are.
-    pub(crate) const COUNT: usize = 14;
+    pub(crate) const COUNT: usize = 15;
 }
 
 /// How many fields are predicted.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::chunk::Packer;
 use crate::code::{Crc, fold, put};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
-use crate::{Communicator, Event, Header, SIGNATURE, Site, chunk};
+use crate::{Communicator, Event, Header, Mark, SIGNATURE, Site, chunk, marks};
 
 /// A chunk is written when its columns have so many bytes together \[B\].
 const FULL: usize = 256 << 10;
@@ -36,10 +36,14 @@ pub struct Writer<W: Write> {
     /// Largest number of a request so far.
     newest: u64,
     shapes: Shapes,
+    /// Events of the chunk before the last border of a region.
+    marked: u64,
     /// Sites that are still to be made known, as in their chunk.
     sites: Vec<u8>,
     /// Their callers, as in theirs.
     paths: Vec<u8>,
+    /// Regions that are still to be made known, as in their chunk.
+    regions: Vec<u8>,
     /// Communicators that are still to be made known, each as in its chunk.
     communicators: Vec<Vec<u8>>,
     raw: Vec<u8>,
@@ -75,8 +79,10 @@ impl<W: Write> Writer<W> {
             cpu_rest: 0,
             newest: 0,
             shapes: Shapes::default(),
+            marked: 0,
             sites: Vec::new(),
             paths: Vec::new(),
+            regions: Vec::new(),
             communicators: Vec::new(),
             raw: Vec::new(),
             packer: Packer::new(LEVEL)?,
@@ -132,6 +138,33 @@ impl<W: Write> Writer<W> {
         let mut content = Vec::new();
         put_communicator(&mut content, index, communicator);
         self.communicators.push(content);
+    }
+
+    /// Makes a region known, by its index in this rank's table.
+    ///
+    /// # Errors
+    /// Those of what is written to.
+    pub fn region(&mut self, index: u32, name: &str) -> io::Result<()> {
+        self.flush()?;
+        self.new_region(index, name);
+        self.tables()
+    }
+
+    /// A region of a new index, to be made known before what is not yet written: a chunk is not ended for it.
+    pub fn new_region(&mut self, index: u32, name: &str) {
+        put_region(&mut self.regions, index, name);
+    }
+
+    /// Adds a border of a region, after the calls so far.
+    ///
+    /// # Errors
+    /// Those of what is written to, when a chunk is full.
+    pub fn mark(&mut self, mark: &Mark) -> io::Result<()> {
+        let column = &mut self.columns[column::MARKS];
+        marks::write(column, self.pending - self.marked, self.last_end, self.tick, mark);
+        self.marked = self.pending;
+        // Where there are more borders than calls, they fill the chunk.
+        if column.len() >= FULL { self.flush() } else { Ok(()) }
     }
 
     /// Adds something else by name, like the memory map of the process.
@@ -235,16 +268,29 @@ impl<W: Write> Writer<W> {
     /// Those of what is written to.
     pub fn flush(&mut self) -> io::Result<()> {
         self.tables()?;
-        if self.pending == 0 {
+        if self.is_empty() {
             return Ok(());
         }
         self.raw.clear();
-        self.head_of_events();
-        for column in &mut self.columns {
+        let count = self.used_columns();
+        put(&mut self.raw, self.pending);
+        put(&mut self.raw, count as u64);
+        (self.pending, self.marked) = (0, 0);
+        for column in &mut self.columns[..count] {
             put(&mut self.raw, column.len() as u64);
             self.raw.append(column);
         }
         self.chunk(chunk::EVENTS, true)
+    }
+
+    /// Whether there is nothing to put into a chunk of events.
+    fn is_empty(&self) -> bool {
+        self.pending == 0 && self.columns[column::MARKS].is_empty()
+    }
+
+    /// How many columns have anything: the last is there with borders of regions alone.
+    fn used_columns(&self) -> usize {
+        column::COUNT - usize::from(self.columns[column::MARKS].is_empty())
     }
 
     /// Writes what has been added so far, uncompressed and without asking for memory: for the handler of a signal that
@@ -254,14 +300,15 @@ impl<W: Write> Writer<W> {
     /// Those of what is written to.
     pub fn flush_stored(&mut self) -> io::Result<()> {
         self.tables()?;
-        let Some(out) = self.out.as_mut().filter(|_| self.pending > 0) else {
+        let (empty, count) = (self.is_empty(), self.used_columns());
+        let Some(out) = self.out.as_mut().filter(|_| !empty) else {
             return Ok(());
         };
         // Numbers of at most ten bytes; what does not fit in an array does not exist here.
         let mut heads = [[0_u8; 10]; column::COUNT + 2];
         let mut lengths = [0; column::COUNT + 2];
         let numbers =
-            [self.pending, column::COUNT as u64].into_iter().chain(self.columns.iter().map(|c| c.len() as u64));
+            [self.pending, count as u64].into_iter().chain(self.columns[..count].iter().map(|c| c.len() as u64));
         for ((head, length), mut number) in heads.iter_mut().zip(&mut lengths).zip(numbers) {
             loop {
                 let more = number >= 0x80;
@@ -282,19 +329,19 @@ impl<W: Write> Writer<W> {
         };
         piece(head(0));
         piece(head(1));
-        for (i, column) in self.columns.iter().enumerate() {
+        for (i, column) in self.columns[..count].iter().enumerate() {
             piece(head(i + 2));
             piece(column);
         }
         out.write_all(&chunk::head(chunk::EVENTS, chunk::STORED, total, total, crc))?;
         out.write_all(head(0))?;
         out.write_all(head(1))?;
-        for (i, column) in self.columns.iter_mut().enumerate() {
+        for (i, column) in self.columns[..count].iter_mut().enumerate() {
             out.write_all(head(i + 2))?;
             out.write_all(column)?;
             column.clear();
         }
-        self.pending = 0;
+        (self.pending, self.marked) = (0, 0);
         out.flush()
     }
 
@@ -350,7 +397,7 @@ impl<W: Write> Writer<W> {
         self.finish_with_lost(0)
     }
 
-    /// Writes the sites and communicators that are still to be made known.
+    /// Writes the sites, regions and communicators that are still to be made known.
     fn tables(&mut self) -> io::Result<()> {
         if let Some(out) = &mut self.out {
             if !self.paths.is_empty() {
@@ -361,6 +408,10 @@ impl<W: Write> Writer<W> {
                 write_stored(out, chunk::SITES, &[&self.sites])?;
                 self.sites.clear();
             }
+            if !self.regions.is_empty() {
+                write_stored(out, chunk::REGIONS, &[&self.regions])?;
+                self.regions.clear();
+            }
             for content in &mut self.communicators {
                 if !content.is_empty() {
                     write_stored(out, chunk::COMMUNICATORS, &[content])?;
@@ -370,12 +421,6 @@ impl<W: Write> Writer<W> {
             }
         }
         Ok(())
-    }
-
-    fn head_of_events(&mut self) {
-        put(&mut self.raw, self.pending);
-        put(&mut self.raw, column::COUNT as u64);
-        self.pending = 0;
     }
 
     /// Writes `raw` as a chunk.
@@ -441,6 +486,12 @@ fn put_site(out: &mut Vec<u8>, index: u32, site: &Site) {
     put(out, site.address);
     put(out, site.name.len() as u64);
     out.extend_from_slice(site.name.as_bytes());
+}
+
+fn put_region(out: &mut Vec<u8>, index: u32, name: &str) {
+    put(out, index.into());
+    put(out, name.len() as u64);
+    out.extend_from_slice(name.as_bytes());
 }
 
 fn put_communicator(out: &mut Vec<u8>, index: u32, communicator: &Communicator) {

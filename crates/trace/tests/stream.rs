@@ -1,6 +1,8 @@
 //! What is written is read again, and what is damaged is said to be.
 
-use hayase_trace::{Call, Clock, Communicator, Event, Flags, Frame, Header, Item, Op, ReadError, Reader, Site, Writer};
+use hayase_trace::{
+    Call, Clock, Communicator, Event, Flags, Frame, Header, Item, Mark, Op, ReadError, Reader, Site, Writer,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -10,6 +12,8 @@ enum Said {
     Header(Header),
     Site(u32, Site),
     Communicator(u32, Communicator),
+    Region(u32, String),
+    Mark(Mark),
     Note(String, Vec<u8>),
     Event(Event),
     End(u64, u64),
@@ -21,6 +25,8 @@ impl From<Item<'_>> for Said {
             Item::Header(header) => Self::Header(header.clone()),
             Item::Site(index, site) => Self::Site(index, site.clone()),
             Item::Communicator(index, communicator) => Self::Communicator(index, communicator.clone()),
+            Item::Region(index, name) => Self::Region(index, name.into()),
+            Item::Mark(mark) => Self::Mark(*mark),
             Item::Note(name, content) => Self::Note(name.into(), content.into()),
             Item::Event(event) => Self::Event(event.clone()),
             Item::End { events, lost } => Self::End(events, lost),
@@ -55,6 +61,8 @@ fn write(said: &[Said]) -> Vec<u8> {
                 Said::Header(_) => unreachable!(),
                 Said::Site(index, site) => writer.site(*index, site).unwrap(),
                 Said::Communicator(index, communicator) => writer.communicator(*index, communicator).unwrap(),
+                Said::Region(index, name) => writer.region(*index, name).unwrap(),
+                Said::Mark(mark) => writer.mark(mark).unwrap(),
                 Said::Note(name, content) => writer.note(name, content).unwrap(),
                 Said::Event(event) => writer.event(event).unwrap(),
                 Said::End(_, count) => lost = *count,
@@ -97,6 +105,12 @@ fn any_event() -> impl Strategy<Value = Event> {
         })
 }
 
+fn any_mark() -> impl Strategy<Value = Mark> {
+    (0..1_u32 << 30, any::<bool>(), any::<u32>(), any::<u64>(), any::<u64>(), proptest::option::of(any::<u64>())).prop_map(
+        |(region, begins, site, begin, end, cpu)| Mark { region, begins, site, begin, end, cpu },
+    )
+}
+
 fn any_stream() -> impl Strategy<Value = Vec<Said>> {
     let communicator = (any::<u64>(), vec(0..1_u32 << 24, 0..5), vec(any::<u32>(), 0..3))
         .prop_map(|(id, members, remote)| Communicator { id, members, remote });
@@ -106,6 +120,8 @@ fn any_stream() -> impl Strategy<Value = Vec<Said>> {
         1 => (any::<u32>(), frame(), vec(frame(), 0..4))
             .prop_map(|(i, Frame { address, name }, callers)| Said::Site(i, Site { address, name, callers })),
         1 => (any::<u32>(), communicator).prop_map(|(i, c)| Said::Communicator(i, c)),
+        1 => (any::<u32>(), "[a-z ]{0,9}").prop_map(|(index, name)| Said::Region(index, name)),
+        2 => any_mark().prop_map(Said::Mark),
         1 => ("[a-z]{1,5}", vec(any::<u8>(), 0..20)).prop_map(|(name, content)| Said::Note(name, content)),
     ];
     let clock = prop_oneof![Just(Clock::Wall), Just(Clock::Cpu), Just(Clock::None)];
@@ -158,7 +174,7 @@ proptest! {
 
     #[test]
     fn garbage_with_a_right_checksum_does_no_harm(
-        kind in prop::sample::select(b"HSCEnZq".as_slice()),
+        kind in prop::sample::select(b"HSCEnrZq".as_slice()),
         content in vec(prop_oneof![0..4_u8, any::<u8>()], 0..200),
         more in vec(any::<u8>(), 0..200),
     ) {
@@ -220,6 +236,7 @@ fn numbers_of_things_that_are_not_there_are_refused() {
         (b'C', &members, "claims to have"),
         (b'S', &name, "cut off"),
         (b'n', &name[2..], "cut off"),
+        (b'r', &name[1..], "cut off"),
         (b'Q', &[], "no kind of chunk"),
         (b'H', &[], "second header"),
         (b'Z', &[5, 0], "says that it has 5 events"),

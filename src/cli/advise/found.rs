@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hayase_advice::model::Finding;
 use hayase_advice::search::{Options as SearchOptions, Run, search};
+use hayase_advice::within::Within;
 
 use super::AdviseArgs;
 use crate::cli::{Failure, Voice, progress, reason, replay};
@@ -43,6 +44,7 @@ impl Drop for Converted {
 /// Reads it.
 pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let text = args.input.trace.to_string_lossy();
+    let regions = &args.on.regions;
     let schedule = |program: Program, name: String| Found {
         name,
         program: Arc::new(program),
@@ -52,7 +54,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         _converted: None,
     };
     if Generator::is_meant(&text) && !args.input.trace.exists() {
-        let (program, name) = replay::program(&args.input, voice)?;
+        let (program, name) = replay::program(&args.input, regions, voice)?;
         return Ok(schedule(program, name));
     }
     let mut sources = Sources::default();
@@ -63,17 +65,19 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
     let name = trace.name().to_owned();
     if matches!(trace.format(), Format::Goal | Format::GoalBinary) {
-        return Ok(schedule(trace.program(options).map_err(read)?, name));
+        let mut program = trace.program(options).map_err(read)?;
+        regions.in_program(&mut program, voice)?;
+        return Ok(schedule(program, name));
     }
     if trace.format() == Format::Hayase && args.input.trace.is_dir() {
         let folder = args.input.trace.clone();
-        let mut program = ToProgram::new(&name, "event").at_every_call().with_callers();
+        let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
         trace.calls(options, &mut program).map_err(read)?;
         let mut program = program.finish().map_err(read)?;
         if let Some(times) = &args.times {
             let path: Located<String> = times.display().to_string().into();
             let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
-            let mut plain = ToProgram::new(&name, "event").at_every_call().with_callers();
+            let mut plain = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
             trace.calls(options, &mut plain).map_err(read)?;
             let plain = plain.finish().map_err(read)?;
             if let Some(rank) = difference(&program, &plain) {
@@ -84,6 +88,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
             }
             program = plain;
         }
+        regions.in_program_of_trace(&mut program, voice);
         let program = Arc::new(program);
         let run = Run::open(&folder).map_err(failed)?;
         let source = recorded_in(&folder);
@@ -101,10 +106,12 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
     }
     let path: Located<String> = folder.display().to_string().into();
-    let mut program = ToProgram::new(&name, "event").at_every_call().with_callers();
+    let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
     let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
     trace.calls(options, &mut program).map_err(read)?;
-    let program = Arc::new(program.finish().map_err(read)?);
+    let mut program = program.finish().map_err(read)?;
+    regions.in_program_of_trace(&mut program, voice);
+    let program = Arc::new(program);
     let run = Run::open(&folder).map_err(failed)?;
     Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
 }
@@ -145,12 +152,14 @@ fn recorded_in(_: &Path) -> Option<PathBuf> {
 
 impl Found {
     /// What the run shows, and what could not be seen.
-    pub fn search(&self, eager: Option<u64>) -> Result<(Vec<Finding>, Vec<String>), Failure> {
+    pub fn search(&self, eager: Option<u64>, region: Option<u32>) -> Result<(Vec<Finding>, Vec<String>), Failure> {
         let Some(run) = &self.run else {
             let note = "a schedule has no calls: only what a simulation shows was looked for";
             return Ok((Vec::new(), vec![note.to_owned()]));
         };
-        let options = SearchOptions { eager, ..SearchOptions::default() };
+        let calls = |region| self.program.iter().map(|(_, rank)| rank.calls_within(region)).collect();
+        let within = region.map(|region| Arc::new(Within::new(calls(region))));
+        let options = SearchOptions { eager, within, ..SearchOptions::default() };
         let advice = self.with_names(|names| search(run, &options, names)).map_err(failed)?;
         Ok((advice.findings, advice.notes))
     }

@@ -56,6 +56,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     let run = found::open(args, voice)?;
     let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
     let replay = loader.load_replay(Arc::clone(&run.program), &run.name, args.on.cpu_speed)?;
+    let replay = args.on.regions.ask(replay, voice)?;
     let files = files::open(&args.output, Kind::of)?;
     let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
     let advised = in_threads(args.threads, || advised(args, &replay, &run, keeps, voice))??;
@@ -128,7 +129,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     let stop = Stop(interrupt::stop_flag());
     let copy = 1e12 / args.copy_rate.bytes_per_second();
     let judge = Judge { replay, copy, watch: Some(&stop) };
-    let (mut findings, mut notes) = run.search(rules::eager(&judge))?;
+    let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.region)?;
     let base = match Base::new(&judge, keeps) {
         Ok(base) => base,
         Err(replayed) if replayed.report.status == Status::Deadlocked => {
@@ -157,6 +158,10 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     let sites = replay.program.sites.iter().map(|site| &**site);
     notes.extend(lines::remedy_of_places(sites.map(|site| site.split(CALLED_FROM).next().unwrap_or(site))));
     let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
+    if let Some(region) = base.replayed.report.chosen() {
+        let times = if region.executions == 1 { "once".to_owned() } else { format!("{} times", region.executions) };
+        facts.push(("region".to_owned(), format!("{} ({times}): advice and times are of it", region.name)));
+    }
     if simulates {
         facts.push(("nodes".to_owned(), base.replayed.report.node.clone()));
         facts.push(("network".to_owned(), base.replayed.report.network.clone()));

@@ -42,9 +42,15 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
         .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
     let found = estimates.found;
     let name = args.program.display().to_string();
-    let whole = unfold(&data, &blocks, &mut { estimates }, &name)
+    let mut whole = unfold(&data, &blocks, &mut { estimates }, &name)
         .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
+    if let [book] = books.as_slice() {
+        whole.recorded = book.recorded_regions(&whole.regions);
+    }
+    let regions = &args.on.regions;
+    regions.in_program(&mut whole, voice)?;
     let replay = loader.load_replay(Arc::new(whole), &name, args.on.cpu_speed)?;
+    let replay = regions.ask(replay, voice)?;
     if args.communication.is_none() && matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
     }

@@ -74,10 +74,11 @@ fn invalid(diagnostics: Vec<Diagnostic>) -> Failure {
 
 fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, kind)?;
-    let Run { folded, name, notes } = read_run(&args.input, voice)?;
+    let Run { folded, name, notes, borders } = read_run(&args.input, voice)?;
     let Folded { mut data, times } = folded;
     data.notes = notes.clone();
-    let operations = times.iter().map(|times| times.len() as u64 - 1).sum();
+    let leaves: u64 = times.iter().map(|times| times.len() as u64 - 1).sum();
+    let operations = leaves - borders;
     let blocks = Blocks::of(&data);
     let folded = Folded { data, times };
     let pool = if args.pooled { Pool::Group } else { Pool::EachRank };
@@ -122,6 +123,8 @@ struct Run {
     name: String,
     /// Where it is from.
     notes: Vec<(String, String)>,
+    /// Borders of regions, of all ranks.
+    borders: u64,
 }
 
 fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
@@ -141,8 +144,10 @@ fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
         if let Some(measured) = program.measured() {
             notes.push(("measured".to_owned(), measured.exact()));
         }
+        notes.extend(computation::region_notes(&program));
         notes.push(("made-by".to_owned(), format!("hayase {}", env!("CARGO_PKG_VERSION"))));
-        Ok(Run { folded, name: trace.name().to_owned(), notes })
+        let borders = program.iter().map(|(_, rank)| rank.marks.len() as u64).sum();
+        Ok(Run { folded, name: trace.name().to_owned(), notes, borders })
     };
     read().map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::cli::args::RunFormat;
+use crate::cli::regions::RegionArgs;
 use crate::cli::trace::TraceArgs;
 use crate::workload::program::Wildcards;
 
@@ -93,6 +94,9 @@ pub struct PlayedOn {
     /// Any key of a scenario file: --set node.loggps.S="64 KiB" (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Which part of it is looked at.
+    #[command(flatten)]
+    pub regions: RegionArgs,
 }
 
 /// What a receive takes that left open from whom.

@@ -39,9 +39,11 @@ impl Kind {
 /// Plays a program with one parameter changed at a time.
 pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
-    let (program, name) = replay::program(&args.input, voice)?;
+    let regions = &args.on.regions;
+    let (program, name) = replay::program(&args.input, regions, voice)?;
     let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
     let base = loader.clone().load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
+    let base = regions.ask(base, voice)?;
     let varied = if args.vary.is_empty() { halved_and_doubled(&base) } else { vary::varied(&args.vary, &base)? };
     let study = WhatIf { base, loader, varied, tornado: args.vary.is_empty() };
     let files = files::open(&args.output, Kind::of)?;

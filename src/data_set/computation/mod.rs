@@ -18,8 +18,13 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use super::program::{BlockName, Blocks, ProgramData};
 use crate::units::Time;
+use crate::workload::program::{Program, RecordedRegion};
 
 pub use estimates::{Estimates, Found, Machine, Take};
 pub use gather::{Pool, gather};
@@ -28,6 +33,9 @@ pub use write::write;
 
 /// What a computation-data file is called.
 pub const EXTENSION: &str = "comp";
+/// The note that says how long a region took in the recorded run: a time in seconds, `s`, and its name.
+const MEASURED_REGION: &str = "measured-region";
+
 /// How a computation-data file begins.
 pub const SIGNATURE: &str = "hayase-computation 1";
 
@@ -93,10 +101,34 @@ pub fn structure(data: &ProgramData, blocks: &Blocks) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
+/// Notes of what the regions of a program were in the run that was recorded.
+pub fn region_notes(program: &Program) -> Vec<(String, String)> {
+    let regions = program.regions.iter().zip(&program.recorded);
+    let note = |(name, region): (&Arc<str>, &RecordedRegion)| {
+        Some((MEASURED_REGION.to_owned(), format!("{} s {name}", region.time?.seconds())))
+    };
+    regions.filter_map(note).collect()
+}
+
 impl ComputationData {
     /// The note of this name.
     pub fn note(&self, name: &str) -> Option<&str> {
         self.notes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// What the regions of these names were in the run that was recorded.
+    pub fn recorded_regions(&self, regions: &[Arc<str>]) -> Vec<RecordedRegion> {
+        let times: FxHashMap<&str, Time> = self
+            .notes
+            .iter()
+            .filter(|(name, _)| name == MEASURED_REGION)
+            .filter_map(|(_, value)| {
+                let (time, region) = value.split_once("s ")?;
+                Some((region, Time::from_seconds(time.trim().parse().ok()?)))
+            })
+            .collect();
+        let region = |name: &Arc<str>| RecordedRegion { time: times.get(&**name).copied(), ..RecordedRegion::default() };
+        regions.iter().map(region).collect()
     }
 
     /// All computation of all ranks \[ps\].

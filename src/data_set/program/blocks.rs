@@ -5,7 +5,7 @@
 //! blocks: *level* k is that in which k of the loops, from the inside, have just been entered. After the last operation comes one
 //! block more.
 
-use super::{Group, Operation, ProgramData, Step};
+use super::{Group, Operation, ProgramData, Step, What};
 
 /// The blocks of a program, numbered from 1 through all groups.
 #[derive(Clone, PartialEq, Debug)]
@@ -103,6 +103,11 @@ impl Blocks {
 }
 
 fn name(data: &ProgramData, op: &Operation) -> String {
+    // A border is known by its region: the header that sets it is one place for all of them.
+    if let What::Border { region, .. } = op.what {
+        let region = data.regions.get(region as usize).map_or("?", |name| name);
+        return format!("{} {region}", op.what.name());
+    }
     data.site(op.site).map_or_else(|| op.what.name().to_owned(), |site| short(site).to_owned())
 }
 

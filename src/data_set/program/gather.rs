@@ -70,6 +70,7 @@ pub fn fold(program: &Program) -> Result<Folded, Diagnostic> {
         notes: Vec::new(),
         ranks,
         sites: program.sites.clone(),
+        regions: program.regions.clone(),
         communicators: program.communicators[1..].to_vec(),
         counts: counts.listed,
         loops: 0,

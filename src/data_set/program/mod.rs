@@ -57,6 +57,8 @@ pub struct ProgramData {
     pub ranks: u32,
     /// Places in the source code; an operation's number is one more.
     pub sites: Vec<Arc<str>>,
+    /// Names of regions; a border's number is one more.
+    pub regions: Vec<Arc<str>>,
     /// Communicators beside that of all ranks; their numbers begin at 1.
     pub communicators: Vec<Communicator>,
     /// Counts of collective operations whose blocks differ.
@@ -155,6 +157,13 @@ pub enum What {
         /// Whether it only starts here.
         background: bool,
     },
+    /// A border of a region, which takes no time. It has no numbers.
+    Border {
+        /// Which: a number of [`ProgramData::regions`].
+        region: u32,
+        /// Whether it begins here; else it ends.
+        begins: bool,
+    },
 }
 
 /// How a number says who the other side of a message is.
@@ -213,7 +222,7 @@ impl What {
             Self::Message { .. } => &[Bytes],
             Self::Wait { .. } => &[Age],
             Self::WaitRange { .. } => &[Age, Age],
-            Self::WaitList { .. } => &[],
+            Self::WaitList { .. } | Self::Border { .. } => &[],
             Self::Collective { counts: None, .. } => &[Root, Bytes],
             Self::Collective { .. } => &[Root],
         }
@@ -226,6 +235,8 @@ impl What {
             | Self::Wait { kind, .. }
             | Self::WaitRange { kind }
             | Self::WaitList { kind, .. } => kind.name(),
+            Self::Border { begins: true, .. } => "enter",
+            Self::Border { .. } => "leave",
             Self::Collective { call, background: true, .. } => call.background_name(),
             Self::Collective { call, .. } => call.name(),
         }

@@ -81,6 +81,12 @@ impl Reader {
                 self.data.sites.push(text[at..].trim_end().into());
                 Ok(())
             }
+            "region" => {
+                words.number_is(self.data.regions.len() as i64 + 1)?;
+                let at = words.get(1).map_or(line.text.len(), |(at, _)| at.start);
+                self.data.regions.push(text[at..].trim_end().into());
+                Ok(())
+            }
             "comm" => {
                 words.number_is(self.data.communicators.len() as i64 + 1)?;
                 let ranks = self.ranks(&words, 1)?;
@@ -236,6 +242,13 @@ impl Reader {
         let mut numbers: SmallVec<[Number; 3]> = SmallVec::new();
         let kind = KINDS.into_iter().find(|kind| kind.name() == name);
         let (what, expected) = match kind {
+            None if matches!(name, "enter" | "leave") => {
+                let (_, text) = words.need(0, "the number of a region")?;
+                let region = text.parse::<u32>().ok().and_then(|number| number.checked_sub(1));
+                let region = region.filter(|&region| (region as usize) < self.data.regions.len());
+                let region = region.ok_or_else(|| words.wrong(0, format!("there is no region {text}")))?;
+                (What::Border { region, begins: name == "enter" }, 1)
+            }
             Some(kind @ (OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Probe)) => {
                 let receives = !matches!(kind, OpKind::Send | OpKind::Isend);
                 let (at, text) = words.need(0, "the other side: rank+1, rank^2, 3 or any")?;

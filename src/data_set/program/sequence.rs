@@ -7,7 +7,7 @@ use super::fold::nearest;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::{ANY_SOURCE, ANY_TAG, Counts, Op, OpKind, Program};
+use crate::workload::program::{ANY_SOURCE, ANY_TAG, Counts, Mark, Op, OpKind, Program};
 
 /// What a leaf is: where it is called, and what it is.
 pub(super) type Key = (u32, What);
@@ -57,7 +57,17 @@ pub(super) fn leaves(
     let mut ordinals = vec![0_u32; ops.ops.len()];
     let mut started = 0_u32;
     let mut gap = Time::ZERO;
+    let mut marks = ops.marks.iter().peekable();
+    let border = |mark: &Mark| {
+        let what = What::Border { region: mark.region, begins: mark.begins };
+        let numbers: Numbers = [].into();
+        ((mark.site, what), numbers)
+    };
     for (at, op) in ops.ops.iter().enumerate() {
+        while let Some(mark) = marks.next_if(|mark| mark.at as usize <= at) {
+            let (key, numbers) = border(mark);
+            leaf(key, numbers, std::mem::take(&mut gap));
+        }
         if op.kind == OpKind::Calc {
             gap += op.duration();
             continue;
@@ -111,6 +121,10 @@ pub(super) fn leaves(
             started += 1;
         }
         leaf((ops.sites.get(at).copied().unwrap_or(0), what), numbers, std::mem::take(&mut gap));
+    }
+    for mark in marks {
+        let (key, numbers) = border(mark);
+        leaf(key, numbers, std::mem::take(&mut gap));
     }
     Ok(gap)
 }

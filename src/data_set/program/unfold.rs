@@ -49,6 +49,7 @@ pub fn unfold(
         }
     }
     let sites: Vec<u32> = data.sites.iter().map(|site| program.site(site)).collect();
+    let regions: Vec<u32> = data.regions.iter().map(|region| program.region(region)).collect();
     let mut mistakes = Vec::new();
     for (number, group) in data.groups.iter().enumerate() {
         for (position, &rank) in group.ranks.iter().enumerate() {
@@ -56,6 +57,7 @@ pub fn unfold(
             let mut unfolding = Unfolding {
                 data,
                 sites: &sites,
+                regions: &regions,
                 rank,
                 position,
                 program: &mut program,
@@ -79,6 +81,7 @@ pub fn unfold(
 struct Unfolding<'a> {
     data: &'a ProgramData,
     sites: &'a [u32],
+    regions: &'a [u32],
     rank: u32,
     position: usize,
     program: &'a mut ProgramBuilder,
@@ -154,6 +157,11 @@ impl Unfolding<'_> {
                 _ => Op::wait(age(values[0])),
             }
             .marked(marks),
+            &What::Border { region, begins } => {
+                let site = op.site.checked_sub(1).map_or(0, |site| self.sites[site as usize]);
+                self.ops.mark(self.regions[region as usize], begins, site, place);
+                return Ok(());
+            }
             &What::WaitRange { kind } => {
                 let requests: Vec<u32> = (values[1]..=values[0]).rev().map(age).collect();
                 self.ops.wait_list_at(kind, &requests, place);

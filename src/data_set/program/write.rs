@@ -18,6 +18,9 @@ pub fn write(data: &ProgramData, out: &mut dyn Write) -> io::Result<()> {
     for (number, site) in (1..).zip(&data.sites) {
         writeln!(out, "site {number} {site}")?;
     }
+    for (number, region) in (1..).zip(&data.regions) {
+        writeln!(out, "region {number} {region}")?;
+    }
     for (number, group) in (1..).zip(&data.communicators) {
         if let Communicator::Group(ranks) = group {
             writeln!(out, "comm {number} {}", ranges(ranks))?;
@@ -123,6 +126,7 @@ impl Operation {
                     words.push("within".to_owned());
                 }
             }
+            What::Border { region, .. } => words.push((region + 1).to_string()),
             What::WaitRange { .. } => words.push(format!("{}..{}", next(), next())),
             What::WaitList { ages, .. } => {
                 let ages: Vec<String> = ages.iter().map(u32::to_string).collect();

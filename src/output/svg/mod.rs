@@ -32,7 +32,7 @@ pub use farm::{gantt, master_slave};
 pub use link_loads::{LinkLoad, link_loads};
 pub use matrix::matrix;
 pub use rates::rates;
-pub use replay::replay;
+pub use replay::{Region, replay};
 pub use small::small_member;
 pub use timeline::timeline;
 pub use whatif::whatif;

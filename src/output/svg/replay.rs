@@ -5,6 +5,7 @@ use super::scale::{Axis, SECONDS};
 use crate::ids::RankId;
 use crate::player::{ActivityKind, Transfer};
 use crate::record::{History, PathKind, PathStep};
+use crate::units::Time;
 
 /// Most bands of a picture.
 const MOST_RANKS: u32 = 64;
@@ -12,6 +13,11 @@ const MOST_RANKS: u32 = 64;
 const MOST_ARROWS: usize = 400;
 /// Most changes of rank of a critical path that is drawn.
 const MOST_CHANGES: usize = 200;
+/// Most regions, each a row above the bands.
+const MOST_REGIONS: usize = 8;
+/// Height of such a row.
+const REGION_ROW: f64 = 15.0;
+const REGION: &str = "#8a6d1f";
 const LABELS: f64 = 64.0;
 const CHART: f64 = 1080.0;
 /// Colour of the critical path.
@@ -29,6 +35,9 @@ fn form(kind: ActivityKind) -> (&'static str, f64, f64) {
         ActivityKind::Sync => ("#7d63a0", 0.38, 0.62),
     }
 }
+
+/// A region of the program: its name, and from when to when each execution was.
+pub type Region<'a> = (&'a str, &'a [(Time, Time)]);
 
 /// Where things are.
 struct Chart {
@@ -58,6 +67,7 @@ pub fn replay(
     path: &[PathStep],
     ranks: u32,
     makespan_s: f64,
+    regions: &[Region<'_>],
     title: &str,
     subtitle: &str,
 ) -> String {
@@ -95,6 +105,10 @@ pub fn replay(
     if crowded {
         remarks.push(format!("The critical path changes the rank {changes} times, too often to be drawn."));
     }
+    let shown = &regions[..regions.len().min(MOST_REGIONS)];
+    if shown.len() < regions.len() {
+        remarks.push(format!("Too many regions for one picture: {MOST_REGIONS} of {} are drawn.", regions.len()));
+    }
     let column = if bands > 16 { 2.0 } else { 1.0 };
     let shortest = axis.end * column / CHART;
     let short = |&rank: &u32| {
@@ -105,8 +119,13 @@ pub fn replay(
         remarks.push(format!("What is shorter than {shortest} is merged: such a stretch shows what took most of it."));
     }
     chart.top = canvas.remarks(&remarks, chart.top - 24.0, width) + 26.0;
+    let top = chart.top;
+    chart.top += REGION_ROW * shown.len() as f64;
     let bottom = chart.top + chart.row * f64::from(bands);
-    axis.draw(&mut canvas, chart.left, CHART, chart.top, bottom, "simulated time");
+    axis.draw(&mut canvas, chart.left, CHART, top, bottom, "simulated time");
+    for (row, (name, spans)) in shown.iter().enumerate() {
+        region(&mut canvas, &chart, name, spans, top + REGION_ROW * row as f64);
+    }
     for &rank in &chart.ranks {
         band(&mut canvas, &chart, history, rank, column);
     }
@@ -120,11 +139,12 @@ pub fn replay(
     canvas.line(Point::new(chart.left, chart.top), Point::new(chart.left, bottom), &format!(r#"stroke="{INK}""#));
     if makespan_s > 0.0 {
         let at = chart.x(makespan_s);
+        let above = top;
         let line = format!(r#"stroke="{INK}" stroke-width="1.2" stroke-dasharray="5 3""#);
-        canvas.line(Point::new(at, chart.top - 6.0), Point::new(at, bottom), &line);
+        canvas.line(Point::new(at, above - 6.0), Point::new(at, bottom), &line);
         let anchor = if at > chart.left + CHART * 0.85 { Anchor::End } else { Anchor::Start };
         let text = format!("makespan {}", crate::units::Time::from_seconds(makespan_s));
-        canvas.text(at, chart.top - 9.0, 10.0, anchor, &text, "");
+        canvas.text(at, above - 9.0, 10.0, anchor, &text, "");
     }
     canvas.finish(width, bottom + 36.0 + MARGIN, title)
 }
@@ -154,6 +174,32 @@ fn legend(canvas: &mut Canvas, y: f64, with_path: bool) -> f64 {
         canvas.text(x + 31.0, y + 7.0, 11.0, Anchor::Start, "critical path", "");
     }
     y + 14.0
+}
+
+/// A row with the executions of a region; what is closer than a pixel is one.
+fn region(canvas: &mut Canvas, chart: &Chart, name: &str, spans: &[(Time, Time)], y: f64) {
+    const LONGEST: usize = 10;
+    let label: String = match name.chars().count() {
+        0..=LONGEST => name.to_owned(),
+        _ => name.chars().take(LONGEST - 1).chain(['…']).collect(),
+    };
+    canvas.text(chart.left - 8.0, y + REGION_ROW - 4.5, 10.0, Anchor::End, &label, "");
+    let fill = format!(r#"fill="{REGION}""#);
+    let mut sorted: Vec<(f64, f64)> =
+        spans.iter().map(|&(from, to)| (chart.x(from.seconds()), chart.x(to.seconds()))).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut open: Option<(f64, f64)> = None;
+    for (from, to) in sorted.into_iter().chain([(f64::INFINITY, f64::INFINITY)]) {
+        open = match open {
+            Some((begin, end)) if from < end + 1.0 => Some((begin, end.max(to))),
+            before => {
+                if let Some((begin, end)) = before {
+                    canvas.rect(begin, y + 3.0, (end - begin).max(0.6), REGION_ROW - 7.0, &fill);
+                }
+                Some((from, to))
+            }
+        };
+    }
 }
 
 /// What one rank did.

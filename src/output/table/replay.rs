@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{Scale, grouped, percent, seconds};
 use super::{Grid, printable};
 use crate::report::Status;
-use crate::report::replay::{CriticalPath, Prediction, ReplayReport};
+use crate::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
 use crate::units::Bytes;
 
 /// Waits that are shown.
@@ -27,7 +27,13 @@ pub fn replay(report: &ReplayReport) -> String {
         let _ = writeln!(text, "{early} at {}: this is what had happened by then", seconds(report.makespan_s));
     }
     text.push('\n');
-    let mut lines = vec![("predicted", seconds(report.makespan_s))];
+    let mut lines = match report.chosen() {
+        None => vec![("predicted", seconds(report.makespan_s))],
+        Some(region) => vec![
+            ("predicted", format!("{}, region {}", seconds(region.time_s), printable(&region.name))),
+            ("whole run", seconds(report.makespan_s)),
+        ],
+    };
     if let Some(prediction) = &report.prediction {
         lines.extend(self::prediction(prediction));
     }
@@ -65,6 +71,7 @@ pub fn replay(report: &ReplayReport) -> String {
     for (name, value) in lines {
         let _ = writeln!(text, "{name:<14}{value}");
     }
+    text.push_str(&regions(&report.regions));
     let times = report.breakdown.iter().flat_map(|spread| [spread.least_s, spread.mean_s, spread.most_s]);
     let scale = Scale::time(times);
     let mut grid = Grid::new().text("time").number("part").number("least").number("mean").number("most").number("rank");
@@ -79,7 +86,8 @@ pub fn replay(report: &ReplayReport) -> String {
             rank,
         ]);
     }
-    let _ = write!(text, "\nWhere the time of ranks went (rank: the one with the most)\n{}", grid.to_text());
+    let within = report.region.as_ref().map_or_else(String::new, |region| format!(" in {}", printable(region)));
+    let _ = write!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)\n{}", grid.to_text());
     if let Some(path) = &report.critical_path {
         text.push_str(&critical_path(path));
     }
@@ -99,6 +107,45 @@ pub fn replay(report: &ReplayReport) -> String {
         let _ = write!(text, "\nThe longest waits between two ranks\n{}", grid.to_text());
     }
     text
+}
+
+/// Time by region, in a table; nothing where there are none.
+fn regions(regions: &[RegionReport]) -> String {
+    if regions.is_empty() {
+        return String::new();
+    }
+    let times = regions.iter().flat_map(|region| [region.time_s, region.computation_s, region.waiting_s]);
+    let scale = Scale::time(times);
+    let recorded = regions.iter().any(|region| region.recorded_s.is_some());
+    let mut grid = Grid::new().text("region").number("executions").number("ranks");
+    for name in ["time", "computation", "communication", "waiting"] {
+        grid = grid.number(format!("{name} [{}]", scale.unit));
+    }
+    if recorded {
+        grid = grid.number(format!("recorded [{}]", scale.unit)).number("error");
+    }
+    for region in regions {
+        let mut row = vec![
+            printable(&region.name),
+            grouped(region.executions),
+            region.ranks.to_string(),
+            scale.show(region.time_s),
+            scale.show(region.computation_s),
+            scale.show(region.communication_s),
+            scale.show(region.waiting_s),
+        ];
+        if recorded {
+            row.extend(match region.recorded_s {
+                Some(time) => [scale.show(time), format!("{:+.1} %", 100.0 * (region.time_s / time - 1.0))],
+                None => [String::new(), String::new()],
+            });
+        }
+        grid.row(row);
+    }
+    format!(
+        "\nRegions (time: from the first rank's begin to the last one's end; the rest: mean of its ranks)\n{}",
+        grid.to_text()
+    )
 }
 
 /// What a prediction was put together from.

@@ -30,6 +30,9 @@ pub fn whatif(report: &WhatIfReport) -> String {
     if report.status != Status::Complete {
         return text;
     }
+    if let Some(region) = &report.region {
+        let _ = writeln!(text, "{:<15}{}: all times are of it", "region", printable(region));
+    }
     let _ = writeln!(text, "{:<15}{}", "predicted", seconds(report.makespan_s));
     if let Some(measured) = report.measured_s {
         let _ = writeln!(text, "{:<15}{}", "measured", seconds(measured));

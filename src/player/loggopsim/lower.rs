@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::super::state::COLLECTIVE;
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::{ANY_TAG, Action, Expand, Graph, Op, OpKind, Order, Program, ProgramBuilder};
+use crate::workload::program::{ANY_TAG, Action, Expand, Graph, Mark, Op, OpKind, Order, Program, ProgramBuilder};
 
 /// The same program with a graph for every rank.
 ///
@@ -33,7 +33,11 @@ fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Pro
     let mut requests = FxHashMap::default();
     let mut steps = Vec::new();
     let (background, mut calls) = (program.has_background_collectives(), FxHashMap::default());
+    let (mut marks, mut lowered_marks) = (found.marks.iter().peekable(), Vec::new());
     for (at, &op) in found.ops.iter().enumerate() {
+        while let Some(mark) = marks.next_if(|mark| mark.at as usize <= at) {
+            lowered_marks.push(Mark { at: chain.graph.ops().len() as u32, ..*mark });
+        }
         let place = found.places.get(at).copied();
         if let Action::Collective(number) | Action::Icollective(number) = op.action() {
             let collective = &program.collectives[number as usize];
@@ -80,6 +84,9 @@ fn lower(program: &Program, rank: RankId, expand: &dyn Expand, lowered: &mut Pro
     let Chain { graph, places, .. } = chain;
     let (_, mut made): (u32, _) = graph.into();
     made.places = places;
+    let end = made.ops.len() as u32;
+    lowered_marks.extend(marks.map(|mark| Mark { at: end, ..*mark }));
+    made.marks = lowered_marks;
     (made.file, made.measured) = (found.file, found.measured);
     if made.ops.is_empty() {
         made.order = Order::Graph(Graph::chain(0));

@@ -33,7 +33,7 @@ use std::collections::BinaryHeap;
 
 use smallvec::SmallVec;
 
-use super::{Activity, ActivityKind, OnActivity, OnTransfer, Played, RankTimes, Stuck, Transfer};
+use super::{Activity, ActivityKind, Observers, Played, RankTimes, Stuck, Transfer};
 use crate::ids::{IdVec, RankId};
 use crate::node::LogGopSimSpec;
 use crate::units::Time;
@@ -92,8 +92,9 @@ struct Run<'a> {
     free_messages: Vec<u32>,
     ready: SmallVec<[(RankId, u8, u32); 8]>,
     times: Vec<RankTimes>,
-    on_activity: Option<OnActivity<'a>>,
-    on_transfer: Option<OnTransfer<'a>>,
+    observers: Observers<'a>,
+    /// By host: the next border of a region.
+    marks: Vec<u32>,
     sent: u32,
     delivered: u64,
     bytes: u64,
@@ -106,12 +107,10 @@ pub fn play<'a>(
     program: &'a Program,
     spec: &'a LogGopSimSpec,
     cpu_speed: f64,
-    on_activity: Option<OnActivity<'a>>,
-    on_transfer: Option<OnTransfer<'a>>,
+    observers: Observers<'a>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
-    let mut run = Run::new(program, spec, cpu_speed, on_activity);
-    run.on_transfer = on_transfer;
+    let mut run = Run::new(program, spec, cpu_speed, observers);
     for host in program.rank_ids() {
         let required = &run.required[host.0 as usize];
         let ops = &program.rank(host).ops;
@@ -147,7 +146,7 @@ fn class(op: &Op) -> u8 {
 }
 
 impl<'a> Run<'a> {
-    fn new(program: &'a Program, spec: &'a LogGopSimSpec, speed: f64, on_activity: Option<OnActivity<'a>>) -> Self {
+    fn new(program: &'a Program, spec: &'a LogGopSimSpec, speed: f64, observers: Observers<'a>) -> Self {
         let hosts = program.ranks() as usize;
         let (cpus, nics) = program.lanes();
         let (cpus, nics) = (cpus as usize, nics as usize);
@@ -175,8 +174,8 @@ impl<'a> Run<'a> {
             free_messages: Vec::new(),
             ready: SmallVec::new(),
             times: vec![RankTimes::default(); hosts],
-            on_activity,
-            on_transfer: None,
+            marks: if observers.on_mark.is_some() { vec![0; hosts] } else { Vec::new() },
+            observers,
             sent: 0,
             delivered: 0,
             bytes: 0,
@@ -213,6 +212,9 @@ impl<'a> Run<'a> {
             let found = self.program.rank(host).ops[op as usize];
             let number = self.create();
             let cpu = self.cpu[self.at_cpu(host, &found)];
+            if self.observers.on_mark.is_some() {
+                self.pass_marks(host, op, cpu);
+            }
             let (time, queue) = match found.kind {
                 OpKind::Send | OpKind::Isend => {
                     let queue = self.at_both(host, &found);
@@ -232,6 +234,19 @@ impl<'a> Run<'a> {
             }
         }
         self.ready = ready;
+    }
+
+    /// A host comes to the borders of regions before an operation, which is ready: its processor is free then.
+    fn pass_marks(&mut self, host: RankId, op: u32, time: Time) {
+        let Some(on_mark) = &mut self.observers.on_mark else { return };
+        let next = &mut self.marks[host.0 as usize];
+        for mark in &self.program.rank(host).marks[*next as usize..] {
+            if mark.at != op {
+                break;
+            }
+            *next += 1;
+            on_mark(host, mark, time);
+        }
     }
 
     fn happens(&mut self, entry: Entry) {
@@ -378,7 +393,7 @@ impl<'a> Run<'a> {
         self.free_messages.push(message);
         let op = self.program.rank(src).ops[sent as usize];
         let dst = RankId(op.peer);
-        if let Some(on_transfer) = &mut self.on_transfer {
+        if let Some(on_transfer) = &mut self.observers.on_transfer {
             let waited = false;
             let (bytes, op) = (op.size, Some(sent));
             let called = begin;
@@ -435,7 +450,7 @@ impl<'a> Run<'a> {
         let (begin, end) = span;
         if end > begin {
             self.times[rank.0 as usize].add(kind, end - begin);
-            if let Some(on_activity) = &mut self.on_activity {
+            if let Some(on_activity) = &mut self.observers.on_activity {
                 let (message, peer) = other.unzip();
                 on_activity(&Activity { rank, kind, begin, end, op, message, peer });
             }
@@ -445,6 +460,11 @@ impl<'a> Run<'a> {
     fn played(mut self, interrupted: bool) -> Played {
         for (times, cpus) in self.times.iter_mut().zip(self.cpu.chunks_exact(self.lanes.0)) {
             times.end = cpus.iter().copied().max().unwrap_or_default();
+        }
+        let hosts = if self.left == 0 { self.times.len() as u32 } else { 0 };
+        for host in (0..hosts).map(RankId) {
+            let (end, ops) = (self.times[host.0 as usize].end, self.program.rank(host).ops.len() as u32);
+            self.pass_marks(host, ops, end);
         }
         let stuck = if interrupted || self.left == 0 { Vec::new() } else { self.stuck() };
         Played {

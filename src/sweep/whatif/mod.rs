@@ -114,7 +114,7 @@ impl WhatIf {
                 .with_max_len(1)
                 .map(|((_, trial), refused)| match refused {
                     Some(refused) => Ok(Some((failed(trial, refused), 0))),
-                    None => Ok(point(trial, &play(&self.changed(trial)?).report, base.makespan_s)),
+                    None => Ok(point(trial, &play(&self.changed(trial)?).report, base.asked_s())),
                 })
                 .collect::<Vec<Result<Option<(WhatIfPoint, u64)>, Invalid>>>();
             varied = self.varied.iter().map(named).collect();
@@ -134,6 +134,8 @@ impl WhatIf {
                 varied.sort_by(|a, b| b.swing().total_cmp(&a.swing()));
             }
         }
+        let (makespan_s, chosen) = (base.asked_s(), base.chosen());
+        let measured_s = chosen.map_or(base.measured_s, |region| region.recorded_s);
         let report = WhatIfReport {
             schema: SCHEMA,
             limits: limits(&base, &ideal),
@@ -142,8 +144,9 @@ impl WhatIf {
             node: base.node,
             network: base.network,
             status: base.status,
-            makespan_s: base.makespan_s,
-            measured_s: base.measured_s,
+            makespan_s,
+            measured_s,
+            region: base.region,
             tornado: self.tornado,
             varied,
             complete,
@@ -187,7 +190,8 @@ impl WhatIf {
             }
             Change::Set(assignment) => {
                 let loader = self.loader.clone().set("--vary", assignment);
-                loader.load_replay(Arc::clone(&self.base.program), &self.base.name, self.base.cpu_speed)
+                let replay = loader.load_replay(Arc::clone(&self.base.program), &self.base.name, self.base.cpu_speed)?;
+                Ok(replay.with_region(self.base.region))
             }
         }
     }
@@ -200,7 +204,7 @@ fn named(varied: &Varied) -> Sensitivity {
 
 /// What came out of one change, and its events; nothing where it was ended early.
 fn point(trial: &Trial, report: &ReplayReport, unchanged_s: f64) -> Option<(WhatIfPoint, u64)> {
-    let time_s = report.makespan_s;
+    let time_s = report.asked_s();
     let point = match report.status {
         Status::Interrupted => return None,
         Status::Deadlocked => failed(trial, "deadlocks".to_owned()),
@@ -230,7 +234,7 @@ fn limits(base: &ReplayReport, ideal: &ReplayReport) -> Limits {
         base.ranks.iter().map(|rank| of(rank).min(rank.end_s)).fold(0.0, f64::max)
     };
     Limits {
-        ideal_s: ideal.makespan_s,
+        ideal_s: ideal.asked_s(),
         zero_wait_s: most(|rank| rank.compute_s + rank.send_overhead_s + rank.recv_overhead_s),
         compute_s: most(|rank| rank.compute_s),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{ANY_SOURCE, Collective, Communicator, FOR_START, Graph, Op, OpKind, Order, Program, RankProgram};
+use super::{ANY_SOURCE, Collective, Communicator, FOR_START, Graph, Mark, Op, OpKind, Order, Program, RankProgram};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{Id, RankId};
 use crate::units::Time;
@@ -19,6 +19,7 @@ pub struct ProgramBuilder {
     communicators: Vec<Communicator>,
     numbers: FxHashMap<Collective, u32>,
     collectives: Vec<Collective>,
+    regions: Vec<Arc<str>>,
     sites: Vec<Arc<str>>,
     known_sites: FxHashMap<Arc<str>, u32>,
     files: Vec<Arc<str>>,
@@ -34,6 +35,7 @@ impl ProgramBuilder {
             communicators: vec![Communicator::World(ranks)],
             numbers: FxHashMap::default(),
             collectives: Vec::new(),
+            regions: Vec::new(),
             sites: Vec::new(),
             known_sites: FxHashMap::default(),
             files: Vec::new(),
@@ -57,6 +59,15 @@ impl ProgramBuilder {
         self.sites.push(Arc::clone(&name));
         self.known_sites.insert(name, self.sites.len() as u32);
         self.sites.len() as u32
+    }
+
+    /// The number of a region, for [`SequenceBuilder::mark`]; the same name gets the same number.
+    pub fn region(&mut self, name: &str) -> u32 {
+        let known = self.regions.iter().position(|region| &**region == name);
+        known.unwrap_or_else(|| {
+            self.regions.push(name.into());
+            self.regions.len() - 1
+        }) as u32
     }
 
     /// What places count (default: lines).
@@ -98,6 +109,7 @@ impl ProgramBuilder {
         program.places.shrink_to_fit();
         program.lists.shrink_to_fit();
         program.sites.shrink_to_fit();
+        program.marks.shrink_to_fit();
         match self.ranks.get_mut(number as usize) {
             Some(place @ None) => *place = Some(program),
             Some(Some(_)) => {
@@ -126,6 +138,8 @@ impl ProgramBuilder {
             communicators: self.communicators,
             collectives: self.collectives,
             sites: self.sites,
+            regions: self.regions,
+            recorded: Vec::new(),
             files: self.files,
             place_unit: self.place_unit,
         };
@@ -273,9 +287,18 @@ impl SequenceBuilder {
         self.site = site;
     }
 
+    /// The operation at this position is called from this site.
+    pub(crate) fn set_site(&mut self, at: u32, site: u32) {
+        if site != 0 || !self.program.sites.is_empty() {
+            self.program.sites.resize(self.program.ops.len(), 0);
+            self.program.sites[at as usize] = site;
+        }
+    }
+
     /// Gives sites other numbers.
     pub(crate) fn renumber_sites(&mut self, number: impl Fn(u32) -> u32) {
         self.program.sites.iter_mut().for_each(|site| *site = number(*site));
+        self.program.marks.iter_mut().for_each(|mark| mark.site = number(mark.site));
     }
 
     /// Gives communicators and collectives other numbers.
@@ -296,6 +319,11 @@ impl SequenceBuilder {
         self.program.places.resize(self.program.ops.len(), before);
         self.program.places.push(place);
         self.push(op)
+    }
+
+    /// Here a region begins or ends: before the operation that is appended next, whose call stands at this place of the input.
+    pub fn mark(&mut self, region: u32, begins: bool, site: u32, place: u32) {
+        self.program.marks.push(Mark { at: self.program.ops.len() as u32, region, begins, site, place });
     }
 
     /// Appends a wait for several requests: all of them, any, or some.

@@ -28,6 +28,7 @@
 //! assert_eq!(program.operations(), 4);
 //! ```
 
+pub mod between;
 mod builder;
 mod collective;
 pub mod collectives;
@@ -35,11 +36,14 @@ mod gaussian_elimination;
 pub mod generate;
 pub mod matching;
 mod op;
+pub mod regions;
+pub mod start_up;
 
 pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
 pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};
 pub use gaussian_elimination::GaussianElimination;
 pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
+pub use regions::{Executions, Mark, RecordedRegion};
 
 use std::sync::Arc;
 
@@ -76,6 +80,10 @@ pub struct Program {
     pub collectives: Vec<Collective>,
     /// Places in the source code where operations are called; [`RankProgram::sites`] names them.
     pub sites: Vec<Arc<str>>,
+    /// Names of regions; [`Mark::region`] is a number of one.
+    pub regions: Vec<Arc<str>>,
+    /// By region, what it was in the run that was recorded; empty where there is none.
+    pub recorded: Vec<RecordedRegion>,
     /// The files it was read from; [`RankProgram::file`] names one.
     pub files: Vec<Arc<str>>,
     /// What places count: `"line"`, `"event"`, `"byte"`.
@@ -96,6 +104,8 @@ pub struct RankProgram {
     /// Where each operation is called from: its number in [`Program::sites`] plus one, 0 where that is not known; empty where
     /// it is known of none.
     pub sites: Vec<u32>,
+    /// Borders of regions, ascending.
+    pub marks: Vec<Mark>,
     /// The file it was read from: its number in [`Program::files`].
     pub file: u32,
     /// When the rank ended in the run that was recorded, from its start.

@@ -102,7 +102,12 @@ impl Calls for BySite {
                 self.names.insert((rank, index), Names { site: name(&site.name, site.address), callers });
             }
             Item::Event(event) => self.event(rank, event),
-            Item::Header(_) | Item::Communicator(..) | Item::Note(..) | Item::End { .. } => {}
+            Item::Header(_)
+            | Item::Communicator(..)
+            | Item::Region(..)
+            | Item::Mark(_)
+            | Item::Note(..)
+            | Item::End { .. } => {}
         }
         Ok(())
     }

@@ -158,6 +158,11 @@ impl<'a> Trace<'a> {
         Ok(Self { sources, format: Format::Hayase, files, name })
     }
 
+    /// Whether it holds calls; a schedule does not.
+    pub fn has_calls(&self) -> bool {
+        !matches!(self.format, Format::Goal | Format::GoalBinary)
+    }
+
     /// The format.
     pub fn format(&self) -> Format {
         self.format
@@ -203,13 +208,25 @@ impl<'a> Trace<'a> {
     /// # Errors
     /// What cannot be read or makes no sense, with its place.
     pub fn program(&self, options: Options) -> Result<Program, Vec<Diagnostic>> {
+        self.program_with(options, |calls| calls)
+    }
+
+    /// The same; `prepare` is asked how calls become a program, where the trace holds calls.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn program_with(
+        &self,
+        options: Options,
+        prepare: impl FnOnce(ToProgram) -> ToProgram,
+    ) -> Result<Program, Vec<Diagnostic>> {
         let input = || self.open_file(&self.files[0]).map_err(|diagnostic| vec![diagnostic]);
         match self.format {
             Format::Goal => goal::read_text(input()?),
             Format::GoalBinary => goal::read_binary(input()?),
             Format::Hayase | Format::Npb | Format::TimeIndependent => {
                 let unit = if self.format == Format::Hayase { "event" } else { "line" };
-                let mut program = ToProgram::new(&self.name, unit);
+                let mut program = prepare(ToProgram::new(&self.name, unit));
                 self.calls(options, &mut program)?;
                 program.finish()
             }

@@ -127,7 +127,7 @@ impl Calls for Tally {
                     self.open -= 1;
                 }
             }
-            Item::Note(..) => {}
+            Item::Region(..) | Item::Mark(_) | Item::Note(..) => {}
         }
         Ok(())
     }

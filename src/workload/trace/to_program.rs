@@ -14,7 +14,10 @@
 //! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not matter
 //!   to it and are 0; an alltoallv of which only the total is known has blocks of one size.
 //! * Communicators of the same ranks, each freed before the next is used, are one ([`lives`](super::lives)).
+//! * A border of a region stands where it was set; computation before it and behind it are two calculations.
 //! * Opaque calls (one-sided communication, files) are time spent.
+
+mod borders;
 
 use std::collections::BTreeMap;
 
@@ -26,10 +29,12 @@ use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item,
 use super::lives::Lives;
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
+use crate::workload::program::between::Between;
 use crate::workload::program::{
     ANY_SOURCE, ANY_TAG, Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder,
     SequenceBuilder,
 };
+use borders::{Borders, Regions};
 
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: f64 = 1000.0;
@@ -54,6 +59,7 @@ pub struct ToProgram {
     every_call: bool,
     /// What tells sites of one place apart, if it is asked for.
     callers: Option<Gather>,
+    regions: Regions,
 }
 
 /// What is known of a rank so far.
@@ -74,6 +80,7 @@ struct Rank {
     finalize: Option<u64>,
     /// Computation not yet written down \[ns\].
     computed: u64,
+    borders: Borders,
     /// By request, what it is.
     requests: FxHashMap<u64, Request>,
     /// By index, the communicator's number in the program, and this rank's rank in it.
@@ -124,6 +131,7 @@ impl ToProgram {
             listed: Vec::new(),
             every_call: false,
             callers: None,
+            regions: Regions::default(),
         }
     }
 
@@ -142,11 +150,25 @@ impl ToProgram {
         self
     }
 
+    /// Marks a region by two places, with this name.
+    #[must_use]
+    pub fn between(mut self, between: Option<Between>, name: &str) -> Self {
+        self.regions.between(between, name);
+        self
+    }
+
+    /// Marks what comes after this time of each rank as a region.
+    #[must_use]
+    pub fn after(mut self, time: Time, name: &str) -> Self {
+        self.regions.after((time.ps() / PS_PER_NS) as u64, name);
+        self
+    }
+
     /// The program.
     ///
     /// # Errors
     /// A rank is missing, or what [`ProgramBuilder::build`] finds.
-    pub fn finish(self) -> Result<Program, Vec<Diagnostic>> {
+    pub fn finish(mut self) -> Result<Program, Vec<Diagnostic>> {
         let claimed = self.ranks.values().map(|rank| rank.world).max().unwrap_or(0);
         let present = self.ranks.len();
         if claimed == 0 {
@@ -160,7 +182,11 @@ impl ToProgram {
                 Diagnostic::new("missing-rank", message).help("name the folder that holds the files of all ranks"),
             ]);
         }
+        self.regions.check().map_err(|mistake| vec![mistake])?;
         let mut program = ProgramBuilder::new(claimed);
+        for name in self.regions.names() {
+            program.region(name);
+        }
         let file = program.file(self.file);
         program.places_in(self.unit);
         // By number in the trace, that in the program.
@@ -177,7 +203,9 @@ impl ToProgram {
             |collective: Collective| program.collective(Collective { comm: comm(collective.comm), ..collective });
         let collectives: Vec<u32> = self.listed.into_iter().map(collective).collect();
         let callers = self.callers.map(Gather::finish).unwrap_or_default();
+        let clock = self.ranks.values().next().map_or(Clock::None, |rank| rank.clock);
         for mut rank in self.ranks.into_values() {
+            self.regions.end(&mut rank);
             rank.ops.from_file(file);
             rank.ops.renumber(comm, |number| collectives[number as usize]);
             // A recorder that cannot name a site knows its address, which tells it apart in this run.
@@ -194,7 +222,9 @@ impl ToProgram {
             }
             program.finish_rank(rank.ops);
         }
-        program.build()
+        let mut program = program.build()?;
+        program.recorded = self.regions.recorded(clock);
+        Ok(program)
     }
 
     fn begin(&mut self, header: &Header) -> Result<(), Wrong> {
@@ -220,17 +250,19 @@ impl ToProgram {
             last_end: 0,
             finalize: None,
             computed: 0,
+            borders: Borders::default(),
             requests: FxHashMap::default(),
             communicators: FxHashMap::default(),
             sites: FxHashMap::default(),
             ordinals: FxHashMap::default(),
         };
-        self.ranks.insert(header.rank, rank);
+        let rank = self.ranks.entry(header.rank).or_insert(rank);
+        self.regions.begin(rank, header);
         Ok(())
     }
 
     fn event(&mut self, at: u32, place: u64, event: &Event) -> Result<(), Wrong> {
-        let Self { ranks, made_up, groups, lives, collectives, listed, every_call, .. } = self;
+        let Self { ranks, made_up, groups, lives, collectives, listed, every_call, regions, .. } = self;
         let Some(rank) = ranks.get_mut(&at) else {
             return Err(Wrong::new("no-header", format!("rank {at} calls before its trace begins")));
         };
@@ -243,18 +275,20 @@ impl ToProgram {
         {
             lives.used(number, at, rank.calls, event.call == Call::CommFree);
         }
-        let gap = match event.cpu {
-            Some(cpu) => cpu.saturating_sub(rank.empty_gap),
-            None => event.begin.saturating_sub(rank.last_end),
-        };
+        let gap = rank.gap(event.cpu, event.begin);
+        rank.borders.passed();
         rank.last_end = event.end;
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
         if event.call == Call::Init {
             rank.start = event.end;
+            regions.entered(rank, event, place);
             return Ok(());
         }
         rank.computed += gap;
-        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        regions.computed(rank, gap);
+        rank.leads_to(event.site);
         rank.ops.at_site(event.site);
+        regions.entered(rank, event, place);
         let mut call = InCall { rank, groups, event, place };
         if *every_call {
             call.compute();
@@ -315,6 +349,7 @@ impl ToProgram {
                 }
             }
         }
+        regions.left(rank, event, place);
         Ok(())
     }
 }
@@ -341,9 +376,19 @@ impl Calls for ToProgram {
                     "" => format!("0x{:x}", site.address),
                     name => name.to_owned(),
                 };
+                self.regions.site(&mut known.borders, index, &name);
                 known.sites.insert(index, name);
                 Ok(())
             }
+            Item::Region(index, name) => {
+                let Some(known) = self.ranks.get_mut(&rank) else { return Ok(()) };
+                self.regions.name(&mut known.borders, index, name);
+                Ok(())
+            }
+            Item::Mark(mark) => match self.ranks.get_mut(&rank) {
+                Some(known) => self.regions.mark(known, mark, place),
+                None => Ok(()),
+            },
             Item::Note(..) | Item::End { .. } => Ok(()),
         }
     }
@@ -378,6 +423,16 @@ fn hash_of(communicator: &Communicator) -> u64 {
     hasher.finish()
 }
 
+impl Rank {
+    /// Writes down the computation so far, as of this place.
+    fn compute(&mut self, place: u32) {
+        let computed = std::mem::take(&mut self.computed);
+        if computed > 0 {
+            self.ops.push_at(Op::calc(Time::from_ps(computed as f64 * PS_PER_NS)), place);
+        }
+    }
+}
+
 /// A call of a rank, on its way to operations.
 struct InCall<'a> {
     rank: &'a mut Rank,
@@ -389,10 +444,7 @@ struct InCall<'a> {
 impl InCall<'_> {
     /// Writes down the computation before the call.
     fn compute(&mut self) {
-        let computed = std::mem::take(&mut self.rank.computed);
-        if computed > 0 {
-            self.rank.ops.push_at(Op::calc(Time::from_ps(computed as f64 * PS_PER_NS)), self.place);
-        }
+        self.rank.compute(self.place);
     }
 
     fn push(&mut self, op: Op) -> u32 {

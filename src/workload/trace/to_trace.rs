@@ -71,6 +71,8 @@ impl Calls for ToTrace {
             Item::Header(_) => {}
             Item::Site(index, site) => writer.site(index, site).map_err(failed)?,
             Item::Communicator(index, communicator) => writer.communicator(index, communicator).map_err(failed)?,
+            Item::Region(index, name) => writer.region(index, name).map_err(failed)?,
+            Item::Mark(mark) => writer.mark(mark).map_err(failed)?,
             Item::Note(name, content) => writer.note(name, content).map_err(failed)?,
             Item::Event(event) => writer.event(event).map_err(failed)?,
             Item::End { lost, .. } => {

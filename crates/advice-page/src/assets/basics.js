@@ -64,9 +64,10 @@ const GLYPHS = { communication: "●", completion: "◆", overlap: "≈", forbid
 
 /**
  * What is chosen, and who wants to know. `rank`: -1 is all; `finding`: index, -1 is none; `place`: file and line;
- * `lit`: numbers of the places that are lit in the timeline; `pick`: a span or a message; `path`: whether the critical path is drawn.
+ * `lit`: numbers of the places that are lit in the timeline; `pick`: a span or a message; `path`: whether the critical path is drawn;
+ * `region`: index, -1 is none.
  */
-const state = { rank: -1, finding: -1, file: -1, line: 0, lit: new Set(), pick: null, tab: "timeline", path: false };
+const state = { rank: -1, finding: -1, file: -1, line: 0, lit: new Set(), pick: null, tab: "timeline", path: false, region: -1 };
 const listeners = [];
 const onChange = listener => listeners.push(listener);
 

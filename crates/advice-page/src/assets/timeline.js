@@ -1,7 +1,7 @@
 // The timeline: a row a rank. What is smaller than a pixel is drawn as the shares of its column, from the running sums.
 
 const timeline = (() => {
-  const LABEL = 58, AXIS = 20, MOST_LINES = 3000, MOST_HEIGHT = 8000;
+  const LABEL = 58, AXIS = 20 + regions.height, MOST_LINES = 3000, MOST_HEIGHT = 8000;
   const canvas = $("timeline"), overview = $("overview");
   let from = 0, to = Math.max(1, data.end), row = 20, wide = 1, dirty = false, colours = {}, patterns = {};
   /** Spans of each rank that are lit, their indices ascending. */
@@ -71,6 +71,8 @@ const timeline = (() => {
     ink.fillRect(0, 0, canvas.width, canvas.height);
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     drawAxis(ink);
+    const view = { from, to, toX, left: LABEL, width: plot() };
+    regions.drawBands(ink, view, AXIS - regions.height - 1, colours);
     inView = 0;
     const top = $("rows").scrollTop, bottom = top + $("rows").clientHeight;
     ranks.forEach((spans, rank) => {
@@ -93,6 +95,7 @@ const timeline = (() => {
       if (row >= 8 || rank % Math.ceil(9 / row) === 0) ink.fillText(`${row >= 12 ? "rank " : ""}${rank}`, LABEL - 8, y + row / 2);
     });
     drawMessages(ink);
+    regions.drawVeil(ink, view, AXIS, row * ranks.length, colours);
     drawPath(ink);
     drawPick(ink);
     drawOverview();
@@ -100,6 +103,7 @@ const timeline = (() => {
     canvas.dataset.to = to;
     canvas.dataset.spans = inView;
     canvas.dataset.messages = lines.length;
+    canvas.dataset.region = state.region;
     $("window").textContent = `${moment(from, to - from)} to ${moment(to, to - from)} · ${plural(inView, "span")}` +
       (tooMany ? ` · ${lines.length ? `${count(lines.length)} of ${plural(tooMany, "message")} drawn` : `${plural(tooMany, "message")}: zoom in to see them`}` : lines.length ? ` · ${plural(lines.length, "message")}` : "") +
       (data.stride > 1 ? ` · one message of ${count(data.stride)} is in this page` : "") +
@@ -532,6 +536,7 @@ const timeline = (() => {
     });
     $("pick").textContent = hint;
     measure();
+    regions.setUp(show);
   }
   const hint = "Wheel zooms, dragging moves, a click picks a call or a message and lights its line; a click on a rank's name shows it alone.";
   return { setUp, goTo, choosePick, words, show };

@@ -13,6 +13,7 @@ pub mod opaque;
 pub mod persistent;
 pub mod point_to_point;
 pub mod probes;
+pub mod regions;
 
 /// The recorder, or else the call goes straight to MPI and returns.
 macro_rules! enter {

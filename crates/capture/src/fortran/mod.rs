@@ -193,7 +193,7 @@ macro_rules! export {
 
 // Whatever is recorded from C.
 export! {
-    init init_thread finalize abort
+    init init_thread finalize abort pcontrol
     send bsend ssend rsend isend ibsend issend irsend recv irecv sendrecv sendrecv_replace mrecv imrecv
     send_init bsend_init ssend_init rsend_init recv_init start startall
     wait waitall waitany waitsome test testall testany testsome cancel request_free probe iprobe mprobe improbe

@@ -10,6 +10,7 @@
 
 pub mod communicators;
 mod finish;
+mod marks;
 mod peers;
 pub mod queue;
 pub mod requests;
@@ -35,6 +36,7 @@ use queue::Queue;
 use requests::Requests;
 
 pub use finish::finish;
+pub use marks::control;
 pub use start::{exits, initialised, lazily, wants_recording};
 
 /// Whether calls are recorded.
@@ -121,6 +123,7 @@ pub struct Recorder {
     back: usize,
     memory: Option<Memory>,
     poll: Option<Poll>,
+    marks: marks::Marks,
     directory: PathBuf,
     peers: Option<peers::Peers>,
     /// Start of the stream on the common clock \[ns\].
@@ -148,6 +151,18 @@ pub struct Recorder {
 pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     // SAFETY: bodies hand on what they were given, and have not returned.
     let caller = unsafe { crate::fortran::caller(site) };
+    // SAFETY: promised by the caller.
+    let recorder = unsafe { take(|| _ = OTHER_THREADS.fetch_add(1, Ordering::Relaxed)) }?;
+    recorder.begin(call, caller);
+    Some(recorder)
+}
+
+/// The recorder, where this thread is recorded and comes from the program; `other` is told of one that is not recorded.
+///
+/// # Safety
+/// As of [`enter`].
+#[inline]
+unsafe fn take(other: impl FnOnce()) -> Option<&'static mut Recorder> {
     if STATE.load(Ordering::Relaxed) != ON && !start::lazily() {
         return None;
     }
@@ -156,7 +171,7 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
         Place::Call => return None,
         Place::Elsewhere if !MULTIPLE.load(Ordering::Relaxed) => {}
         Place::Elsewhere => {
-            OTHER_THREADS.fetch_add(1, Ordering::Relaxed);
+            other();
             return None;
         }
     }
@@ -164,9 +179,7 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     BUSY.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     // SAFETY: this is the recorded thread, or the program calls from one at a time; and it is not inside a call.
-    let recorder = unsafe { (*RECORDER.0.get()).as_mut() }?;
-    recorder.begin(call, caller);
-    Some(recorder)
+    unsafe { (*RECORDER.0.get()).as_mut() }
 }
 
 /// The recorder, for the handler of a signal.
@@ -210,7 +223,7 @@ impl Recorder {
         let event = &mut self.event;
         event.call = call;
         event.begin = begin.saturating_sub(self.start);
-        event.cpu = self.reads_cpu.then(|| cpu.saturating_sub(self.cpu));
+        event.cpu = self.reads_cpu.then(|| cpu.saturating_sub(self.cpu) + self.marks.cpu);
         event.flags = Flags::default();
         event.site = site;
         event.comm = 0;
@@ -289,6 +302,7 @@ impl Recorder {
             self.event.end = self.counted;
         }
         self.last_end = self.event.end;
+        self.marks.cpu = 0;
         if let Some(poll) = self.poll.take() {
             self.write(&poll.event);
         }
@@ -310,6 +324,7 @@ impl Recorder {
         }
         let end = clock::monotonic().saturating_sub(self.start);
         let gap = self.event.begin.saturating_sub(self.last_end);
+        self.marks.cpu = 0;
         let folds = self.poll.as_ref().is_some_and(|poll| {
             (poll.event.site, poll.event.call, poll.event.comm) == (self.event.site, self.event.call, self.event.comm)
         });

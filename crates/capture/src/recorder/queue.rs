@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use hayase_trace::{Event, Writer};
+use hayase_trace::{Event, Mark, Writer};
 
 /// Most events that wait: some megabytes.
 const MOST: usize = 1 << 14;
@@ -28,6 +28,8 @@ pub struct Queue {
 struct Waiting {
     event: Event,
     open: bool,
+    /// Borders of regions behind it.
+    marks: Vec<Mark>,
 }
 
 impl Queue {
@@ -75,13 +77,27 @@ impl Queue {
             }
             None => event.clone(),
         };
-        self.waiting.push_back(Waiting { event, open });
+        self.waiting.push_back(Waiting { event, open, marks: Vec::new() });
         if self.waiting.len() > MOST
             && let Some(front) = self.waiting.front_mut()
         {
             front.open = false;
         }
         self.drain(writer)
+    }
+
+    /// Adds a border of a region, behind all events so far.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn mark<W: Write>(&mut self, mark: Mark, writer: &mut Writer<W>) -> io::Result<()> {
+        match self.waiting.back_mut() {
+            Some(last) => {
+                last.marks.push(mark);
+                Ok(())
+            }
+            None => writer.mark(&mark),
+        }
     }
 
     /// The event of this number is known now; nothing happens if it has been written as it was.
@@ -95,9 +111,9 @@ impl Queue {
 
     /// Writes what waits no longer.
     fn drain<W: Write>(&mut self, writer: &mut Writer<W>) -> io::Result<()> {
-        while let Some(Waiting { event, .. }) = self.waiting.pop_front_if(|waiting| !waiting.open) {
+        while let Some(Waiting { event, marks, .. }) = self.waiting.pop_front_if(|waiting| !waiting.open) {
             self.first += 1;
-            let result = writer.event(&event);
+            let result = writer.event(&event).and_then(|()| marks.iter().try_for_each(|mark| writer.mark(mark)));
             if self.spare.len() < 64 {
                 self.spare.push(event);
             }
@@ -127,8 +143,10 @@ mod tests {
         let mut reader = Reader::new(file);
         let mut events = Vec::new();
         while let Some(item) = reader.next().unwrap() {
-            if let Item::Event(event) = item {
-                events.push((event.call, event.peer));
+            match item {
+                Item::Event(event) => events.push((event.call, event.peer)),
+                Item::Mark(_) => events.push((Call::Compute, 99)),
+                _ => {}
             }
         }
         events
@@ -148,6 +166,7 @@ mod tests {
         queue.add(&event(Call::Irecv), &mut writer).unwrap();
         queue.add(&event(Call::Barrier), &mut writer).unwrap();
         queue.resolve(second, |event| event.peer = 2);
+        queue.mark(Mark::default(), &mut writer).unwrap();
         queue.add(&event(Call::Wait), &mut writer).unwrap();
         assert_eq!((queue.len(), writer.events()), (4, 1));
         queue.resolve(first, |event| event.peer = 1);
@@ -156,7 +175,12 @@ mod tests {
         queue.resolve(first, |_| panic!("it has been written"));
         writer.finish().unwrap();
         use Call::{Barrier, Init, Irecv, Wait};
-        assert_eq!(written(&file), [(Init, -1), (Irecv, 1), (Irecv, 2), (Barrier, -1), (Wait, -1), (Wait, -1)]);
+        let marked = (Call::Compute, 99);
+        assert_eq!(
+            written(&file),
+            [(Init, -1), (Irecv, 1), (Irecv, 2), (Barrier, -1), marked, (Wait, -1), (Wait, -1)],
+            "a border keeps its place among them"
+        );
     }
 
     #[test]

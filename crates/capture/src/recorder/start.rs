@@ -169,6 +169,7 @@ fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
         back: caller.back,
         memory: None,
         poll: None,
+        marks: super::marks::Marks::default(),
         peers: None,
         directory,
         start: begin,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use hayase_needs::is_there;
-use hayase_trace::{Communicator, Event, Header, Item, Reader, Site};
+use hayase_trace::{Communicator, Event, Header, Item, Mark, Reader, Site};
 
 /// The MPIs that are tried.
 pub const MPIS: [&str; 2] = ["openmpi", "mpich"];
@@ -67,14 +67,18 @@ pub fn run_compiled(mpi: &str, program: &str, way: &str, how: How) -> Option<Run
     let compiled = Command::new(format!("mpicc.{mpi}"))
         .env("OMPI_CC", compiler)
         .env("MPICH_CC", compiler)
-        .args(["-w", "-pthread"])
+        .args(["-w", "-pthread", concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../include")])
         .args(words)
         .arg("-o")
         .args([&binary, &source])
         .status()
         .unwrap();
     assert!(compiled.success(), "{program}.c does not compile");
+    Some(run_binary(mpi, &binary, folder, how))
+}
 
+/// Runs a program that has been compiled into a folder.
+pub fn run_binary(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: How) -> Run {
     let traces = folder.path().join("run");
     std::fs::create_dir(&traces).unwrap();
     let mut variables: Vec<(String, String)> = vec![
@@ -95,8 +99,8 @@ pub fn run_compiled(mpi: &str, program: &str, way: &str, how: How) -> Option<Run
             command.args(["-env", name, value]);
         }
     }
-    let output = command.arg(&binary).args(how.arguments).output().unwrap();
-    Some(Run { folder, output })
+    let output = command.arg(binary).args(how.arguments).output().unwrap();
+    Run { folder, output }
 }
 
 /// Compiles a source of `tests/fake`.

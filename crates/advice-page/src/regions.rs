@@ -1,0 +1,73 @@
+//! Regions of the program on the page: when they were executed, and which one is looked at first.
+
+use crate::Run;
+
+/// Most executions of all regions together that the page tells apart; beyond, those that are close together are one.
+const MOST: usize = 20_000;
+
+/// A region of the program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Region {
+    pub name: String,
+    /// How often it was executed.
+    pub executions: u64,
+    /// What its executions cover, from when to when \[ns\]; in order, and none touches the next.
+    pub spans: Vec<(u64, u64)>,
+}
+
+impl Run {
+    /// Adds a region, with from when to when each execution was \[ns\].
+    pub fn region(&mut self, name: &str, spans: impl IntoIterator<Item = (u64, u64)>) {
+        let mut spans: Vec<(u64, u64)> = spans.into_iter().map(|(begin, end)| (begin, end.max(begin))).collect();
+        let executions = spans.len() as u64;
+        spans.sort_unstable();
+        self.regions.push(Region { name: name.to_owned(), executions, spans: joined(&spans, 0) });
+        let each = (MOST / self.regions.len()).max(1);
+        for region in &mut self.regions {
+            let mut distance = 1;
+            while region.spans.len() > each {
+                distance *= 2;
+                region.spans = joined(&region.spans, distance);
+            }
+        }
+    }
+
+    /// The region that advice and times are of: the last one of this name.
+    pub fn look_at(&mut self, name: &str) {
+        self.looked_at = self.regions.iter().rposition(|region| region.name == name);
+    }
+}
+
+/// Spans that are no further apart than this \[ns\] are one.
+fn joined(spans: &[(u64, u64)], distance: u64) -> Vec<(u64, u64)> {
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for &(begin, end) in spans {
+        match joined.last_mut() {
+            Some((_, last)) if begin <= last.saturating_add(distance) => *last = end.max(*last),
+            _ => joined.push((begin, end)),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executions_that_touch_are_one_stretch_and_the_page_stays_small() {
+        let mut run = Run::new(1);
+        run.region("solve", [(10, 20), (0, 5), (20, 30), (3, 7)]);
+        assert_eq!(run.regions[0].spans, [(0, 7), (10, 30)]);
+        assert_eq!(run.regions[0].executions, 4);
+        run.region("step", (0..100_000).map(|i| (10 * i, 10 * i + 3)));
+        assert_eq!(run.regions[1].executions, 100_000);
+        assert!(run.regions[1].spans.len() <= MOST / 2);
+        let (first, last) = (run.regions[1].spans[0].0, run.regions[1].spans.last().unwrap().1);
+        assert_eq!((first, last), (0, 999_993));
+        run.look_at("solve");
+        assert_eq!(run.looked_at, Some(0));
+        run.look_at("nothing");
+        assert_eq!(run.looked_at, None);
+    }
+}

@@ -1,0 +1,36 @@
+//! The part of a run that is looked at: a region of the program, or all but its start.
+//!
+//! All of a run is read, since what stands in the way of a communication may lie anywhere. What is said is of the calls of the part.
+
+/// Calls of each rank that belong to the part.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Within {
+    /// By rank: the first event and the one behind the last, ascending.
+    ranks: Vec<Vec<(u64, u64)>>,
+}
+
+impl Within {
+    /// From the first event to before the second, by rank; those of a rank in their order.
+    pub fn new(ranks: Vec<Vec<(u64, u64)>>) -> Self {
+        Self { ranks }
+    }
+
+    /// Whether a call of a rank belongs to it.
+    pub fn has(&self, rank: u32, event: u64) -> bool {
+        let Some(spans) = self.ranks.get(rank as usize) else { return false };
+        spans.get(spans.partition_point(|&(_, end)| end <= event)).is_some_and(|&(first, _)| first <= event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_belongs_to_the_part_from_its_first_to_before_its_end() {
+        let within = Within::new(vec![vec![(2, 4), (6, 6), (7, u64::MAX)], vec![]]);
+        let events: Vec<u64> = (0..10).filter(|&event| within.has(0, event)).collect();
+        assert_eq!(events, [2, 3, 7, 8, 9]);
+        assert!(!within.has(1, 0) && !within.has(2, 0));
+    }
+}

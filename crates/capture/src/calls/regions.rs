@@ -1,0 +1,142 @@
+//! `MPI_Pcontrol`: the program says which part of it is which.
+//!
+//! | call | means |
+//! |---|---|
+//! | `MPI_Pcontrol(1, "name")`, `MPI_Pcontrol(-1, "name")` | the region of this name begins, ends (as for IPM and others) |
+//! | `MPI_Pcontrol(1)`, `MPI_Pcontrol(0)` | the region `pcontrol` begins, unless it has; ends, if it has begun |
+//! | `MPI_Pcontrol(2)` | what was recorded is written to the file |
+//! | `MPI_Pcontrol(n)`, `MPI_Pcontrol(-n)` from 3 on | the region `pcontrol-n` begins, ends: for Fortran, which passes a level alone |
+//!
+//! Everything is recorded at any level: a replay needs both ends of every message. The function has variable arguments, and whether there is a
+//! second one nobody says. So it is looked at for levels 1 and -1 from C alone, and taken for a name only if it points at a short text;
+//! the system is asked for the bytes, which may not be there.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use hayase_mpi::SUCCESS;
+
+use crate::entry::export;
+use crate::{fortran, mpi, recorder};
+
+export! {
+    MPI_Pcontrol 2 pcontrol;
+}
+
+/// Most bytes of a name, with the zero at its end.
+const LONGEST: usize = 256;
+
+/// The least that the system may take for a page of memory \[B\].
+const PAGE: usize = 4096;
+
+/// `MPI_Pcontrol`. On the machines that are known, arguments of a variable number are passed as those of a fixed number.
+///
+/// # Safety
+/// As MPI has it.
+pub unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize) -> c_int {
+    static FUNCTION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+    let caller = fortran::caller(site);
+    let from_c = caller == site;
+    let text = || if from_c && matches!(level, 1 | -1) { text_at(name as usize) } else { None };
+    let pass = || {
+        let mut function = FUNCTION.load(Ordering::Relaxed);
+        if function.is_null() {
+            function = mpi::beneath("PMPI_Pcontrol");
+            FUNCTION.store(function, Ordering::Relaxed);
+        }
+        if function.is_null() {
+            return SUCCESS;
+        }
+        // SAFETY: the function of this name has these arguments.
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int, ...) -> c_int>(function)(level, name) }
+    };
+    // SAFETY: the recorder is not entered again before this returns.
+    unsafe { recorder::control(level, text, pass, caller) }
+}
+
+/// The short printable text at an address; `None` if there is none, or nothing at all.
+fn text_at(address: usize) -> Option<String> {
+    if address < PAGE {
+        return None;
+    }
+    let mut bytes = [0; LONGEST];
+    let count = copied(address, &mut bytes)?;
+    let length = bytes[..count].iter().position(|&byte| byte == 0).filter(|&length| length > 0)?;
+    let text = std::str::from_utf8(&bytes[..length]).ok()?;
+    (!text.chars().any(char::is_control)).then(|| text.to_owned())
+}
+
+/// Copies bytes from an address, of which any number may not be there; how many are.
+fn copied(address: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
+    // A piece is copied whole or not at all.
+    let first = (PAGE - address % PAGE).min(LONGEST);
+    let piece = |from: usize, length| libc::iovec { iov_base: from as *mut c_void, iov_len: length };
+    let local = piece(bytes.as_mut_ptr() as usize, LONGEST);
+    let remote = [piece(address, first), piece(address.checked_add(first)?, LONGEST - first)];
+    // SAFETY: the room is as large as is said; what is read is looked at by the system alone.
+    let count = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, remote.as_ptr(), 2, 0) };
+    if count >= 0 {
+        return usize::try_from(count).ok();
+    }
+    match std::io::Error::last_os_error().raw_os_error() {
+        // Not allowed here, as in some containers.
+        Some(libc::ENOSYS | libc::EPERM) => piped(address, first, bytes),
+        _ => None,
+    }
+}
+
+/// The same through a pipe, which refuses what cannot be read.
+fn piped(address: usize, length: usize, bytes: &mut [u8; LONGEST]) -> Option<usize> {
+    let mut ends = [0; 2];
+    // SAFETY: there is room for two ends; they are closed below, and the system alone reads at the address.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) != 0 {
+            return None;
+        }
+        let written = libc::write(ends[1], address as *const c_void, length);
+        let read = if written > 0 { libc::read(ends[0], bytes.as_mut_ptr().cast(), LONGEST) } else { 0 };
+        libc::close(ends[0]);
+        libc::close(ends[1]);
+        usize::try_from(read).ok().filter(|&read| read > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_read_and_anything_else_is_not() {
+        let at = |text: &[u8]| text_at(text.as_ptr() as usize);
+        assert_eq!(at(b"solve\0 and more"), Some("solve".to_owned()));
+        assert_eq!(at("Löser\0".as_bytes()), Some("Löser".to_owned()));
+        for wrong in [&b"\0"[..], b"line\nline\0", b"\xff\xfe\0", b"\x01\0"] {
+            assert_eq!(at(wrong), None, "{wrong:?}");
+        }
+        assert_eq!(at(&[b'a'; 2 * LONGEST]), None, "it does not end");
+        for nothing in [0, 1, 64, usize::MAX, usize::MAX - 3, 1 << 60, PAGE] {
+            assert_eq!(text_at(nothing), None, "{nothing:#x}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_ends_with_its_page_is_read_whatever_comes_behind() {
+        for read in [copied as fn(usize, &mut [u8; LONGEST]) -> Option<usize>, |at, bytes| piped(at, 6, bytes)] {
+            // SAFETY: two pages, of which the second is taken away; the first is written to within its length.
+            let address = unsafe {
+                let protection = libc::PROT_READ | libc::PROT_WRITE;
+                let pages = libc::mmap(null_mut(), 2 * PAGE, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
+                assert_ne!(pages, libc::MAP_FAILED);
+                assert_eq!(libc::munmap(pages.add(PAGE), PAGE), 0);
+                let at = pages.cast::<u8>().add(PAGE - 6);
+                at.copy_from(b"solve\0".as_ptr(), 6);
+                at as usize
+            };
+            let mut bytes = [1; LONGEST];
+            assert_eq!(read(address, &mut bytes), Some(6));
+            assert_eq!(&bytes[..6], b"solve\0");
+            assert_eq!(read(address + 6, &mut bytes), None, "there is nothing");
+        }
+    }
+}
