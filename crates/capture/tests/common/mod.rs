@@ -159,6 +159,10 @@ pub struct Stream {
     pub communicators: Vec<(u32, Communicator)>,
     pub sites: Vec<u64>,
     pub whole_sites: Vec<Site>,
+    /// Names of regions, by index.
+    pub regions: Vec<String>,
+    /// Borders of regions, each with the number of events before it.
+    pub marks: Vec<(usize, Mark)>,
     pub notes: Vec<(String, String)>,
     pub ended: bool,
     pub lost: u64,
@@ -218,6 +222,11 @@ impl Run {
                     stream.sites.push(site.address);
                     stream.whole_sites.push(site.clone());
                 }
+                Item::Region(index, name) => {
+                    assert_eq!(index as usize, stream.regions.len());
+                    stream.regions.push(name.into());
+                }
+                Item::Mark(mark) => stream.marks.push((stream.events.len(), *mark)),
                 Item::Note(name, text) => {
                     stream.notes.push((name.into(), String::from_utf8_lossy(text).into_owned()));
                 }
