@@ -14,6 +14,8 @@ mod measure;
 mod mistakes;
 mod predict;
 mod record;
+#[cfg(target_os = "linux")]
+mod regions;
 mod replay;
 mod run;
 mod trace;
