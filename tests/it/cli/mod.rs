@@ -16,6 +16,8 @@ mod mistakes;
 mod paths;
 mod predict;
 mod record;
+#[cfg(target_os = "linux")]
+mod regions;
 mod replay;
 mod run;
 mod trace;
