@@ -2,8 +2,14 @@
 //!
 //! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access.
 //! Programs are linked with Hayase's library in the place of the one that looks for races. What else is changed makes the
-//! accesses of the program those of its source: one vector instruction for four elements, a copy that the compiler writes out as
-//! instructions of its own, and a read that it thinks is covered by the write after it would not be seen.
+//! accesses of the program those of its source, each where it stands there. A vector instruction for four elements, a copy that the
+//! compiler writes out as instructions of its own, a read that is covered by the write before it, a store that is moved out of its loop
+//! would not be seen, or not where it belongs.
+//!
+//! gcc instruments late, so every pass before that is one too many: of all levels `-Og` has the fewest, and those of them that touch
+//! loads and stores have options ([`GNU_PASSES`]). What remains (inlining, registers for variables) moves no access. clang instruments after
+//! everything else and has no such options: only `-O0` leaves accesses as they are. A test compiles random programs in both ways
+//! (`crates/memory/tests/differential`).
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -76,6 +82,49 @@ const QUESTIONS: &[&str] =
 /// Options whose value is the next argument, which is therefore no input.
 const WITH_VALUE: &[&str] = &["-o", "-I", "-L", "-x", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-J"];
 
+/// Passes of gcc that move, merge, widen or remove loads and stores before they are instrumented, or that make two instructions of one,
+/// and the first version that knows the option.
+///
+/// Those after the first line do not run at `-Og`, but for functions whose source asks for another level.
+const GNU_PASSES: &[(&str, u32)] = &[
+    ("tree-fre", 4),
+    ("tree-dse", 4),
+    ("tree-dce", 4),
+    ("tree-sra", 4),
+    ("tree-forwprop", 4),
+    ("tree-phiprop", 4),
+    ("tree-bit-ccp", 4),
+    ("tree-vrp", 4),
+    ("thread-jumps", 4),
+    ("ssa-phiopt", 5),
+    ("optimize-sibling-calls", 4),
+    ("ipa-pure-const", 4),
+    ("ipa-reference", 4),
+    ("ipa-modref", 11),
+    ("optimize-strlen", 4),
+    // From here on: not at -Og.
+    ("tree-pre", 4),
+    ("tree-loop-im", 4),
+    ("move-loop-stores", 12),
+    ("tree-loop-optimize", 4),
+    ("tree-loop-distribute-patterns", 4),
+    ("tree-sink", 4),
+    ("tree-dominator-opts", 4),
+    ("tree-ch", 4),
+    ("tree-cselim", 4),
+    ("tree-switch-conversion", 4),
+    ("tree-tail-merge", 4),
+    ("tree-slsr", 4),
+    ("tree-vectorize", 4),
+    ("code-hoisting", 7),
+    ("split-paths", 6),
+    ("store-merging", 7),
+    ("ipa-sra", 4),
+    ("ipa-cp", 4),
+    ("ipa-icf", 5),
+    ("partial-inlining", 4),
+];
+
 /// The arguments of a compiler of this family, with the instrumentation; `folder` is that of
 /// [`place_for_linking`](super::library::Library::place_for_linking).
 ///
@@ -99,6 +148,10 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     let links = !is_any(NO_LINK);
 
     let mut rewritten = Rewritten::default();
+    let level = match family {
+        Family::Gnu { .. } => "-Og",
+        Family::Clang => "-O0",
+    };
     let mut optimises = false;
     let mut value_of_another = false;
     for argument in arguments {
@@ -109,12 +162,14 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
         }
         match option.as_str() {
             "-static" | "--static" | "-static-pie" if links => return Err(Refused::Static { option }),
-            "-O2" | "-O3" | "-O4" | "-Os" | "-Oz" | "-Ofast" => {
+            "-O" | "-O1" | "-O2" | "-O3" | "-O4" | "-Og" | "-Os" | "-Oz" | "-Ofast" => {
                 optimises = true;
-                rewritten
-                    .changes
-                    .push(format!("-O1 in the place of {option}, so that each access is one of the source"));
-                rewritten.arguments.push("-O1".into());
+                if option != level {
+                    rewritten
+                        .changes
+                        .push(format!("{level} in the place of {option}, so that each access is one of the source"));
+                }
+                rewritten.arguments.push(level.into());
                 if option == "-Ofast" {
                     rewritten.arguments.push("-ffast-math".into());
                 }
@@ -134,22 +189,27 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     }
     let add = &mut rewritten.arguments;
     if !optimises {
-        add.push("-O1".into());
+        add.push(level.into());
     }
     if !arguments.iter().any(|argument| text(argument).starts_with("-g")) {
         add.push("-g".into());
     }
-    add.push("-fsanitize=thread".into());
+    // The frame pointer tells where a function's variables end.
+    add.extend(["-fsanitize=thread", "-fno-omit-frame-pointer"].map(OsString::from));
     match family {
         Family::Gnu { version, fortran } => {
-            if version >= 11 {
-                add.extend(["--param".into(), "tsan-instrument-func-entry-exit=0".into()]);
-            }
+            let passes = GNU_PASSES.iter().filter(|&&(_, since)| version >= since);
+            add.extend(passes.map(|(pass, _)| format!("-fno-{pass}").into()));
             if cfg!(target_arch = "x86_64") {
                 // Copies of fixed size become calls, which are seen, and not loops of one instruction.
                 add.extend(["memcpy", "memset"].map(|f| format!("-m{f}-strategy=libcall:-1:noalign").into()));
             }
-            if !fortran {
+            if fortran {
+                add.push("-fno-frontend-optimize".into());
+                if version >= 8 {
+                    add.push("-fno-frontend-loop-interchange".into());
+                }
+            } else {
                 add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
             }
             if links {
@@ -166,9 +226,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
             add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
             // clang complains of them where there is nothing to compile.
             if has(arguments, |input| !is_object(input)) {
-                for option in ["-tsan-instrument-read-before-write=1", "-tsan-instrument-func-entry-exit=0"] {
-                    add.extend(["-mllvm".into(), option.into()]);
-                }
+                add.extend(["-mllvm", "-tsan-instrument-read-before-write=1"].map(OsString::from));
             }
             if links {
                 add.push("-fno-sanitize-link-runtime".into());

@@ -3,6 +3,7 @@
 //! The names and arguments are those of the thread sanitizer's interface, which gcc (12), gfortran and clang (14) share. The
 //! return address tells which instruction of the program it is.
 
+use crate::frames;
 use crate::module;
 use crate::recorder::key;
 use crate::state;
@@ -142,7 +143,35 @@ pub unsafe extern "C" fn __tsan_write_range_pc(address: u64, size: u64, place: u
     unsafe { range::<true>(address, size, place) }
 }
 
-/// Functions that tell nothing about memory: which function is entered or left, what races are to be ignored.
+/// A function is entered, which was called from the address given.
+///
+/// # Safety
+/// Called by instrumented functions before anything else that they are written to do.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_func_entry(_: u64) {
+    #[cfg(target_arch = "x86_64")]
+    core::arch::naked_asm!(
+        "mov rsi, [rsp]", "lea rdx, [rsp + 8]", "mov rcx, rbp", "jmp {body}", body = sym frames::enter
+    );
+    #[cfg(target_arch = "aarch64")]
+    core::arch::naked_asm!("mov x1, x30", "mov x2, sp", "mov x3, x29", "b {body}", body = sym frames::enter);
+}
+
+/// A function is left.
+///
+/// # Safety
+/// Called by instrumented functions after all else that they are written to do.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_func_exit() {
+    #[cfg(target_arch = "x86_64")]
+    core::arch::naked_asm!("mov rdi, [rsp]", "lea rsi, [rsp + 8]", "jmp {body}", body = sym frames::leave);
+    #[cfg(target_arch = "aarch64")]
+    core::arch::naked_asm!("mov x0, x30", "mov x1, sp", "b {body}", body = sym frames::leave);
+}
+
+/// Functions that tell nothing about memory: what races are to be ignored.
 macro_rules! nothing {
     ($($name:ident)*) => {$(
         /// Called by instrumented programs; does nothing.
@@ -155,7 +184,6 @@ macro_rules! nothing {
 }
 
 nothing! {
-    __tsan_func_entry __tsan_func_exit
     __tsan_ignore_thread_begin __tsan_ignore_thread_end
     __tsan_acquire __tsan_release
     __tsan_mutex_create __tsan_mutex_destroy __tsan_mutex_pre_lock __tsan_mutex_post_lock
