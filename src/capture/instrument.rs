@@ -305,7 +305,8 @@ mod tests {
     fn libraries_are_named_only_where_something_is_linked() {
         for family in [GNU, Family::Clang] {
             let compiled = rewritten(family, "-c a.c -o a.o").unwrap().0;
-            assert!(compiled.starts_with("-c a.c -o a.o -O1 -g -fsanitize=thread "), "{compiled}");
+            let level = if family == GNU { "-Og" } else { "-O0" };
+            assert!(compiled.starts_with(&format!("-c a.c -o a.o {level} -g -fsanitize=thread ")), "{compiled}");
             assert!(!compiled.contains("/lib,x"), "{compiled}");
             let linked = rewritten(family, "a.o -lm").unwrap().0;
             assert!(!linked.contains("-mllvm"), "{linked}");
@@ -315,11 +316,16 @@ mod tests {
 
     #[test]
     fn optimisation_that_hides_accesses_is_taken_back_and_said() {
-        assert!(rewritten(GNU, "a.c -O3 -march=native").unwrap().0.starts_with("a.c -O1 -march=native -g "));
+        assert!(rewritten(GNU, "a.c -O3 -march=native").unwrap().0.starts_with("a.c -Og -march=native -g "));
+        assert!(rewritten(Family::Clang, "a.c -O1").unwrap().0.starts_with("a.c -O0 -g "));
+        assert_eq!(rewritten(GNU, "a.c -Og").unwrap().1, 0);
         assert_eq!(rewritten(GNU, "a.c -O3 -ftree-vectorize").unwrap().1, 2);
-        assert!(rewritten(GNU, "a.c -Ofast").unwrap().0.starts_with("a.c -O1 -ffast-math -g "));
+        assert!(rewritten(GNU, "a.c -Ofast").unwrap().0.starts_with("a.c -Og -ffast-math -g "));
         assert_eq!(rewritten(GNU, "a.c -O0").unwrap().1, 0);
         assert!(rewritten(GNU, "a.c -O0 -g3").unwrap().0.starts_with("a.c -O0 -g3 -fsanitize"));
+        let old = Family::Gnu { version: 6, fortran: false };
+        let has = |family, option| rewritten(family, "a.c").unwrap().0.contains(option);
+        assert!(has(GNU, " -fno-tree-fre ") && has(GNU, " -fno-move-loop-stores ") && !has(old, "-move-loop-stores"));
         // A file that is called so is no option.
         assert_eq!(rewritten(GNU, "a.c -o -O3").unwrap().1, 0);
     }
