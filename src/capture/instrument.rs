@@ -1,7 +1,7 @@
 //! Compiling programs so that they tell which memory they access.
 //!
-//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access.
-//! Programs are linked with Hayase's library in the place of the one that looks for races. What else is changed makes the
+//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access; clang's leaves out
+//! arrays on the stack, so of clang the one for addresses in kernels is taken (`-fsanitize=kernel-address`). Programs are linked with Hayase's library in the place of the one that looks for races. What else is changed makes the
 //! accesses of the program those of its source, each where it stands there. A vector instruction for four elements, a copy that the
 //! compiler writes out as instructions of its own, a read that is covered by the write before it, a store that is moved out of its loop
 //! would not be seen, or not where it belongs.
@@ -25,15 +25,18 @@ pub enum Family {
         fortran: bool,
     },
     /// clang, clang++.
-    Clang,
+    Clang {
+        /// The first number of its version.
+        version: u32,
+    },
 }
 
 impl Family {
     /// The family of the compiler that answers `--version` so; `None`: it is not known to have the instrumentation.
     pub fn of(answer: &str) -> Option<Self> {
         let first = answer.lines().next().unwrap_or_default();
-        if first.contains("clang version") {
-            return Some(Self::Clang);
+        if let Some((_, version)) = first.split_once("clang version ") {
+            return Some(Self::Clang { version: version.split('.').next()?.parse().ok()? });
         }
         let fortran = first.starts_with("GNU Fortran");
         // "true (GNU coreutils) 8.32" is of the same foundation.
@@ -81,6 +84,18 @@ const QUESTIONS: &[&str] =
     &["--version", "-v", "-V", "-###", "-show", "--show", "--showme", "-compile_info", "-link_info", "--help"];
 /// Options whose value is the next argument, which is therefore no input.
 const WITH_VALUE: &[&str] = &["-o", "-I", "-L", "-x", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-J"];
+
+/// What clang's instrumentation for addresses in kernels is to do: call a function of ours at each access of memory that can leave its
+/// function, and nothing else; and the first version that knows the option.
+const CLANG_OPTIONS: &[(&str, u32)] = &[
+    ("-asan-instrumentation-with-call-threshold=0", 4),
+    ("-asan-memory-access-callback-prefix=__hayase_", 4),
+    ("-asan-max-ins-per-bb=2000000000", 4),
+    ("-asan-stack=0", 4),
+    ("-asan-globals=0", 4),
+    ("-asan-opt=0", 4),
+    ("-asan-use-stack-safety=0", 14),
+];
 
 /// Passes of gcc that move, merge, widen or remove loads and stores before they are instrumented, or that make two instructions of one,
 /// and the first version that knows the option.
@@ -150,7 +165,7 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     let mut rewritten = Rewritten::default();
     let level = match family {
         Family::Gnu { .. } => "-Og",
-        Family::Clang => "-O0",
+        Family::Clang { .. } => "-O0",
     };
     let mut optimises = false;
     let mut value_of_another = false;
@@ -179,8 +194,10 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
                 rewritten.changes.push(format!("{option} left out, so that each access is one of the source"));
                 continue;
             }
+            // It is asked for below, or another.
+            "-fsanitize=thread" => continue,
             _ if option.starts_with("-O") => optimises = true,
-            _ if option.starts_with("-fsanitize=") && option != "-fsanitize=thread" => {
+            _ if option.starts_with("-fsanitize=") => {
                 return Err(Refused::Sanitizer { option });
             }
             _ => {}
@@ -195,9 +212,10 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
         add.push("-g".into());
     }
     // The frame pointer tells where a function's variables end.
-    add.extend(["-fsanitize=thread", "-fno-omit-frame-pointer"].map(OsString::from));
+    add.push("-fno-omit-frame-pointer".into());
     match family {
         Family::Gnu { version, fortran } => {
+            add.push("-fsanitize=thread".into());
             let passes = GNU_PASSES.iter().filter(|&&(_, since)| version >= since);
             add.extend(passes.map(|(pass, _)| format!("-fno-{pass}").into()));
             if cfg!(target_arch = "x86_64") {
@@ -222,14 +240,15 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
                 add.extend([before, library]);
             }
         }
-        Family::Clang => {
+        Family::Clang { version } => {
+            add.extend(["-fsanitize=kernel-address", "-finstrument-functions"].map(OsString::from));
             add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
             // clang complains of them where there is nothing to compile.
             if has(arguments, |input| !is_object(input)) {
-                add.extend(["-mllvm", "-tsan-instrument-read-before-write=1"].map(OsString::from));
+                let options = CLANG_OPTIONS.iter().filter(|&&(_, since)| version >= since);
+                add.extend(options.flat_map(|&(option, _)| ["-mllvm", option]).map(OsString::from));
             }
             if links {
-                add.push("-fno-sanitize-link-runtime".into());
                 add.push(folder.join("libhayase_memory.so").into());
             }
         }
@@ -266,6 +285,7 @@ mod tests {
 
     const GCC: &str = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
     const GNU: Family = Family::Gnu { version: 12, fortran: false };
+    const CLANG: Family = Family::Clang { version: 14 };
 
     fn rewritten(family: Family, arguments: &str) -> Result<(String, usize), Refused> {
         let arguments: Vec<OsString> = arguments.split_whitespace().map(OsString::from).collect();
@@ -287,7 +307,7 @@ mod tests {
             Family::of("cc (GCC) 9.5.0\n Free Software Foundation"),
             Some(Family::Gnu { version: 9, fortran: false })
         );
-        assert_eq!(Family::of("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu"), Some(Family::Clang));
+        assert_eq!(Family::of("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu"), Some(CLANG));
         assert_eq!(Family::of("nvfortran 23.1-0 64-bit target"), None);
         assert_eq!(Family::of(""), None);
     }
@@ -303,10 +323,10 @@ mod tests {
 
     #[test]
     fn libraries_are_named_only_where_something_is_linked() {
-        for family in [GNU, Family::Clang] {
+        for family in [GNU, CLANG] {
             let compiled = rewritten(family, "-c a.c -o a.o").unwrap().0;
             let level = if family == GNU { "-Og" } else { "-O0" };
-            assert!(compiled.starts_with(&format!("-c a.c -o a.o {level} -g -fsanitize=thread ")), "{compiled}");
+            assert!(compiled.starts_with(&format!("-c a.c -o a.o {level} -g -fno-omit-frame-pointer -fsanitize=")), "{compiled}");
             assert!(!compiled.contains("/lib,x"), "{compiled}");
             let linked = rewritten(family, "a.o -lm").unwrap().0;
             assert!(!linked.contains("-mllvm"), "{linked}");
@@ -317,12 +337,12 @@ mod tests {
     #[test]
     fn optimisation_that_hides_accesses_is_taken_back_and_said() {
         assert!(rewritten(GNU, "a.c -O3 -march=native").unwrap().0.starts_with("a.c -Og -march=native -g "));
-        assert!(rewritten(Family::Clang, "a.c -O1").unwrap().0.starts_with("a.c -O0 -g "));
+        assert!(rewritten(CLANG, "a.c -O1").unwrap().0.starts_with("a.c -O0 -g "));
         assert_eq!(rewritten(GNU, "a.c -Og").unwrap().1, 0);
         assert_eq!(rewritten(GNU, "a.c -O3 -ftree-vectorize").unwrap().1, 2);
         assert!(rewritten(GNU, "a.c -Ofast").unwrap().0.starts_with("a.c -Og -ffast-math -g "));
         assert_eq!(rewritten(GNU, "a.c -O0").unwrap().1, 0);
-        assert!(rewritten(GNU, "a.c -O0 -g3").unwrap().0.starts_with("a.c -O0 -g3 -fsanitize"));
+        assert!(rewritten(GNU, "a.c -O0 -g3").unwrap().0.starts_with("a.c -O0 -g3 -fno-omit-frame-pointer "));
         let old = Family::Gnu { version: 6, fortran: false };
         let has = |family, option| rewritten(family, "a.c").unwrap().0.contains(option);
         assert!(has(GNU, " -fno-tree-fre ") && has(GNU, " -fno-move-loop-stores ") && !has(old, "-move-loop-stores"));
