@@ -326,7 +326,10 @@ mod tests {
         for family in [GNU, CLANG] {
             let compiled = rewritten(family, "-c a.c -o a.o").unwrap().0;
             let level = if family == GNU { "-Og" } else { "-O0" };
-            assert!(compiled.starts_with(&format!("-c a.c -o a.o {level} -g -fno-omit-frame-pointer -fsanitize=")), "{compiled}");
+            assert!(
+                compiled.starts_with(&format!("-c a.c -o a.o {level} -g -fno-omit-frame-pointer -fsanitize=")),
+                "{compiled}"
+            );
             assert!(!compiled.contains("/lib,x"), "{compiled}");
             let linked = rewritten(family, "a.o -lm").unwrap().0;
             assert!(!linked.contains("-mllvm"), "{linked}");

@@ -79,7 +79,8 @@ impl Past {
 
     /// The accesses of the newest interval.
     pub fn accesses(&self) -> &Accesses {
-        static NONE: Accesses = Accesses { pieces: Vec::new(), frames: Vec::new(), opaque: Vec::new(), count: 0, weight: 0 };
+        static NONE: Accesses =
+            Accesses { pieces: Vec::new(), frames: Vec::new(), opaque: Vec::new(), count: 0, weight: 0 };
         self.entries.back().and_then(|entry| entry.accesses.as_ref()).unwrap_or(&NONE)
     }
 

@@ -136,7 +136,8 @@ pub(crate) extern "C" fn enter(caller: usize, place: usize, low: usize, pointer:
     let bound = parent.map_or(TOP.load(Ordering::Relaxed), |(low, _)| low);
     let high = frame_end(caller, low, pointer, bound);
     let recorded = state::is_recorded();
-    let foreign = if !recorded || IN_CALL.load(Ordering::Relaxed) || stack.is_instrumented(caller, parent.map(|p| p.1)) {
+    let foreign = if !recorded || IN_CALL.load(Ordering::Relaxed) || stack.is_instrumented(caller, parent.map(|p| p.1))
+    {
         0
     } else {
         caller

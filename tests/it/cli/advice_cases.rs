@@ -15,14 +15,14 @@ use hayase_advice::model::{
 use super::Desk;
 
 /// A compiler under an MPI.
-struct Chain {
-    compiler: &'static str,
-    mpi: &'static str,
+pub struct Chain {
+    pub compiler: &'static str,
+    pub mpi: &'static str,
 }
 
 impl Chain {
     /// Whether all of it is here; says what is not.
-    fn is_here(&self) -> bool {
+    pub fn is_here(&self) -> bool {
         let launcher = format!("mpirun.{}", self.mpi);
         for tool in [self.compiler, launcher.as_str()] {
             if !Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {

@@ -208,7 +208,8 @@ impl Recorder {
             ["hayase_memory_start", "hayase_memory_call", "hayase_memory_back", "hayase_memory_stop"].map(mpi::symbol);
         if symbols.iter().any(|symbol| symbol.is_null()) {
             if self.rank == 0 {
-                let why = if symbols[0].is_null() { "was not compiled for it" } else { "was compiled by an older hayase cc" };
+                let why =
+                    if symbols[0].is_null() { "was not compiled for it" } else { "was compiled by an older hayase cc" };
                 eprintln!("hayase: memory accesses are not recorded: the program {why}");
             }
             return;

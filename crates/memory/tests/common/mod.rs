@@ -41,7 +41,6 @@ pub fn is_there(compiler: &str) -> bool {
     there
 }
 
-
 /// Puts the library into a folder, with what compilers look for beside it.
 pub fn place(folder: &Path) {
     fs::copy(library(), folder.join("libhayase_memory.so")).unwrap();

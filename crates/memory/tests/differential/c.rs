@@ -34,20 +34,24 @@ pub fn text(program: &Program) -> String {
             _ => writeln!(out, "{element} {name}[{rows}][{columns}];"),
         };
     }
-    for (name, kind) in [("double", "double"), ("float", "float"), ("int", "int"), ("short", "short"), ("char", "signed char")] {
+    for (name, kind) in
+        [("double", "double"), ("float", "float"), ("int", "int"), ("short", "short"), ("char", "signed char")]
+    {
         let _ = writeln!(
             out,
             "static inline void walk_{name}({kind} *p, int n, int step) {{\n    \
              for (int i = 0; i < n; i++) p[i * step] = ({kind})(p[i * step] * 0.5 + 1);\n}}"
         );
     }
-    out.push_str("static void axpy(double *to, const double *from, int n) {\n    while (n-- > 0) *to++ += *from++;\n}\n");
+    out.push_str(
+        "static void axpy(double *to, const double *from, int n) {\n    while (n-- > 0) *to++ += *from++;\n}\n",
+    );
     let mut shown = program.objects.len();
     for case in &program.cases {
         let mut objects = program.objects.clone();
         objects.extend(case.objects.iter().cloned());
         let mut writer = Writer { out, objects, indent: 1, labels: Vec::new(), count: 0 };
-        writer.case(case, program.objects.len(), shown);
+        writer.case(case, shown);
         shown += case.objects.len();
         out = writer.out;
     }
@@ -91,7 +95,7 @@ impl Writer {
         let _ = writeln!(self.out, "{:1$}{text}", "", 4 * self.indent);
     }
 
-    fn case(&mut self, case: &Case, globals: usize, shown: usize) {
+    fn case(&mut self, case: &Case, shown: usize) {
         let parameter = case.objects.iter().find(|object| object.home == Home::Value);
         let parameter = parameter.map_or("void".to_owned(), |object| format!("{} x", element(object.element)));
         let _ = writeln!(self.out, "static void case_{}({parameter}) {{", case.number);
@@ -107,7 +111,6 @@ impl Writer {
         }
         self.line("double sum = 0;");
         self.line("next();");
-        debug_assert!(globals <= self.objects.len());
         self.block(&case.body);
         for index in 0..case.objects.len() {
             self.line(&format!("gone({});", shown + index));
@@ -208,7 +211,7 @@ impl Writer {
                 let label = self.labels.last().expect("in a loop");
                 self.line(&format!("if ({}) goto out{label};", self.condition(condition)));
             }
-            Statement::Switch(affine, _, ways) => {
+            Statement::Switch(affine, ways) => {
                 self.line(&format!("switch ({}) {{", Self::affine(affine)));
                 for (value, way) in ways.iter().enumerate() {
                     self.line(&format!("case {value}: {{"));

@@ -50,9 +50,13 @@ pub fn text(program: &Program) -> String {
         };
     }
     out.push_str("end module\nmodule cases\n  use marks\n  use objects\ncontains\n");
-    for (name, kind) in
-        [("double", "real(8)"), ("float", "real(4)"), ("int", "integer(4)"), ("short", "integer(2)"), ("char", "integer(1)")]
-    {
+    for (name, kind) in [
+        ("double", "real(8)"),
+        ("float", "real(4)"),
+        ("int", "integer(4)"),
+        ("short", "integer(2)"),
+        ("char", "integer(1)"),
+    ] {
         let _ = writeln!(
             out,
             "  subroutine walk_{name}(p, n, step)\n    {kind} :: p(*)\n    integer :: n, step, i\n    \

@@ -166,7 +166,7 @@ impl Walk {
                 return self.block(block);
             }
             Statement::Break(condition) => return self.decide(condition),
-            Statement::Switch(affine, _, ways) => return self.block(&ways[self.affine(affine)]),
+            Statement::Switch(affine, ways) => return self.block(&ways[self.affine(affine)]),
             Statement::Loop { variable, from, to, step, down, body } => {
                 let end = match to {
                     Bound::Constant(end) => *end,

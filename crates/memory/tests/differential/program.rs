@@ -155,17 +155,41 @@ pub enum Statement {
     If(Condition, Vec<Statement>, Vec<Statement>),
     /// Leaves the innermost loop.
     Break(Condition),
-    Switch(Affine, usize, Vec<Vec<Statement>>),
-    Loop { variable: usize, from: usize, to: Bound, step: usize, down: bool, body: Vec<Statement> },
+    Switch(Affine, Vec<Vec<Statement>>),
+    Loop {
+        variable: usize,
+        from: usize,
+        to: Bound,
+        step: usize,
+        down: bool,
+        body: Vec<Statement>,
+    },
     /// From an array to another: elements, by a function or as a section.
-    Copy { to: (usize, usize), from: (usize, usize), count: usize },
-    Fill { to: (usize, usize), count: usize },
+    Copy {
+        to: (usize, usize),
+        from: (usize, usize),
+        count: usize,
+    },
+    Fill {
+        to: (usize, usize),
+        count: usize,
+    },
     /// A whole structure.
     Whole(Place, Place),
     /// `to[i] = to[i] / 2 + 1` along a pointer; in another function where `apart`.
-    Walk { object: usize, from: usize, count: usize, step: usize, apart: bool },
+    Walk {
+        object: usize,
+        from: usize,
+        count: usize,
+        step: usize,
+        apart: bool,
+    },
     /// `to[from + i] += source[other + i]` in another function.
-    Axpy { to: (usize, usize), from: (usize, usize), count: usize },
+    Axpy {
+        to: (usize, usize),
+        from: (usize, usize),
+        count: usize,
+    },
     Mark,
 }
 
@@ -197,13 +221,8 @@ pub struct Maker {
 impl Program {
     pub fn new(seed: u64, cases: usize, c: bool) -> Self {
         let mut maker = Maker { random: Random(seed), c, objects: Vec::new(), variables: Vec::new() };
-        let object = |name: &str, element, rows, columns, home| Object {
-            name: name.into(),
-            element,
-            rows,
-            columns,
-            home,
-        };
+        let object =
+            |name: &str, element, rows, columns, home| Object { name: name.into(), element, rows, columns, home };
         use Element::{Char, Double, Float, Int, Short, Struct};
         let mut objects = vec![
             object("bounds", Int, 1, 16, Home::Global),
@@ -333,7 +352,18 @@ impl Maker {
                 let affine = self.affine(self.objects[indices].columns);
                 Condition::Entry(indices, affine, self.random.below(LEAST))
             }
-            _ => Condition::Both(Box::new(self.condition(false)), Box::new(self.condition(false))),
+            _ => {
+                let (one, other) = (self.condition(false), self.condition(false));
+                match (&one, &other) {
+                    // What an entry is compared with twice may be known before it is read.
+                    (Condition::Entry(indices, at, _), Condition::Entry(others, elsewhere, _))
+                        if indices == others && at == elsewhere =>
+                    {
+                        one
+                    }
+                    _ => Condition::Both(Box::new(one), Box::new(other)),
+                }
+            }
         }
     }
 
@@ -414,13 +444,18 @@ impl Maker {
                 _ => {
                     let object = self.numbers();
                     let (from, apart) = (self.random.below(4), self.random.one_in(2));
-                    Statement::Walk { object, from, count: self.random.within(1..7), step: self.random.within(1..3), apart }
+                    Statement::Walk {
+                        object,
+                        from,
+                        count: self.random.within(1..7),
+                        step: self.random.within(1..3),
+                        apart,
+                    }
                 }
             },
             12 if self.c => {
-                let structures: Vec<usize> = (3..self.objects.len())
-                    .filter(|&object| self.objects[object].element == Element::Struct)
-                    .collect();
+                let structures: Vec<usize> =
+                    (3..self.objects.len()).filter(|&object| self.objects[object].element == Element::Struct).collect();
                 let mut whole = || {
                     let object = structures[self.random.below(structures.len())];
                     Place { field: None, ..self.place_in(object) }
@@ -431,7 +466,7 @@ impl Maker {
             13 if self.c => {
                 let ways = self.random.within(2..5);
                 let affine = Affine { modulo: Some(ways), ..self.affine(1 << 20) };
-                Statement::Switch(affine, ways, (0..ways).map(|_| self.block(depth - 1)).collect())
+                Statement::Switch(affine, (0..ways).map(|_| self.block(depth - 1)).collect())
             }
             _ => return self.round(depth),
         }]
