@@ -28,7 +28,7 @@ pub struct Communication {
 
 /// What a finding rests on and the trace cannot show: a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Doubts(pub u8);
+pub struct Doubts(pub u16);
 
 impl Doubts {
     /// The datatype is not a basic one; it is taken to have no gaps.
@@ -47,6 +47,8 @@ impl Doubts {
     pub const OPERATION: Self = Self(64);
     /// The bytes of a buffer do not follow each other; the interval from the first to the last is taken in their place.
     pub const GAPS: Self = Self(128);
+    /// The call was made by code without instrumentation.
+    pub const FOREIGN: Self = Self(256);
 
     /// Both.
     pub fn and(&mut self, other: Self) {
@@ -85,6 +87,11 @@ impl Doubts {
                 "the call returns only when its receiver has begun to receive; check that the program does not rely on that",
             ),
             (Self::OPERATION, "what is done with the messages was not looked at: check that it is a sum, a maximum or the like"),
+            (
+                Self::FOREIGN,
+                "the call is made by code that was not instrumented: what that reads and writes before and after it was not seen; \
+                 compile it with `hayase cc` too",
+            ),
             (Self::WILDCARD, "the receive takes messages from any rank or with any tag; which comes first may change"),
         ]
         .into_iter()

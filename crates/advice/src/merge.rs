@@ -99,7 +99,7 @@ impl Merges {
         } else {
             (event.call, part.peer, 0, 0)
         };
-        let blind = !known.memory || part.doubts.has(Doubts::ADDRESS);
+        let blind = !known.memory || part.doubts.has(Doubts::ADDRESS) || part.doubts.has(Doubts::FOREIGN);
         let mut doubts = part.doubts;
         if !known.memory {
             doubts.and(Doubts::MEMORY);

@@ -171,6 +171,8 @@ pub struct Search {
     receives: FxHashMap<u32, Block>,
     /// Nothing is posted before it: the program began, a communicator was made, something unknown happened.
     fence: Block,
+    /// The present call is made by code without instrumentation.
+    foreign: bool,
     /// Without memory: the open send of a line.
     sent: FxHashMap<u32, u64>,
     /// By line, how many communications there were.
@@ -198,6 +200,7 @@ impl Search {
             wild: FxHashMap::default(),
             receives: FxHashMap::default(),
             fence: Block::nowhere((0, 0), Dependence::Program),
+            foreign: false,
             sent: FxHashMap::default(),
             details: Vec::new(),
             found: Vec::new(),
@@ -211,6 +214,7 @@ impl Search {
     pub fn step(&mut self, step: Step<'_>, listener: &mut impl Listener) {
         let Step { number, gap, accesses, event, known } = step;
         let line = known.line(event);
+        self.foreign = accesses.end_in_foreign_code(&known.sites);
         self.past.begin(number, gap, accesses, known);
         self.expire(number, listener, known);
         self.accessed(number, listener, known);
@@ -278,12 +282,12 @@ impl Search {
     /// Applies the accesses of the interval to the buffers that are watched.
     fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
         let accesses: &Accesses = self.past.accesses();
-        if accesses.count == 0 {
+        if accesses.count == 0 && accesses.frames.is_empty() {
             return;
         }
         let mut found = std::mem::take(&mut self.found);
         let mut marked = std::mem::take(&mut self.marked);
-        for piece in &accesses.pieces {
+        for piece in accesses.touching() {
             let (low, high) = piece.span();
             self.watch.touching(low, high, &mut found);
             let Some(site) = known.sites.get(piece.site() as usize) else { continue };
@@ -391,7 +395,10 @@ impl Search {
     ) {
         let blocks = !event.call.makes_request();
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
-        for part in parts {
+        for mut part in parts {
+            if self.foreign {
+                part.doubts.and(Doubts::FOREIGN);
+            }
             let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
             let mut buffers = SmallVec::new();
             let mut data = Block::nowhere((0, 0), Dependence::Program);

@@ -99,7 +99,8 @@ impl Rounds {
         let low = part.spans.first().map_or(0, |span| span.low);
         let length = part.spans.first().map_or(part.bytes, |span| span.high - span.low);
         if let Some(open) = self.open.get_mut(&key) {
-            let free = if known.memory && !part.doubts.has(Doubts::ADDRESS) {
+            let seen = known.memory && !part.doubts.has(Doubts::ADDRESS) && !part.doubts.has(Doubts::FOREIGN);
+            let free = if seen {
                 at.data.stamp < (open.head, AT_EVENT) && at.fence.stamp < (open.head, AT_EVENT)
             } else {
                 self.computed - open.computed <= least * open.lows.len() as u64

@@ -1,6 +1,6 @@
 //! The search of a run: every rank by itself, then all together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -110,6 +110,8 @@ pub struct RankFindings {
     pub memory: bool,
     /// What is to be said of the rank.
     pub notes: Vec<String>,
+    /// Files of code without instrumentation in which control was, and lines where.
+    pub foreign: BTreeMap<String, BTreeSet<String>>,
     /// Communications that can be spread.
     pub overlap: Overlap<Location>,
     /// Messages that could be part of earlier ones, by event.
@@ -207,6 +209,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
         computation,
         memory: known.memory,
         notes,
+        foreign: known.foreign,
         overlap: overlap.locate(|line| known.lines.get(line)),
         joins,
         collective_joins,
@@ -259,6 +262,7 @@ pub fn put_together<R: Read, M: Read>(
 ) -> Result<Advice, Error> {
     let mut advice = Advice { ranks: ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0), ..Advice::default() };
     let mut overlap = Overlap::<Location>::default();
+    let mut foreign: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for rank in &mut ranks {
         advice.events += rank.events;
         advice.accesses += rank.accesses;
@@ -266,7 +270,11 @@ pub fn put_together<R: Read, M: Read>(
         advice.ranks_with_memory += u32::from(rank.memory);
         advice.notes.append(&mut rank.notes);
         overlap.merge(std::mem::take(&mut rank.overlap));
+        for (file, lines) in std::mem::take(&mut rank.foreign) {
+            foreign.entry(file).or_default().extend(lines);
+        }
     }
+    advice.notes.extend(without_instrumentation(&foreign));
     advice.notes.extend(match advice.ranks_with_memory {
         0 => Some("memory accesses were not recorded: what the computation reads and writes was not seen".to_owned()),
         some if some < advice.ranks => Some(format!(
@@ -312,6 +320,30 @@ pub fn put_together<R: Read, M: Read>(
     advice.findings.extend(waits.findings(&walked.clocks, options.share, options.eager, line));
     number(&mut advice.findings);
     Ok(advice)
+}
+
+/// Lines of a file that are named.
+const NAMED: usize = 4;
+
+/// What is said of files without instrumentation that called MPI or the program.
+fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
+    if foreign.is_empty() {
+        return None;
+    }
+    let file = |(file, lines): (&String, &BTreeSet<String>)| {
+        let mut named: Vec<&str> = lines.iter().take(NAMED).map(String::as_str).collect();
+        let more = format!("{} more", lines.len() - named.len());
+        if lines.len() > named.len() {
+            named.push(&more);
+        }
+        format!("{file} ({})", named.join(", "))
+    };
+    let files: Vec<String> = foreign.iter().map(file).collect();
+    Some(format!(
+        "not instrumented: {}; what is read and written there was not seen, so nothing is proven across it: compile it with \
+         `hayase cc` too",
+        files.join(", ")
+    ))
 }
 
 /// Searches a run.

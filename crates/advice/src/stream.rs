@@ -1,5 +1,6 @@
 //! A rank's trace as a sequence of steps: computation, then a call.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -47,6 +48,8 @@ pub struct Known {
     pub sites: Vec<AccessSite>,
     /// Whether memory accesses were recorded.
     pub memory: bool,
+    /// Files of code without instrumentation in which control was, and lines where.
+    pub foreign: BTreeMap<String, BTreeSet<String>>,
     /// Why reading ended early.
     pub cut_off: Option<String>,
     /// Accesses of other threads, and accesses lost.
@@ -260,7 +263,12 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                 None => site.name.clone(),
             };
             let line = self.known.lines.number(&name);
-            self.known.sites.push(AccessSite::new(site, line));
+            let known = AccessSite::new(site, line);
+            if known.foreign {
+                let file = site.name.rsplit('/').next().unwrap_or_default().to_owned();
+                self.known.foreign.entry(file).or_default().insert(name);
+            }
+            self.known.sites.push(known);
         }
         if let Some(totals) = memory.totals() {
             self.known.unseen = (totals.elsewhere, totals.lost);

@@ -8,6 +8,7 @@
 //! * `control`: starts, stops and divides the recording; the recorder of MPI calls finds these functions by name.
 //! * `state`: who is recorded: one thread, the one that started.
 //! * `entry`, `atomic`: the functions that compilers call.
+//! * `frames`: which functions run, where their variables are, and who called them.
 //! * `library`: `memcpy` and its like, which compilers do not instrument.
 //! * `opaque`: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
 //!
@@ -23,6 +24,7 @@ pub mod recorder;
 mod atomic;
 mod control;
 mod entry;
+mod frames;
 mod library;
 mod module;
 mod opaque;

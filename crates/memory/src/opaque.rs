@@ -10,7 +10,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use hayase_trace::memory::Kind;
 
@@ -29,6 +29,9 @@ const HARMLESS: &[&str] = &[
     "ompi_",
     "MPIR_",
     "__tsan_",
+    "__asan_",
+    "__hayase_",
+    "__cyg_profile_func_",
     "hayase_",
     "Annotate",
     "memcpy",
@@ -260,29 +263,42 @@ unsafe extern "C" fn common() {
     );
 }
 
+/// Calls are marked.
+static WATCHING: AtomicBool = AtomicBool::new(false);
+
 /// Marks the calls of the instrumented parts of the process from now on. Once it has, it does nothing.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn watch() {
-    if COUNT.load(Ordering::Acquire) > 0 {
-        return;
+    if !WATCHING.swap(true, Ordering::AcqRel) {
+        for (base, dynamic) in module::all() {
+            mark_calls(base, dynamic);
+        }
     }
-    let Some(stubs) = Stubs::new() else { return };
-    let mut stubs = stubs;
-    for (base, dynamic) in module::all() {
-        // SAFETY: the dynamic section of a part of the process that is loaded.
-        unsafe { patch(base, dynamic, &mut stubs) };
+}
+
+/// A part of the process is found to be instrumented: its calls are marked if others' are.
+pub(crate) fn added(base: usize, dynamic: usize) {
+    if WATCHING.load(Ordering::Acquire) {
+        mark_calls(base, dynamic);
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn mark_calls(base: usize, dynamic: usize) {
+    let Some(mut stubs) = Stubs::new() else { return };
+    // SAFETY: the dynamic section of a part of the process that is loaded.
+    unsafe { patch(base, dynamic, &mut stubs) };
     stubs.protect();
 }
 
 /// On other processors calls are not marked; the file says nothing of opaque calls then.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn watch() {}
+fn mark_calls(_base: usize, _dynamic: usize) {}
 
 /// Memory for stubs, writable until [`protect`](Self::protect).
 #[cfg(target_arch = "x86_64")]
 struct Stubs {
     memory: *mut u8,
+    count: usize,
 }
 
 /// Bytes of a stub: push the address, push the index, jump.
@@ -295,7 +311,7 @@ impl Stubs {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         // SAFETY: asks for new memory anywhere.
         let memory = unsafe { libc::mmap(ptr::null_mut(), MOST * STUB, protection, flags, -1, 0) };
-        (memory != libc::MAP_FAILED).then_some(Self { memory: memory.cast() })
+        (memory != libc::MAP_FAILED).then_some(Self { memory: memory.cast(), count: 0 })
     }
 
     /// A stub for the function of this name and address.
@@ -316,9 +332,10 @@ impl Stubs {
         code[17..19].copy_from_slice(&[0x49, 0xbb]);
         code[19..27].copy_from_slice(&(common as *const () as u64).to_le_bytes());
         code[27..30].copy_from_slice(&[0x41, 0xff, 0xe3]);
-        // SAFETY: the memory has room for MOST stubs, and `index` is below that.
+        // SAFETY: the memory has room for MOST stubs, and there are no more functions than that in all.
         unsafe {
-            let stub = self.memory.add(index * STUB);
+            let stub = self.memory.add(self.count * STUB);
+            self.count += 1;
             ptr::copy_nonoverlapping(code.as_ptr(), stub, STUB);
             Some(stub as usize)
         }

@@ -1,11 +1,16 @@
 //! Programs compiled by gcc, gfortran and clang, run, and what was recorded of them held against what they do.
 
+mod common;
+
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::Path;
 use std::process::Command;
 
+use common::{build, place, run};
 use hayase_needs::is_there;
+
 use hayase_trace::memory::{Intervals, Kind, Site};
 
 /// An access: where, how many bytes, whether written.
@@ -21,51 +26,19 @@ struct Recorded {
     nests: usize,
 }
 
-/// The library that cargo has built for this test.
-fn library() -> PathBuf {
-    let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
-    let mut found: Vec<PathBuf> = fs::read_dir(&deps)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            name.starts_with("libhayase_memory") && name.ends_with(".so")
-        })
-        .collect();
-    found.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
-    found.pop().expect("cargo has built the library")
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {}\n{error}", output.status);
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// Compiles a program as `hayase cc` does, runs it and reads what was recorded; `None` without the compiler.
-fn recorded(compiler: &str, source: &str, options: &[&str]) -> Option<Recorded> {
+fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
     if !is_there(compiler) || !is_there("gcc") {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    fs::copy(library(), at("libhayase_memory.so")).unwrap();
-    fs::write(at("libtsan.so"), "INPUT(-lhayase_memory)").unwrap();
-    fs::write(at("libtsan_preinit.o"), "/* nothing */").unwrap();
+    place(folder.path());
     run(Command::new("gcc").args(["-c", "-O1"]).arg(programs.join("marks.c")).arg("-o").arg(at("marks.o")));
-    let mut compile = Command::new(compiler);
-    compile.current_dir(folder.path()).args(["-O1", "-g", "-fsanitize=thread"]).args(options);
-    compile.arg(programs.join(source)).arg(at("marks.o"));
-    if compiler == "clang" {
-        compile.arg("-fno-sanitize-link-runtime").arg(at("libhayase_memory.so"));
-    } else {
-        let folder = folder.path().display();
-        compile.arg(format!("-B{folder}/")).arg(format!("-L{folder}"));
-    }
-    compile.args(["-Xlinker", "-rpath", "-Xlinker"]).arg(folder.path());
-    run(compile.arg("-ldl").arg("-o").arg(at("program")));
+    let source = programs.join(source);
+    let words = [OsStr::new("-O2"), source.as_os_str(), OsStr::new("marks.o"), OsStr::new("-ldl")];
+    build(compiler, folder.path(), &words, "program");
     let said = run(Command::new(at("program")).env("TEST_FILE", at("accesses.mem")));
     let addresses: BTreeMap<char, u64> =
         said.lines().map(|line| (line.chars().next().unwrap(), line[2..].parse().unwrap())).collect();
@@ -129,14 +102,8 @@ fn check_loops(recorded: &Recorded) {
 
 #[test]
 fn c_programs_are_seen_as_their_source_reads() {
-    let gcc: &[&str] = if cfg!(target_arch = "x86_64") {
-        &["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-mmemcpy-strategy=libcall:-1:noalign"]
-    } else {
-        &["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"]
-    };
-    let clang = ["-fno-builtin", "-mllvm", "-tsan-instrument-read-before-write=1"];
-    for (compiler, options) in [("gcc", gcc), ("clang", &clang[..])] {
-        let Some(recorded) = recorded(compiler, "exchange.c", options) else { continue };
+    for compiler in ["gcc", "clang"] {
+        let Some(recorded) = recorded(compiler, "exchange.c") else { continue };
         check_loops(&recorded);
         let (d, e) = (recorded.addresses[&'d'], recorded.addresses[&'e']);
         let named = |name: &str| -> Vec<(u64, Access)> {
@@ -155,7 +122,7 @@ fn c_programs_are_seen_as_their_source_reads() {
 
 #[test]
 fn fortran_programs_are_seen_as_their_source_reads() {
-    let Some(recorded) = recorded("gfortran", "exchange.f90", &[]) else { return };
+    let Some(recorded) = recorded("gfortran", "exchange.f90") else { return };
     check_loops(&recorded);
     let (a, b) = (recorded.addresses[&'a'], recorded.addresses[&'b']);
     // The whole array is copied by a call or by a loop.

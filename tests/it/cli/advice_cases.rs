@@ -15,14 +15,14 @@ use hayase_needs::is_there;
 use super::Desk;
 
 /// A compiler under an MPI.
-struct Chain {
-    compiler: &'static str,
-    mpi: &'static str,
+pub struct Chain {
+    pub compiler: &'static str,
+    pub mpi: &'static str,
 }
 
 impl Chain {
     /// Whether all of it is here; says what is not.
-    fn is_here(&self) -> bool {
+    pub fn is_here(&self) -> bool {
         is_there(self.compiler) && is_there(&format!("mpirun.{}", self.mpi))
     }
 }

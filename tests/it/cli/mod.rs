@@ -7,6 +7,8 @@ mod bench;
 mod calibrate;
 mod check;
 mod help;
+#[cfg(target_os = "linux")]
+mod instrumented;
 mod known_answers;
 mod lists;
 mod master_slave;

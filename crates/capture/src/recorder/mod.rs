@@ -78,7 +78,10 @@ static RECORDER: Slot = Slot(UnsafeCell::new(None));
 /// What happens to the program's memory, beside its calls: the runtime of instrumented programs, if it is there.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
-    event: unsafe extern "C" fn(u64),
+    /// A call with this number comes in from this address.
+    call: unsafe extern "C" fn(u64, u64),
+    /// The call from this address returns.
+    back: unsafe extern "C" fn(u64),
     stop: unsafe extern "C" fn(),
 }
 
@@ -216,7 +219,7 @@ impl Recorder {
         if let Some(memory) = self.memory {
             let number = self.number();
             // SAFETY: the function is the runtime's, with this signature.
-            unsafe { (memory.event)(number) };
+            unsafe { (memory.call)(number, site as u64) };
         }
         let site = self.paths.site(caller, self.stack, self.writer.as_mut());
         self.back = caller.back;
@@ -278,6 +281,10 @@ impl Recorder {
     /// Back in the program.
     #[inline]
     fn back(&mut self) {
+        if let Some(memory) = self.memory {
+            // SAFETY: the function is the runtime's, with this signature.
+            unsafe { (memory.back)(self.last_site.0.wrapping_add(1) as u64) };
+        }
         if self.reads_cpu {
             self.cpu = clock::thread();
         }

@@ -75,7 +75,7 @@ pub fn initialised(begin: u64, caller: Caller) {
             let recorder = unsafe { (*RECORDER.0.get()).insert(recorder) };
             signals::install();
             at_exit();
-            recorder.start_memory();
+            recorder.start_memory(site);
             // Without it ranks that are killed may lose their last calls: no reason not to record.
             recorder.peers = Peers::join(&recorder.directory, recorder.rank, recorder.ranks).ok();
             PLACE.set(Place::Program);
@@ -214,27 +214,33 @@ fn paths(rank: u32) -> Paths {
 
 impl Recorder {
     /// Tells the runtime of an instrumented program where to write, if there is one and it is wanted.
-    fn start_memory(&mut self) {
+    fn start_memory(&mut self, site: usize) {
         if std::env::var_os("HAYASE_CAPTURE_MEMORY").is_none_or(|value| value != "1") {
             return;
         }
-        let symbols = ["hayase_memory_start", "hayase_memory_event", "hayase_memory_stop"].map(mpi::symbol);
+        let symbols =
+            ["hayase_memory_start", "hayase_memory_call", "hayase_memory_back", "hayase_memory_stop"].map(mpi::symbol);
         if symbols.iter().any(|symbol| symbol.is_null()) {
             if self.rank == 0 {
-                eprintln!("hayase: memory accesses are not recorded: the program was not compiled for it");
+                let why =
+                    if symbols[0].is_null() { "was not compiled for it" } else { "was compiled by an older hayase cc" };
+                eprintln!("hayase: memory accesses are not recorded: the program {why}");
             }
             return;
         }
-        let [start, event, stop] = symbols;
+        let [start, call, back, stop] = symbols;
         let path = self.directory.join(format!("rank-{:05}.mem", self.rank));
         let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return };
-        // SAFETY: the three functions have these signatures by agreement with the runtime.
+        // SAFETY: the functions have these signatures by agreement with the runtime.
         unsafe {
             std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*const c_char)>(start)(path.as_ptr());
-            self.memory = Some(Memory {
-                event: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(event),
+            let memory = Memory {
+                call: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64, u64)>(call),
+                back: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(back),
                 stop: std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(stop),
-            });
+            };
+            (memory.back)(site as u64);
+            self.memory = Some(memory);
         }
     }
 }

@@ -14,7 +14,11 @@ static void *find(const char *name) {
 }
 
 void begin_(void) { ((void (*)(const char *))find("hayase_memory_start"))(getenv("TEST_FILE")); }
-void mark_(int *number) { ((void (*)(unsigned long))find("hayase_memory_event"))(*number); }
+void mark_(int *number) {
+    unsigned long site = (unsigned long)__builtin_return_address(0);
+    ((void (*)(unsigned long, unsigned long))find("hayase_memory_call"))(*number, site);
+    ((void (*)(unsigned long))find("hayase_memory_back"))(site);
+}
 void end_(void) { ((void (*)(void))find("hayase_memory_stop"))(); }
 void show_(const char *name, void *address) { printf("%.1s %lu\n", name, (unsigned long)address); }
 void showk_(const char *name, void *address) { show_(name, address); }
