@@ -28,7 +28,7 @@ pub struct Communication {
 
 /// What a finding rests on and the trace cannot show: a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Doubts(pub u8);
+pub struct Doubts(pub u16);
 
 impl Doubts {
     /// The datatype is not a basic one; it is taken to have no gaps.
@@ -47,6 +47,10 @@ impl Doubts {
     pub const OPERATION: Self = Self(64);
     /// The bytes of a buffer do not follow each other; the interval from the first to the last is taken in their place.
     pub const GAPS: Self = Self(128);
+    /// What one call brings may decide whether there is another, and how long it is.
+    pub const CONTENT: Self = Self(256);
+    /// What is sent is not ready where the first of several calls is that become one.
+    pub const PLACE: Self = Self(512);
 
     /// Both.
     pub fn and(&mut self, other: Self) {
@@ -85,6 +89,15 @@ impl Doubts {
                 "the call returns only when its receiver has begun to receive; check that the program does not rely on that",
             ),
             (Self::OPERATION, "what is done with the messages was not looked at: check that it is a sum, a maximum or the like"),
+            (
+                Self::CONTENT,
+                "what the first brings may be a length: check that neither whether there is a second nor how long it is depends on it",
+            ),
+            (
+                Self::PLACE,
+                "what is sent is made, or what is received is used, between the first of these calls and the last: check that one place \
+                 in between suits both",
+            ),
             (Self::WILDCARD, "the receive takes messages from any rank or with any tag; which comes first may change"),
         ]
         .into_iter()

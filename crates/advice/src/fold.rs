@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn edits_that_repeat_are_stored_once() {
-        let merge = |copy| Action::Merge { with: vec![1], bytes: 8, copy };
+        let merge = |copy| Action::Merge { with: vec![1], bytes: 8, copy, needs: Vec::new() };
         let mut edits = Edits::default();
         for event in [3, 7, 11, 15, 20] {
             edits.push(0, event, merge(8));

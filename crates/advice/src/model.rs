@@ -402,6 +402,9 @@ pub enum Action {
         post: Point,
         /// Where it is waited for.
         wait: Point,
+        /// What must be complete when it is posted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<Needed>,
     },
     /// The event and those at these distances become one, at the place of the first: sends to one rank, receives from one rank, or
     /// collective operations.
@@ -412,6 +415,9 @@ pub enum Action {
         bytes: u64,
         /// Bytes this rank copies, to make one buffer of several or several of one.
         copy: u64,
+        /// What must be complete when the one is posted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<Needed>,
     },
     /// The event and all those listed become one collective operation. Not repeated.
     Replace {
@@ -423,9 +429,24 @@ pub enum Action {
         root: Option<u32>,
         /// Block or vector \[B\], as its `bytes` in a trace.
         bytes: u64,
-        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first.
+        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first in this list.
         calls: Vec<(u32, u64)>,
+        /// What must be complete when a rank calls it: rank, event and part.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<(u32, u64, Part)>,
     },
+}
+
+/// An earlier communication of the same rank on which one depends, if its own change lets it end later than the one can be posted.
+///
+/// Each of the two may move as far as the other lets it where the program has it now. If both move, the earlier must still be complete
+/// before the later is posted; who makes several changes in one program has to see to that.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Needed {
+    /// So many events before the edited one.
+    pub distance: u64,
+    /// Which part of the call.
+    pub part: Part,
 }
 
 /// Which part of a call.
@@ -479,7 +500,7 @@ mod tests {
     #[test]
     fn a_finding_comes_back_from_json() {
         let point = Point { interval: 1, fraction: 0.5 };
-        let action = Action::Overlap { part: Part::Send, post: point, wait: point };
+        let action = Action::Overlap { part: Part::Send, post: point, wait: point, needs: Vec::new() };
         let change =
             Change::Program { edits: vec![Edit { rank: 0, event: 3, times: 2, step: 4, action }], left_out: 0 };
         let text = serde_json::to_string(&change).unwrap();

@@ -33,7 +33,11 @@ use crate::calls::{Communication, Doubts, communications};
 use crate::model::{Dependence, Part};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
-use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Watch};
+use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Through, Watch};
+
+mod needs;
+
+pub(crate) use needs::needed;
 
 /// How far is looked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +93,8 @@ pub struct Spread {
     pub lines: [Vec<Share>; 2],
     /// Whether lines were looked for.
     pub detailed: bool,
+    /// Earlier communications that must be complete when it is posted, and could end behind [`before`](Self::before).
+    pub needs: SmallVec<[Through; 2]>,
 }
 
 /// What a search tells, as it goes.
@@ -120,6 +126,10 @@ pub struct Posted<'a> {
     pub order: Block,
     /// The last thing that nothing passes.
     pub fence: Block,
+    /// Earlier communications that its data depends on, and that could end behind [`data`](Self::data).
+    pub needs: &'a [Through],
+    /// The buffers in use.
+    pub watch: &'a Watch,
     /// What is known of the rank.
     pub known: &'a Known,
 }
@@ -291,6 +301,10 @@ impl Search {
                 let Some(buffer) = self.watch.get(buffer_number) else { continue };
                 let span = buffer.span;
                 let Some(before) = span.dependence(site.write, true) else { continue };
+                let reads = span.write && !site.write && buffer.read != number;
+                if reads && piece.hit(span.low, span.high, End::First).is_some() {
+                    buffer.read = number;
+                }
                 if buffer.last.stamp < (number, piece.last())
                     && let Some(hit) = piece.hit(span.low, span.high, End::Last)
                     && buffer.last.stamp < (number, hit.position)
@@ -423,6 +437,7 @@ impl Search {
             if doubts.has(Doubts::ADDRESS) {
                 data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
             }
+            let needs = self.needs(number, &part, &buffers, data.stamp);
             let order = self.order(event, &part, here);
             listener.posted(&Posted {
                 number,
@@ -432,13 +447,22 @@ impl Search {
                 data,
                 order,
                 fence: self.fence,
+                needs: &needs,
+                watch: &self.watch,
                 known,
             });
             let before = data.max(order).max(self.fence);
             // A ready send may not be earlier than it is: its receive must have been posted.
             let ready = matches!(event.call, Call::Rsend | Call::Irsend | Call::RsendInit);
-            let before = if ready { Block { dependence: Dependence::Order, ..here } } else { before };
-            let post = if ready { Some((number, 1.0)) } else { self.past.after(&before, self.limits.back) };
+            // What is put where something is taken from by the same call is put there after that.
+            let replaces = event.call == Call::SendrecvReplace && part.part == Part::Receive;
+            let before = match (ready, replaces) {
+                (true, _) => Block { dependence: Dependence::Order, ..here },
+                (_, true) => Block { dependence: Dependence::Anti, ..here },
+                _ => before,
+            };
+            let stays = ready || replaces;
+            let post = if stays { Some((number, 1.0)) } else { self.past.after(&before, self.limits.back) };
             let (post, before) = match post {
                 Some(post) => (post, before),
                 None => {
@@ -473,6 +497,7 @@ impl Search {
                 accesses: (accesses, 0),
                 lines: [lines, Vec::new()],
                 detailed,
+                needs: needs.into_iter().filter(|need| need.until > before.stamp).collect(),
             };
             self.past.used(&part.spans, event.call, line);
             let open = Open { spread, buffers, spans: part.spans, since: (0, 0) };
@@ -549,6 +574,7 @@ impl Search {
     fn open(&mut self, number: u64, mut open: Box<Open>, listener: &mut impl Listener, known: &Known) {
         let serial = self.base + self.open.len() as u64;
         let blind = !known.memory || open.spread.doubts.has(Doubts::ADDRESS);
+        let overwritten = open.spread.call == Call::SendrecvReplace && open.spread.part == Part::Send;
         let not_seen = blind && (open.spread.part != Part::Send || open.spread.doubts.has(Doubts::ADDRESS));
         open.since = self.past.until((number, 1.0));
         for &buffer in &open.buffers {
@@ -566,7 +592,9 @@ impl Search {
         }
         let line = open.spread.line;
         self.open.push_back(Some(open));
-        if not_seen {
+        if overwritten {
+            self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::Anti), listener, known);
+        } else if not_seen {
             self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
         } else if blind {
             // The next execution of the line sends something else from there, most likely.
@@ -585,6 +613,7 @@ impl Search {
             self.base += 1;
         }
         self.release(&open.buffers);
+        self.ended(&open, block.stamp);
         let (since, spread) = (open.since, &mut open.spread);
         spread.after = block;
         spread.wait = self.past.at(block.stamp);

@@ -46,7 +46,7 @@ fn messages_that_nothing_keeps_apart_are_one() {
     assert_eq!((finding.certainty, finding.occurrences, finding.bytes), (Certainty::Proven, 1, 160));
     assert_eq!(finding.title, "messages sent to one rank at program.c:100 and program.c:101 could be one message");
     // Two buffers at the sender are copied; at the receiver one follows the other.
-    let merge = |copy| Action::Merge { with: vec![1], bytes: 160, copy };
+    let merge = |copy| Action::Merge { with: vec![1], bytes: 160, copy, needs: Vec::new() };
     assert_eq!(edits(finding), [(0, vec![1], merge(160)), (1, vec![1], merge(0))]);
 }
 
@@ -137,7 +137,7 @@ fn reductions_in_a_row_are_one() {
     let findings = found(&two_reductions(touch(0, 3, 0..1), sum), RuleId::A003);
     let [finding] = findings.as_slice() else { panic!("one finding: {findings:?}") };
     assert_eq!((finding.certainty, finding.ranks.len()), (Certainty::Proven, 3));
-    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 32 };
+    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 32, needs: Vec::new() };
     assert_eq!(edits(finding), [(0, vec![1], merge.clone()), (1, vec![1], merge.clone()), (2, vec![1], merge)]);
 }
 
@@ -170,7 +170,7 @@ fn one_to_all(ranks: i32, what: impl Fn(i32) -> Option<(u64, u64)>) -> Vec<Progr
 
 fn replaced(finding: &Finding) -> (String, Vec<u32>, Option<u32>, u64, usize) {
     match edits(finding).remove(0).2 {
-        Action::Replace { collective, members, root, bytes, calls } => (collective, members, root, bytes, calls.len()),
+        Action::Replace { collective, members, root, bytes, calls, .. } => (collective, members, root, bytes, calls.len()),
         other => panic!("{other:?}"),
     }
 }

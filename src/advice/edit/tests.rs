@@ -61,7 +61,7 @@ fn a_call_that_blocks_is_posted_at_one_point_and_waited_for_at_another() {
         &[(4.0, Op::send(to, 100)), (8.0, Op::send(to, 7))],
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 7))],
     ]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.25), wait: point(1, 0.5) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.25), wait: point(1, 0.5), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "calc of 1 us",
@@ -90,7 +90,7 @@ fn a_wait_moves_out_of_the_list_it_was_in() {
     let rank = builder.sequence(1);
     builder.finish_rank(rank);
     let before = builder.build().unwrap();
-    let action = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(3, 1.0) };
+    let action = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(3, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "irecv of 10 B from rank 1, tag 1",
@@ -113,7 +113,7 @@ fn what_overlaps_saves_the_shorter_of_the_two() {
         &[(0.0, Op::send(to, 5000)), (30.0, Op::send(to, 1))],
         &[(10.0, Op::recv(from, 5000)), (0.0, Op::recv(from, 1))],
     ]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(1, 1.0) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let (long, short) = (makespan(before), makespan(after));
     // All of the send but what its processor does itself is behind the computation.
@@ -127,7 +127,7 @@ fn merged_messages_are_one_with_all_the_bytes_and_their_copies() {
         &[(0.0, Op::send(to, 100)), (0.0, Op::send(to, 50)), (1.0, Op::send(to, 9))],
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 50)), (0.0, Op::recv(from, 9))],
     ]);
-    let merge = || Action::Merge { with: vec![1], bytes: 150, copy: 50 };
+    let merge = || Action::Merge { with: vec![1], bytes: 150, copy: 50, needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, merge()), edit(1, 0, merge())]);
     // A byte takes 1000 ps to copy.
     let sends = ["calc of 50 ns", "send of 150 B to rank 1, tag 0", "calc of 1 us", "send of 9 B to rank 1, tag 0"];
@@ -164,8 +164,8 @@ fn nothing_is_changed_twice() {
         &[(1.0, Op::send(to, 100)), (1.0, Op::send(to, 50))],
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 50))],
     ]);
-    let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0 });
-    let overlap = edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0) });
+    let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0, needs: Vec::new() });
+    let overlap = edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() });
     let mut changed = Changed::new(&before, 0.0);
     assert_eq!(changed.add(&[merge(0), merge(1)], Placement::default()).unwrap().made, 4);
     assert!(
@@ -186,7 +186,7 @@ fn repeated_edits_change_every_step() {
     let to = Envelope::world(1, 0);
     let events: Vec<(f64, Op)> = (0..6).map(|_| (2.0, Op::send(to, 10))).collect();
     let before = program(&[&events, &[]]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.5), wait: point(0, 1.0) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.5), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[Edit { rank: 0, event: 1, times: 2, step: 3, action }]);
     let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
     use OpKind::{Calc, Isend, Send, Wait};
@@ -223,7 +223,7 @@ fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
     let before = two_messages();
     assert!((makespan(before.clone()) - 66.8).abs() < 1e-9, "{}", makespan(before));
     // The second may be posted before the first, and waited for until the answer is there and half of the computation behind it is done.
-    let action = Action::Overlap { part: Part::Send, post: point(-1, 0.0), wait: point(2, 0.5) };
+    let action = Action::Overlap { part: Part::Send, post: point(-1, 0.0), wait: point(2, 0.5), needs: Vec::new() };
     let at = |placement: Placement| {
         let mut changed = Changed::new(&before, 0.0);
         changed.add(&[edit(0, 1, action.clone())], placement).unwrap();
@@ -258,7 +258,7 @@ fn a_broadcast_goes_on_in_the_background() {
     let before = builder.build().unwrap();
     // Rank 1 has the broadcast after o + 8 B + L + o = 12.007 us (7 gaps), computes to 42.007 and sends; rank 0 has that at 54.007.
     let blocking = makespan(before.clone());
-    let action = || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0) };
+    let action = || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let both = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     assert_eq!(
         words(&both, 1),
@@ -292,7 +292,7 @@ fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
     }
     let before = builder.build().unwrap();
     // Posted earlier, waited for where it is: behind the send that the partner needs.
-    let action = || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0) };
+    let action = || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
     assert_eq!(kinds, [OpKind::Irecv, OpKind::Calc, OpKind::Send, OpKind::Wait]);

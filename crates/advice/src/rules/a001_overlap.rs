@@ -7,7 +7,7 @@ use hayase_trace::{Call, Kind};
 use super::Rule;
 use crate::fold::Folded;
 use crate::model::{Action, Dependence, Finding, Iterations, Location, Part, Point, Role, RuleId, Side};
-use crate::overlap::Spread;
+use crate::overlap::{Spread, needed};
 use crate::past::Share;
 use crate::watch::{Block, NO_LINE};
 
@@ -107,7 +107,12 @@ impl Overlap<u32> {
         }
         let relative =
             |(interval, fraction): (u64, f32)| Point { interval: interval as i64 - spread.event as i64, fraction };
-        let action = Action::Overlap { part: spread.part, post: relative(spread.post), wait: relative(spread.wait) };
+        let action = Action::Overlap {
+            part: spread.part,
+            post: relative(spread.post),
+            wait: relative(spread.wait),
+            needs: needed(&spread.needs, spread.event),
+        };
         folded.edits.push(rank, spread.event, action);
     }
 
