@@ -205,7 +205,7 @@ impl<'a> Judge<'a> {
             Change::None => Err("there is no change that follows from the run alone".into()),
             Change::Program { edits, .. } => {
                 let mut changed = Changed::new(&self.replay.program, self.copy);
-                let applied = changed.add(edits, placement)?;
+                let applied = changed.add(edits, placement).map_err(|refused| refused.why)?;
                 Ok((self.replay.with_program(Arc::new(changed.build()?)), applied))
             }
             Change::Scenario(change) => Ok((scenario(self.replay, change)?, Applied::default())),
@@ -270,7 +270,7 @@ impl<'a> Judge<'a> {
             match &judged.finding.change {
                 Change::None => {}
                 Change::Program { edits, .. } => {
-                    changed.add(edits, judged.placement)?;
+                    changed.add(edits, judged.placement).map_err(|refused| refused.why)?;
                 }
                 Change::Scenario(change) => replay = scenario(&replay, change)?,
             }

@@ -148,6 +148,7 @@ fn calls_become_one_collective_of_those_who_make_them() {
         root: Some(1),
         bytes: 80,
         calls: vec![(0, 0), (1, 0), (1, 1), (2, 0)],
+        needs: Vec::new(),
     };
     let after = changed(&before, &[edit(1, 0, action)]);
     assert_eq!(words(&after, 1), ["bcast, communicator 1"]);
@@ -172,6 +173,7 @@ fn nothing_is_changed_twice() {
         changed
             .add(std::slice::from_ref(&overlap), Placement::default())
             .unwrap_err()
+            .why
             .contains("another piece of advice")
     );
     let mut changed = Changed::new(&before, 0.0);
