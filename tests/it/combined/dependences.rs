@@ -154,19 +154,18 @@ pub fn broken(
     };
     for (a, of_a) in &touched {
         for (b, of_b) in &touched {
-            let ((a0, a1), (b0, b1)) = (old[a], old[b]);
-            let ((c0, c1), (d0, d1)) = (new[a], new[b]);
+            let ((a0, a1), (b0, _)) = (old[a], old[b]);
+            let ((c0, c1), (d0, _)) = (new[a], new[b]);
             let touch = of_a.iter().any(|&one| of_b.iter().any(|&other| conflict(one, other)));
             if touch && a1 < b0 && c1 >= d0 {
                 return Err(format!("rank {rank}: {b:?} needs {a:?}, {old:?} {new:?}"));
             }
-            // What replaces what it sends takes it first.
-            if let (What::Part(e, 0), What::Part(f, 1)) = (a, b)
-                && e == f
-                && touch
-                && (c0 >= d0 || c1 > d1)
-            {
-                return Err(format!("rank {rank}: {b:?} overwrites what {a:?} sends, {old:?} {new:?}"));
+            // What is replaced by what comes is there until the call, and sent by its end.
+            let replaces = |event: usize| recorded.events[event].call == Call::SendrecvReplace;
+            let early = matches!((a, b), (What::Access(n, _), What::Part(e, 1)) if replaces(*e) && n <= e && c1 >= d0);
+            let late = matches!((a, b), (What::Part(e, 0), What::Access(n, _)) if replaces(*e) && e < n && c1 >= d0);
+            if early || late {
+                return Err(format!("rank {rank}: {a:?} and {b:?}, {old:?} {new:?}"));
             }
             let replaced = |what: &What| matches!(what, What::Part(e, p) if places.contains_key(&(rank, *e, *p)));
             if envelope(*a).is_some()
@@ -184,15 +183,15 @@ pub fn broken(
 
 /// Messages of the changed program that have another size at their other end.
 pub fn unequal(after: &Program) -> Result<(), String> {
-    let mut sizes: BTreeMap<(u32, u32, u32, u32), [Vec<u64>; 2]> = BTreeMap::new();
+    let mut sizes: BTreeMap<(u32, u32, u32), [Vec<u64>; 2]> = BTreeMap::new();
     for (rank, ops) in after.iter() {
         for op in &ops.ops {
             match op.kind {
                 OpKind::Send | OpKind::Isend => {
-                    sizes.entry((op.comm, rank.0, op.peer, op.tag)).or_default()[0].push(op.size);
+                    sizes.entry((rank.0, op.peer, op.tag)).or_default()[0].push(op.size);
                 }
                 OpKind::Recv | OpKind::Irecv => {
-                    sizes.entry((op.comm, op.peer, rank.0, op.tag)).or_default()[1].push(op.size);
+                    sizes.entry((op.peer, rank.0, op.tag)).or_default()[1].push(op.size);
                 }
                 _ => {}
             }

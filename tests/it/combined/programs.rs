@@ -37,7 +37,7 @@ pub fn conflict(a: Bytes, b: Bytes) -> bool {
 #[derive(Clone, Debug)]
 enum Step {
     Compute { rank: usize, accesses: Vec<Access> },
-    Message { from: usize, to: usize, tag: i32, bytes: u64, buffers: [u64; 2], later: [Option<u64>; 2] },
+    Message { from: usize, to: usize, tag: i32, bytes: u64, buffers: [u64; 2], later: [Option<u64>; 2], by_hand: bool },
     Exchange { a: usize, b: usize, bytes: u64, buffers: [u64; 4], replace: bool },
     Reduce { from: u64, to: u64, later: Option<u64> },
     Broadcast { root: usize, buffer: u64, bytes: u64 },
@@ -132,7 +132,7 @@ impl Writer {
 
 /// A program of a few ranks.
 pub fn program(dice: &mut Dice) -> Vec<Recorded> {
-    let ranks = 2 + dice.roll(2) as usize;
+    let ranks = 2 + dice.roll(3) as usize;
     // The fewer buffers, the more they have to do with each other.
     let buffers = 1 + dice.roll(5);
     let buffer = |dice: &mut Dice| 1000 + 64 * dice.roll(buffers) + 4 * dice.roll(3);
@@ -143,11 +143,12 @@ pub fn program(dice: &mut Dice) -> Vec<Recorded> {
         let bytes = 4 + 4 * dice.roll(3);
         steps.push(match dice.roll(16) {
             0..=4 => {
-                let accesses = (0..dice.roll(7)).map(|_| {
+                let mut accesses = Vec::new();
+                for _ in 0..dice.roll(7) {
                     let at = if dice.one_in(3) { 5000 } else { buffer(dice) } + 4 * dice.roll(4);
-                    access(dice.roll(4) as u32, at, 4)
-                });
-                Step::Compute { rank: dice.roll(ranks as u64) as usize, accesses: accesses.collect() }
+                    accesses.push(access(dice.roll(4) as u32, at, 4));
+                }
+                Step::Compute { rank: dice.roll(ranks as u64) as usize, accesses }
             }
             5..=11 => {
                 let from = dice.roll(ranks as u64) as usize;
@@ -155,7 +156,7 @@ pub fn program(dice: &mut Dice) -> Vec<Recorded> {
                 let tag = dice.roll(2) as i32;
                 let buffers = [buffer(dice), buffer(dice)];
                 let bytes = if tidy { 8 } else { bytes };
-                Step::Message { from, to, tag, bytes, buffers, later: [later(dice), later(dice)] }
+                Step::Message { from, to, tag, bytes, buffers, later: [later(dice), later(dice)], by_hand: false }
             }
             12 => Step::Exchange {
                 a: 0,
@@ -179,7 +180,7 @@ pub fn program(dice: &mut Dice) -> Vec<Recorded> {
             let (to_there, from_there) = (apart * 8 * to as u64, 8 * from as u64);
             let buffers = [at + to_there, 3000 + from_there];
             let later = everybody.then_some(20);
-            steps.push(Step::Message { from, to, tag: 7, bytes: 8, buffers, later: [later, later] });
+            steps.push(Step::Message { from, to, tag: 7, bytes: 8, buffers, later: [later, later], by_hand: true });
         }
     }
     write(dice, ranks, &steps)
@@ -196,11 +197,13 @@ fn write(dice: &mut Dice, ranks: usize, steps: &[Step]) -> Vec<Recorded> {
             let base = Event { element: 4, site: 2 * line + 1, ..Event::new(Call::Barrier, 0, 0) };
             match *step {
                 Step::Compute { rank, ref accesses } => writers[rank].compute(accesses),
-                Step::Message { from, to, tag, bytes, buffers, later } => {
-                    let message = Event { tag, bytes, ..base };
+                Step::Message { from, to, tag, bytes, buffers, later, by_hand } => {
+                    // Of a collective operation by hand, all calls are at one line.
+                    let site = if by_hand { 31 } else { base.site };
+                    let message = Event { tag, bytes, site, ..base };
                     let sent = Event { call: Call::Send, peer: to as i32, buffer: buffers[0], ..message.clone() };
                     writers[from].communicate(sent, from as i32, all, later[0]);
-                    let site = base.site + 1;
+                    let site = site + 1;
                     let got = Event { call: Call::Recv, peer: from as i32, buffer: buffers[1], site, ..message };
                     writers[to].communicate(got, to as i32, all, later[1]);
                 }
@@ -208,7 +211,7 @@ fn write(dice: &mut Dice, ranks: usize, steps: &[Step]) -> Vec<Recorded> {
                     for (me, other, [from, to]) in [(a, b, [buffers[0], buffers[1]]), (b, a, [buffers[2], buffers[3]])] {
                         let call = if replace { Call::SendrecvReplace } else { Call::Sendrecv };
                         let (peer, into) = (other as i32, if replace { 0 } else { to });
-                        let event = Event { call, peer, peer2: peer, bytes, bytes2: bytes, tag: 3, tag2: 3, ..base };
+                        let event = Event { call, peer, peer2: peer, bytes, bytes2: bytes, tag: 3, tag2: 3, ..base.clone() };
                         let event = Event { buffer: from, buffer2: into, ..event };
                         writers[me].communicate(event, me as i32, all, None);
                     }
