@@ -2,7 +2,7 @@
 
 use hayase_advice::model::{self, Action, Change, Dependence, Edit, Location, Point, Side};
 
-use crate::{Certainty, Detail, Finding, Gain, Mark, Role, Rule};
+use crate::{Detail, Finding, Gain, Mark, Role, Rule};
 
 /// Most occurrences that are listed one by one.
 const MOST_DETAILS: usize = 300;
@@ -41,13 +41,10 @@ impl Finding {
             id: found.id.clone(),
             rule: found.rule.to_string(),
             title: found.title.clone(),
-            certainty: match found.certainty {
-                model::Certainty::Proven => Certainty::Proven,
-                model::Certainty::Check => Certainty::Check,
-            },
             gain,
             text: found.text.clone(),
             caveats: found.caveats.clone(),
+            notes: found.notes.clone(),
             facts,
             marks: places.chain(blockers).collect(),
             ranks: if found.ranks.len() <= MOST_RANKS { found.ranks.iter().collect() } else { Vec::new() },
@@ -173,7 +170,6 @@ mod tests {
         model::Finding {
             id: "A001-1".into(),
             rule: RuleId::A001,
-            certainty: model::Certainty::Proven,
             title: "title".into(),
             text: Vec::new(),
             places: vec![
@@ -206,6 +202,7 @@ mod tests {
             bytes: 0,
             time_ns: 0,
             caveats: Vec::new(),
+            notes: Vec::new(),
             change,
         }
     }

@@ -62,21 +62,10 @@ impl Doubts {
         self.0 & other.0 == other.0
     }
 
-    /// Whether nothing is in doubt; what is said only for completeness does not count: an interval around a buffer forbids too much, not
-    /// too little.
-    pub fn none(self) -> bool {
-        self.0 & !(Self::WILDCARD.0 | Self::GAPS.0) == 0
-    }
-
-    /// Sentences.
-    pub fn sentences(self) -> Vec<String> {
-        [
+    /// What has to be checked, in sentences, and what is only said.
+    pub fn sentences(self) -> (Vec<String>, Vec<String>) {
+        let checks = [
             (Self::DATATYPE, "a derived datatype was used: it was taken to have no gaps; check what lies between its elements"),
-            (
-                Self::GAPS,
-                "a buffer is not contiguous: the interval from its first to its last byte was assumed; what lies between its elements \
-                 may forbid less",
-            ),
             (Self::BLOCKS, "the blocks of this operation were taken to lie one after the other; check their displacements"),
             (Self::ADDRESS, "where a buffer lies was not recorded: only the order of calls was looked at"),
             (
@@ -98,12 +87,20 @@ impl Doubts {
                 "what is sent is made, or what is received is used, between the first of these calls and the last: check that one place \
                  in between suits both",
             ),
+        ];
+        // An interval around a buffer forbids too much, not too little.
+        let notes = [
+            (
+                Self::GAPS,
+                "a buffer is not contiguous: the interval from its first to its last byte was assumed; what lies between its elements \
+                 may forbid less",
+            ),
             (Self::WILDCARD, "the receive takes messages from any rank or with any tag; which comes first may change"),
-        ]
-        .into_iter()
-        .filter(|&(doubt, _)| self.has(doubt))
-        .map(|(_, text)| text.to_owned())
-        .collect()
+        ];
+        let of = |list: &[(Self, &str)]| -> Vec<String> {
+            list.iter().filter(|&&(doubt, _)| self.has(doubt)).map(|&(_, text)| text.to_owned()).collect()
+        };
+        (of(&checks), of(&notes))
     }
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::calls::Doubts;
 use crate::model::{
-    Action, Blocker, Certainty, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
+    Action, Blocker, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
     Side,
 };
 
@@ -200,7 +200,7 @@ impl Folded<Location> {
         if self.found == 0 {
             return None;
         }
-        let mut caveats = self.doubts.sentences();
+        let (caveats, mut notes) = self.doubts.sentences();
         let mut places: Vec<Place> = self
             .places
             .into_iter()
@@ -231,14 +231,14 @@ impl Folded<Location> {
             let more = sometimes.len().saturating_sub(NAMED);
             sometimes.truncate(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            caveats.push(format!(
-                "not executed there in all {} cases: {}{more}; where a branch decides that, look at what its other side accesses",
+            notes.push(format!(
+                "not executed there in all {} cases: {}{more}; what was executed in the others was seen too",
                 self.found,
                 sometimes.join(", "),
             ));
         }
         if self.ranks.len() < u64::from(ranks) {
-            caveats.push(format!(
+            notes.push(format!(
                 "seen on ranks {} of {ranks} only: others take another way through the program",
                 self.ranks
             ));
@@ -269,7 +269,6 @@ impl Folded<Location> {
         Some(Finding {
             id: String::new(),
             rule,
-            certainty: if self.doubts.none() { Certainty::Proven } else { Certainty::Check },
             title,
             text,
             places,
@@ -280,6 +279,7 @@ impl Folded<Location> {
             bytes: self.bytes,
             time_ns: self.time,
             caveats,
+            notes,
             change: self.edits.change(),
         })
     }

@@ -62,7 +62,7 @@ impl fmt::Display for RuleId {
 pub enum Certainty {
     /// Every access in between was seen in this run and none forbids it.
     Proven,
-    /// Something was not seen; [`Finding::caveats`] says what to check.
+    /// Something was not seen: [`Finding::caveats`] says what to check.
     Check,
 }
 
@@ -73,8 +73,6 @@ pub struct Finding {
     pub id: String,
     /// Which rule found it.
     pub rule: RuleId,
-    /// How sure it is.
-    pub certainty: Certainty,
     /// What to do, in one line.
     pub title: String,
     /// What was seen, line by line.
@@ -94,10 +92,20 @@ pub struct Finding {
     /// Time at stake \[ns\], over all ranks: of overlap, computation that could hide the message; of waits, their length; of merged
     /// and replaced messages 0: only a simulation knows. Not the gain.
     pub time_ns: u64,
-    /// What the finding rests on and the run cannot show: branches, layouts, contents.
+    /// What has to be checked, since the run cannot show it: layouts, contents. One is enough for [`Certainty::Check`].
     pub caveats: Vec<String>,
+    /// What is good to know and leaves nothing to be checked.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The improved program.
     pub change: Change,
+}
+
+impl Finding {
+    /// How sure it is: proven, unless something has to be checked.
+    pub fn certainty(&self) -> Certainty {
+        if self.caveats.is_empty() { Certainty::Proven } else { Certainty::Check }
+    }
 }
 
 /// A place of the source.

@@ -43,7 +43,7 @@ fn two_messages(at_sender: Vec<Access>, at_receiver: Vec<Access>) -> Vec<Program
 fn messages_that_nothing_keeps_apart_are_one() {
     let findings = found(&two_messages(touch(0, 4, 0..5), Vec::new()), RuleId::A002);
     let [finding] = findings.as_slice() else { panic!("one finding: {findings:?}") };
-    assert_eq!((finding.certainty, finding.occurrences, finding.bytes), (Certainty::Proven, 1, 160));
+    assert_eq!((finding.certainty(), finding.occurrences, finding.bytes), (Certainty::Proven, 1, 160));
     assert_eq!(finding.title, "messages sent to one rank at program.c:100 and program.c:101 could be one message");
     // Two buffers at the sender are copied; at the receiver one follows the other.
     let merge = |copy| Action::Merge { with: vec![1], bytes: 160, copy, needs: Vec::new() };
@@ -136,7 +136,7 @@ fn reductions_in_a_row_are_one() {
     let sum = Op::from_name("sum").unwrap();
     let findings = found(&two_reductions(touch(0, 3, 0..1), sum), RuleId::A003);
     let [finding] = findings.as_slice() else { panic!("one finding: {findings:?}") };
-    assert_eq!((finding.certainty, finding.ranks.len()), (Certainty::Proven, 3));
+    assert_eq!((finding.certainty(), finding.ranks.len()), (Certainty::Proven, 3));
     let merge = Action::Merge { with: vec![1], bytes: 16, copy: 32, needs: Vec::new() };
     assert_eq!(edits(finding), [(0, vec![1], merge.clone()), (1, vec![1], merge.clone()), (2, vec![1], merge)]);
 }
@@ -180,7 +180,7 @@ fn the_same_to_all_others_is_a_broadcast_and_a_block_each_a_scatter() {
     let findings = found(&one_to_all(4, |_| Some((element(1, 0), 80))), RuleId::A004);
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(replaced(&findings[0]), ("Bcast".into(), vec![0, 1, 2, 3], Some(0), 80, 6));
-    assert_eq!(findings[0].certainty, Certainty::Proven);
+    assert_eq!(findings[0].certainty(), Certainty::Proven);
     let findings = found(&one_to_all(4, |peer| Some((element(1, 10 * peer as u64), 80))), RuleId::A004);
     assert_eq!(replaced(&findings[0]), ("Scatter".into(), vec![0, 1, 2, 3], Some(0), 80, 6));
 }
@@ -230,7 +230,7 @@ fn a_block_from_all_others_is_a_gather_and_one_buffer_for_all_a_reduction() {
     let sums = [touch(0, 2, 0..10), touch(1, 5, 0..10)].concat();
     let findings = found(&all_to_one(5, |_| element(2, 0), sums), RuleId::A004);
     assert_eq!(replaced(&findings[0]).0, "Reduce");
-    assert_eq!(findings[0].certainty, Certainty::Check, "what is done with it was not looked at");
+    assert_eq!(findings[0].certainty(), Certainty::Check, "what is done with it was not looked at");
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn without_memory_findings_are_to_be_checked() {
     let advice = advise(&two_messages(Vec::new(), Vec::new()), false, &Options::default());
     assert!(advice.notes.iter().any(|note| note.contains("memory accesses were not recorded")));
     let merged = of(&advice, RuleId::A002);
-    assert_eq!((merged.len(), merged[0].certainty), (1, Certainty::Check));
+    assert_eq!((merged.len(), merged[0].certainty()), (1, Certainty::Check));
     assert!(merged[0].caveats.iter().any(|caveat| caveat.contains("hayase cc")));
 }
 

@@ -105,10 +105,10 @@ impl Source {
         if finding.occurrences > 1 {
             parts.push(format!("{} times", finding.occurrences));
         }
-        if finding.caveats.iter().any(|caveat| caveat.contains("not contiguous")) {
+        if finding.notes.iter().any(|note| note.contains("not contiguous")) {
             parts.push("gaps".to_owned());
         }
-        if finding.certainty == Certainty::Check {
+        if finding.certainty() == Certainty::Check {
             parts.push("check".to_owned());
         }
         format!("{} {}", finding.rule, parts.join("; "))

@@ -67,7 +67,7 @@ impl Case {
         let (findings, program) = advised(&ranks);
         let proven = findings
             .into_iter()
-            .filter(|finding| finding.certainty == Certainty::Proven)
+            .filter(|finding| finding.certainty() == Certainty::Proven)
             .filter_map(|finding| match finding.change {
                 Change::Program { edits, .. } if !edits.is_empty() => Some(edits),
                 _ => None,
