@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 use hayase_advice::model::{Action, Edit, Needed, Part, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::order::{Order, Plan};
 pub use self::order::Refused;
+use self::order::{Order, Plan};
 use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::program::{Collective, CollectiveCall, Communicator, Counts, Op, OpKind, Program, RankProgram};
@@ -165,7 +165,9 @@ impl<'a> Changed<'a> {
                         applied.made += 1;
                     }
                     if let Some(absent) = members.iter().find(|member| !first.contains(member)) {
-                        return Err(format!("rank {absent} calls nothing that the collective operation replaces").into());
+                        return Err(
+                            format!("rank {absent} calls nothing that the collective operation replaces").into()
+                        );
                     }
                 }
             }

@@ -164,9 +164,8 @@ impl Judge<'_> {
         mut changed: Simulated,
         left_out: &mut Vec<(String, String)>,
     ) -> Option<(Vec<Piece<'j>>, Simulated, Vec<Group>)> {
-        let saved = |pieces: &[Piece<'j>]| {
-            self.all(base, pieces).ok().map(|changed| base.makespan_s - changed.makespan_s)
-        };
+        let saved =
+            |pieces: &[Piece<'j>]| self.all(base, pieces).ok().map(|changed| base.makespan_s - changed.makespan_s);
         let least = LEAST_GAIN * base.makespan_s;
         let all = base.makespan_s - changed.makespan_s;
         let alone: Vec<f64> = taken.iter().map(|piece| piece.saved_s).collect();
@@ -186,7 +185,8 @@ impl Judge<'_> {
             }
         }
         for piece in taken.drain(low..) {
-            let why = "with it they would save more than each does alone, and no few of them were found to explain that";
+            let why =
+                "with it they would save more than each does alone, and no few of them were found to explain that";
             left_out.push((piece.judged.finding.id.clone(), why.to_owned()));
         }
         if low == 1 {
@@ -223,12 +223,7 @@ impl Judge<'_> {
 
 /// Groups of pieces that save more than the pieces do alone, and so explain what `all` of them save together: none if that is no more than the
 /// sum of what each saves `alone`, but for `least`; `None` if no few are found.
-fn groups(
-    alone: &[f64],
-    all: f64,
-    least: f64,
-    saved: &impl Fn(&[usize]) -> Option<f64>,
-) -> Option<Vec<Vec<usize>>> {
+fn groups(alone: &[f64], all: f64, least: f64, saved: &impl Fn(&[usize]) -> Option<f64>) -> Option<Vec<Vec<usize>>> {
     let excess = |pieces: &[usize]| {
         let sum: f64 = pieces.iter().map(|&piece| alone[piece]).sum();
         saved(pieces).map_or(0.0, |saved| saved - sum)

@@ -10,8 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hayase_advice_page::{
-    Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, page,
-    sarif,
+    Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, page, sarif,
 };
 
 const FILE: &str = "examples/programs/gauss.c";

@@ -65,8 +65,14 @@ impl Doubts {
     /// What has to be checked, in sentences, and what is only said.
     pub fn sentences(self) -> (Vec<String>, Vec<String>) {
         let checks = [
-            (Self::DATATYPE, "a derived datatype was used: it was taken to have no gaps; check what lies between its elements"),
-            (Self::BLOCKS, "the blocks of this operation were taken to lie one after the other; check their displacements"),
+            (
+                Self::DATATYPE,
+                "a derived datatype was used: it was taken to have no gaps; check what lies between its elements",
+            ),
+            (
+                Self::BLOCKS,
+                "the blocks of this operation were taken to lie one after the other; check their displacements",
+            ),
             (Self::ADDRESS, "where a buffer lies was not recorded: only the order of calls was looked at"),
             (
                 Self::MEMORY,
@@ -77,7 +83,10 @@ impl Doubts {
                 Self::SYNCHRONOUS,
                 "the call returns only when its receiver has begun to receive; check that the program does not rely on that",
             ),
-            (Self::OPERATION, "what is done with the messages was not looked at: check that it is a sum, a maximum or the like"),
+            (
+                Self::OPERATION,
+                "what is done with the messages was not looked at: check that it is a sum, a maximum or the like",
+            ),
             (
                 Self::CONTENT,
                 "what the first brings may be a length: check that neither whether there is a second nor how long it is depends on it",

@@ -6,8 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::calls::Doubts;
 use crate::model::{
-    Action, Blocker, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
-    Side,
+    Action, Blocker, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId, Side,
 };
 
 /// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.

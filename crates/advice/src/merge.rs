@@ -156,8 +156,17 @@ impl Merges {
         let brings = brings(event, part);
         let brought = part.spans.iter().filter(|span| span.write).map(|&span| (span, number, part.bytes)).collect();
         let lengths = brings && may_be_length(part.bytes);
-        let new =
-            Group { head: number, last: number, members: 1, high, doubts, brought, lengths, computed: self.computed, kind };
+        let new = Group {
+            head: number,
+            last: number,
+            members: 1,
+            high,
+            doubts,
+            brought,
+            lengths,
+            computed: self.computed,
+            kind,
+        };
         let group = match self.groups.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(new);

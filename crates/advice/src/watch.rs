@@ -143,15 +143,15 @@ impl Watch {
     /// Watches a buffer.
     pub fn add(&mut self, span: Span, last: Block, used: u64) -> u32 {
         let buffer = Some(Buffer {
-                span,
-                last,
-                first: None,
-                open: SmallVec::new(),
-                through: VecDeque::new(),
-                read: 0,
-                used,
-                around: (0, SmallVec::new()),
-            });
+            span,
+            last,
+            first: None,
+            open: SmallVec::new(),
+            through: VecDeque::new(),
+            read: 0,
+            used,
+            around: (0, SmallVec::new()),
+        });
         self.state += 1;
         let number = match self.free.pop() {
             Some(number) => {

@@ -170,7 +170,9 @@ fn one_to_all(ranks: i32, what: impl Fn(i32) -> Option<(u64, u64)>) -> Vec<Progr
 
 fn replaced(finding: &Finding) -> (String, Vec<u32>, Option<u32>, u64, usize) {
     match edits(finding).remove(0).2 {
-        Action::Replace { collective, members, root, bytes, calls, .. } => (collective, members, root, bytes, calls.len()),
+        Action::Replace { collective, members, root, bytes, calls, .. } => {
+            (collective, members, root, bytes, calls.len())
+        }
         other => panic!("{other:?}"),
     }
 }

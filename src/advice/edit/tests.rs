@@ -166,7 +166,8 @@ fn nothing_is_changed_twice() {
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 50))],
     ]);
     let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0, needs: Vec::new() });
-    let overlap = edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() });
+    let overlap =
+        edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() });
     let mut changed = Changed::new(&before, 0.0);
     assert_eq!(changed.add(&[merge(0), merge(1)], Placement::default()).unwrap().made, 4);
     assert!(
@@ -260,7 +261,8 @@ fn a_broadcast_goes_on_in_the_background() {
     let before = builder.build().unwrap();
     // Rank 1 has the broadcast after o + 8 B + L + o = 12.007 us (7 gaps), computes to 42.007 and sends; rank 0 has that at 54.007.
     let blocking = makespan(before.clone());
-    let action = || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
+    let action =
+        || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let both = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     assert_eq!(
         words(&both, 1),
@@ -294,7 +296,8 @@ fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
     }
     let before = builder.build().unwrap();
     // Posted earlier, waited for where it is: behind the send that the partner needs.
-    let action = || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() };
+    let action =
+        || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
     assert_eq!(kinds, [OpKind::Irecv, OpKind::Calc, OpKind::Send, OpKind::Wait]);

@@ -132,7 +132,10 @@ mod tests {
     fn ties_are_ties() {
         use Algorithm::{Bruck, Linear, Ring};
         assert_eq!(standing(&[], 5), "the fastest of 5 algorithms on this network");
-        assert_eq!(standing(&[Linear], 5), "as fast as `linear`, faster than the others of 5 algorithms on this network");
+        assert_eq!(
+            standing(&[Linear], 5),
+            "as fast as `linear`, faster than the others of 5 algorithms on this network"
+        );
         assert_eq!(
             standing(&[Linear, Ring], 5),
             "as fast as `linear` and `ring`, faster than the others of 5 algorithms on this network"

@@ -92,7 +92,9 @@ fn times(program: &Program, rank: u32, recorded: &Recorded, places: &Places, mad
             _ => 2,
         };
         // A new collective operation does what messages did.
-        let replaces = part == 2 && op.arg as usize >= made && recorded.events[event].call.kind() != hayase_trace::Kind::Collective
+        let replaces = part == 2
+            && op.arg as usize >= made
+            && recorded.events[event].call.kind() != hayase_trace::Kind::Collective
             && recorded.events[event].call != Call::Iallreduce;
         let mut does: Vec<What> = places
             .iter()
@@ -202,4 +204,3 @@ pub fn unequal(after: &Program) -> Result<(), String> {
         None => Ok(()),
     }
 }
-

@@ -10,8 +10,8 @@ mod recorded;
 
 use hayase::advice::edit::{Changed, Placement, Refused};
 use hayase::workload::program::Program;
-use hayase::workload::trace::calls::Calls;
 use hayase::workload::trace::ToProgram;
+use hayase::workload::trace::calls::Calls;
 use hayase_advice::model::{Action, Certainty, Change, Edit, Finding};
 use hayase_advice::search::{Options, put_together, search_rank};
 use hayase_advice::stream::Steps;

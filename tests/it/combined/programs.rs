@@ -208,10 +208,12 @@ fn write(dice: &mut Dice, ranks: usize, steps: &[Step]) -> Vec<Recorded> {
                     writers[to].communicate(got, to as i32, all, later[1]);
                 }
                 Step::Exchange { a, b, bytes, buffers, replace } => {
-                    for (me, other, [from, to]) in [(a, b, [buffers[0], buffers[1]]), (b, a, [buffers[2], buffers[3]])] {
+                    for (me, other, [from, to]) in [(a, b, [buffers[0], buffers[1]]), (b, a, [buffers[2], buffers[3]])]
+                    {
                         let call = if replace { Call::SendrecvReplace } else { Call::Sendrecv };
                         let (peer, into) = (other as i32, if replace { 0 } else { to });
-                        let event = Event { call, peer, peer2: peer, bytes, bytes2: bytes, tag: 3, tag2: 3, ..base.clone() };
+                        let event =
+                            Event { call, peer, peer2: peer, bytes, bytes2: bytes, tag: 3, tag2: 3, ..base.clone() };
                         let event = Event { buffer: from, buffer2: into, ..event };
                         writers[me].communicate(event, me as i32, all, None);
                     }

@@ -74,8 +74,7 @@ fn fingerprints_stay_when_lines_above_change_and_differ_between_lines_of_one_tex
 fn levels_follow_the_gain() {
     let with = |after_s, certainty| {
         let caveats = if certainty == Certainty::Check { vec!["blocks".to_owned()] } else { Vec::new() };
-        let finding =
-            Finding { gain: Some(Gain { before_s: 1.0, after_s }), caveats, ..finding("A001", Vec::new()) };
+        let finding = Finding { gain: Some(Gain { before_s: 1.0, after_s }), caveats, ..finding("A001", Vec::new()) };
         assert_eq!(finding.certainty(), certainty);
         Level::of(&finding)
     };

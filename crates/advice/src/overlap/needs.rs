@@ -27,7 +27,13 @@ pub(crate) fn needed(needs: &[Through], event: u64) -> Vec<Needed> {
 impl Search {
     /// Earlier communications that use the bytes of one of this call, in a way that keeps them in order, and could end behind `data`, the
     /// last thing whose data it needs.
-    pub(super) fn needs(&mut self, number: u64, part: &Communication, buffers: &[u32], data: Stamp) -> SmallVec<[Through; 2]> {
+    pub(super) fn needs(
+        &mut self,
+        number: u64,
+        part: &Communication,
+        buffers: &[u32],
+        data: Stamp,
+    ) -> SmallVec<[Through; 2]> {
         let mut needs: SmallVec<[Through; 2]> = SmallVec::new();
         let mut found = std::mem::take(&mut self.found);
         for (span, &buffer) in part.spans.iter().zip(buffers) {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::Rule;
-use crate::fold::Folded;
 use crate::calls::Doubts;
+use crate::fold::Folded;
 use crate::merge::{Content, Join, all, varies};
 use crate::model::{Action, Finding, Location, Place, Role, RuleId};
 use crate::overlap::needed;
@@ -220,7 +220,11 @@ impl Aggregation {
         folded.edits.push(rank, u64::from(*head), merge(with, adjacent, &all(&mut joins.iter()), *head));
         // A rank that is in two groups of one place has its edits in the order of senders: they are sorted in the end.
         let with: Vec<u64> = rest.iter().map(|message| u64::from(message.received - received)).collect();
-        folded.edits.push(*to, u64::from(*received), merge(with, adjacent_there, &all(&mut rest.iter().filter_map(there)), *received));
+        folded.edits.push(
+            *to,
+            u64::from(*received),
+            merge(with, adjacent_there, &all(&mut rest.iter().filter_map(there)), *received),
+        );
     }
 }
 
