@@ -95,6 +95,10 @@ pub struct Folded<L> {
     pub ranks: Ranks,
     /// The changes.
     pub edits: Edits,
+    /// Whether one could be posted before what may be its length comes.
+    pub before_length: bool,
+    /// Bytes of the first execution, and whether others have more or less.
+    sizes: Option<(u64, bool)>,
     places: BTreeMap<(Role, L, &'static str), Share>,
     blockers: BTreeMap<BlockerKey<L>, Blocked>,
 }
@@ -109,6 +113,8 @@ impl<L> Default for Folded<L> {
             doubts: Doubts::default(),
             ranks: Ranks::default(),
             edits: Edits::default(),
+            before_length: false,
+            sizes: None,
             places: BTreeMap::new(),
             blockers: BTreeMap::new(),
         }
@@ -116,6 +122,17 @@ impl<L> Default for Folded<L> {
 }
 
 impl<L: Ord + Clone> Folded<L> {
+    /// An execution moves so many bytes.
+    pub fn sized(&mut self, bytes: u64) {
+        let (first, several) = self.sizes.get_or_insert((bytes, false));
+        *several |= *first != bytes;
+    }
+
+    /// Whether executions differ in their bytes.
+    pub fn several_sizes(&self) -> bool {
+        self.sizes.is_some_and(|(_, several)| several)
+    }
+
     /// Adds a place, and which of its iterations.
     pub fn place(&mut self, role: Role, line: L, call: &'static str, iterations: Option<Iterations>) {
         self.places(role, line, call, 1, iterations);
@@ -160,8 +177,8 @@ impl<L: Ord + Clone> Folded<L> {
             let entry = blockers.entry((side, dependence, at.as_ref().map(&line), call));
             entry.and_modify(|other| other.occurrences += blocked.occurrences).or_insert(blocked);
         }
-        let Self { found, executions, bytes, time, doubts, ranks, edits, .. } = self;
-        Folded { found, executions, bytes, time, doubts, ranks, edits, places, blockers }
+        let Self { found, executions, bytes, time, doubts, ranks, edits, before_length, sizes, .. } = self;
+        Folded { found, executions, bytes, time, doubts, ranks, edits, before_length, sizes, places, blockers }
     }
 
     /// Adds what a later rank has at the same place.
@@ -172,7 +189,11 @@ impl<L: Ord + Clone> Folded<L> {
         self.time += other.time;
         self.doubts.and(other.doubts);
         self.ranks.extend(&other.ranks);
+        let several = other.several_sizes();
         self.edits.append(other.edits);
+        self.before_length |= other.before_length;
+        // Ranks may differ from each other.
+        self.sizes = self.sizes.or(other.sizes).map(|(first, own)| (first, own || several));
         for (key, share) in other.places {
             self.places.entry(key).or_default().add(&share);
         }

@@ -20,7 +20,6 @@
 //! Cost: a look-up for each communication.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 
 use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
@@ -40,7 +39,7 @@ const LONGEST: u64 = 256;
 const FEW: u64 = 32;
 
 /// Whether a message of so many bytes may be a length, or a few.
-fn may_be_length(bytes: u64) -> bool {
+pub fn may_be_length(bytes: u64) -> bool {
     bytes <= FEW && bytes.is_multiple_of(4)
 }
 
@@ -99,6 +98,8 @@ pub struct Merges {
     /// Those found, by event.
     pub joins: Vec<Join>,
     computed: u64,
+    /// By part and line, the size of the first call, and whether others have another.
+    sizes: [Vec<Option<(u64, bool)>>; 3],
     /// The last event after which a send, a receive, a collective may depend on what another rank did with an earlier one.
     turned: [u64; 3],
 }
@@ -121,9 +122,28 @@ impl Merges {
         }
     }
 
+    /// Lines at which calls of one part are of different sizes.
+    pub fn of_several_sizes(&self) -> impl Iterator<Item = u32> + '_ {
+        let of = |sizes: &'_ Vec<Option<(u64, bool)>>| -> Vec<u32> {
+            let lines = (0..).zip(sizes).filter(|(_, size)| size.is_some_and(|(_, several)| several));
+            lines.map(|(line, _)| line).collect()
+        };
+        self.sizes.iter().flat_map(of)
+    }
+
+    fn sized(&mut self, part: Part, line: u32, bytes: u64) {
+        let sizes = &mut self.sizes[part as usize];
+        if sizes.len() <= line as usize {
+            sizes.resize(line as usize + 1, None);
+        }
+        let (first, several) = sizes[line as usize].get_or_insert((bytes, false));
+        *several |= *first != bytes;
+    }
+
     /// A communication is posted; without memory accesses, less computation than `least` \[ns\] does not keep calls apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
+        self.sized(part.part, at.line, part.bytes);
         let collective = part.part == Part::Collective;
         let counted = !event.counts.is_empty() || !event.counts2.is_empty();
         let dynamic = part.wildcard
@@ -218,16 +238,6 @@ fn brings(event: &Event, part: &Communication) -> bool {
         Part::Receive => true,
         Part::Collective => event.call.blocking() != Call::Bcast || part.spans.iter().all(|span| span.write),
     }
-}
-
-/// Lines at which calls are of different sizes, from pairs of line and size.
-pub fn varies<L: Ord>(calls: impl Iterator<Item = (L, u64)>) -> BTreeSet<L> {
-    let mut sizes: BTreeMap<L, (u64, bool)> = BTreeMap::new();
-    for (line, bytes) in calls {
-        let (first, differs) = sizes.entry(line).or_insert((bytes, false));
-        *differs |= *first != bytes;
-    }
-    sizes.into_iter().filter(|(_, (_, differs))| *differs).map(|(line, _)| line).collect()
 }
 
 /// All that the members of a group need.

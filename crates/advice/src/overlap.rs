@@ -30,10 +30,11 @@ use smallvec::SmallVec;
 use crate::accesses::Accesses;
 use crate::address::End;
 use crate::calls::{Communication, Doubts, communications};
+use crate::merge::may_be_length;
 use crate::model::{Dependence, Part};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
-use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Through, Watch};
+use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
 
 mod needs;
 
@@ -91,6 +92,8 @@ pub struct Spread {
     pub accesses: (u64, u64),
     /// Lines of it, and which of their iterations: before and after.
     pub lines: [Vec<Share>; 2],
+    /// Whether it could be posted before a few integers come that are read before it is called: they may be its length.
+    pub before_length: bool,
     /// Whether lines were looked for.
     pub detailed: bool,
     /// Earlier communications that must be complete when it is posted, and could end behind [`before`](Self::before).
@@ -181,6 +184,8 @@ pub struct Search {
     receives: FxHashMap<u32, Block>,
     /// Nothing is posted before it: the program began, a communicator was made, something unknown happened.
     fence: Block,
+    /// When the last few integers came that have been read since: sizes may depend on them.
+    length: Stamp,
     /// Without memory: the open send of a line.
     sent: FxHashMap<u32, u64>,
     /// By line, how many communications there were.
@@ -208,6 +213,7 @@ impl Search {
             wild: FxHashMap::default(),
             receives: FxHashMap::default(),
             fence: Block::nowhere((0, 0), Dependence::Program),
+            length: (0, 0),
             sent: FxHashMap::default(),
             details: Vec::new(),
             found: Vec::new(),
@@ -304,6 +310,9 @@ impl Search {
                 let reads = span.write && !site.write && buffer.read != number;
                 if reads && piece.hit(span.low, span.high, End::First).is_some() {
                     buffer.read = number;
+                    if may_be_length(span.high - span.low) {
+                        self.length = self.length.max((buffer.used, AT_EVENT));
+                    }
                 }
                 if buffer.last.stamp < (number, piece.last())
                     && let Some(hit) = piece.hit(span.low, span.high, End::Last)
@@ -404,6 +413,7 @@ impl Search {
         known: &Known,
     ) {
         let blocks = !event.call.makes_request();
+        self.counted(number, event, line, listener, known);
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
         for part in parts {
             let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
@@ -496,6 +506,7 @@ impl Search {
                 time: (time, 0),
                 accesses: (accesses, 0),
                 lines: [lines, Vec::new()],
+                before_length: before.stamp < self.length,
                 detailed,
                 needs: needs.into_iter().filter(|need| need.until > before.stamp).collect(),
             };

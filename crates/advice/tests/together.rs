@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Access, Program, access, advise, message, of};
-use hayase_advice::model::{Action, Certainty, Change, Finding, Role, RuleId};
+use hayase_advice::model::{Action, Certainty, Change, Finding, Part, Role, RuleId};
 use hayase_advice::search::Options;
 use hayase_trace::{Call, Event, Op};
 
@@ -421,4 +421,126 @@ fn a_run_whose_messages_never_meet_ends_with_a_note() {
     ];
     let advice = advise(&ranks, false, &Options::default());
     assert!(advice.notes.iter().any(|note| note.contains("waits at event 1")), "{:?}", advice.notes);
+}
+
+/// All ranks get a few bytes from rank 0 by a broadcast, and then more by another, twice; `reads` says whether they read the first before.
+fn length_and_payload(first: u64, sizes: [u64; 2], reads: bool) -> Vec<Program> {
+    let bcast = |line: u32, array: u64, bytes: u64| Event {
+        peer: 0,
+        element: 4,
+        bytes,
+        buffer: element(array, 0),
+        site: line + 1,
+        ..Event::new(Call::Bcast, 0, 0)
+    };
+    let program = |rank: u32| {
+        let mut program = Program::default();
+        for bytes in sizes {
+            let read = if reads && rank > 0 { touch(0, 1, 0..1) } else { Vec::new() };
+            program = program
+                .then(Vec::new(), bcast(0, 1, first))
+                .then(read, bcast(1, 2, bytes))
+                .then(touch(0, 2, 0..1), Event::new(Call::Barrier, 0, 0));
+        }
+        program
+    };
+    (0..3).map(program).collect()
+}
+
+#[test]
+fn a_length_and_then_so_many_bytes_stay_two() {
+    let certainty = |ranks: &[Program], memory| {
+        let found = of(&advise(ranks, memory, &Options::default()), RuleId::A003);
+        found.first().map(|finding| (finding.certainty(), finding.caveats.iter().any(|it| it.contains("a length"))))
+    };
+    let (proven, in_doubt) = (Some((Certainty::Proven, false)), Some((Certainty::Check, true)));
+    for (first, sizes, reads, wanted) in [
+        // Read, and longer: its length.
+        (4, [400, 400], true, None),
+        (8, [4, 400], true, None),
+        (32, [400, 400], true, None),
+        // Not longer, but of several sizes.
+        (8, [8, 4], true, None),
+        // Two values.
+        (8, [8, 8], true, proven),
+        // What nobody reads decides nothing.
+        (4, [400, 300], false, proven),
+        // Whatever begins with a length.
+        (36, [400, 400], true, in_doubt),
+        (80, [40, 20], true, in_doubt),
+        (80, [40, 40], true, proven),
+    ] {
+        let ranks = length_and_payload(first, sizes, reads);
+        assert_eq!(certainty(&ranks, true), wanted, "{first} B, {sizes:?}, read: {reads}");
+    }
+    // What is read is not known: sizes say something.
+    assert_eq!(certainty(&length_and_payload(4, [400, 300], false), false), None);
+    assert_eq!(certainty(&length_and_payload(4, [400, 400], false), false), in_doubt);
+    assert_eq!(certainty(&length_and_payload(80, [400, 300], false), false), Some((Certainty::Check, false)));
+}
+
+#[test]
+fn what_is_replaced_is_sent_first() {
+    // The buffer is not touched before and after; still nothing may be put there before it is sent, nor be sent when something has come.
+    let replace = |peer: i32| Event {
+        peer2: peer,
+        tag2: 1,
+        bytes2: 80,
+        ..message(Call::SendrecvReplace, 0, element(1, 0), 80, peer)
+    };
+    let one = |peer| {
+        Program::default()
+            .then(touch(0, 4, 0..5), replace(peer))
+            .then(touch(0, 4, 0..5), Event::new(Call::Barrier, 0, 0))
+    };
+    let findings = found(&[one(1), one(0)], RuleId::A001);
+    let moves: Vec<Action> = findings.iter().flat_map(edits).map(|(_, _, action)| action).collect();
+    assert_eq!(moves.len(), 4, "{findings:?}");
+    for action in moves {
+        let Action::Overlap { part, post, wait, .. } = action else { panic!("{action:?}") };
+        match part {
+            Part::Receive => assert_eq!((post.interval, post.fraction), (0, 1.0)),
+            // The call itself is its end.
+            _ => assert_eq!((wait.interval, wait.fraction), (0, 1.0)),
+        }
+    }
+}
+
+#[test]
+fn counts_that_came_are_there_when_they_are_given() {
+    // Nothing is seen to read what was gathered, but the next call may be given it as its counts.
+    let gather = |rank: u32, bytes| Event {
+        bytes,
+        element: 4,
+        buffer: element(1, u64::from(rank)),
+        buffer2: element(2, 0),
+        site: 1,
+        ..Event::new(Call::Allgather, 0, 0)
+    };
+    let counted = Event {
+        bytes: 8,
+        element: 4,
+        buffer: element(3, 0),
+        buffer2: element(4, 0),
+        counts2: vec![8; 2],
+        site: 2,
+        ..Event::new(Call::Allgatherv, 0, 0)
+    };
+    let late = |bytes| -> Vec<i64> {
+        let one = |rank| {
+            Program::default()
+                .then(touch(0, 5, 0..5), gather(rank, bytes))
+                .then(touch(0, 5, 0..5), counted.clone())
+                .then(touch(0, 5, 0..5), Event::new(Call::Barrier, 0, 0))
+        };
+        let gathered = found(&[one(0), one(1)], RuleId::A001).remove(0);
+        assert_eq!(gathered.places[0].location.line, 100);
+        let waits = edits(&gathered).into_iter().map(|(_, _, action)| match action {
+            Action::Overlap { wait, .. } => wait.interval,
+            _ => panic!("{action:?}"),
+        });
+        waits.collect()
+    };
+    assert_eq!(late(4), [1, 1], "not behind the call that may be given it");
+    assert_eq!(late(400), [4, 4], "so many bytes are no counts of two ranks: up to the end");
 }

@@ -12,12 +12,14 @@
 //!
 //! Cost: the buffers that touch those of the communication, and the communications that are named.
 
+use hayase_trace::Event;
 use smallvec::SmallVec;
 
-use super::{Open, Search, Spread};
+use super::{Listener, Open, Search, Spread};
 use crate::calls::Communication;
-use crate::model::Needed;
-use crate::watch::{AT_EVENT, Stamp, Through};
+use crate::model::{Dependence, Needed};
+use crate::stream::Known;
+use crate::watch::{AT_EVENT, Block, Span, Stamp, Through};
 
 /// Communications that one at event `event` depends on, counted back from there.
 pub(crate) fn needed(needs: &[Through], event: u64) -> Vec<Needed> {
@@ -76,6 +78,29 @@ impl Search {
                 buffer.through.pop_front();
             }
             buffer.through.push_back(Through { event, part, until });
+        }
+    }
+
+    /// A call that is given counts reads them, and where they lie was not recorded: what came and could be counts is complete by then.
+    pub(super) fn counted(
+        &mut self,
+        number: u64,
+        event: &Event,
+        line: u32,
+        listener: &mut impl Listener,
+        known: &Known,
+    ) {
+        let most = 8 * event.counts.len().max(event.counts2.len()) as u64;
+        if most == 0 {
+            return;
+        }
+        let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Flow) };
+        let counts = |span: &Span| span.write && span.high - span.low <= most;
+        for serial in self.base..self.base + self.open.len() as u64 {
+            let at = serial.checked_sub(self.base).and_then(|at| self.open.get(at as usize)?.as_ref());
+            if at.is_some_and(|open| open.spans.iter().any(counts)) {
+                self.close(serial, here, listener, known);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::Rule;
 use crate::calls::Doubts;
 use crate::fold::Folded;
-use crate::merge::{Content, Join, all, varies};
+use crate::merge::{Content, Join, all};
 use crate::model::{Action, Finding, Location, Place, Role, RuleId};
 use crate::overlap::needed;
 use crate::walk::Half;
@@ -110,15 +110,14 @@ impl Aggregation {
         }
     }
 
-    /// The findings; `line` gives the location of a line of a rank.
-    pub fn findings(self, ranks: u32, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a line of a rank.
+    pub fn findings(
+        self,
+        ranks: u32,
+        of_several_sizes: &BTreeSet<Location>,
+        line: impl Fn(u32, u32) -> Location,
+    ) -> Vec<Finding> {
         let mut folded: BTreeMap<Vec<Location>, Folded<Location>> = BTreeMap::new();
-        let joined = (0_u32..).zip(&self.joins).flat_map(|(rank, joins)| joins.iter().map(move |join| (rank, join)));
-        let sizes = joined.filter_map(|(rank, join)| {
-            let message = self.partners.get(&(rank, join.event))?;
-            Some((line(rank, message.send_line), message.bytes))
-        });
-        let varying = varies(sizes);
         for (rank, joins) in (0_u32..).zip(&self.joins) {
             // Members of a group in the order of events, divided where the receiver does not agree.
             let mut groups: BTreeMap<u32, Vec<Join>> = BTreeMap::new();
@@ -136,10 +135,10 @@ impl Aggregation {
                     };
                     let there = self.join(this.to, this.received);
                     let length = there.is_some_and(|other| other.content == Content::Length);
-                    let sizes = varying.contains(&line(rank, this.send_line));
+                    let sizes = of_several_sizes.contains(&line(rank, this.send_line));
                     let agreed = !(length && sizes) && there.is_some_and(|other| other.before == before.received);
                     if !agreed || open.last().is_some_and(|last| last.sent != join.before) {
-                        self.fold(rank, &open, &joined, &varying, &mut folded, &line);
+                        self.fold(rank, &open, &joined, of_several_sizes, &mut folded, &line);
                         (open, joined) = (Vec::new(), Vec::new());
                     }
                     if agreed {
@@ -150,7 +149,7 @@ impl Aggregation {
                         joined.push(join.clone());
                     }
                 }
-                self.fold(rank, &open, &joined, &varying, &mut folded, &line);
+                self.fold(rank, &open, &joined, of_several_sizes, &mut folded, &line);
             }
         }
         let title = |at: &[Location]| match at {
@@ -176,7 +175,7 @@ impl Aggregation {
         rank: u32,
         group: &[Message],
         joins: &[Join],
-        varying: &BTreeSet<Location>,
+        of_several_sizes: &BTreeSet<Location>,
         folded: &mut BTreeMap<Vec<Location>, Folded<Location>>,
         line: &impl Fn(u32, u32) -> Location,
     ) {
@@ -184,7 +183,7 @@ impl Aggregation {
         if rest.is_empty() {
             return;
         }
-        let several = rest.iter().any(|message| varying.contains(&line(rank, message.send_line)));
+        let several = rest.iter().any(|message| of_several_sizes.contains(&line(rank, message.send_line)));
         let mut lines: Vec<Location> = group.iter().map(|message| line(rank, message.send_line)).collect();
         let first = lines[0].clone();
         lines.sort();

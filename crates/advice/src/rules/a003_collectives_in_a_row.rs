@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::Rule;
 use crate::calls::Doubts;
 use crate::fold::Folded;
-use crate::merge::{Content, Join, all, varies};
+use crate::merge::{Content, Join, all};
 use crate::model::{Action, Finding, Location, Role, RuleId};
 use crate::overlap::needed;
 use crate::walk::Half;
@@ -89,14 +89,14 @@ impl InARow {
     fn apart<'g>(
         &self,
         group: &'g [Vec<Half>],
-        varying: &BTreeSet<Location>,
+        of_several_sizes: &BTreeSet<Location>,
         line: &impl Fn(u32, u32) -> Location,
     ) -> Vec<&'g [Vec<Half>]> {
         let mut parts = Vec::new();
         let mut from = 0;
         for at in 1..group.len() {
             let mut joins = group[at].iter().filter_map(|half| self.join(half));
-            let varies = group[at].first().is_some_and(|half| varying.contains(&line(half.rank, half.line)));
+            let varies = group[at].first().is_some_and(|half| of_several_sizes.contains(&line(half.rank, half.line)));
             if varies && joins.any(|join| join.content == Content::Length) {
                 parts.push(&group[from..at]);
                 from = at;
@@ -107,17 +107,20 @@ impl InARow {
         parts
     }
 
-    /// The findings; `line` gives the location of a line of a rank.
-    pub fn findings(mut self, ranks: u32, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a line of a rank.
+    pub fn findings(
+        mut self,
+        ranks: u32,
+        of_several_sizes: &BTreeSet<Location>,
+        line: impl Fn(u32, u32) -> Location,
+    ) -> Vec<Finding> {
         let open: BTreeMap<u64, (u64, Vec<Vec<Half>>)> = std::mem::take(&mut self.open).into_iter().collect();
         self.groups.extend(open.into_values().map(|(_, group)| group).filter(|group| group.len() > 1));
         let mut folded: BTreeMap<(Vec<Location>, &'static str), Folded<Location>> = BTreeMap::new();
-        let sizes = self.groups.iter().flat_map(|group| &group[1..]).filter_map(|members| members.first());
-        let varying = varies(sizes.map(|half| (line(half.rank, half.line), half.bytes)));
-        for group in self.groups.iter().flat_map(|group| self.apart(group, &varying, &line)) {
+        for group in self.groups.iter().flat_map(|group| self.apart(group, of_several_sizes, &line)) {
             let Some(first) = group.first().and_then(|members| members.first()) else { continue };
             let later = group[1..].iter().filter_map(|members| members.first());
-            let several = later.map(|half| line(half.rank, half.line)).any(|at| varying.contains(&at));
+            let several = later.map(|half| line(half.rank, half.line)).any(|at| of_several_sizes.contains(&at));
             let mut lines: Vec<Location> =
                 group.iter().filter_map(|members| members.first()).map(|half| line(half.rank, half.line)).collect();
             lines.dedup();
