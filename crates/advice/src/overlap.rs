@@ -36,9 +36,9 @@ use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
 use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
 
-mod needs;
+mod order;
 
-pub(crate) use needs::needed;
+pub(crate) use order::needed;
 
 /// How far is looked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -531,28 +531,6 @@ impl Search {
         } else if let Some(&request) = event.requests.first() {
             self.requests.insert(request, opened);
         }
-    }
-
-    /// What a communication must not be posted before, because of the order of messages; notes its own place in it.
-    fn order(&mut self, event: &Event, part: &Communication, here: Block) -> Block {
-        let comm = event.comm;
-        let mut last = Block::nowhere((0, 0), Dependence::Program);
-        let mut behind = |block: Option<Block>| last = last.max(block.unwrap_or(last));
-        let key = (part.part, comm, part.peer, part.tag);
-        match part.part {
-            Part::Receive if part.wildcard => {
-                self.wild.insert(comm, here);
-                behind(self.receives.insert(comm, here));
-            }
-            Part::Receive => {
-                behind(self.order.insert(key, here));
-                behind(self.wild.get(&comm).copied());
-                self.receives.insert(comm, here);
-            }
-            Part::Send => behind(self.order.insert(key, here)),
-            Part::Collective => behind(self.order.insert((part.part, comm, 0, 0), here)),
-        }
-        last
     }
 
     /// Requests are complete.

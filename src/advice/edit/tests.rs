@@ -303,3 +303,99 @@ fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
     assert_eq!(kinds, [OpKind::Irecv, OpKind::Calc, OpKind::Send, OpKind::Wait]);
     makespan(after);
 }
+
+/// Rank 0 sends a buffer, receives into it, and does so again, with computation behind each receive.
+fn one_buffer() -> Program {
+    let other = Envelope::world(1, 0);
+    let round = [(0.0, Op::send(other, 8)), (0.0, Op::recv(other, 8))];
+    let again = [(4.0, Op::send(other, 8)), (0.0, Op::recv(other, 8)), (4.0, Op::send(other, 8))];
+    let rank: Vec<(f64, Op)> = round.into_iter().chain(again).collect();
+    program(&[&rank, &[]])
+}
+
+fn needs(distance: u64, part: Part) -> Vec<Needed> {
+    vec![Needed { distance, part }]
+}
+
+#[test]
+fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
+    let before = one_buffer();
+    // The receives end behind the computation; the sends go before it.
+    let late =
+        Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(1, 1.0), needs: needs(1, Part::Send) };
+    let early =
+        Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, Part::Receive) };
+    let receives = [Edit { rank: 0, event: 1, times: 2, step: 2, action: late }];
+    let sends = [Edit { rank: 0, event: 2, times: 2, step: 2, action: early }];
+    for (first, second, crossing) in
+        [(&receives, &sends, "before the end of"), (&sends, &receives, "behind the start of")]
+    {
+        let mut changed = Changed::new(&before, 0.0);
+        changed.add(first, Placement::default()).unwrap();
+        let refused = changed.add(second, Placement::default()).unwrap_err();
+        assert_eq!(refused.with, Some(0));
+        assert!(refused.why.contains(crossing), "{}", refused.why);
+    }
+    // What is sent where it is sent now crosses nothing.
+    let mut changed = Changed::new(&before, 0.0);
+    changed.add(&receives, Placement::default()).unwrap();
+    changed.add(&sends, Placement { late_post: true, early_wait: false }).unwrap();
+}
+
+#[test]
+fn within_one_change_the_later_call_makes_way() {
+    // Both at once, as the occurrences of one line would: the sends start where the receives before them end.
+    let before = one_buffer();
+    let late = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(1, 0.5), needs: Vec::new() };
+    let early =
+        Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, Part::Receive) };
+    let after = changed(&before, &[edit(0, 1, late), edit(0, 2, early)]);
+    let expected = [
+        "send of 8 B to rank 1, tag 0",
+        "irecv of 8 B from rank 1, tag 0",
+        "calc of 2 us",
+        "wait for irecv of 8 B from rank 1, tag 0",
+        "isend of 8 B to rank 1, tag 0",
+        "calc of 2 us",
+        "wait for isend of 8 B to rank 1, tag 0",
+        "recv of 8 B from rank 1, tag 0",
+        "calc of 4 us",
+        "send of 8 B to rank 1, tag 0",
+    ];
+    assert_eq!(words(&after, 0), expected);
+}
+
+#[test]
+fn what_is_merged_must_be_there_too() {
+    // The second of two sends needs what came before the first; that receive would now end between them.
+    let other = Envelope::world(1, 0);
+    let before = program(&[&[(0.0, Op::recv(other, 8)), (2.0, Op::send(other, 8)), (2.0, Op::send(other, 8))], &[]]);
+    let late = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(2, 0.5), needs: Vec::new() };
+    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 0, needs: needs(1, Part::Receive) };
+    let (late, merge) = ([edit(0, 0, late)], [edit(0, 1, merge)]);
+    for (first, second) in [(&late, &merge), (&merge, &late)] {
+        let mut changed = Changed::new(&before, 0.0);
+        changed.add(first, Placement::default()).unwrap();
+        assert_eq!(changed.add(second, Placement::default()).unwrap_err().with, Some(0));
+    }
+}
+
+#[test]
+fn what_is_merged_is_complete_as_soon_as_one_of_its_parts_was() {
+    let from = |tag| Envelope::world(1, tag);
+    let mut builder = ProgramBuilder::new(2);
+    let mut rank = builder.sequence(0);
+    let first = rank.push_at(Op::irecv(from(1), 10), 1);
+    let second = rank.push_at(Op::irecv(from(2), 20), 2);
+    rank.push_at(Op::wait(second), 3);
+    rank.push_at(Op::calc(us(6.0)), 4);
+    rank.push_at(Op::wait(first), 4);
+    builder.finish_rank(rank);
+    let rank = builder.sequence(1);
+    builder.finish_rank(rank);
+    let before = builder.build().unwrap();
+    let merge = Action::Merge { with: vec![1], bytes: 30, copy: 0, needs: Vec::new() };
+    let after = changed(&before, &[edit(0, 0, merge)]);
+    let expected = ["irecv of 30 B from rank 1, tag 1", "wait for irecv of 30 B from rank 1, tag 1", "calc of 6 us"];
+    assert_eq!(words(&after, 0), expected);
+}

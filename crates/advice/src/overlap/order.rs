@@ -1,4 +1,4 @@
-//! Which earlier communications one depends on, and how late those could end.
+//! What a communication must stay behind: messages that it must not overtake, and earlier communications that use its bytes and could end late.
 //!
 //! [`Search`] says how far one communication can be spread while all others stay where they are. Two that both move could still cross: with
 //! `X -> Y`, X may be waited for up to `e_X`, the first thing that needs it, and Y be posted from `s_Y` on, behind the last thing that it needs;
@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use super::{Listener, Open, Search, Spread};
 use crate::calls::Communication;
-use crate::model::{Dependence, Needed};
+use crate::model::{Dependence, Needed, Part};
 use crate::stream::Known;
 use crate::watch::{AT_EVENT, Block, Span, Stamp, Through};
 
@@ -102,5 +102,27 @@ impl Search {
                 self.close(serial, here, listener, known);
             }
         }
+    }
+
+    /// What a communication must not be posted before, because of the order of messages; notes its own place in it.
+    pub(super) fn order(&mut self, event: &Event, part: &Communication, here: Block) -> Block {
+        let comm = event.comm;
+        let mut last = Block::nowhere((0, 0), Dependence::Program);
+        let mut behind = |block: Option<Block>| last = last.max(block.unwrap_or(last));
+        let key = (part.part, comm, part.peer, part.tag);
+        match part.part {
+            Part::Receive if part.wildcard => {
+                self.wild.insert(comm, here);
+                behind(self.receives.insert(comm, here));
+            }
+            Part::Receive => {
+                behind(self.order.insert(key, here));
+                behind(self.wild.get(&comm).copied());
+                self.receives.insert(comm, here);
+            }
+            Part::Send => behind(self.order.insert(key, here)),
+            Part::Collective => behind(self.order.insert((part.part, comm, 0, 0), here)),
+        }
+        last
     }
 }
