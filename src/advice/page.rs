@@ -36,6 +36,7 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
     let together = ranked.together.as_ref().zip(ranked.base.as_ref()).map(|(together, base)| out::Together {
         gain: gain(base, &together.changed),
         left_out: together.left_out.iter().map(|(id, _)| id.clone()).collect(),
+        why: super::text::why(together),
     });
     let mut data = out::PageData {
         program: context.program.clone(),
@@ -68,7 +69,7 @@ fn shorten(data: &mut out::PageData, mut files: BTreeSet<String>) {
     names.retain(|(file, short)| file != short);
     for finding in &mut data.findings {
         let marked = finding.marks.iter_mut().map(|mark| &mut mark.text);
-        let texts = finding.text.iter_mut().chain(&mut finding.caveats).chain(marked);
+        let texts = finding.text.iter_mut().chain(&mut finding.caveats).chain(&mut finding.notes).chain(marked);
         for text in texts.chain(std::iter::once(&mut finding.title)) {
             for (file, short) in &names {
                 if text.contains(file) {

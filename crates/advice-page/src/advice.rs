@@ -2,7 +2,7 @@
 
 use hayase_advice::model::{self, Action, Change, Dependence, Edit, Location, Point, Side};
 
-use crate::{Certainty, Detail, Finding, Gain, Mark, Role, Rule};
+use crate::{Detail, Finding, Gain, Mark, Role, Rule};
 
 /// Most occurrences that are listed one by one.
 const MOST_DETAILS: usize = 300;
@@ -41,13 +41,10 @@ impl Finding {
             id: found.id.clone(),
             rule: found.rule.to_string(),
             title: found.title.clone(),
-            certainty: match found.certainty {
-                model::Certainty::Proven => Certainty::Proven,
-                model::Certainty::Check => Certainty::Check,
-            },
             gain,
             text: found.text.clone(),
             caveats: found.caveats.clone(),
+            notes: found.notes.clone(),
             facts,
             marks: places.chain(blockers).collect(),
             ranks: if found.ranks.len() <= MOST_RANKS { found.ranks.iter().collect() } else { Vec::new() },
@@ -132,12 +129,12 @@ fn edit_text(edit: &Edit, event: u64) -> String {
         Action::Overlap { post, wait, .. } => {
             format!("posted {}, waited for {}", point_text(event, *post), point_text(event, *wait))
         }
-        Action::Merge { with, bytes, copy } => {
+        Action::Merge { with, bytes, copy, .. } => {
             let others: Vec<String> = with.iter().map(|distance| (event + distance).to_string()).collect();
             let copied = if *copy > 0 { format!(", {copy} B copied") } else { String::new() };
             format!("one with events {}: {bytes} B{copied}", others.join(", "))
         }
-        Action::Replace { collective, members, root, bytes, calls } => {
+        Action::Replace { collective, members, root, bytes, calls, .. } => {
             let root = root.map_or(String::new(), |root| format!(" from root {root}"));
             format!(
                 "MPI_{collective}{root} among {} ranks, {bytes} B, in place of {} calls",
@@ -180,7 +177,6 @@ mod tests {
         model::Finding {
             id: "A001-1".into(),
             rule: RuleId::A001,
-            certainty: model::Certainty::Proven,
             title: "title".into(),
             text: Vec::new(),
             places: vec![
@@ -213,6 +209,7 @@ mod tests {
             bytes: 0,
             time_ns: 0,
             caveats: Vec::new(),
+            notes: Vec::new(),
             change,
         }
     }
@@ -248,7 +245,7 @@ mod tests {
     #[test]
     fn edits_that_repeat_are_listed_one_by_one_up_to_a_limit() {
         let (post, wait) = (Point { interval: 0, fraction: 1.0 }, Point { interval: 1, fraction: 0.25 });
-        let action = Action::Overlap { part: Part::Send, post, wait };
+        let action = Action::Overlap { part: Part::Send, post, wait, needs: Vec::new() };
         let edit = |times| Edit { rank: 1, event: 10, times, step: 4, action: action.clone() };
         let of = |times| details(&Change::Program { edits: vec![edit(times)], left_out: 0 });
         let list = of(2);

@@ -63,7 +63,7 @@ impl fmt::Display for RuleId {
 pub enum Certainty {
     /// Every access in between was seen in this run and none forbids it.
     Proven,
-    /// Something was not seen; [`Finding::caveats`] says what to check.
+    /// Something was not seen: [`Finding::caveats`] says what to check.
     Check,
 }
 
@@ -74,8 +74,6 @@ pub struct Finding {
     pub id: String,
     /// Which rule found it.
     pub rule: RuleId,
-    /// How sure it is.
-    pub certainty: Certainty,
     /// What to do, in one line.
     pub title: String,
     /// What was seen, line by line.
@@ -95,10 +93,20 @@ pub struct Finding {
     /// Time at stake \[ns\], over all ranks: of overlap, computation that could hide the message; of waits, their length; of merged
     /// and replaced messages 0: only a simulation knows. Not the gain.
     pub time_ns: u64,
-    /// What the finding rests on and the run cannot show: branches, layouts, contents.
+    /// What has to be checked, since the run cannot show it: layouts, contents. One is enough for [`Certainty::Check`].
     pub caveats: Vec<String>,
+    /// What is good to know and leaves nothing to be checked.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The improved program.
     pub change: Change,
+}
+
+impl Finding {
+    /// How sure it is: proven, unless something has to be checked.
+    pub fn certainty(&self) -> Certainty {
+        if self.caveats.is_empty() { Certainty::Proven } else { Certainty::Check }
+    }
 }
 
 /// A place of the source.
@@ -431,6 +439,9 @@ pub enum Action {
         post: Point,
         /// Where it is waited for.
         wait: Point,
+        /// What must be complete when it is posted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<Needed>,
     },
     /// The event and those at these distances become one, at the place of the first: sends to one rank, receives from one rank, or
     /// collective operations.
@@ -441,6 +452,9 @@ pub enum Action {
         bytes: u64,
         /// Bytes this rank copies, to make one buffer of several or several of one.
         copy: u64,
+        /// What must be complete when the one is posted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<Needed>,
     },
     /// The event and all those listed become one collective operation. Not repeated.
     Replace {
@@ -452,9 +466,24 @@ pub enum Action {
         root: Option<u32>,
         /// Block or vector \[B\], as its `bytes` in a trace.
         bytes: u64,
-        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first.
+        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first in this list.
         calls: Vec<(u32, u64)>,
+        /// What must be complete when a rank calls it: rank, event and part.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<(u32, u64, Part)>,
     },
+}
+
+/// An earlier communication of the same rank on which one depends, if its own change lets it end later than the one can be posted.
+///
+/// Each of the two may move as far as the other lets it where the program has it now. If both move, the earlier must still be complete
+/// before the later is posted; who makes several changes in one program has to see to that.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Needed {
+    /// So many events before the edited one.
+    pub distance: u64,
+    /// Which part of the call.
+    pub part: Part,
 }
 
 /// Which part of a call.
@@ -516,7 +545,7 @@ mod tests {
     #[test]
     fn a_finding_comes_back_from_json() {
         let point = Point { interval: 1, fraction: 0.5 };
-        let action = Action::Overlap { part: Part::Send, post: point, wait: point };
+        let action = Action::Overlap { part: Part::Send, post: point, wait: point, needs: Vec::new() };
         let change =
             Change::Program { edits: vec![Edit { rank: 0, event: 3, times: 2, step: 4, action }], left_out: 0 };
         let text = serde_json::to_string(&change).unwrap();

@@ -118,6 +118,8 @@ pub struct RankFindings {
     pub joins: Vec<Join>,
     /// Collective operations that could.
     pub collective_joins: Vec<Join>,
+    /// Lines at which calls are of different sizes.
+    pub of_several_sizes: BTreeSet<Location>,
     /// Messages to or from many.
     pub rounds: Vec<Round>,
     /// By part and line, how many messages there were; lines by location.
@@ -200,6 +202,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     // A group whose first call lies before the part would reach out of it.
     let inside = |event: u32| options.looks_at(rank, event.into());
     merges.joins.retain(|join| inside(join.event) && inside(join.head) && inside(join.before));
+    let of_several_sizes = merges.of_several_sizes().map(|line| known.lines.get(line)).collect();
     let (collective_joins, joins) = merges.joins.into_iter().partition(|join| join.part == Part::Collective);
     Ok(RankFindings {
         rank,
@@ -213,6 +216,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
         overlap: overlap.locate(|line| known.lines.get(line)),
         joins,
         collective_joins,
+        of_several_sizes,
         executions: rounds.executions(),
         rounds: rounds.rounds,
         lines: known.lines,
@@ -289,6 +293,8 @@ pub fn put_together<R: Read, M: Read>(
     let mut each = |part: fn(&mut RankFindings) -> Vec<Join>| ranks.iter_mut().map(part).collect::<Vec<_>>();
     let joins = each(|rank| std::mem::take(&mut rank.joins));
     let collective_joins = each(|rank| std::mem::take(&mut rank.collective_joins));
+    let several: BTreeSet<Location> =
+        ranks.iter_mut().flat_map(|rank| std::mem::take(&mut rank.of_several_sizes)).collect();
     let rounds = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.rounds)).collect();
     let executions = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.executions)).collect();
     let mut together = Together {
@@ -311,8 +317,8 @@ pub fn put_together<R: Read, M: Read>(
         walked.known.get(rank as usize).map_or_else(Location::default, |known| known.lines.get(line))
     };
     advice.findings = overlap.findings(advice.ranks);
-    advice.findings.extend(aggregation.findings(advice.ranks, line));
-    advice.findings.extend(in_a_row.findings(advice.ranks, line));
+    advice.findings.extend(aggregation.findings(advice.ranks, &several, line));
+    advice.findings.extend(in_a_row.findings(advice.ranks, &several, line));
     // Rounds name lines as the search of their rank did, not as the walk does.
     let searched =
         |rank: u32, line: u32| ranks.get(rank as usize).map_or_else(Location::default, |rank| rank.lines.get(line));

@@ -92,7 +92,7 @@ fn nothing_is_proven_across_code_that_was_not_instrumented_and_its_file_is_named
             let (findings, notes) = bench.advised();
             let Chain { compiler, mpi } = chain;
             for finding in &findings {
-                assert_eq!(finding.certainty, Certainty::Check, "{compiler}, {mpi}, {file}: {finding:?}");
+                assert_eq!(finding.certainty(), Certainty::Check, "{compiler}, {mpi}, {file}: {finding:?}");
                 let why = finding.caveats.iter().any(|caveat| caveat.contains("not instrumented"));
                 assert!(why, "{compiler}, {mpi}, {file}: {finding:?}");
             }

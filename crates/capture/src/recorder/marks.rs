@@ -91,6 +91,7 @@ impl Recorder {
             self.write(&poll.event);
         }
         let site = self.paths.site(caller, self.stack, self.writer.as_mut());
+        self.back = caller.back;
         let region = self.region(name);
         let gap = now.cpu.saturating_sub(self.cpu);
         let since = gap + self.marks.cpu;

@@ -219,7 +219,7 @@ impl Recorder {
         if let Some(memory) = self.memory {
             let number = self.number();
             // SAFETY: the function is the runtime's, with this signature.
-            unsafe { (memory.call)(number, site as u64) };
+            unsafe { (memory.call)(number, caller.back as u64) };
         }
         let site = self.paths.site(caller, self.stack, self.writer.as_mut());
         self.back = caller.back;
@@ -283,7 +283,7 @@ impl Recorder {
     fn back(&mut self) {
         if let Some(memory) = self.memory {
             // SAFETY: the function is the runtime's, with this signature.
-            unsafe { (memory.back)(self.last_site.0.wrapping_add(1) as u64) };
+            unsafe { (memory.back)(self.back as u64) };
         }
         if self.reads_cpu {
             self.cpu = clock::thread();

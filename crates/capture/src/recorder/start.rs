@@ -75,7 +75,7 @@ pub fn initialised(begin: u64, caller: Caller) {
             let recorder = unsafe { (*RECORDER.0.get()).insert(recorder) };
             signals::install();
             at_exit();
-            recorder.start_memory(site);
+            recorder.start_memory(caller.back);
             // Without it ranks that are killed may lose their last calls: no reason not to record.
             recorder.peers = Peers::join(&recorder.directory, recorder.rank, recorder.ranks).ok();
             PLACE.set(Place::Program);
