@@ -21,6 +21,9 @@ struct Names {
     callers: Vec<String>,
 }
 
+/// The name of a site, so many of its callers, the call.
+type Key<'a> = (&'a str, &'a [String], Call);
+
 /// Calls of one kind from a site.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Calling {
@@ -54,7 +57,7 @@ impl BySite {
     /// All calls by the name of their site, so many of its callers and the call, most often made first.
     pub fn sites(&self, depth: usize) -> Vec<Calling> {
         // With the rank counted last: a line may have several sites of a rank, where a loop was unrolled.
-        let mut sites: BTreeMap<(&str, &[String], Call), (SiteTally, Option<u32>)> = BTreeMap::new();
+        let mut sites: BTreeMap<Key<'_>, (SiteTally, Option<u32>)> = BTreeMap::new();
         for (&(rank, site, call), tally) in &self.counted {
             let names = site.checked_sub(1).and_then(|index| self.names.get(&(rank, index)));
             let (name, callers) = names.map_or(("", &[][..]), |names| (names.site.as_str(), &names.callers[..]));

@@ -265,3 +265,49 @@ fn rule(row: &UnwindTableRow<usize, Room>, section: &EhFrame<Bytes>) -> Rule {
         _ => Rule::End,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Stack;
+    use super::*;
+
+    #[test]
+    fn rules_are_found_for_code_alone() {
+        // The return address of a call in the midst of a function.
+        let here = rules_are_found_for_code_alone as fn() as usize + 8;
+        let (module, rule) = find(here).unwrap();
+        assert!(matches!(rule, Rule::Frame { .. }) && module.base <= here);
+        let heap = Box::new([0_u8; 64]);
+        for nowhere in [0, 1, heap.as_ptr() as usize, &raw const heap as usize, usize::MAX] {
+            assert_eq!(find(nowhere), None, "{nowhere:#x}");
+        }
+    }
+
+    #[test]
+    fn a_step_leads_upwards_and_reads_the_stack_alone() {
+        // Two frames, as frame pointers chain them.
+        let mut words = [0_usize; 8];
+        let at = words.as_ptr() as usize;
+        words[2..4].copy_from_slice(&[at + 48, 0x1234]);
+        let words = std::hint::black_box(words);
+        let moved = words.as_ptr() as usize;
+        let memory = Stack::of_this_thread().above(moved);
+        let registers = Registers { stack: moved, frame: moved + 16 };
+        let above = Registers { stack: moved + 32, frame: at + 48 };
+        assert_eq!(Rule::FRAME_POINTER.step(registers, memory), Some((0x1234, above)));
+        let all = [0, 8, moved - 64, moved, moved + 1, moved + 16, usize::MAX - 8, 1 << 47];
+        for (stack, frame) in all.iter().flat_map(|stack| all.map(|frame| (*stack, frame))) {
+            for distance in [i32::MIN, -64, -8, 0, 8, 16, i32::MAX] {
+                for begin in [Begin::Stack(distance), Begin::Frame(distance), Begin::At(distance)] {
+                    for saved in [Saved::FromBegin(distance), Saved::FromFrame(distance), Saved::Lost, Saved::Register]
+                    {
+                        let rule = Rule::Frame { begin, back: -8, frame: saved };
+                        let step = rule.step(Registers { stack, frame }, memory);
+                        assert!(step.is_none_or(|(_, above)| above.stack > stack), "no way back");
+                    }
+                }
+            }
+        }
+        assert_eq!(Rule::End.step(registers, memory), None);
+    }
+}

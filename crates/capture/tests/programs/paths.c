@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 static void *trail[64];
 static int deep;
@@ -79,6 +80,11 @@ FUNCTION void *thread(void *tag) {
     return NULL;
 }
 
+static ucontext_t outside, inside;
+
+/* On a stack that is no thread's. */
+static void coroutine(void) { first(10); }
+
 int main(int argc, char **argv) {
     int provided, tag = 9;
     /* Not unrolled: that would be other places. */
@@ -94,6 +100,12 @@ int main(int argc, char **argv) {
         again(7, 20);
         wrapper(8);
     }
+    getcontext(&inside);
+    inside.uc_stack.ss_sp = malloc(1 << 18);
+    inside.uc_stack.ss_size = 1 << 18;
+    inside.uc_link = &outside;
+    makecontext(&inside, coroutine, 0);
+    swapcontext(&outside, &inside);
     pthread_t other;
     pthread_create(&other, NULL, thread, &tag);
     pthread_join(other, NULL);
