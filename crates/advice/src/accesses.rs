@@ -13,7 +13,7 @@ pub struct AccessSite {
     pub write: bool,
     /// Whether it is a call of which nothing is known.
     pub opaque: bool,
-    /// Whether it is code without instrumentation itself, not a call of such: its file is the name.
+    /// Whether control was in code without instrumentation, which called MPI or the program from there.
     pub foreign: bool,
 }
 
@@ -21,8 +21,15 @@ impl AccessSite {
     /// From a recorded site whose line has this number.
     pub fn new(site: &Site, line: u32) -> Self {
         let opaque = site.kind == Kind::Opaque;
-        Self { line, write: site.write, opaque, foreign: opaque && site.name.contains('/') }
+        Self { line, write: site.write, opaque, foreign: opaque && foreign_file(site).is_some() && !site.name.ends_with(')') }
     }
+}
+
+/// The file, without its folder, of code that is not instrumented, where that is known: a call of a function has the function's name, or
+/// something in brackets behind the file.
+pub fn foreign_file(site: &Site) -> Option<&str> {
+    let (_, file) = site.name.rsplit_once('/').filter(|_| site.kind == Kind::Opaque)?;
+    Some(file.split_once(" (").map_or(file, |(file, _)| file))
 }
 
 /// Accesses of one site.

@@ -9,7 +9,7 @@ use hayase_trace::callers::Callers;
 use hayase_trace::memory::Intervals;
 use hayase_trace::{Clock, Communicator, Event, Header, Item, ReadError, Reader};
 
-use crate::accesses::{AccessSite, Accesses};
+use crate::accesses::{AccessSite, Accesses, foreign_file};
 use crate::lines::{Lines, Names};
 
 /// Why a run cannot be searched.
@@ -264,9 +264,8 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
             };
             let line = self.known.lines.number(&name);
             let known = AccessSite::new(site, line);
-            if known.foreign {
-                let file = site.name.rsplit('/').next().unwrap_or_default().to_owned();
-                self.known.foreign.entry(file).or_default().insert(name);
+            if let Some(file) = foreign_file(site) {
+                self.known.foreign.entry(file.to_owned()).or_default().insert(name);
             }
             self.known.sites.push(known);
         }

@@ -53,6 +53,8 @@ struct Stack {
     beyond: usize,
     /// Of addresses of calls: whether they are in instrumented code. By hash: the address, and 1 if they are.
     known: Box<[(usize, bool)]>,
+    /// Of addresses of functions: how far their arguments reach above the frame \[B\]. By hash, too.
+    arguments: Box<[(usize, usize)]>,
 }
 
 struct Cell(UnsafeCell<Option<Stack>>);
@@ -89,6 +91,7 @@ pub(crate) fn follow() {
         left: Vec::with_capacity(MOST),
         beyond: 0,
         known: vec![(0, false); KNOWN].into_boxed_slice(),
+        arguments: vec![(0, 0); KNOWN].into_boxed_slice(),
     };
     // SAFETY: nobody is watched, so nobody uses it.
     unsafe { *STACK.0.get() = Some(stack) };
@@ -134,8 +137,11 @@ pub(crate) extern "C" fn enter(caller: usize, place: usize, low: usize, pointer:
     }
     let parent = stack.frames.last().map(|frame| (frame.low, frame.place));
     let bound = parent.map_or(TOP.load(Ordering::Relaxed), |(low, _)| low);
-    let high = frame_end(caller, low, pointer, bound);
     let recorded = state::is_recorded();
+    let mut high = frame_end(caller, low, pointer, bound);
+    if recorded {
+        high += stack.arguments(place);
+    }
     let foreign = if !recorded || IN_CALL.load(Ordering::Relaxed) || stack.is_instrumented(caller, parent.map(|p| p.1))
     {
         0
@@ -195,7 +201,7 @@ fn opaque(recorder: &mut Recorder<File>, place: usize) {
 }
 
 /// The file that an address of code was loaded from.
-fn object(place: usize) -> String {
+pub(crate) fn object(place: usize) -> String {
     // SAFETY: asks what is known of an address; the name stays as long as the file is loaded.
     unsafe {
         let mut found: libc::Dl_info = std::mem::zeroed();
@@ -240,6 +246,11 @@ pub(crate) fn back(recorder: &mut Recorder<File>, site: usize) {
 /// Room for addresses whose function is known.
 const KNOWN: usize = 1 << 12;
 
+/// Where an address is in a table by hash.
+fn slot(place: usize) -> usize {
+    ((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KNOWN.trailing_zeros())) as usize
+}
+
 impl Stack {
     fn pop(&mut self) {
         if let Some(Frame { low, high, place, fresh: false, .. }) = self.frames.pop()
@@ -249,12 +260,25 @@ impl Stack {
         }
     }
 
+    /// How far the arguments of the function at `place` reach above its frame: they are written by the caller, which tells nobody.
+    #[inline]
+    fn arguments(&mut self, place: usize) -> usize {
+        let Some(known) = self.arguments.get_mut(slot(place)) else { return 0 };
+        if known.0 != place {
+            #[cfg(target_arch = "x86_64")]
+            let reach = crate::code::arguments(place);
+            #[cfg(not(target_arch = "x86_64"))]
+            let reach = 0;
+            *known = (place, reach);
+        }
+        known.1
+    }
+
     /// Whether the call that returns to `place` is made by an instrumented function, given an address in the innermost one
     /// that runs. That does not change, so it is worked out once.
     #[inline]
     fn is_instrumented(&mut self, place: usize, innermost: Option<usize>) -> bool {
-        let index = (place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KNOWN.trailing_zeros());
-        let Some(known) = self.known.get_mut(index as usize) else { return false };
+        let Some(known) = self.known.get_mut(slot(place)) else { return false };
         if known.0 != place {
             *known = (place, innermost.is_some_and(|innermost| is_one_function(place, innermost)));
         }

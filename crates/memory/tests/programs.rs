@@ -11,7 +11,7 @@ use std::process::Command;
 use common::{build, place, run};
 use hayase_needs::is_there;
 
-use hayase_trace::memory::{Intervals, Kind, Site};
+use hayase_trace::memory::{Intervals, Kind, Nest, Site};
 
 /// An access: where, how many bytes, whether written.
 type Access = (u64, u64, bool);
@@ -21,6 +21,8 @@ type Access = (u64, u64, bool);
 struct Recorded {
     plain: BTreeMap<u64, Vec<Access>>,
     named: Vec<(u64, String, Access)>,
+    /// By interval: functions that began or ended, position and bytes.
+    frames: BTreeMap<u64, Vec<(u64, Access)>>,
     addresses: BTreeMap<char, u64>,
     /// Nests and gathers of the first two intervals.
     nests: usize,
@@ -44,7 +46,8 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
         said.lines().map(|line| (line.chars().next().unwrap(), line[2..].parse().unwrap())).collect();
 
     let mut intervals = Intervals::new(File::open(at("accesses.mem")).unwrap());
-    let mut recorded = Recorded { plain: BTreeMap::new(), named: Vec::new(), addresses, nests: 0 };
+    let mut recorded =
+        Recorded { plain: BTreeMap::new(), named: Vec::new(), addresses, nests: 0, frames: BTreeMap::new() };
     let mut accesses = 0;
     while let Some(interval) = intervals.next().unwrap() {
         let mut by_position = BTreeMap::new();
@@ -59,8 +62,14 @@ fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
                 assert!(by_position.insert(position, (site.clone(), (address, run.size, site.write))).is_none());
             }
         }
+        let frame = |frame: &Nest| (frame.first, (frame.base, frame.size, true));
+        recorded.frames.insert(interval.number, interval.frames.iter().map(frame).collect());
         assert!(by_position.keys().copied().eq(0..by_position.len() as u64), "a position is missing");
         accesses += by_position.len() as u64;
+        // The mark is a call of a function that is not instrumented, too.
+        if let Some(last) = by_position.last_entry().filter(|last| last.get().0.name.contains("not instrumented")) {
+            last.remove();
+        }
         for (site, access) in by_position.into_values() {
             match site.kind {
                 Kind::Plain => recorded.plain.entry(interval.number).or_default().push(access),
@@ -139,5 +148,61 @@ fn fortran_programs_are_seen_as_their_source_reads() {
         assert!(found == copied || found == [(b, 8000, false), (a, 8000, true)], "{found:?}");
     } else {
         assert_eq!(named, [(b, 8000, false), (a, 8000, true)]);
+    }
+}
+
+/// What is accessed without a word is marked, where it is not told: nothing is left that nobody knows of.
+#[test]
+fn what_compilers_do_not_tell_is_marked() {
+    for compiler in ["gcc", "clang"] {
+        let Some(recorded) = recorded(compiler, "untold.c") else { continue };
+        let address = |name: char| recorded.addresses[&name];
+        let told = |interval: u64, low: u64, size: u64, write: bool| -> bool {
+            let plain = recorded.plain.get(&interval).into_iter().flatten().copied();
+            let library = recorded.named.iter().filter(|(at, ..)| *at == interval).map(|(.., access)| *access);
+            let mut missing: Vec<u64> = (low..low + size).collect();
+            for (base, length, _) in plain.chain(library).filter(|&(.., writes)| writes == write) {
+                missing.retain(|byte| !(base..base + length).contains(byte));
+            }
+            missing.is_empty()
+        };
+        let marked = |interval: u64, what: &str| -> bool {
+            recorded.named.iter().any(|(at, name, (.., size, _))| *at == interval && *size == 0 && name.contains(what))
+        };
+        if cfg!(target_arch = "x86_64") {
+            let structures = [(1, 's', 16, true), (2, 's', 16, false), (3, 'l', 320, true), (4, 'l', 320, false)];
+            for (interval, name, size, write) in structures {
+                let known = told(interval, address(name), size, write) || marked(interval, "structure");
+                assert!(
+                    known,
+                    "{compiler}: interval {interval}: {:?}, {:?}",
+                    recorded.plain.get(&interval),
+                    recorded.named
+                );
+            }
+            assert!(marked(5, "not instrumented"), "{compiler}: {:?}", recorded.named);
+            assert!(!marked(6, ""), "{compiler}: a function on numbers: {:?}", recorded.named);
+            // Where the sort is called, and where it goes on after each comparison.
+            let sorts = recorded.named.iter().filter(|(at, ..)| *at == 7).count();
+            assert!(marked(7, "qsort") && sorts > 200, "{compiler}: {sorts} marks in the interval of a sort");
+        }
+        // Both arguments have their values when their function begins, and are no more when it has ended.
+        let covers = |interval: u64, low: u64, size: u64| {
+            let frames = recorded.frames.get(&interval).into_iter().flatten();
+            let mut covering = frames.filter(|(_, (base, length, _))| *base <= low && low + size <= base + length);
+            covering.next().map(|&(position, _)| position)
+        };
+        let told_before = |low: u64, size: u64| told(8, low, size, true) || marked(8, "structure");
+        for (name, size) in [('x', 8), ('y', 320), ('z', 32)] {
+            let low = address(name);
+            assert!(
+                covers(8, low, size).is_some() || told_before(low, size),
+                "{compiler}: {name} at {low:#x} when its function begins: {:x?}",
+                recorded.frames
+            );
+        }
+        // Behind the count of exchanges, which is read and written.
+        assert_eq!(covers(10, address('x'), 8), Some(2), "{compiler}: {:x?}", recorded.frames);
+        assert_eq!(covers(9, address('x'), 8), None, "{compiler}: nothing begins or ends");
     }
 }

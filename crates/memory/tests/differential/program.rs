@@ -346,7 +346,9 @@ impl Maker {
         let affine = Affine { modulo: Some(modulo), ..self.affine(1 << 20) };
         match self.random.below(if self.c && deep { 4 } else { 3 }) {
             // A constant would decide before anything is read.
-            0 | 1 if !affine.terms.is_empty() => Condition::Index(affine, self.random.below(modulo)),
+            0 | 1 if affine.terms.iter().any(|&(factor, _)| factor % modulo != 0) => {
+                Condition::Index(affine, self.random.below(modulo))
+            }
             0..=2 => {
                 let indices = INDICES[self.random.below(2)];
                 let affine = self.affine(self.objects[indices].columns);
