@@ -112,7 +112,7 @@ fn what_is_to_be_checked_is_never_called_proven() {
     let desk = Desk::new().file("run.tsv", &run());
     let advice = json(&desk, "-q advise run.tsv -m fast-ethernet -t torus-4x4 --all --format json");
     let findings = advice["findings"].as_array().unwrap();
-    assert!(findings.len() > 2);
+    assert!(!findings.is_empty());
     for finding in findings {
         let checks = finding["caveats"].as_array().unwrap().len();
         assert_eq!(finding["certainty"] == "proven", checks == 0, "{finding}");

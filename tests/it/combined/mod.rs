@@ -158,7 +158,7 @@ impl Case {
 }
 
 fn cases() -> u64 {
-    std::env::var("COMBINED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(600)
+    std::env::var("COMBINED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000)
 }
 
 #[test]

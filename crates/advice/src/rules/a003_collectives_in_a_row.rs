@@ -24,7 +24,8 @@ Two of one kind in a row, on one communicator, with one root and one operator, c
 
 What is reported. Collective operations that follow each other on a communicator, where on every rank what the second
 contributes is ready when the first is called, and its result is not used in between. One rank on which that is not so
-is enough for silence: a second dot product that needs the first is not reported.
+is enough for silence: a second dot product that needs the first is not reported. Nor is the broadcast of a length and then of so many
+bytes: a few integers that are read before a longer operation is called, or one of several sizes.
 
 How to change the source.
 
