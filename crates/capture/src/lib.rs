@@ -21,6 +21,7 @@ mod allocator;
 pub mod calls;
 mod clock;
 mod entry;
+mod floating;
 pub mod fortran;
 pub mod mpi;
 pub mod recorder;

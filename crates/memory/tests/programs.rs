@@ -1,5 +1,8 @@
 //! Programs compiled by gcc, gfortran and clang, run, and what was recorded of them held against what they do.
 
+#[path = "../../capture/tests/common/machine_code.rs"]
+mod machine_code;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -180,4 +183,10 @@ fn fortran_programs_are_seen_as_their_source_reads() {
     } else {
         assert_eq!(named, [(b, 8000, false), (a, 8000, true)]);
     }
+}
+
+#[test]
+fn the_runtime_has_no_instruction_that_may_raise_a_floating_point_flag() {
+    let found = machine_code::floating_point(&library());
+    assert!(found.as_ref().is_none_or(Vec::is_empty), "{found:#?}");
 }

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
 use super::{OFF, OTHER_THREADS, Recorder, STATE, signals};
+use crate::floating;
 
 /// Why a recording ends that was asked to end early.
 pub(super) const STOPPED: &str = "stopped as asked";
@@ -13,6 +14,10 @@ pub(super) const STOPPED: &str = "stopped as asked";
 /// Ends the recording of a process that is still sound: how it came to that, empty if as it should.
 #[cold]
 pub fn finish(recorder: &mut Recorder, why: &str) {
+    floating::apart(|| end(recorder, why));
+}
+
+fn end(recorder: &mut Recorder, why: &str) {
     if STATE.load(Ordering::Relaxed) == OFF {
         return;
     }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::peers::WARNING;
 use super::{BUSY, OFF, ON, OTHER_THREADS, PLACE, Place, Recorder, STATE};
+use crate::floating;
 
 /// What ends a program.
 const SIGNALS: [(c_int, &str); 12] = [
@@ -158,6 +159,11 @@ pub fn late() {
 
 /// Writes what there is.
 fn last_words(signal: c_int) {
+    // Where the signal came, any environment may have been.
+    floating::apart(|| say_last_words(signal));
+}
+
+fn say_last_words(signal: c_int) {
     STATE.store(OFF, Ordering::Release);
     // SAFETY: the recorder is not busy, and from here on nothing enters it.
     if let Some(recorder) = unsafe { super::recorder() } {

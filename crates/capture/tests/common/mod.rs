@@ -50,6 +50,15 @@ pub const TOKEN: &[(&str, &str)] = &[("HAYASE_CAPTURE_TOKEN", "1")];
 
 /// Compiles and runs a program; `None` if this MPI is not installed.
 pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
+    start(mpi, program, how, true)
+}
+
+/// The same, and nothing is recorded: the recorder is not there.
+pub fn run_plainly(mpi: &str, program: &str, how: How) -> Option<Run> {
+    start(mpi, program, how, false)
+}
+
+fn start(mpi: &str, program: &str, how: How, recorded: bool) -> Option<Run> {
     if !installed(mpi) {
         return None;
     }
@@ -57,18 +66,20 @@ pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
     let binary = folder.path().join(program);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{program}.c"));
     let compiled = Command::new(format!("mpicc.{mpi}"))
-        .args(["-w", "-g", "-O1", "-pthread", "-o"])
+        .args(["-w", "-g", "-O1", "-pthread", "-frounding-math", "-o"])
         .args([&binary, &source])
+        .arg("-lm")
         .status()
         .unwrap();
     assert!(compiled.success(), "{program}.c does not compile");
 
     let traces = folder.path().join("run");
     std::fs::create_dir(&traces).unwrap();
-    let mut variables: Vec<(String, String)> = vec![
-        ("LD_PRELOAD".into(), library().display().to_string()),
-        ("HAYASE_CAPTURE_DIR".into(), traces.display().to_string()),
-    ];
+    let mut variables: Vec<(String, String)> = Vec::new();
+    if recorded {
+        variables.push(("LD_PRELOAD".into(), library().display().to_string()));
+        variables.push(("HAYASE_CAPTURE_DIR".into(), traces.display().to_string()));
+    }
     variables.extend(how.variables.iter().map(|&(name, value)| (name.into(), value.into())));
     let mut command = Command::new("timeout");
     command.args(["-k", "5", "120", &format!("mpirun.{mpi}"), "-n", &how.ranks.to_string()]);
