@@ -30,7 +30,8 @@ fn end(recorder: &mut Recorder, why: &str) {
         // SAFETY: the function is the runtime's, with this signature.
         unsafe { (memory.stop)() };
     }
-    let Recorder { queue, poll, writer, opaque, lost, .. } = recorder;
+    recorder.note_scheduling("end");
+    let Recorder { queue, poll, writer, opaque, scheduling, lost, .. } = recorder;
     let Some(mut writer) = writer.take() else { return };
     let write = || {
         if let Some(poll) = poll.take() {
@@ -44,6 +45,9 @@ fn end(recorder: &mut Recorder, why: &str) {
                 let _ = writeln!(text, "{name} {count}");
             }
             writer.note("opaque", text.as_bytes())?;
+        }
+        if !scheduling.text().is_empty() {
+            writer.note("scheduling", scheduling.text().as_bytes())?;
         }
         if !why.is_empty() {
             writer.note("ended", why.as_bytes())?;

@@ -13,6 +13,7 @@ mod finish;
 mod peers;
 pub mod queue;
 pub mod requests;
+mod scheduling;
 pub mod signals;
 mod start;
 
@@ -130,6 +131,7 @@ pub struct Recorder {
     counted: u64,
     last_end: u64,
     opaque: Vec<(&'static str, u64)>,
+    scheduling: scheduling::Scheduling,
     stop_events: u64,
     stop_after: u64,
     lost: u64,

@@ -185,6 +185,9 @@ impl Recorder {
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.stop)() };
         }
+        if self.writer.is_some() {
+            self.note_scheduling("end");
+        }
         let Some(writer) = &mut self.writer else { return };
         let mut note = [0_u8; 64];
         let mut length = 0;
@@ -200,7 +203,9 @@ impl Recorder {
         }
         let _ = self.queue.close(writer);
         let lost = self.lost + OTHER_THREADS.load(Ordering::Relaxed);
-        let _ = writer.end_stored("ended", &note[..length], lost);
+        let notes = [("scheduling", self.scheduling.text().as_bytes()), ("ended", &note[..length])];
+        let known = &notes[usize::from(self.scheduling.text().is_empty())..];
+        let _ = writer.end_stored(known, lost);
         self.copy_maps();
     }
 

@@ -87,6 +87,8 @@ fn start(begin: u64, site: usize) {
                     Err(error) => eprintln!("hayase: rank {rank}: ranks cannot run one at a time: {error}"),
                 }
             }
+            recorder.scheduling.begin(recorder.thread);
+            recorder.note_scheduling("start");
             if recorder.reads_cpu {
                 recorder.cpu = clock::thread();
             }
@@ -179,6 +181,7 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         counted: 0,
         last_end: end,
         opaque: Vec::new(),
+        scheduling: super::scheduling::Scheduling::default(),
         stop_events,
         stop_after,
         lost: 0,
