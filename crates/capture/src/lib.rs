@@ -22,6 +22,7 @@ mod allocator;
 pub mod calls;
 mod clock;
 pub mod entry;
+mod floating;
 pub mod fortran;
 pub mod mpi;
 pub mod path;

@@ -1,6 +1,8 @@
 //! Programs compiled by gcc, gfortran and clang, run, and what was recorded of them held against what they do.
 
 mod common;
+#[path = "../../capture/tests/common/machine_code.rs"]
+mod machine_code;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -8,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use common::{build, place, run};
+use common::{build, library, place, run};
 use hayase_needs::is_there;
 
 use hayase_trace::memory::{Intervals, Kind, Nest, Site};
@@ -205,4 +207,10 @@ fn what_compilers_do_not_tell_is_marked() {
         assert_eq!(covers(10, address('x'), 8), Some(2), "{compiler}: {:x?}", recorded.frames);
         assert_eq!(covers(9, address('x'), 8), None, "{compiler}: nothing begins or ends");
     }
+}
+
+#[test]
+fn the_runtime_has_no_instruction_that_may_raise_a_floating_point_flag() {
+    let found = machine_code::floating_point(&library());
+    assert!(found.as_ref().is_none_or(Vec::is_empty), "{found:#?}");
 }

@@ -345,12 +345,12 @@ impl<W: Write> Writer<W> {
         out.flush()
     }
 
-    /// Ends the stream as [`flush_stored`](Self::flush_stored) does, uncompressed and without asking for memory: with a
-    /// note, and the number of calls that could not be recorded. Nothing can be added after that.
+    /// Ends the stream as [`flush_stored`](Self::flush_stored) does, uncompressed and without asking for memory: with
+    /// notes, and the number of calls that could not be recorded. Nothing can be added after that.
     ///
     /// # Errors
     /// Those of what is written to.
-    pub fn end_stored(&mut self, name: &str, note: &[u8], lost: u64) -> io::Result<()> {
+    pub fn end_stored(&mut self, notes: &[(&str, &[u8])], lost: u64) -> io::Result<()> {
         self.flush_stored()?;
         let Some(mut out) = self.out.take() else { return Ok(()) };
         let (mut number, mut length) = ([0; 10], 0);
@@ -364,7 +364,7 @@ impl<W: Write> Writer<W> {
             length += 1;
             (number, std::mem::take(&mut length))
         };
-        if !name.is_empty() {
+        for (name, note) in notes {
             let (head, length) = digits(name.len() as u64);
             write_stored(&mut out, chunk::NOTE, &[&head[..length], name.as_bytes(), note])?;
         }

@@ -359,7 +359,7 @@ fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
         writer.new_communicator(2, &communicator);
         writer.event(&event).unwrap();
         if by_signal {
-            writer.end_stored("ended", b"signal 15", 3).unwrap();
+            writer.end_stored(&[("empty", b""), ("ended", b"signal 15")], 3).unwrap();
             drop(writer);
         } else {
             writer.finish_with_lost(3).unwrap();
@@ -374,6 +374,7 @@ fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
             Said::Event(event),
         ];
         if by_signal {
+            wanted.push(Said::Note("empty".into(), Vec::new()));
             wanted.push(Said::Note("ended".into(), b"signal 15".to_vec()));
         }
         wanted.push(Said::End(2, 3));

@@ -6,6 +6,7 @@ mod advise_network;
 mod bench;
 mod calibrate;
 mod check;
+mod environment;
 mod help;
 #[cfg(target_os = "linux")]
 mod instrumented;

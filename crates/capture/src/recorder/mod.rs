@@ -14,6 +14,7 @@ mod marks;
 mod peers;
 pub mod queue;
 pub mod requests;
+mod scheduling;
 pub mod signals;
 mod start;
 
@@ -140,6 +141,7 @@ pub struct Recorder {
     counted: u64,
     last_end: u64,
     opaque: Vec<(&'static str, u64)>,
+    scheduling: scheduling::Scheduling,
     stop_events: u64,
     stop_after: u64,
     lost: u64,

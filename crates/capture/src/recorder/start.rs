@@ -18,7 +18,7 @@ use crate::entry::Caller;
 use crate::path::python::Python;
 use crate::path::{DEEPEST, DEPTH, Paths, Stack};
 use crate::token::Token;
-use crate::{clock, mpi};
+use crate::{clock, floating, mpi};
 
 /// Where traces go; not set: nothing is recorded.
 const DIRECTORY: &str = "HAYASE_CAPTURE_DIR";
@@ -62,9 +62,12 @@ pub fn lazily() -> bool {
 /// MPI has been initialised by this thread, in a call from `begin` on; recording starts.
 #[cold]
 pub fn initialised(begin: u64, caller: Caller) {
-    if STATE.load(Ordering::Relaxed) != UNKNOWN {
-        return;
+    if STATE.load(Ordering::Relaxed) == UNKNOWN {
+        floating::apart(|| start(begin, caller));
     }
+}
+
+fn start(begin: u64, caller: Caller) {
     STATE.store(OFF, Ordering::Relaxed);
     if std::env::var_os(DIRECTORY).is_none_or(|name| name.is_empty()) {
         return;
@@ -87,6 +90,8 @@ pub fn initialised(begin: u64, caller: Caller) {
                     Err(error) => eprintln!("hayase: rank {rank}: ranks cannot run one at a time: {error}"),
                 }
             }
+            recorder.scheduling.begin(recorder.thread);
+            recorder.note_scheduling("start");
             if recorder.reads_cpu {
                 recorder.cpu = clock::thread();
             }
@@ -149,7 +154,8 @@ fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
     let file = File::create(&path).map_err(failed)?;
     let mut writer = Writer::new(file, &header).map_err(failed)?;
     let end = clock::monotonic() - begin;
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<f64>().ok());
+    let stop_events = limit("HAYASE_CAPTURE_STOP_EVENTS", 1, "a number of calls", rank);
+    let stop_after = limit("HAYASE_CAPTURE_STOP_SECONDS", 1_000_000_000, "a number of seconds", rank);
     let mut recorder = Recorder {
         abi,
         mpi: functions,
@@ -180,8 +186,9 @@ fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
         counted: 0,
         last_end: end,
         opaque: Vec::new(),
-        stop_events: number("HAYASE_CAPTURE_STOP_EVENTS").map_or(u64::MAX, |events| events as u64),
-        stop_after: number("HAYASE_CAPTURE_STOP_SECONDS").map_or(u64::MAX, |seconds| (seconds * 1e9) as u64),
+        scheduling: super::scheduling::Scheduling::default(),
+        stop_events,
+        stop_after,
         lost: 0,
         writer: None,
     };
@@ -210,6 +217,34 @@ fn paths(rank: u32) -> Paths {
         _ => {}
     }
     paths
+}
+
+/// The limit that a variable sets, times a unit; none if it sets none, and what cannot be read is said.
+fn limit(name: &str, unit: u64, what: &str, rank: u32) -> u64 {
+    let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else { return u64::MAX };
+    text.to_str().and_then(|text| decimal(text.trim(), unit)).unwrap_or_else(|| {
+        if rank == 0 {
+            eprintln!("hayase: {name} is {text:?}, not {what}: the recording is not limited");
+        }
+        u64::MAX
+    })
+}
+
+/// A decimal number (`30`, `0.25`) times a unit that is a power of ten, rounded down; more than there is: as much as there is. With
+/// integers alone: see [`floating`].
+fn decimal(text: &str, unit: u64) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && part.is_empty()) || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let whole = whole.bytes().fold(0_u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
+    let (mut sum, mut place) = (whole.saturating_mul(unit), unit);
+    for digit in part.bytes() {
+        place /= 10;
+        sum = sum.saturating_add(u64::from(digit - b'0') * place);
+    }
+    Some(sum)
 }
 
 impl Recorder {
@@ -281,4 +316,29 @@ fn host() -> String {
     unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
     String::from_utf8_lossy(&name[..length]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_without_floating_point() {
+        for (text, unit, value) in [
+            ("30", 1, Some(30)),
+            ("18446744073709551615", 1, Some(u64::MAX)),
+            ("99999999999999999999", 1, Some(u64::MAX)),
+            ("0.25", 1_000_000_000, Some(250_000_000)),
+            (".0000000019", 1_000_000_000, Some(1)),
+            ("1000000000000", 1_000_000_000, Some(u64::MAX)),
+            ("2.", 1_000, Some(2_000)),
+            ("1e6", 1, None),
+            ("-1", 1, None),
+            ("nan", 1, None),
+            ("", 1, None),
+            (".", 1, None),
+        ] {
+            assert_eq!(decimal(text, unit), value, "{text:?}");
+        }
+    }
 }

@@ -47,18 +47,26 @@ pub const TOKEN: &[(&str, &str)] = &[("HAYASE_CAPTURE_TOKEN", "1")];
 
 /// Compiles and runs a program; `None` if this MPI is not installed.
 pub fn run(mpi: &str, program: &str, how: How) -> Option<Run> {
-    run_compiled(mpi, program, "gcc -g -O1", how)
+    run_compiled(mpi, program, "gcc -g -O1 -frounding-math", how)
 }
 
-/// The same by a compiler with its options; `None` if one of the two is not installed.
+/// The same, and nothing is recorded: the recorder is not there.
+pub fn run_plainly(mpi: &str, program: &str, how: How) -> Option<Run> {
+    start(mpi, program, "gcc -g -O1 -frounding-math", how, false)
+}
+
+/// As [`run`], by a compiler with its options; `None` if one of the two is not installed.
 pub fn run_compiled(mpi: &str, program: &str, way: &str, how: How) -> Option<Run> {
+    start(mpi, program, way, how, true)
+}
+
+fn start(mpi: &str, program: &str, way: &str, how: How, recorded: bool) -> Option<Run> {
     if !installed(mpi) {
         return None;
     }
     let mut words = way.split(' ');
     let compiler = words.next().unwrap();
-    if Command::new(compiler).arg("--version").output().is_err() {
-        eprintln!("skipped: no {compiler} on this machine");
+    if !is_there(compiler) {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -71,20 +79,26 @@ pub fn run_compiled(mpi: &str, program: &str, way: &str, how: How) -> Option<Run
         .args(words)
         .arg("-o")
         .args([&binary, &source])
+        .arg("-lm")
         .status()
         .unwrap();
     assert!(compiled.success(), "{program}.c does not compile");
-    Some(run_binary(mpi, &binary, folder, how))
+    Some(launch(mpi, &binary, folder, how, recorded))
 }
 
 /// Runs a program that has been compiled into a folder.
 pub fn run_binary(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: How) -> Run {
+    launch(mpi, binary, folder, how, true)
+}
+
+fn launch(mpi: &str, binary: &Path, folder: tempfile::TempDir, how: How, recorded: bool) -> Run {
     let traces = folder.path().join("run");
     std::fs::create_dir(&traces).unwrap();
-    let mut variables: Vec<(String, String)> = vec![
-        ("LD_PRELOAD".into(), library().display().to_string()),
-        ("HAYASE_CAPTURE_DIR".into(), traces.display().to_string()),
-    ];
+    let mut variables: Vec<(String, String)> = Vec::new();
+    if recorded {
+        variables.push(("LD_PRELOAD".into(), library().display().to_string()));
+        variables.push(("HAYASE_CAPTURE_DIR".into(), traces.display().to_string()));
+    }
     variables.extend(how.variables.iter().map(|&(name, value)| (name.into(), value.into())));
     let mut command = Command::new("timeout");
     command.args(["-k", "5", "120", &format!("mpirun.{mpi}"), "-n", &how.ranks.to_string()]);

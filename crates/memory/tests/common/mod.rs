@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The library that cargo has built for this test.
-fn library() -> PathBuf {
+pub fn library() -> PathBuf {
     let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let mut found: Vec<PathBuf> = fs::read_dir(&deps)
         .unwrap()
