@@ -50,9 +50,9 @@ impl Doubts {
     /// The call was made by code without instrumentation.
     pub const FOREIGN: Self = Self(1024);
     /// What one call brings may decide whether there is another, and how long it is.
-    pub const CONTENT: Self = Self(256);
+    pub const CONTENT: Self = Self(512);
     /// What is sent is not ready where the first of several calls is that become one.
-    pub const PLACE: Self = Self(512);
+    pub const PLACE: Self = Self(1024);
 
     /// Both.
     pub fn and(&mut self, other: Self) {
@@ -222,4 +222,19 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     }
     let Event { peer, tag, .. } = *event;
     Some(Communication { part: Part::Collective, spans, bytes: sent.max(received), peer, tag, wildcard: false, doubts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_doubt_is_to_be_checked_or_a_note_and_said_once() {
+        for bit in 0..16 {
+            let (checks, notes) = Doubts(1 << bit).sentences();
+            assert!(checks.len() + notes.len() <= 1, "{checks:?} {notes:?}");
+        }
+        let (checks, notes) = Doubts(u16::MAX).sentences();
+        assert!(checks.len() > 7 && notes.len() == 2, "{checks:?} {notes:?}");
+    }
 }
