@@ -399,3 +399,45 @@ fn what_is_merged_is_complete_as_soon_as_one_of_its_parts_was() {
     let expected = ["irecv of 30 B from rank 1, tag 1", "wait for irecv of 30 B from rank 1, tag 1", "calc of 6 us"];
     assert_eq!(words(&after, 0), expected);
 }
+
+#[test]
+fn borders_of_regions_stay_where_they_were_among_the_operations() {
+    // 4 us of computation, a border after the first; the post moves to the middle of the second piece.
+    let to = Envelope::world(1, 5);
+    let mut before = ProgramBuilder::new(2);
+    let region = before.region("solve");
+    let mut rank = before.sequence(0);
+    rank.push_at(Op::calc(us(1.0)), 1);
+    rank.mark(region, true, 0, 1);
+    rank.push_at(Op::calc(us(3.0)), 1);
+    rank.push_at(Op::send(to, 100), 1);
+    rank.mark(region, false, 0, 2);
+    rank.push_at(Op::calc(us(8.0)), 2);
+    rank.push_at(Op::send(to, 7), 2);
+    before.finish_rank(rank);
+    let mut rank = before.sequence(1);
+    rank.push_at(Op::recv(Envelope::world(0, 5), 100), 1);
+    rank.push_at(Op::recv(Envelope::world(0, 5), 7), 2);
+    before.finish_rank(rank);
+    let before = before.build().unwrap();
+
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.625), wait: point(1, 0.5), needs: Vec::new() };
+    let after = changed(&before, &[edit(0, 0, action)]);
+    let expected = [
+        "calc of 1 us",
+        "calc of 1.5 us",
+        "isend of 100 B to rank 1, tag 5",
+        "calc of 1.5 us",
+        "calc of 4 us",
+        "wait for isend of 100 B to rank 1, tag 5",
+        "calc of 4 us",
+        "send of 7 B to rank 1, tag 5",
+    ];
+    assert_eq!(words(&after, 0), expected);
+    assert_eq!(after.rank(RankId(0)).within(region), [(1, 4)], "from behind the first microsecond to the second call");
+    // In the first piece, in front of the border.
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.125), wait: point(0, 1.0), needs: Vec::new() };
+    let after = changed(&before, &[edit(0, 0, action)]);
+    assert_eq!(words(&after, 0)[..3], ["calc of 500 ns", "isend of 100 B to rank 1, tag 5", "calc of 500 ns"]);
+    assert_eq!(after.rank(RankId(0)).within(region)[0].0, 3);
+}

@@ -44,7 +44,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let mut called: BTreeMap<&'static str, (Operation, Called)> = BTreeMap::new();
     for (rank, ops) in program.iter() {
         for (at, op) in (0..).zip(&ops.ops) {
-            if op.kind.is_collective() {
+            if op.kind.is_collective() && base.looks_at(rank.0, at) {
                 let operation = operation(&program.collectives[op.arg as usize]);
                 let (_, (count, ranks, sites)) =
                     called.entry(operation.name()).or_insert_with(|| (operation, Called::default()));

@@ -6,6 +6,7 @@ use hayase_advice::model::{Finding, Location, Role, RuleId};
 use hayase_advice::rules::Rule;
 
 use super::{Base, place, written};
+use crate::advice::Judge;
 use crate::ids::RankId;
 use crate::player::ActivityKind;
 use crate::record::PathKind;
@@ -38,12 +39,12 @@ When it is wrong. There is always a critical path; a chain that has become short
 };
 
 /// Looks for them.
-pub(super) fn find(base: &Base) -> Vec<Finding> {
+pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let (Some(path), Some(history)) = (&base.replayed.path, &base.replayed.history) else { return Vec::new() };
     let mut sites: BTreeMap<Location, (u64, f64)> = BTreeMap::new();
     let mut ranks = std::collections::BTreeSet::new();
     let (mut all, mut small, mut messages, mut largest) = (0.0, 0.0, 0, 0);
-    for step in path {
+    for step in path.iter().filter(|step| base.is_at(step.begin, step.end, judge)) {
         let time = (step.end - step.begin).ps();
         all += time;
         let Some(transfer) = step.message.and_then(|message| history.message(message)) else { continue };

@@ -40,7 +40,7 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
     let mut sites: BTreeMap<Location, (u64, u64)> = BTreeMap::new();
     let (mut largest, mut count, mut time) = (0, 0, 0);
     let mut ranks = std::collections::BTreeSet::new();
-    for (&(rank, op), waited) in &base.seen.waited {
+    for (&(rank, op), waited) in base.seen.waited.iter().filter(|((rank, op), _)| base.looks_at(*rank, *op)) {
         let entry = sites.entry(place(program, rank, op)).or_default();
         entry.0 += waited.count;
         entry.1 += waited.ns;

@@ -19,6 +19,7 @@ use crate::ids::RankId;
 use crate::output::table::seconds;
 use crate::player::Transfer;
 use crate::scenario::replay::{ReplayOptions, Replayed};
+use crate::units::Time;
 use crate::workload::program::Program;
 
 /// The rules of this room.
@@ -45,6 +46,8 @@ pub struct Base {
     pub replayed: Replayed,
     /// What the rules need of it.
     pub(super) seen: Seen,
+    /// By rank, the operations that are looked at, where a region is asked for.
+    within: Option<Vec<Vec<(u32, u32)>>>,
 }
 
 /// Messages of a run.
@@ -94,9 +97,28 @@ impl Base {
             ..ReplayOptions::default()
         });
         match outcome(&replayed) {
-            Ok(simulated) => Ok(Self { program: Arc::clone(&judge.replay.program), simulated, replayed, seen }),
+            Ok(simulated) => {
+                let program = Arc::clone(&judge.replay.program);
+                let spans = |region| program.iter().map(|(_, rank)| rank.within(region)).collect();
+                let within = judge.replay.region.map(spans);
+                Ok(Self { program, simulated, replayed, seen, within })
+            }
             Err(_) => Err(Box::new(replayed)),
         }
+    }
+
+    /// Whether an operation of a rank lies in the region that is asked for.
+    pub(super) fn looks_at(&self, rank: u32, op: u32) -> bool {
+        let Some(within) = &self.within else { return true };
+        within.get(rank as usize).is_some_and(|spans| {
+            spans.get(spans.partition_point(|&(_, end)| end <= op)).is_some_and(|&(first, _)| first <= op)
+        })
+    }
+
+    /// Whether a stretch of time touches an execution of the region that is asked for.
+    pub(super) fn is_at(&self, begin: Time, end: Time, judge: &Judge<'_>) -> bool {
+        let region = judge.replay.region.and_then(|region| self.replayed.regions.get(region as usize));
+        region.is_none_or(|region| region.clipped(begin, end).next().is_some())
     }
 }
 
@@ -115,7 +137,7 @@ pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding>
     let mut findings = a201_placement::find(base, judge);
     findings.extend(a202_algorithm::find(base, judge));
     if !known.iter().any(|finding| finding.rule == RuleId::A105) {
-        findings.extend(a203_latency::find(base));
+        findings.extend(a203_latency::find(base, judge));
     }
     let raised = |finding: &Finding| matches!(finding.change, Change::Scenario(ScenarioChange::RaiseEager { .. }));
     if !known.iter().any(raised) {
