@@ -10,7 +10,7 @@ use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor};
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, print, print_with};
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::ids::MessageId;
 use crate::node::NodeSpec;
@@ -133,7 +133,9 @@ pub(super) fn program(input: &TraceArgs, voice: Voice) -> Result<(Program, Strin
         let program = trace.program(options)?;
         Ok((program, trace.name().to_owned()))
     });
-    found.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
+    let (program, name) = found.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })?;
+    caveats::judge(&program.caveats, &name, input.strictness, voice)?;
+    Ok((program, name))
 }
 
 /// What the program is played on.

@@ -8,6 +8,7 @@ mod calibrate;
 mod check;
 mod environment;
 mod help;
+mod integrity;
 mod lists;
 mod master_slave;
 mod matches;
