@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::page::path;
 use super::{Ranked, Simulated, Together};
 use crate::output::table::{Grid, printable, seconds};
+use crate::workload::caveats::Caveats;
 
 /// The version of the form of advice in JSON.
 pub const SCHEMA: &str = "hayase-advice-1";
@@ -114,7 +115,7 @@ fn details(text: &mut String, finding: &Finding) {
 }
 
 /// The same for programs: the findings as they were found, with their changes and gains.
-pub fn json(page: &PageData, ranked: &Ranked) -> Value {
+pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
     let findings: Vec<Value> = ranked
         .findings
         .iter()
@@ -136,7 +137,7 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
             value
         })
         .collect();
-    json!({
+    let mut advice = json!({
         "schema": SCHEMA,
         "program": page.program,
         "facts": page.facts.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect::<serde_json::Map<String, Value>>(),
@@ -151,5 +152,10 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
             "only_together": together.only_together,
             "left_out": together.left_out.iter().map(|(id, why)| json!({"id": id, "why": why})).collect::<Vec<_>>(),
         })),
-    })
+    });
+    let wrong = [("incomplete", &caveats.incomplete), ("lack_of_cores", &caveats.lack_of_cores)];
+    for (name, texts) in wrong.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        advice[name] = texts.clone().into();
+    }
+    advice
 }

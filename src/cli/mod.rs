@@ -8,6 +8,7 @@ mod advise;
 mod args;
 mod bench;
 mod calibrate;
+mod caveats;
 mod check;
 mod compare;
 mod deadlock;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 
 use crate::cli::args::RunFormat;
+use crate::cli::caveats::Strictness;
 
 /// What traces are read; the help of every verb that reads one.
 const FORMATS: &str = "\
@@ -41,6 +42,9 @@ pub struct TraceArgs {
     /// Use a trace that ends early (.hyt) as far as it goes.
     #[arg(long)]
     pub truncated: bool,
+    /// What becomes of one that is incomplete.
+    #[command(flatten)]
+    pub strictness: Strictness,
 }
 
 /// `hayase trace info`.

@@ -6,10 +6,11 @@ use super::accesses::{self, AccessSite};
 use super::args::TraceSitesArgs;
 use super::{open, options};
 use crate::cli::args::RunFormat;
-use crate::cli::{End, Failure, Voice, lines, print, print_with};
+use crate::cli::{End, Failure, Voice, caveats, lines, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::output::json;
 use crate::output::table::{Grid, grouped, printable};
+use crate::workload::caveats::Caveats;
 use crate::workload::trace::{BySite, Calling};
 
 /// All sites, as data.
@@ -21,6 +22,12 @@ struct Sites {
     /// Where memory is accessed; only of runs that were recorded so.
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<Vec<AccessSite>>,
+    /// What is not in the trace, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+    /// That ranks lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lack_of_cores: Vec<String>,
 }
 
 /// A call from a site.
@@ -49,6 +56,8 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
         let message = format!("`{}` is a schedule: it holds no calls", trace.name());
         return Err(Diagnostic::new("no-calls", message).into());
     }
+    let caveats = trace.caveats();
+    caveats::judge(&caveats, trace.name(), args.input.strictness, voice)?;
     let sites = by_site.sites(args.depth as usize);
     let accesses = accesses::of(&args.input.trace)?.map(|accesses| accesses.sites);
     if let Some(remedy) = lines::remedy_of_places(sites.iter().map(|calling| calling.site.as_str())) {
@@ -66,7 +75,9 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
                 time_s: tally.time.seconds(),
             };
             let sites = sites.into_iter().map(site).collect();
-            let report = Sites { schema: "hayase-trace-sites-1", name: trace.name().to_owned(), sites, accesses };
+            let Caveats { incomplete, lack_of_cores } = caveats;
+            let (schema, name) = ("hayase-trace-sites-1", trace.name().to_owned());
+            let report = Sites { schema, name, sites, accesses, incomplete, lack_of_cores };
             print_with(|w| json::write(&report, w))?;
         }
         RunFormat::Table => {

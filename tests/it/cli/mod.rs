@@ -10,6 +10,7 @@ mod environment;
 mod help;
 #[cfg(target_os = "linux")]
 mod instrumented;
+mod integrity;
 mod known_answers;
 mod lists;
 mod master_slave;
