@@ -33,7 +33,7 @@ fn record(desk: &Desk, wrong: Wrong) {
         let clocks = if wrong.wall { "CLOCK_MONOTONIC" } else { "CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID" };
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, &Header::new(rank, 2).note("clock-source", clocks)).unwrap();
-        writer.new_site(0, &Site { address: 16, name: "ring.c:7 (main)".into() });
+        writer.new_site(0, &Site { address: 16, name: "ring.c:7 (main)".into(), callers: Vec::new() });
         let mut now = 0;
         let mut event = |call, peer| {
             now += 2000;
