@@ -256,10 +256,10 @@ fn smallest(open: &[usize], least: f64, excess: &impl Fn(&[usize]) -> f64) -> Op
     let enough = all / 2.0;
     let mut group: Vec<usize> = Vec::new();
     let mut rest = open.to_vec();
-    while all > least {
-        if group.len() > 1 && excess(&group) >= enough {
-            return Some(group);
-        }
+    if all <= least {
+        return None;
+    }
+    while group.len() < 2 || excess(&group) < enough {
         if group.len() == FEW || rest.is_empty() {
             return None;
         }
@@ -271,7 +271,7 @@ fn smallest(open: &[usize], least: f64, excess: &impl Fn(&[usize]) -> f64) -> Op
         group.push(rest[high - 1]);
         rest.truncate(high - 1);
     }
-    None
+    Some(group)
 }
 
 #[cfg(test)]

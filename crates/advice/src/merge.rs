@@ -241,7 +241,7 @@ fn brings(event: &Event, part: &Communication) -> bool {
 }
 
 /// All that the members of a group need.
-pub fn all<'j>(joins: &mut dyn Iterator<Item = &'j Join>) -> Vec<Through> {
+pub fn all(joins: &mut dyn Iterator<Item = &Join>) -> Vec<Through> {
     let mut needs: Vec<Through> = joins.flat_map(|join| &join.needs).copied().collect();
     needs.sort_unstable();
     needs.dedup_by_key(|need| (need.event, need.part));
