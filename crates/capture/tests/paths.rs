@@ -132,7 +132,7 @@ fn places_in_python_are_recorded_whatever_its_version() {
     std::fs::write(&program, PROGRAM).unwrap();
     let interpreters = common::interpreters();
     if interpreters.is_empty() {
-        eprintln!("skipped: no python3 on this machine");
+        hayase_needs::skipped("there is no python3 of 3.8 to 3.13");
     }
     for (interpreter, version) in interpreters {
         let run = common::run_python(&interpreter, &library, &program, &[]);

@@ -72,6 +72,12 @@ pub fn missing(need: Need, why: &str) {
     }
 }
 
+/// Says that a test is skipped for what no word of [`VARIABLE`] stands for, and why.
+pub fn skipped(why: &str) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(io::stderr(), "SKIPPED, all or a part of it: {test}: {why}");
+}
+
 fn required() -> String {
     env::var_os(VARIABLE).unwrap_or_default().to_string_lossy().into_owned()
 }

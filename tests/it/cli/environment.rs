@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::Desk;
+use hayase_needs::is_there;
 
 const C: &str = include_str!("../../../crates/capture/tests/programs/environment.c");
 const FORTRAN: &str = include_str!("../../../crates/capture/tests/programs/traps.f90");
@@ -25,10 +26,8 @@ fn programs_that_trap_floating_point_errors_are_recorded_with_their_memory_acces
             .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
             .timeout(Duration::from_secs(300))
     };
-    let there = |program: String| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
     for mpi in ["openmpi", "mpich"] {
-        if !there(format!("mpicc.{mpi}")) || !there(format!("mpifort.{mpi}")) {
-            eprintln!("skipped: no compilers of {mpi}");
+        if !is_there(&format!("mpicc.{mpi}")) || !is_there(&format!("mpifort.{mpi}")) {
             continue;
         }
         let launcher = format!("mpirun.{mpi}{} -np 2", if mpi == "openmpi" { " --oversubscribe" } else { "" });

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Desk;
+use hayase_needs::is_there;
 
 /// A library in which all messages are sent.
 const LIBRARY: &str = "#include <mpi.h>
@@ -156,10 +157,10 @@ fn calls_of_a_library_are_told_apart_by_their_callers() {
                     command.env("OMPI_CC", compiler).env("MPICH_CC", compiler);
                     command.status().is_ok_and(|status| status.success())
                 };
-                if !compile(&library) || !compile(&program) {
-                    eprintln!("skipped: no mpicc.{mpi} with {compiler} {options}");
+                if !is_there(&format!("mpicc.{mpi}")) || !is_there(compiler) {
                     continue;
                 }
+                assert!(compile(&library) && compile(&program), "mpicc.{mpi} with {compiler} {options}");
                 let run = format!("{mpi}-{compiler}-{name}");
                 let launcher = if mpi == "openmpi" { "mpirun.openmpi --oversubscribe" } else { "mpirun.mpich" };
                 hayase(&desk, &format!("record -o {run} -- {launcher} -np 2 ./plain"));
@@ -207,10 +208,10 @@ fn callers_of_fortran_are_those_of_the_program() {
     let desk = Desk::new().file("a.f90", FORTRAN);
     for mpi in ["openmpi", "mpich"] {
         let compiler = format!("mpifort.{mpi}");
-        if output(&desk, &[&compiler, "-g", "-O1", "-fno-inline", "a.f90", "-o", "a"]).is_none() {
-            eprintln!("skipped: no mpifort.{mpi} on this machine");
+        if !is_there(&compiler) {
             continue;
         }
+        assert!(output(&desk, &[&compiler, "-g", "-O1", "-fno-inline", "a.f90", "-o", "a"]).is_some(), "{compiler}");
         let launcher = if mpi == "openmpi" { "mpirun.openmpi --oversubscribe" } else { "mpirun.mpich" };
         hayase(&desk, &format!("record -o {mpi} -- {launcher} -np 2 ./a"));
         let site = "a.f90:6 (exchange_)".to_owned();
@@ -224,7 +225,7 @@ fn calls_of_mpi4py_are_at_lines_of_python() {
     let desk = Desk::new().file("a.py", PYTHON);
     let python = "/usr/bin/python3";
     let Some(mpi) = output(&desk, &[python, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"]) else {
-        eprintln!("skipped: no mpi4py on this machine");
+        hayase_needs::skipped("there is no mpi4py");
         return;
     };
     let launcher = if mpi.contains("MPICH") { "mpirun.mpich" } else { "mpirun.openmpi --oversubscribe" };
@@ -244,10 +245,10 @@ fn calls_of_mpi4py_are_at_lines_of_python() {
 #[test]
 fn how_one_gets_lines_is_said_where_there_are_none() {
     let desk = Desk::new().file("main.c", PROGRAM).file("lib.c", LIBRARY);
-    if output(&desk, &["mpicc.openmpi", "-O1", "main.c", "lib.c", "-o", "plain"]).is_none() {
-        eprintln!("skipped: no mpicc.openmpi on this machine");
+    if !is_there("mpicc.openmpi") {
         return;
     }
+    assert!(output(&desk, &["mpicc.openmpi", "-O1", "main.c", "lib.c", "-o", "plain"]).is_some());
     let said = |words: &str| {
         let assert = desk
             .hayase(words)

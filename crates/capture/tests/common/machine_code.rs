@@ -23,7 +23,7 @@ fn may_raise(name: &str) -> bool {
 pub fn floating_point(library: &Path) -> Option<Vec<String>> {
     let out = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(library).output();
     let Some(out) = out.ok().filter(|out| out.status.success()) else {
-        eprintln!("skipped: no objdump on this machine");
+        hayase_needs::skipped("there is no objdump");
         return None;
     };
     let (mut function, mut found, mut seen) = (String::new(), Vec::new(), 0);
