@@ -24,6 +24,8 @@ mod graph;
 pub mod loggopsim;
 mod protocol;
 mod rank;
+#[cfg(test)]
+mod reference_tests;
 pub mod rules;
 mod sharing;
 mod state;

@@ -4,7 +4,9 @@
 //! at once      send overhead -> leaves -> arrives -> is matched -> receive overhead -> received
 //! rendezvous   request -> leaves -> arrives -> is matched -> answer -> arrives -> agreed, then as above
 //! ```
-//! Each arrow is an event. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's overhead, gap or
+//! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not: when the bytes of a message arrive, the
+//! envelopes of all that were sent before are there, too, so that receives take them in order; but a receive that takes a short message
+//! does not wait for the bytes of a longer one that was sent before. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's overhead, gap or
 //! receiver's overhead) ends when [`Shared`](super::sharing::Shared) says so.
 
 use super::state::{Cargo, Done, Event, Message, NIL, Player, Receive, STEP, State};
@@ -21,12 +23,11 @@ impl Player<'_> {
         let dst = RankId(to.peer);
         let begin = self.now.max(self.ranks[src].next_send);
         self.ranks[src].next_send = begin + self.costs.send_interval;
-        let channel = self.channels.entry((src, dst)).or_default();
-        let order = channel.sent;
-        channel.sent += 1;
+        let rendezvous = self.costs.message(bytes).rendezvous;
         let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
         let envelope = Envelope { peer: src.0, ..to };
+        let channel = self.channels.entry((src, dst)).or_default();
         let message = self.messages.add(Message {
             number,
             src,
@@ -34,16 +35,24 @@ impl Player<'_> {
             op,
             envelope,
             bytes,
-            order,
+            order: channel.sent,
+            next: NIL,
             receive: NIL,
             marks: [self.now, begin, begin],
             times: [self.now, begin, begin, begin],
-            waited: false,
+            waited: rendezvous,
+            rendezvous,
+            requested: false,
+            known: false,
             arrived: false,
             sent: false,
         });
-        if self.costs.message(bytes).rendezvous {
-            self.messages.get_mut(message).waited = true;
+        channel.sent += 1;
+        match std::mem::replace(&mut channel.last, message) {
+            NIL => channel.first = message,
+            before => self.messages.get_mut(before).next = message,
+        }
+        if rendezvous {
             let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
             let end = self.spend(src, op, begin, self.costs.handshake, kinds, (number, dst));
             self.timers.set(end, Event::RequestLeaves(message));
@@ -139,7 +148,9 @@ impl Player<'_> {
                 self.carry(message, src, dst, Cargo::Request, Event::RequestArrives(message));
             }
             Event::RequestArrives(message) => {
-                self.messages.get_mut(message).marks[..2].fill(self.now);
+                let found = self.messages.get_mut(message);
+                found.marks[..2].fill(self.now);
+                found.requested = true;
                 self.envelope_arrives(message);
             }
             Event::AnswerLeaves(message) => {
@@ -213,34 +224,36 @@ impl Player<'_> {
         let found = self.messages.get_mut(message);
         found.arrived = true;
         found.times[3] = self.now;
-        match found.receive {
-            NIL => self.envelope_arrives(message),
-            receive => {
-                self.receives.get_mut(receive).marks[2] = self.now;
-                self.receive_data(message);
+        let Message { dst, bytes, receive, known, rendezvous, .. } = *found;
+        if receive != NIL {
+            self.receives.get_mut(receive).marks[2] = self.now;
+            if !rendezvous {
+                self.make_room(dst, bytes);
             }
+            self.receive_data(message);
+        } else if !known {
+            self.envelope_arrives(message);
         }
     }
 
-    /// What says who sent what is there: messages between two ranks are matched in the order in which they were sent.
+    /// What says who sent what is there, and that of every message sent before between the same two ranks: they are matched in the order
+    /// in which they were sent. Only a request that is still on its way holds up those after it.
     fn envelope_arrives(&mut self, message: u32) {
         let &Message { src, dst, order, .. } = self.messages.get(message);
         let channel = self.channels.entry((src, dst)).or_default();
-        if order != channel.arrived {
-            channel.early.push((order, message));
-            return;
-        }
-        let mut next = Some(message);
-        while let Some(message) = next {
-            self.matching(message);
-            let channel = self.channels.entry((src, dst)).or_default();
-            channel.arrived += 1;
-            let due = channel.arrived;
-            let early = channel.early.iter().position(|(order, _)| *order == due);
-            next = early.map(|at| channel.early.swap_remove(at).1);
-            if channel.arrived == channel.sent {
+        channel.reached = channel.reached.max(order + 1);
+        while let Some(channel) = self.channels.get_mut(&(src, dst)) {
+            let first = channel.first;
+            let found = self.messages.get_mut(first);
+            if found.order >= channel.reached || found.rendezvous && !found.requested {
+                return;
+            }
+            found.known = true;
+            channel.first = found.next;
+            if found.next == NIL {
                 self.channels.remove(&(src, dst));
             }
+            self.matching(first);
         }
     }
 
@@ -268,12 +281,12 @@ impl Player<'_> {
     fn joined(&mut self, message: u32, receive: u32) {
         let found = self.messages.get_mut(message);
         found.receive = receive;
-        let Message { src, dst, bytes, arrived, number, .. } = *found;
+        let Message { src, dst, bytes, arrived, rendezvous, number, .. } = *found;
         self.receives.get_mut(receive).marks = [self.now; 3];
         if arrived {
             self.make_room(dst, bytes);
             self.receive_data(message);
-        } else {
+        } else if rendezvous {
             found.marks[1] = self.now;
             let op = self.receives.get(receive).op;
             let answer = self.costs.handshake + self.costs.handshake;

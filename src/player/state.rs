@@ -143,6 +143,8 @@ pub(super) struct Message {
     pub bytes: u64,
     /// Its place among the messages from `src` to `dst`.
     pub order: u32,
+    /// The next of these, where that has been sent.
+    pub next: u32,
     /// The receive that has taken it.
     pub receive: u32,
     /// Boundaries of the sender's time, see [`Done`].
@@ -151,6 +153,12 @@ pub(super) struct Message {
     pub times: [Time; 4],
     /// Whether the sender's overhead waited for the receiver.
     pub waited: bool,
+    /// Whether it asks its receiver before its bytes are sent.
+    pub rendezvous: bool,
+    /// Whether that request has arrived.
+    pub requested: bool,
+    /// Whether its envelope is there: receives can take it.
+    pub known: bool,
     /// Whether its bytes have arrived.
     pub arrived: bool,
     /// Whether the sender has been told that it is done.
@@ -185,13 +193,22 @@ pub(super) struct Request {
     pub done: Option<Done>,
 }
 
-/// Messages under way between two ranks: matched in the order in which they were sent.
-#[derive(Clone, Debug, Default)]
+/// Messages under way between two ranks whose envelopes are not there yet, in the order in which they were sent.
+#[derive(Clone, Debug)]
 pub(super) struct Channel {
+    /// How many have been sent.
     pub sent: u32,
-    pub arrived: u32,
-    /// Those whose envelopes have come before earlier ones.
-    pub early: Vec<(u32, u32)>,
+    /// The ends of the list of messages.
+    pub first: u32,
+    pub last: u32,
+    /// All before this place have arrived, or one after them has.
+    pub reached: u32,
+}
+
+impl Default for Channel {
+    fn default() -> Self {
+        Self { sent: 0, first: NIL, last: NIL, reached: 0 }
+    }
 }
 
 /// Room for messages that nobody has asked for.

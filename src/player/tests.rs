@@ -17,11 +17,11 @@ const GL: f64 = 0.04;
 const SHORT: u64 = 8191;
 const SYNC: u64 = 16383;
 
-fn ns(ns: f64) -> Time {
+pub(super) fn ns(ns: f64) -> Time {
     Time::from_ps(ns * 1e3)
 }
 
-fn myrinet() -> LogGpsSpec {
+pub(super) fn myrinet() -> LogGpsSpec {
     let per_byte = |ns: f64| PerByte::from_ps(ns * 1e3).into();
     LogGpsSpec {
         latency: ns(L).into(),
