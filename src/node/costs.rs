@@ -27,7 +27,7 @@ pub struct Costs {
     pub wait_send: Time,
     /// Whether messages that flow to one rank at the same time share its bandwidth.
     pub receiver_sharing: bool,
-    /// Room at each receiver for messages that nobody has asked for; `None` for any number.
+    /// Room at each receiver for messages that nobody has asked for; a message that finds none goes by rendezvous. `None` for any number.
     pub eager_buffer: Option<Bytes>,
     pub(super) kind: Kind,
 }
@@ -121,11 +121,12 @@ impl Costs {
         }
     }
 
-    /// What a message between two ranks costs, where that depends on who they are.
+    /// What a message between two ranks costs, where that depends on who they are; and on whether it goes by rendezvous.
     #[inline]
-    pub fn between(&self, src: RankId, dst: RankId, bytes: u64) -> MessageCosts {
+    pub fn between(&self, src: RankId, dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
         match &self.kind {
             Kind::Table(table) => MessageCosts { gap: table.between(src, dst, bytes), ..MessageCosts::default() },
+            Kind::Linear(linear) => linear.message(bytes, rendezvous),
             _ => self.message(bytes),
         }
     }
@@ -136,7 +137,7 @@ impl Costs {
         match &self.kind {
             Kind::Nothing => MessageCosts::default(),
             Kind::Table(table) => MessageCosts { gap: table.time(bytes), ..MessageCosts::default() },
-            Kind::Linear(linear) => linear.message(bytes),
+            Kind::Linear(linear) => linear.message(bytes, bytes > linear.sync),
             Kind::Bands { bands, rendezvous_above } => {
                 let band = bands.iter().find(|band| bytes <= band.to).or(bands.last()).copied();
                 let Some(band) = band else { return MessageCosts::default() };
@@ -172,14 +173,14 @@ impl Costs {
 }
 
 impl Linear {
-    fn message(&self, bytes: u64) -> MessageCosts {
+    /// Overheads are those of the protocol, the gap is that of the length.
+    fn message(&self, bytes: u64, rendezvous: bool) -> MessageCosts {
         let k = bytes as f64;
         let gap = if bytes <= self.short {
             k * self.gs
         } else {
             self.short as f64 * self.gs + (bytes - self.short) as f64 * self.gl
         };
-        let rendezvous = bytes > self.sync;
         let (os, or) = if rendezvous { (self.osl, self.orl) } else { (self.oss, self.ors) };
         // The largest of the three holds the bandwidth; of equal ones the gap does.
         let (s, g, r) = if bytes <= self.short { (self.oss, self.gs, self.ors) } else { (self.osl, self.gl, self.orl) };

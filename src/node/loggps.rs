@@ -62,8 +62,8 @@ pub struct LogGpsSpec {
     /// Whether messages that flow to one rank at the same time share its bandwidth (default true; without a fabric).
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub receiver_sharing: bool,
-    /// Room at each receiver for messages that nobody has asked for yet: a sender that finds it full waits (default: no
-    /// limit).
+    /// Room at each receiver for messages up to S that are under way or that nobody has asked for yet: one that finds no room goes by
+    /// rendezvous, like those above S (default: no limit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eager_buffer: Option<Located<Bytes>>,
 }
@@ -91,14 +91,6 @@ impl LogGpsSpec {
                 Diagnostic::new("wrong-value", message).at_value(s).label("a size of S or less is expected").help(
                     "messages up to s go as one packet, those up to S without waiting; leave s out to have s = S",
                 ),
-            );
-        }
-        if let Some(buffer) = &self.eager_buffer
-            && **buffer < *self.sync
-        {
-            let message = format!("an eager message of S ({}) does not fit in the buffer ({})", *self.sync, **buffer);
-            mistakes.push(
-                Diagnostic::new("wrong-value", message).at_value(buffer).label("a size of S or more is expected"),
             );
         }
         mistakes

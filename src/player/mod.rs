@@ -49,7 +49,7 @@ pub enum ActivityKind {
     SendOverhead,
     /// It receives: the processor is busy.
     RecvOverhead,
-    /// It waits for a receiver, or for room at one.
+    /// It waits for a receiver.
     SendWait,
     /// It waits for a message.
     RecvWait,
@@ -116,7 +116,7 @@ pub struct Transfer {
     pub called: Time,
     /// When the sender's overhead for its bytes begins; later than `called` where the sender waits for the receiver.
     pub begin: Time,
-    /// Whether `begin` waited for the receiver: a rendezvous, or room in its buffer.
+    /// Whether `begin` waited for the receiver: a rendezvous.
     pub waited: bool,
     /// When it leaves the sender.
     pub leave: Time,

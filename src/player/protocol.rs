@@ -23,7 +23,7 @@ impl Player<'_> {
         let dst = RankId(to.peer);
         let begin = self.now.max(self.ranks[src].next_send);
         self.ranks[src].next_send = begin + self.costs.send_interval;
-        let rendezvous = self.costs.message(bytes).rendezvous;
+        let rendezvous = self.costs.message(bytes).rendezvous || !self.finds_room(dst, bytes);
         let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
         let envelope = Envelope { peer: src.0, ..to };
@@ -56,49 +56,42 @@ impl Player<'_> {
             let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
             let end = self.spend(src, op, begin, self.costs.handshake, kinds, (number, dst));
             self.timers.set(end, Event::RequestLeaves(message));
-        } else if self.has_room(dst, bytes, message) {
+        } else {
             self.send_data(message, begin);
         }
     }
 
-    /// Whether an eager message may be sent now; if not, it waits for room.
-    fn has_room(&mut self, dst: RankId, bytes: u64, message: u32) -> bool {
+    /// Takes room for an eager message at its receiver, if there is some: like a sender that has credits. One that finds none does not wait
+    /// for it, for the receiver may be waiting for another: it asks the receiver for this message.
+    fn finds_room(&mut self, dst: RankId, bytes: u64) -> bool {
         let Some(limit) = self.costs.eager_buffer else { return true };
-        let buffer = &mut self.buffers[dst.0 as usize];
-        if buffer.waiting.is_empty() && buffer.used + bytes <= limit.0 {
-            buffer.used += bytes;
-            return true;
+        let buffered = &mut self.buffered[dst.0 as usize];
+        let fits = *buffered + bytes <= limit.0;
+        if fits {
+            *buffered += bytes;
         }
-        buffer.waiting.push_back(message);
-        false
+        fits
     }
 
     /// An eager message has left the buffer of its receiver.
     fn make_room(&mut self, dst: RankId, bytes: u64) {
-        let Some(limit) = self.costs.eager_buffer else { return };
-        self.buffers[dst.0 as usize].used -= bytes;
-        while let Some(&message) = self.buffers[dst.0 as usize].waiting.front() {
-            let bytes = self.messages.get(message).bytes;
-            let buffer = &mut self.buffers[dst.0 as usize];
-            if buffer.used + bytes > limit.0 {
-                break;
-            }
-            buffer.waiting.pop_front();
-            buffer.used += bytes;
-            let begin = self.now.max(self.messages.get(message).marks[1]);
-            let found = self.messages.get_mut(message);
-            found.marks[1..].fill(begin);
-            found.waited = true;
-            self.send_data(message, begin);
+        if let Some(buffered) = self.buffered.get_mut(dst.0 as usize) {
+            *buffered -= bytes;
         }
+    }
+
+    /// What a message costs by the protocol that it takes.
+    fn costs_of(&self, message: u32) -> MessageCosts {
+        let &Message { src, dst, bytes, rendezvous, .. } = self.messages.get(message);
+        self.costs.between(src, dst, bytes, rendezvous)
     }
 
     /// The sender's overhead starts.
     fn send_data(&mut self, message: u32, begin: Time) {
         let found = self.messages.get_mut(message);
         found.times[1] = begin;
-        let Message { src, dst, op, bytes, number, .. } = *found;
-        let costs = self.costs.message(bytes);
+        let Message { src, dst, op, number, .. } = *found;
+        let costs = self.costs_of(message);
         if self.shares(dst, src, Phase::Send, &costs) {
             self.timers.set(begin + (costs.send - costs.shared), Event::Flow(message));
         } else {
@@ -123,8 +116,8 @@ impl Player<'_> {
         match event {
             Event::Leave(message) => self.leave(message),
             Event::Flow(message) => {
-                let &Message { dst, bytes, .. } = self.messages.get(message);
-                let work = self.costs.message(bytes).shared;
+                let dst = self.messages.get(message).dst;
+                let work = self.costs_of(message).shared;
                 self.shared[dst.0 as usize].start(self.now, message, work);
                 self.watch_sharing(dst);
             }
@@ -133,8 +126,7 @@ impl Player<'_> {
                     && let Some(message) = self.shared[dst.0 as usize].finish(self.now)
                 {
                     self.watch_sharing(dst);
-                    let costs = self.costs.message(self.messages.get(message).bytes);
-                    match costs.bandwidth_in {
+                    match self.costs_of(message).bandwidth_in {
                         Phase::Send => self.leave(message),
                         Phase::Gap => self.arrive(message),
                         Phase::Recv => self.received(message),
@@ -208,7 +200,7 @@ impl Player<'_> {
         found.sent = true;
         found.times[2] = self.now;
         let Message { src, dst, op, bytes, marks, number, .. } = *found;
-        let costs = self.costs.between(src, dst, bytes);
+        let costs = self.costs_of(message);
         if self.on_fabric {
             self.hand_over(message, src, dst, bytes, Cargo::Data);
         } else if self.shares(dst, dst, Phase::Gap, &costs) {
@@ -298,8 +290,8 @@ impl Player<'_> {
 
     /// The receiver's overhead starts.
     fn receive_data(&mut self, message: u32) {
-        let &Message { src, dst, bytes, receive, number, .. } = self.messages.get(message);
-        let costs = self.costs.message(bytes);
+        let &Message { src, dst, receive, number, .. } = self.messages.get(message);
+        let costs = self.costs_of(message);
         if self.shares(dst, dst, Phase::Recv, &costs) {
             self.timers.set(self.now + (costs.recv - costs.shared), Event::Flow(message));
         } else {

@@ -246,6 +246,64 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn a_program_that_ends_with_every_send_synchronous_ends_with_every_buffer(seed in any::<u64>(), room in 0..200_000_u64) {
+        let ranks = random(seed, &[1, 10, 1000, 1024, 8191, 9000, 16_383, 16_384, 100_000]);
+        let mut synchronous = MYRINET;
+        (synchronous[8], synchronous[9]) = (0.0, 0.0);
+        prop_assume!(Tables(synchronous).ends(&ranks).iter().all(Option::is_some));
+        for room in [0, 1, 1000, 16_383, 16_384, room] {
+            let node = crate::node::LogGpsSpec { eager_buffer: Some(Bytes(room).into()), ..network(MYRINET) };
+            prop_assert_eq!(played(&ranks, node).stuck, vec![], "{} B: {:?}", room, ranks);
+        }
+    }
+}
+
+#[test]
+fn a_buffer_that_is_full_of_what_is_asked_for_later_stops_nobody() {
+    // Rank 1 fills the room at rank 2, which asks for the message of rank 0 first.
+    let send = |bytes| Call::Send { to: 2, tag: 0, bytes, blocking: true };
+    let recv = |from, bytes| Call::Recv { from, tag: 0, bytes, blocking: true };
+    let program = [vec![Call::Calc(100_000.0), send(16_383)], vec![send(16_383)], vec![recv(0, 16_383), recv(1, 16_383)]];
+    let node = crate::node::LogGpsSpec { eager_buffer: Some(Bytes(16_383).into()), ..network(MYRINET) };
+    let found = played(&program, node);
+    assert_eq!(found.stuck, []);
+    // The message of rank 0 goes by rendezvous, with the overheads of long messages: T4 + T5 + T1' + T2' + T3'.
+    let [l, o, _, _, gs, osl, orl, gl, ..] = MYRINET;
+    let k = 16_383.0;
+    let (handshake, t2) = (2.0 * (o + l + o), l + 8191.0 * gs + (k - 8191.0) * gl);
+    let expected = 100_000.0 + handshake + (o + k * osl) + t2 + (o + k * orl) + (o + k * 4.72);
+    let end = found.ranks[2].end.ps() / 1e3;
+    assert!((end - expected).abs() < 1e-3, "{end} ns, not {expected} ns");
+}
+
+#[test]
+fn gaussian_elimination_in_pieces_ends_with_every_buffer() {
+    let program = crate::workload::program::GaussianElimination {
+        n: 512,
+        ranks: 16,
+        block: 8,
+        flops: 90e6,
+        fragment: Some(Bytes(2047)),
+        look_ahead: true,
+        seed: 1,
+    };
+    let program = program.program().unwrap();
+    let makespan = |room: Option<u64>| {
+        let mut node = network(MYRINET);
+        (node.s, node.sync) = (None, Bytes(2047).into());
+        node.eager_buffer = room.map(|room| Bytes(room).into());
+        let costs = NodeSpec::Loggps(node).costs().unwrap();
+        let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
+        let played = Player::new(play, None).run(&|_, _| true);
+        assert_eq!(played.stuck, []);
+        played.makespan()
+    };
+    let free = makespan(None);
+    let limited = [0, 2047, 4000, 6141, 20_470].map(|room| makespan(Some(room)));
+    assert!(limited[0] > free && limited[1] > free, "{limited:?} {free}");
+    assert_eq!(makespan(Some(10_000_000)), free);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the player keeps of a run: ranks, messages on their way, posted receives, and when what happens next.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
@@ -43,8 +43,8 @@ pub struct Player<'a> {
     pub(super) channels: FxHashMap<(RankId, RankId), Channel>,
     /// By receiving rank: the messages that flow to it, where they share its bandwidth.
     pub(super) shared: Vec<Shared>,
-    /// By receiving rank: room for eager messages, where that is limited.
-    pub(super) buffers: Vec<Buffer>,
+    /// By receiving rank: bytes of eager messages in its buffer, where that is limited.
+    pub(super) buffered: Vec<u64>,
     /// What is to be handed to the engine.
     pub(super) outbox: Vec<crate::workload::Send>,
     /// What the engine's messages are.
@@ -211,14 +211,6 @@ impl Default for Channel {
     }
 }
 
-/// Room for messages that nobody has asked for.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Buffer {
-    pub used: u64,
-    /// Messages that wait for room.
-    pub waiting: VecDeque<u32>,
-}
-
 /// A rank.
 #[derive(Debug)]
 pub(super) struct Rank {
@@ -326,7 +318,7 @@ impl<'a> Player<'a> {
         };
         Self {
             shared: if costs.receiver_sharing { vec![Shared::default(); ranks] } else { Vec::new() },
-            buffers: if costs.eager_buffer.is_some() { vec![Buffer::default(); ranks] } else { Vec::new() },
+            buffered: if costs.eager_buffer.is_some() { vec![0; ranks] } else { Vec::new() },
             program,
             costs,
             expand,

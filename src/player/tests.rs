@@ -282,11 +282,10 @@ fn messages_that_flow_to_one_rank_share_its_bandwidth() {
 }
 
 #[test]
-fn a_full_buffer_makes_senders_wait() {
+fn a_message_that_finds_no_room_goes_by_rendezvous() {
     let k = 1000;
-    let sends: Vec<Op> = (0..10).map(|_| Op::send(to(1), k)).collect();
-    let mut receives = vec![calc(1e6)];
-    receives.extend((0..10).map(|_| Op::recv(to(0), k)));
+    let sends = [Op::send(to(1), k); 4];
+    let receives = [&[calc(1e6)][..], &[Op::recv(to(0), k); 4]].concat();
     let program = program(&[&sends, &receives]);
     let end = |buffer: Option<u64>| {
         let mut node = myrinet();
@@ -298,11 +297,14 @@ fn a_full_buffer_makes_senders_wait() {
         (played.ranks[0].end.ps() / 1e3, played.ranks[0].of(ActivityKind::SendWait).ps() / 1e3)
     };
     let (free, waits) = end(None);
-    assert!((free - 10.0 * t1(k)).abs() < 1e-3 && waits == 0.0, "{free} {waits}");
+    assert!((free - 4.0 * t1(k)).abs() < 1e-3 && waits == 0.0, "{free} {waits}");
     assert_eq!(end(Some(10_000)).0, free);
-    // Three fit; the fourth waits for the first receive, at 1 ms.
+    // Three fit; the fourth asks its receiver, which comes to it after three receives, from 1 ms on, and takes the overhead of long messages.
     let (limited, waits) = end(Some(3000));
-    assert!(limited > 1e6 && waits > 1e6 - 4.0 * t1(k), "{limited} {waits}");
+    let asked = 3.0 * t1(k) + O + L;
+    let answered = 1e6 + 3.0 * t3(k);
+    near(ns(limited), answered + O + (O + L + O) + O + k as f64 * OSL);
+    near(ns(waits), answered - asked);
 }
 
 #[test]
