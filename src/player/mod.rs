@@ -168,6 +168,8 @@ pub struct Play<'a> {
 pub struct Played {
     /// By rank.
     pub ranks: Vec<RankTimes>,
+    /// When the last thing happened.
+    pub last: Time,
     /// Messages of the program that have been received or have arrived.
     pub messages: u64,
     /// Their bytes \[B\].

@@ -58,6 +58,9 @@ pub struct Report {
     /// Rounds of the redistribution, where that is the sharing policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
+    /// When and with what the run came to a standstill or was stopped, where it is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Over seeds, where there are several; the rest of the report is of the first seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
@@ -80,6 +83,17 @@ pub enum Status {
     Interrupted,
     /// Some ranks wait for what never comes.
     Deadlocked,
+}
+
+/// How far a run came that did not come to its end.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Stopped {
+    /// From when on nothing moved any more, or when the run was stopped \[s\].
+    pub at_s: f64,
+    /// Messages delivered by then.
+    pub messages: u64,
+    /// Their bytes \[B\].
+    pub bytes: u64,
 }
 
 /// Lower bounds of the makespan \[s\]; none of them knows the order of the messages.

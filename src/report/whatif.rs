@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Meta, Status};
+use super::{Meta, Status, Stopped};
 
 /// The version of the form of [`WhatIfReport`] in JSON.
 pub const SCHEMA: &str = "hayase-whatif-1";
@@ -22,6 +22,9 @@ pub struct WhatIfReport {
     pub network: String,
     /// How the unchanged run ended.
     pub status: Status,
+    /// When and with what that run came to a standstill or was stopped, where it is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// The predicted time with nothing changed \[s\].
     pub makespan_s: f64,
     /// The time of the run that was recorded, where the trace has it \[s\].
@@ -91,6 +94,9 @@ pub struct WhatIfPoint {
     pub time_s: Option<f64>,
     /// `time_s` over the unchanged time, less 1.
     pub change: Option<f64>,
+    /// Where the program deadlocks: when and with what it came to a standstill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Why there is no time: the program deadlocks, or the value does not go with the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
@@ -113,7 +119,7 @@ mod tests {
     use super::*;
 
     fn point(number: f64, time_s: f64) -> WhatIfPoint {
-        WhatIfPoint { value: String::new(), number: Some(number), time_s: Some(time_s), change: None, failed: None }
+        WhatIfPoint { value: String::new(), number: Some(number), time_s: Some(time_s), change: None, stopped: None, failed: None }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::engine::{Because, Flight, Outcome, Simulation, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
-use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
+use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
 use crate::sharing::SharingSpec;
 use crate::transport::{Channel, Gridlock, Load, PortUse, Transport};
 use crate::units::{Bandwidth, Time};
@@ -145,6 +145,11 @@ impl Scenario {
                 min: rounds.min,
                 mean: rounds.total as f64 / rounds.solves as f64,
                 max: rounds.max,
+            }),
+            stopped: (outcome.stop != Stop::Done).then(|| Stopped {
+                at_s: outcome.ended.seconds(),
+                messages: outcome.messages,
+                bytes: outcome.bytes,
             }),
             seeds: None,
             gridlock: match &outcome.stop {

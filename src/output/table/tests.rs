@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::report::{
     Bounds, COMPARISON_SCHEMA, Comparison, ComparisonRow, LinkUse, Meta, Rate, Report, Rounds, SCHEMA, SeedStatistics,
-    Status,
+    Status, Stopped,
 };
 
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
@@ -48,6 +48,7 @@ fn report() -> Report {
         contention: 1.0,
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
         rounds: None,
+        stopped: None,
         seeds: None,
         fingerprint: "f3a1".into(),
         gridlock: None,
@@ -112,7 +113,8 @@ fn a_run_over_seeds_with_redistribution_and_contention_says_so() {
 
 #[test]
 fn a_partial_run_is_marked_and_not_held_against_the_bounds_of_the_whole() {
-    let text = run(&Report { status: Status::Interrupted, makespan_s: 0.012, ..report() });
+    let stopped = Stopped { at_s: 0.012, messages: 1, bytes: 8 };
+    let text = run(&Report { status: Status::Interrupted, stopped: Some(stopped), ..report() });
     assert!(text.contains("INTERRUPTED at 12 ms"), "{text}");
     assert!(!text.contains("times this"), "{text}");
 }

@@ -142,6 +142,7 @@ impl WhatIf {
             node: base.node,
             network: base.network,
             status: base.status,
+            stopped: base.stopped,
             makespan_s: base.makespan_s,
             measured_s: base.measured_s,
             tornado: self.tornado,
@@ -203,7 +204,7 @@ fn point(trial: &Trial, report: &ReplayReport, unchanged_s: f64) -> Option<(What
     let time_s = report.makespan_s;
     let point = match report.status {
         Status::Interrupted => return None,
-        Status::Deadlocked => failed(trial, "deadlocks".to_owned()),
+        Status::Deadlocked => WhatIfPoint { stopped: report.stopped, ..failed(trial, "deadlocks".to_owned()) },
         Status::Complete => WhatIfPoint {
             time_s: Some(time_s),
             change: (unchanged_s > 0.0).then(|| time_s / unchanged_s - 1.0),
@@ -216,7 +217,7 @@ fn point(trial: &Trial, report: &ReplayReport, unchanged_s: f64) -> Option<(What
 
 fn failed(trial: &Trial, reason: String) -> WhatIfPoint {
     let (value, number) = (trial.value.clone(), trial.number);
-    WhatIfPoint { value, number, time_s: None, change: None, failed: Some(reason) }
+    WhatIfPoint { value, number, time_s: None, change: None, stopped: None, failed: Some(reason) }
 }
 
 /// The first of the mistakes.

@@ -159,8 +159,9 @@ fn a_deadlock_names_who_waits_for_whom_and_has_an_exit_code_of_its_own() {
     let assert = desk.hayase("run -t fabric.toml -p m.csv -q -o r.json -o messages.csv --format json").assert().code(3);
     let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
     assert_eq!((&report["status"], &report["messages"]), (&"deadlocked".into(), &1.into()));
+    assert_eq!(report["stopped"], serde_json::json!({ "at_s": report["makespan_s"], "messages": 1, "bytes": 100 }));
     assert.stderr_eq(str![[r#"
-deadlock: 3 ranks wait for what never comes
+deadlock at [..]s, with 1 message (100 B) delivered: 3 ranks wait for what never comes
 
 rank  next message  waits for
 ───────────────────────────────────────

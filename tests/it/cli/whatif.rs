@@ -95,8 +95,15 @@ fn mistakes_show_their_place_and_what_there_is() {
 
 #[test]
 fn a_program_that_deadlocks_unchanged_says_so() {
-    let goal = "num_ranks 2\nrank 0 {\nr: recv 8b from 1 tag 1\n}\nrank 1 {\nr: recv 8b from 0 tag 2\n}\n";
-    let assert = Desk::new().file("x.goal", goal).hayase("whatif x.goal -m myrinet -q").assert().code(3);
+    let goal = "num_ranks 2\nrank 0 {\nc: calc 1000\ns: send 8b to 1 tag 3\nr: recv 8b from 1 tag 1\ns requires c\nr requires s\n}\n\
+                rank 1 {\nq: recv 8b from 0 tag 3\nr: recv 8b from 0 tag 2\nr requires q\n}\n";
+    let desk = Desk::new().file("x.goal", goal);
+    let assert = desk.hayase("whatif x.goal -m myrinet -q").assert().code(3);
     let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-    assert!(stdout.contains("DEADLOCKED"), "{stdout}");
+    // On Myrinet a calculation of 1 us, then o + 8 Oss + 8 Gs + L for what nobody asks for, and o + 8 Ors for what is taken.
+    assert!(stdout.contains("DEADLOCKED at 15.51 us: "), "{stdout}");
+    assert!(stdout.contains("delivered      1 message (8 B)\n"), "{stdout}");
+    let report = desk.hayase("whatif x.goal -m myrinet -q --format json").assert().code(3).get_output().stdout.clone();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!((&report["stopped"]["messages"], &report["stopped"]["bytes"]), (&1.into(), &8.into()));
 }
