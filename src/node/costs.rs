@@ -21,8 +21,8 @@ pub struct Costs {
     pub handshake: Time,
     /// Whether requests and answers travel as messages; otherwise they are known at once.
     pub control_travels: bool,
-    /// Least time between two sends of a rank \[ps\].
-    pub send_interval: Time,
+    /// Least time between two sends of a rank, and between two receives \[ps\].
+    pub interval: Time,
     /// Least cost of a wait for a send \[ps\].
     pub wait_send: Time,
     /// Whether messages that flow to one rank at the same time share its bandwidth.
@@ -113,7 +113,7 @@ impl Costs {
             latency: Time::ZERO,
             handshake: Time::ZERO,
             control_travels: false,
-            send_interval: Time::ZERO,
+            interval: Time::ZERO,
             wait_send: Time::ZERO,
             receiver_sharing: false,
             eager_buffer: None,

@@ -32,7 +32,7 @@ pub struct LogGpsSpec {
     pub latency: Located<Time>,
     /// Overhead of a message of 0 bytes, at either end.
     pub o: Located<Time>,
-    /// Least time between two sends of a rank (default 0 s: it is taken to be inside o).
+    /// Least time between two sends of a rank, and between two receives (default 0 s: it is taken to be inside o).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub g: Located<Time>,
     /// Overhead per byte at the sender, up to S (default 0 ns/B).
@@ -113,7 +113,7 @@ impl LogGpsSpec {
             latency: *self.latency,
             handshake: *self.o,
             control_travels: true,
-            send_interval: *self.g,
+            interval: *self.g,
             wait_send: *self.o,
             receiver_sharing: self.receiver_sharing,
             eager_buffer: self.eager_buffer.as_ref().map(|buffer| **buffer),

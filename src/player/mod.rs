@@ -22,6 +22,8 @@ mod background_tests;
 mod drive;
 mod graph;
 pub mod loggopsim;
+#[cfg(test)]
+mod network_tests;
 mod protocol;
 mod rank;
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl Player<'_> {
     pub(super) fn start_send(&mut self, src: RankId, op: u32, to: Envelope, bytes: u64) {
         let dst = RankId(to.peer);
         let begin = self.now.max(self.ranks[src].next_send);
-        self.ranks[src].next_send = begin + self.costs.send_interval;
+        self.ranks[src].next_send = begin + self.costs.interval;
         let rendezvous = self.costs.message(bytes).rendezvous || !self.finds_room(dst, bytes);
         let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
@@ -288,16 +288,21 @@ impl Player<'_> {
         }
     }
 
-    /// The receiver's overhead starts.
+    /// The receiver's overhead starts, so long after that of the last message as the rank can receive another.
     fn receive_data(&mut self, message: u32) {
         let &Message { src, dst, receive, number, .. } = self.messages.get(message);
         let costs = self.costs_of(message);
+        let begin = self.now.max(self.ranks[dst].next_recv);
+        self.ranks[dst].next_recv = begin + self.costs.interval;
+        if begin > self.now {
+            self.receives.get_mut(receive).marks[2] = begin;
+        }
         if self.shares(dst, dst, Phase::Recv, &costs) {
-            self.timers.set(self.now + (costs.recv - costs.shared), Event::Flow(message));
+            self.timers.set(begin + (costs.recv - costs.shared), Event::Flow(message));
         } else {
             let op = self.receives.get(receive).op;
             let kinds = (ActivityKind::RecvOverhead, ActivityKind::RecvWait);
-            let end = self.spend(dst, op, self.now, costs.recv, kinds, (number, src));
+            let end = self.spend(dst, op, begin, costs.recv, kinds, (number, src));
             self.timers.set(end, Event::Received(message));
         }
     }

@@ -229,6 +229,8 @@ pub(super) struct Rank {
     pub calls: FxHashMap<u32, u32>,
     /// No send starts before.
     pub next_send: Time,
+    /// No receive takes its message before.
+    pub next_recv: Time,
     pub graph: Option<Box<GraphRank>>,
 }
 
@@ -314,6 +316,7 @@ impl<'a> Player<'a> {
             strands: Vec::new(),
             calls: FxHashMap::default(),
             next_send: Time::ZERO,
+            next_recv: Time::ZERO,
             graph: program.rank(rank).graph().map(|graph| Box::new(GraphRank::new(program.rank(rank), graph))),
         };
         Self {
