@@ -1,7 +1,11 @@
 //! LogGPS: overheads linear in the length, and senders of long messages that wait for the receiver.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{self, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::costs::{Costs, Kind, Linear};
 use crate::diagnostic::{Diagnostic, Located};
@@ -59,9 +63,10 @@ pub struct LogGpsSpec {
     /// Longest message that is sent without waiting for the receiver.
     #[serde(rename = "S")]
     pub sync: Located<Bytes>,
-    /// Whether messages that flow to one rank at the same time share its bandwidth (default true; without a fabric).
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    pub receiver_sharing: bool,
+    /// Whether, and how, messages that flow to one rank at the same time share its bandwidth: `true`, as in the paper (the default), `"wire"`, or
+    /// `false` (without a fabric).
+    #[serde(default, skip_serializing_if = "ReceiverSharing::is_default")]
+    pub receiver_sharing: ReceiverSharing,
     /// Room at each receiver for messages up to S that are under way or that nobody has asked for yet: one that finds no room goes by
     /// rendezvous, like those above S (default: no limit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,12 +77,71 @@ fn is_zero(time: &Located<Time>) -> bool {
     **time == Time::ZERO
 }
 
-fn yes() -> bool {
-    true
+/// What messages that flow to one rank at the same time share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ReceiverSharing {
+    /// Nothing.
+    Off,
+    /// As the paper has it: the whole of the part with the largest time per byte, among Oss, Gs and Ors for messages up to s, among Osl, Gl
+    /// and Orl for longer ones.
+    #[default]
+    Message,
+    /// Byte by byte: of the first s bytes, of whatever message, the largest of Oss, Gs and Ors, of the others that of Osl, Gl and Orl. The time is
+    /// monotonic in the length, for the wire's part of the first s bytes is shared by longer messages, too.
+    Wire,
 }
 
-fn is_true(value: &bool) -> bool {
-    *value
+impl ReceiverSharing {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Serialize for ReceiverSharing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::Message => serializer.serialize_bool(true),
+            Self::Wire => serializer.serialize_str("wire"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ReceiverSharing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words;
+
+        impl Visitor<'_> for Words {
+            type Value = ReceiverSharing;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or \"wire\"")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<Self::Value, E> {
+                Ok(if on { ReceiverSharing::Message } else { ReceiverSharing::Off })
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+                match word {
+                    "wire" => Ok(ReceiverSharing::Wire),
+                    _ => Err(E::invalid_value(Unexpected::Str(word), &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Words)
+    }
+}
+
+impl JsonSchema for ReceiverSharing {
+    fn schema_name() -> Cow<'static, str> {
+        "ReceiverSharing".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "enum": [true, false, "wire"] })
+    }
 }
 
 impl LogGpsSpec {
@@ -108,6 +172,7 @@ impl LogGpsSpec {
             gl: self.gl.as_ref().map_or(self.gs.ps(), |gl| gl.ps()),
             short: short.0,
             sync: self.sync.0,
+            by_byte: self.receiver_sharing == ReceiverSharing::Wire,
         };
         Costs {
             latency: *self.latency,
@@ -115,7 +180,7 @@ impl LogGpsSpec {
             control_travels: true,
             interval: *self.g,
             wait_send: *self.o,
-            receiver_sharing: self.receiver_sharing,
+            receiver_sharing: self.receiver_sharing != ReceiverSharing::Off,
             eager_buffer: self.eager_buffer.as_ref().map(|buffer| **buffer),
             ..Costs::new(Kind::Linear(linear))
         }

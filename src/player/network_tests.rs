@@ -3,7 +3,8 @@
 use super::tests::{myrinet, ns};
 use super::*;
 use crate::node::calibrate::{self, Measured, Sample};
-use crate::node::{LogGpsSpec, NodeSpec};
+use crate::node::{LogGpsSpec, NodeSpec, ReceiverSharing};
+use crate::units::Bytes;
 use crate::workload::program::{Envelope, Op, ProgramBuilder};
 
 fn played(ranks: &[Vec<Op>], node: &LogGpsSpec) -> Played {
@@ -47,7 +48,7 @@ fn g_spaces_receives_as_well_as_sends() {
 
 #[test]
 fn calibration_finds_the_g_that_trains_of_messages_were_played_with() {
-    let node = LogGpsSpec { g: ns(20_000.0).into(), receiver_sharing: false, ..myrinet() };
+    let node = LogGpsSpec { g: ns(20_000.0).into(), receiver_sharing: ReceiverSharing::Off, ..myrinet() };
     let to = |peer| Envelope::world(peer, 0);
     let train = |count: usize, bytes: u64| {
         let ranks = [vec![Op::send(to(1), bytes); count], vec![Op::recv(to(0), bytes); count]];
@@ -74,4 +75,39 @@ fn calibration_finds_the_g_that_trains_of_messages_were_played_with() {
     assert!((found.g.value.unwrap() - 20_000.0).abs() < 1e-3, "{:?}", found.g);
     let o = found.parameters.iter().find(|parameter| parameter.name == "o").unwrap().value.unwrap();
     assert!((o - 6730.0).abs() < 1.0, "{o}");
+}
+
+#[test]
+fn the_papers_sharing_is_not_monotonic_in_the_length_and_that_of_the_wire_is() {
+    let paper = myrinet();
+    let wire = LogGpsSpec { receiver_sharing: ReceiverSharing::Wire, ..myrinet() };
+    let us = |senders, bytes, node: &LogGpsSpec| (incast(senders, bytes, node) / 1e3).round();
+    // At most s bytes, the wire's part is five times as long; above, the sender's alone is.
+    assert_eq!((us(5, 8191, &paper), us(5, 8192, &paper)), (897.0, 564.0));
+    assert_eq!((us(5, 8191, &wire), us(5, 8192, &wire)), (897.0, 897.0));
+    let ethernet = |mut node: LogGpsSpec| {
+        let per_byte = |ns: f64| crate::units::PerByte::from_ps(ns * 1e3).into();
+        (node.latency, node.o) = (ns(24_580.0).into(), ns(22_340.0).into());
+        (node.oss, node.ors, node.gs) = (per_byte(12.37), per_byte(11.53), per_byte(188.77));
+        (node.osl, node.orl, node.gl) = (per_byte(9.73), per_byte(9.89), Some(per_byte(65.09)));
+        node.s = Some(Bytes(1023).into());
+        node
+    };
+    let lengths: Vec<u64> =
+        (0..=70).map(|i| i * 1000).chain([1, 1023, 1024, 8191, 8192, 8193, 16_383, 16_384, 16_385]).collect();
+    for node in [wire.clone(), ethernet(wire)] {
+        for senders in [1, 2, 3, 5, 8, 20] {
+            let mut lengths = lengths.clone();
+            lengths.sort_unstable();
+            let times: Vec<f64> = lengths.iter().map(|&bytes| incast(senders, bytes, &node)).collect();
+            let falls = times.windows(2).position(|pair| pair[1] < pair[0] - 1e-6);
+            assert!(falls.is_none(), "{senders} senders: falls after {} B", lengths[falls.unwrap_or(0)]);
+        }
+    }
+    // Who is alone shares with nobody.
+    for &bytes in &lengths {
+        let off = LogGpsSpec { receiver_sharing: ReceiverSharing::Off, ..myrinet() };
+        let wire = LogGpsSpec { receiver_sharing: ReceiverSharing::Wire, ..myrinet() };
+        assert!((incast(1, bytes, &wire) - incast(1, bytes, &off)).abs() < 1e-6, "{bytes} B");
+    }
 }

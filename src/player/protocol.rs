@@ -44,6 +44,7 @@ impl Player<'_> {
             rendezvous,
             requested: false,
             known: false,
+            flowing: Phase::Gap,
             arrived: false,
             sent: false,
         });
@@ -93,7 +94,7 @@ impl Player<'_> {
         let Message { src, dst, op, number, .. } = *found;
         let costs = self.costs_of(message);
         if self.shares(dst, src, Phase::Send, &costs) {
-            self.timers.set(begin + (costs.send - costs.shared), Event::Flow(message));
+            self.flow(message, Phase::Send, begin + (costs.send - costs.shared[Phase::Send as usize]));
         } else {
             let kinds = (ActivityKind::SendOverhead, ActivityKind::SendWait);
             let end = self.spend(src, op, begin, costs.send, kinds, (number, dst));
@@ -105,10 +106,15 @@ impl Player<'_> {
     /// operation's at a time: there only the gap is shared.
     fn shares(&self, dst: RankId, busy: RankId, phase: Phase, costs: &MessageCosts) -> bool {
         !self.shared.is_empty()
-            && costs.bandwidth_in == phase
-            && costs.shared > Time::ZERO
+            && costs.shared[phase as usize] > Time::ZERO
             && (phase == Phase::Gap || self.ranks[busy].graph.is_none())
             && dst.0 < self.shared.len() as u32
+    }
+
+    /// The bytes of a part of a message's way that shares the receiver's bandwidth begin to flow at this time.
+    fn flow(&mut self, message: u32, phase: Phase, at: Time) {
+        self.messages.get_mut(message).flowing = phase;
+        self.timers.set(at, Event::Flow(message));
     }
 
     /// What happens to messages.
@@ -116,8 +122,8 @@ impl Player<'_> {
         match event {
             Event::Leave(message) => self.leave(message),
             Event::Flow(message) => {
-                let dst = self.messages.get(message).dst;
-                let work = self.costs_of(message).shared;
+                let &Message { dst, flowing, .. } = self.messages.get(message);
+                let work = self.costs_of(message).shared[flowing as usize];
                 self.shared[dst.0 as usize].start(self.now, message, work);
                 self.watch_sharing(dst);
             }
@@ -126,7 +132,7 @@ impl Player<'_> {
                     && let Some(message) = self.shared[dst.0 as usize].finish(self.now)
                 {
                     self.watch_sharing(dst);
-                    match self.costs_of(message).bandwidth_in {
+                    match self.messages.get(message).flowing {
                         Phase::Send => self.leave(message),
                         Phase::Gap => self.arrive(message),
                         Phase::Recv => self.received(message),
@@ -204,7 +210,8 @@ impl Player<'_> {
         if self.on_fabric {
             self.hand_over(message, src, dst, bytes, Cargo::Data);
         } else if self.shares(dst, dst, Phase::Gap, &costs) {
-            self.timers.set(self.now + self.costs.latency, Event::Flow(message));
+            let unshared = costs.gap - costs.shared[Phase::Gap as usize];
+            self.flow(message, Phase::Gap, self.now + (self.costs.latency + unshared));
         } else {
             self.timers.set(self.now + (self.costs.latency + costs.gap), Event::Arrive(message));
         }
@@ -298,7 +305,7 @@ impl Player<'_> {
             self.receives.get_mut(receive).marks[2] = begin;
         }
         if self.shares(dst, dst, Phase::Recv, &costs) {
-            self.timers.set(begin + (costs.recv - costs.shared), Event::Flow(message));
+            self.flow(message, Phase::Recv, begin + (costs.recv - costs.shared[Phase::Recv as usize]));
         } else {
             let op = self.receives.get(receive).op;
             let kinds = (ActivityKind::RecvOverhead, ActivityKind::RecvWait);

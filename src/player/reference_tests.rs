@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::tests::{myrinet, ns};
 use super::*;
-use crate::node::NodeSpec;
+use crate::node::{NodeSpec, ReceiverSharing};
 use crate::units::Bytes;
 use crate::workload::program::{Envelope, Op, ProgramBuilder};
 
@@ -216,7 +216,7 @@ fn network([l, o, oss, ors, gs, osl, orl, gl, s, sync]: [f64; 10]) -> crate::nod
         gl: Some(per_byte(gl)),
         s: Some(Bytes(s as u64).into()),
         sync: Bytes(sync as u64).into(),
-        receiver_sharing: false,
+        receiver_sharing: ReceiverSharing::Off,
         ..myrinet()
     }
 }

@@ -10,7 +10,7 @@ use super::graph::GraphRank;
 use super::sharing::Shared;
 use super::{Activity, ActivityKind, OnActivity, OnTransfer, Play, RankTimes};
 use crate::ids::{Id, IdVec, MessageId, RankId};
-use crate::node::Costs;
+use crate::node::{Costs, Phase};
 use crate::units::Time;
 use crate::workload::program::matching::Mailbox;
 use crate::workload::program::{Envelope, Expand, Op, Program};
@@ -159,6 +159,8 @@ pub(super) struct Message {
     pub requested: bool,
     /// Whether its envelope is there: receives can take it.
     pub known: bool,
+    /// The part of its way in which it shares its receiver's bandwidth, now or the last time.
+    pub flowing: Phase,
     /// Whether its bytes have arrived.
     pub arrived: bool,
     /// Whether the sender has been told that it is done.

@@ -1,7 +1,7 @@
 //! The tables of LogGPS, as statements about programs that are played.
 
 use super::*;
-use crate::node::{LogGpsSpec, NodeSpec};
+use crate::node::{LogGpsSpec, NodeSpec, ReceiverSharing};
 use crate::units::{Bytes, PerByte};
 use crate::workload::program::{ANY_SOURCE, ANY_TAG, Envelope, Op, OpKind, ProgramBuilder};
 
@@ -35,7 +35,7 @@ pub(super) fn myrinet() -> LogGpsSpec {
         gl: Some(per_byte(GL)),
         s: Some(Bytes(SHORT).into()),
         sync: Bytes(SYNC).into(),
-        receiver_sharing: true,
+        receiver_sharing: ReceiverSharing::Message,
         eager_buffer: None,
     }
 }
@@ -246,7 +246,7 @@ fn a_chain_in_a_graph_takes_what_the_sequence_takes() {
                 builder.finish_rank(rank);
             }
             let mut node = myrinet();
-            node.receiver_sharing = true;
+            node.receiver_sharing = ReceiverSharing::Message;
             let (graph, _) = play_on(&builder.build().unwrap(), &NodeSpec::Loggps(node));
             for rank in 0..2 {
                 near(graph.ranks[rank].end, sequence.ranks[rank].end.ps() / 1e3);
@@ -269,7 +269,7 @@ fn messages_that_flow_to_one_rank_share_its_bandwidth() {
     // All four arrive at once, after four times the gap; then one overhead after the other.
     near(played.ranks[0].end, t1(k) + L + 4.0 * gap + 4.0 * t3(k));
     let mut node = myrinet();
-    node.receiver_sharing = false;
+    node.receiver_sharing = ReceiverSharing::Off;
     let (alone, _) = play_on(&together, &NodeSpec::Loggps(node));
     near(alone.ranks[0].end, t1(k) + L + gap + 4.0 * t3(k));
     // Above S it is the sender's overhead that holds the bandwidth of Myrinet: the senders are busy for longer.
