@@ -100,6 +100,9 @@ pub struct WhatIfPoint {
     /// Why there is no time: the program deadlocks, or the value does not go with the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// What was changed with it, because it would not go with it otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// `ln(T2 / T1) / ln(p2 / p1)` between the point with the smallest number and that with the largest.
@@ -119,7 +122,7 @@ mod tests {
     use super::*;
 
     fn point(number: f64, time_s: f64) -> WhatIfPoint {
-        WhatIfPoint { value: String::new(), number: Some(number), time_s: Some(time_s), change: None, stopped: None, failed: None }
+        WhatIfPoint { value: String::new(), number: Some(number), time_s: Some(time_s), change: None, stopped: None, failed: None, note: None }
     }
 
     #[test]

@@ -86,8 +86,9 @@ fn values(varied: &Sensitivity, report: &WhatIfReport) -> String {
     let scale = scale(report);
     let mut grid = Grid::new().number("value").number(format!("time [{}]", scale.unit)).number("change").text("");
     for point in &varied.points {
-        let failed = failed(point);
-        grid.row([printable(&point.value).to_string(), time(point, scale), percent(point.change), failed]);
+        let remarks = [point.note.clone().unwrap_or_default(), failed(point)];
+        let remarks = remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("; ");
+        grid.row([printable(&point.value).to_string(), time(point, scale), percent(point.change), remarks]);
     }
     let mut text = grid.to_text();
     if varied.elasticity.is_some() {

@@ -69,10 +69,27 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn a_value_that_does_not_go_with_the_others_is_told_beside_them() {
-    let report = report("whatif x.goal -m myrinet --vary S=4KiB,16KiB --format json -q");
+    let report = report("whatif x.goal -m myrinet --vary s=32KiB,4KiB --format json -q");
     let points = &report["varied"][0]["points"];
-    assert!(points[0]["failed"].as_str().unwrap().starts_with("s (8.191 KB) is larger than S"));
+    assert!(points[0]["failed"].as_str().unwrap().starts_with("s (32.768 KB) is larger than S"));
     assert!(points[0]["time_s"].is_null() && points[1]["time_s"].is_number());
+}
+
+#[test]
+fn s_follows_the_eager_limit_down_and_the_table_says_so() {
+    let report = report("whatif x.goal -m myrinet --vary S=4KiB..256KiB --format json -q");
+    let points = report["varied"][0]["points"].as_array().unwrap();
+    assert_eq!(points.len(), 7);
+    assert!(points.iter().all(|point| point["time_s"].is_number()), "{points:?}");
+    let notes: Vec<_> = points.iter().map(|point| point["note"].as_str().unwrap_or_default()).collect();
+    assert_eq!(notes, ["s = 4.096 KB too", "", "", "", "", "", ""]);
+    // As if both had been typed.
+    let both = self::report("whatif x.goal -m myrinet --set node.loggps.s=4KiB --vary S=4KiB --format json -q");
+    assert_eq!(both["varied"][0]["points"][0]["time_s"], points[0]["time_s"]);
+    let desk = Desk::new().file("x.goal", GOAL);
+    let assert = desk.hayase("whatif x.goal -m myrinet --vary S=4KiB..256KiB -q").assert().success();
+    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    assert!(stdout.contains("s = 4.096 KB too"), "{stdout}");
 }
 
 #[test]
