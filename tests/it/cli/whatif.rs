@@ -82,14 +82,14 @@ fn s_follows_the_eager_limit_down_and_the_table_says_so() {
     assert_eq!(points.len(), 7);
     assert!(points.iter().all(|point| point["time_s"].is_number()), "{points:?}");
     let notes: Vec<_> = points.iter().map(|point| point["note"].as_str().unwrap_or_default()).collect();
-    assert_eq!(notes, ["s = 4.096 KB too", "", "", "", "", "", ""]);
+    assert_eq!(notes, ["s = 4096 B too", "", "", "", "", "", ""]);
     // As if both had been typed.
     let both = self::report("whatif x.goal -m myrinet --set node.loggps.s=4KiB --vary S=4KiB --format json -q");
     assert_eq!(both["varied"][0]["points"][0]["time_s"], points[0]["time_s"]);
     let desk = Desk::new().file("x.goal", GOAL);
     let assert = desk.hayase("whatif x.goal -m myrinet --vary S=4KiB..256KiB -q").assert().success();
     let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-    assert!(stdout.contains("s = 4.096 KB too"), "{stdout}");
+    assert!(stdout.contains("s = 4096 B too"), "{stdout}");
 }
 
 #[test]
