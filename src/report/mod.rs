@@ -16,7 +16,7 @@ pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEM
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
 pub use master_slave::{
     FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
-    Waiting, saturation,
+    Waiting, master_busy, saturation,
 };
 pub use meta::{peak_rss, wall_clock};
 
