@@ -195,7 +195,8 @@ impl Flights {
 impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
-        let outcome = Outcome { stop: Stop::Done, makespan: Time::ZERO, ended: Time::ZERO, messages: 0, bytes: 0, events: 0 };
+        let outcome =
+            Outcome { stop: Stop::Done, makespan: Time::ZERO, ended: Time::ZERO, messages: 0, bytes: 0, events: 0 };
         let wires = Wires::new(self.fabric);
         let mut run = Run {
             simulation: self,

@@ -39,7 +39,8 @@ fn g_spaces_receives_as_well_as_sends() {
     assert_eq!(incast(3, 0, &node), 6730.0 + 850.0 + 40_000.0 + 6730.0);
     assert_eq!(incast(3, 0, &myrinet()), 6730.0 + 850.0 + 3.0 * 6730.0);
     // What non-blocking receives take in the background is spaced, too, and waiting for it is waiting.
-    let receives = (1..=2).map(|rank| Op::irecv(Envelope::world(rank, 0), 0)).chain([Op::wait(0), Op::wait(1)]).collect();
+    let receives =
+        (1..=2).map(|rank| Op::irecv(Envelope::world(rank, 0), 0)).chain([Op::wait(0), Op::wait(1)]).collect();
     let send = vec![Op::send(Envelope::world(0, 0), 0)];
     let found = played(&[receives, send.clone(), send], &node);
     assert_eq!(found.ranks[0].end.ps(), (6730.0 + 850.0 + 20_000.0 + 6730.0) * 1e3);

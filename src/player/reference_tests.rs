@@ -58,8 +58,7 @@ impl Tables {
     fn ends(&self, ranks: &[Vec<Call>]) -> Vec<Option<f64>> {
         let o = self.0[1];
         // The n-th send from a rank to another with a tag meets the n-th receive of it: when both were called.
-        let (mut sends, mut recvs) =
-            (FxHashMap::<_, Vec<(f64, u64)>>::default(), FxHashMap::<_, Vec<f64>>::default());
+        let (mut sends, mut recvs) = (FxHashMap::<_, Vec<(f64, u64)>>::default(), FxHashMap::<_, Vec<f64>>::default());
         let mut places: Vec<Vec<usize>> = ranks.iter().map(|calls| vec![0; calls.len()]).collect();
         let mut called: Vec<Vec<Option<f64>>> = ranks.iter().map(|calls| vec![None; calls.len()]).collect();
         let mut at = vec![(0, 0.0); ranks.len()];
@@ -265,7 +264,8 @@ fn a_buffer_that_is_full_of_what_is_asked_for_later_stops_nobody() {
     // Rank 1 fills the room at rank 2, which asks for the message of rank 0 first.
     let send = |bytes| Call::Send { to: 2, tag: 0, bytes, blocking: true };
     let recv = |from, bytes| Call::Recv { from, tag: 0, bytes, blocking: true };
-    let program = [vec![Call::Calc(100_000.0), send(16_383)], vec![send(16_383)], vec![recv(0, 16_383), recv(1, 16_383)]];
+    let program =
+        [vec![Call::Calc(100_000.0), send(16_383)], vec![send(16_383)], vec![recv(0, 16_383), recv(1, 16_383)]];
     let node = crate::node::LogGpsSpec { eager_buffer: Some(Bytes(16_383).into()), ..network(MYRINET) };
     let found = played(&program, node);
     assert_eq!(found.stuck, []);

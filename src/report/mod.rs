@@ -96,7 +96,8 @@ pub struct Stopped {
     pub bytes: u64,
 }
 
-/// Lower bounds of the makespan \[s\]; none of them knows the order of the messages.
+/// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, and one of dependences, which does not
+/// know that they share links.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bounds {
     /// The most that one node sends or receives over its host link.
@@ -105,12 +106,17 @@ pub struct Bounds {
     pub busiest_link_s: f64,
     /// What crosses the bisection over its bandwidth, where the fabric's bisection is known.
     pub bisection_s: Option<f64>,
+    /// The critical path: the longest chain of messages that wait for each other, with their delays and the latencies of their routes, each as if it
+    /// had the network to itself; of complete runs with delays or latencies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_s: Option<f64>,
 }
 
 impl Bounds {
     /// The largest of them \[s\].
     pub fn largest(&self) -> f64 {
-        self.injection_s.max(self.busiest_link_s).max(self.bisection_s.unwrap_or(0.0))
+        let others = self.bisection_s.into_iter().chain(self.path_s);
+        others.fold(self.injection_s.max(self.busiest_link_s), f64::max)
     }
 }
 

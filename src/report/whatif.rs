@@ -122,7 +122,15 @@ mod tests {
     use super::*;
 
     fn point(number: f64, time_s: f64) -> WhatIfPoint {
-        WhatIfPoint { value: String::new(), number: Some(number), time_s: Some(time_s), change: None, stopped: None, failed: None, note: None }
+        WhatIfPoint {
+            value: String::new(),
+            number: Some(number),
+            time_s: Some(time_s),
+            change: None,
+            stopped: None,
+            failed: None,
+            note: None,
+        }
     }
 
     #[test]

@@ -9,7 +9,8 @@ use super::{Control, SweepProgress};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Observer, Progress, Simulation, Stop, Watch};
 use crate::report::{
-    self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Utilisation, Waiting, master_busy, saturation,
+    self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Utilisation, Waiting, master_busy,
+    saturation,
 };
 use crate::scenario::Loader;
 use crate::transport::Load;

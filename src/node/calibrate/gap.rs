@@ -1,9 +1,9 @@
 //! g: the least time between two messages, from trains of them.
 
+use super::Estimate;
 use super::fit::{Fit, WIDTH};
 use super::model::{self, ORS, OSS, Setting};
 use super::samples::{self, Sample};
-use super::Estimate;
 
 /// How much longer than what messages take anyway their interval must be, for g to be its reason.
 const CLEARLY: f64 = 1.05;

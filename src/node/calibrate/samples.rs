@@ -38,7 +38,10 @@ pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
             other => {
                 let message = format!("unknown call \"{}\"", String::from_utf8_lossy(other));
                 let diagnostic = Diagnostic::new("unknown-call", message);
-                row.mistake(3, diagnostic.label("`round-trip`, `send` or `interval`").help("leave it empty for a round trip"));
+                row.mistake(
+                    3,
+                    diagnostic.label("`round-trip`, `send` or `interval`").help("leave it empty for a round trip"),
+                );
                 None
             }
         };

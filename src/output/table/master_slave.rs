@@ -105,7 +105,9 @@ fn remarks(report: &MasterSlaveReport) -> Vec<String> {
         lines.push(format!("the master is busy for 99 % of the time or more from {workers} workers on"));
     }
     if let Some(workers) = report.master_bound_workers {
-        lines.push(format!("estimate in closed form: {workers} equal workers keep the master busy, but for start and end"));
+        lines.push(format!(
+            "estimate in closed form: {workers} equal workers keep the master busy, but for start and end"
+        ));
     }
     lines
 }

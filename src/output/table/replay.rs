@@ -41,7 +41,10 @@ pub fn replay(report: &ReplayReport) -> String {
     if let (Some(measured), Some(error)) = (report.measured_s, report.error) {
         lines.push(("measured", format!("{} (predicted {:+.1} %)", seconds(measured), error * 100.0)));
     }
-    lines.push((if report.stopped.is_some() { "delivered" } else { "messages" }, format!("{}, {}", grouped(report.messages), Bytes(report.bytes))));
+    lines.push((
+        if report.stopped.is_some() { "delivered" } else { "messages" },
+        format!("{}, {}", grouped(report.messages), Bytes(report.bytes)),
+    ));
     if report.unreceived > 0 {
         lines.push(("unreceived", format!("{}: messages that nobody asked for", grouped(report.unreceived))));
     }

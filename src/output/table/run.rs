@@ -55,6 +55,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ("injection", Some(report.bounds.injection_s)),
         ("busiest link", Some(report.bounds.busiest_link_s)),
         ("bisection", report.bounds.bisection_s),
+        ("critical path", report.bounds.path_s),
     ];
     for (i, (name, bound)) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))).enumerate() {
         let value = format!("{name:<14}{:<10}", seconds(bound));

@@ -43,7 +43,7 @@ fn report() -> Report {
         bytes: 238_809_600_000,
         bandwidth_bps: 3.456e12,
         bandwidth_per_node_bps: 1e9,
-        bounds: Bounds { injection_s: 0.0691, busiest_link_s: 0.0691, bisection_s: Some(0.03456) },
+        bounds: Bounds { injection_s: 0.0691, busiest_link_s: 0.0691, bisection_s: Some(0.03456), path_s: None },
         ratio_to_bound: 1.0,
         contention: 1.0,
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
@@ -149,7 +149,7 @@ fn row(placement: &str, pattern: &str, makespans: &[f64], best: f64) -> Comparis
         pattern: pattern.into(),
         messages: 2862,
         bytes: 57_240_000,
-        bounds: Bounds { injection_s: 0.00106, busiest_link_s: 0.0012, bisection_s: None },
+        bounds: Bounds { injection_s: 0.00106, busiest_link_s: 0.0012, bisection_s: None, path_s: None },
         ratio_to_bound: makespan.mean_s / 0.0012,
         ratio_to_best: makespan.mean_s / best,
         makespan,
@@ -247,7 +247,7 @@ fn patterns_that_are_equally_fast_share_the_first_place() {
 
 #[test]
 fn bounds_that_differ_have_a_column_and_common_ones_a_line() {
-    let own = Bounds { injection_s: 0.5, busiest_link_s: 0.7, bisection_s: None };
+    let own = Bounds { injection_s: 0.5, busiest_link_s: 0.7, bisection_s: None, path_s: None };
     let rows = vec![row("x", "a", &[1.0], 1.0), ComparisonRow { bounds: own, ..row("x", "b", &[1.032], 1.0) }];
     let text = super::comparison(&compared(rows));
     assert!(text.contains("bound [s]") && text.contains("  0.700") && !text.contains("bounds:"), "{text}");
