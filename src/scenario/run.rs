@@ -72,6 +72,7 @@ impl Scenario {
         let transport = transport.as_deref();
         let links = self.link_uses(&recorder, transport, &outcome);
         let path = if outcome.stop == Stop::Done { self.path(watch) } else { None };
+        let bounds = self.bounds(&recorder, bisection, &links, path);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
@@ -79,7 +80,7 @@ impl Scenario {
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &outcome, transport, bisection, &links, path, meta);
+        let report = self.report(&recorder, &outcome, transport, bounds, &links, meta);
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
@@ -129,13 +130,11 @@ impl Scenario {
         recorder: &Recorder<'_>,
         outcome: &Outcome,
         transport: Option<&dyn Transport>,
-        bisection: Option<&Bisection>,
+        bounds: Bounds,
         links: &[LinkUse],
-        path: Option<Time>,
         meta: Meta,
     ) -> Report {
         let makespan_s = outcome.makespan.seconds();
-        let bounds = self.bounds(recorder, bisection, links, path);
         let per_time = |bytes: f64| if makespan_s > 0.0 { bytes / makespan_s } else { 0.0 };
         let mut most_used: Vec<&LinkUse> = links.iter().filter(|link| link.bytes > 0).collect();
         // Of links equally used, those come first on which messages met.
