@@ -51,9 +51,9 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let comparison = match result {
         Ok(comparison) => comparison,
         Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
-        Err(SweepError::Deadlocked { point, seed, blocked, gridlock }) => {
+        Err(SweepError::Deadlocked { point, seed, blocked, gridlock, stopped }) => {
             complain(render::failed(&format!("{point} with seed {seed} deadlocks"), voice.colour));
-            complain(deadlock::explain(&blocked, gridlock.as_ref()).trim_end());
+            complain(deadlock::explain(&blocked, gridlock.as_ref(), stopped).trim_end());
             return Ok(End::Deadlocked);
         }
     };

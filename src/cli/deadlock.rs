@@ -1,8 +1,8 @@
 //! A deadlock, for the person who wrote the program: who waits for whom.
 
 use crate::ids::RankId;
-use crate::output::table::{Grid, printable};
-use crate::report::Gridlock;
+use crate::output::table::{self, Grid, printable};
+use crate::report::{Gridlock, Stopped};
 use crate::workload::Blocked;
 
 /// Ranks shown at most.
@@ -13,17 +13,27 @@ const CYCLES: usize = 5;
 const LINKS: usize = 12;
 
 /// Why a run cannot go on: the channels that wait for each other, or the ranks.
-pub fn explain(blocked: &[Blocked], gridlock: Option<&Gridlock>) -> String {
-    gridlock.map_or_else(|| describe(blocked, "next message"), channels)
+pub fn explain(blocked: &[Blocked], gridlock: Option<&Gridlock>, stopped: Option<Stopped>) -> String {
+    gridlock.map_or_else(|| describe(blocked, "next message", stopped), |gridlock| channels(gridlock, stopped))
+}
+
+/// From when on nothing moved, and what had been delivered.
+fn headline(stopped: Option<Stopped>) -> String {
+    let when = |stopped: Stopped| {
+        let at = table::seconds(stopped.at_s);
+        format!("deadlock at {at}, with {} delivered", table::delivered(&stopped))
+    };
+    stopped.map_or_else(|| "deadlock".to_owned(), when)
 }
 
 /// The circle of channels.
-fn channels(gridlock: &Gridlock) -> String {
+fn channels(gridlock: &Gridlock, stopped: Option<Stopped>) -> String {
     let Gridlock { packets, cycle } = gridlock;
     if cycle.is_empty() {
         return format!("{packets} packets cannot go on: their times are larger than can be counted\n");
     }
-    let mut text = format!("deadlock: {packets} packets wait; these channels wait for each other in a circle:\n");
+    let mut text =
+        format!("{}: {packets} packets wait; these channels wait for each other in a circle:\n", headline(stopped));
     for name in cycle.iter().take(MOST) {
         text.push_str(&format!("  {}\n", printable(name)));
     }
@@ -43,10 +53,10 @@ fn channels(gridlock: &Gridlock) -> String {
 /// The table of those who wait, and the cycles among them.
 ///
 /// `next` is what the number in [`Blocked::next`] counts.
-pub fn describe(blocked: &[Blocked], next: &str) -> String {
+pub fn describe(blocked: &[Blocked], next: &str, stopped: Option<Stopped>) -> String {
     let count = blocked.len();
-    let mut text =
-        format!("deadlock: {count} {} for what never comes\n\n", if count == 1 { "rank waits" } else { "ranks wait" });
+    let wait = if count == 1 { "rank waits" } else { "ranks wait" };
+    let mut text = format!("{}: {count} {wait} for what never comes\n\n", headline(stopped));
     let mut grid = Grid::new().number("rank").number(next).text("waits for");
     for one in blocked.iter().take(MOST) {
         grid.row([one.rank.to_string(), one.next.index.to_string(), one.waits_for.clone()]);
@@ -129,7 +139,7 @@ mod tests {
             blocked(7, Some(99)),
         ];
         assert_eq!(cycles(&list), [vec![RankId(0), RankId(2), RankId(1)], vec![RankId(6)]]);
-        insta::assert_snapshot!(describe(&list, "next message"), @"
+        insta::assert_snapshot!(describe(&list, "next message", None), @"
         deadlock: 8 ranks wait for what never comes
 
         rank  next message  waits for
@@ -151,7 +161,7 @@ mod tests {
     #[test]
     fn a_large_deadlock_is_cut_short() {
         let ring: Vec<Blocked> = (0..1000).map(|rank| blocked(rank, Some((rank + 1) % 1000))).collect();
-        let text = describe(&ring, "next message");
+        let text = describe(&ring, "next message", None);
         assert!(text.lines().count() < 30, "{text}");
         assert!(text.contains("rank 11 waits for ... (1000 ranks in all) waits for rank 0"), "{text}");
     }

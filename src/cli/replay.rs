@@ -115,7 +115,7 @@ pub(super) fn play(
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
         Status::Deadlocked => {
-            complain(deadlock::describe(&blocked(stuck), "operation").trim_end());
+            complain(deadlock::describe(&blocked(stuck), "operation", report.stopped).trim_end());
             End::Deadlocked
         }
     })

@@ -83,7 +83,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
         Status::Deadlocked => {
-            complain(deadlock::explain(&run.blocked, run.report.gridlock.as_ref()).trim_end());
+            complain(deadlock::explain(&run.blocked, run.report.gridlock.as_ref(), run.report.stopped).trim_end());
             End::Deadlocked
         }
     })

@@ -72,6 +72,8 @@ pub struct Outcome {
     pub stop: Stop,
     /// When the last message was delivered.
     pub makespan: Time,
+    /// When the last thing happened.
+    pub ended: Time,
     /// Messages delivered.
     pub messages: u64,
     /// Bytes delivered \[B\].
@@ -193,7 +195,8 @@ impl Flights {
 impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
-        let outcome = Outcome { stop: Stop::Done, makespan: Time::ZERO, messages: 0, bytes: 0, events: 0 };
+        let outcome =
+            Outcome { stop: Stop::Done, makespan: Time::ZERO, ended: Time::ZERO, messages: 0, bytes: 0, events: 0 };
         let wires = Wires::new(self.fabric);
         let mut run = Run {
             simulation: self,
@@ -227,13 +230,16 @@ impl Simulation<'_> {
             if turns.is_multiple_of(TURNS_PER_TICK) || run.outcome.messages == total {
                 let progress = Progress { now: run.now, delivered: run.outcome.messages, total };
                 if watch.is_some_and(|watch| !watch.tick(progress)) && run.outcome.messages < total {
+                    run.outcome.ended = run.now;
                     run.outcome.stop = Stop::Interrupted;
                     return run.outcome;
                 }
             }
         }
+        run.outcome.ended = run.now;
         let blocked = run.simulation.workload.blocked();
         if let Some(gridlock) = run.simulation.transport.gridlock() {
+            run.outcome.ended = run.now.max(gridlock.at);
             run.outcome.stop = Stop::Gridlock(gridlock);
         } else if !blocked.is_empty() {
             run.outcome.stop = Stop::Deadlock(blocked);

@@ -21,13 +21,13 @@ pub struct Costs {
     pub handshake: Time,
     /// Whether requests and answers travel as messages; otherwise they are known at once.
     pub control_travels: bool,
-    /// Least time between two sends of a rank \[ps\].
-    pub send_interval: Time,
+    /// Least time between two sends of a rank, and between two receives \[ps\].
+    pub interval: Time,
     /// Least cost of a wait for a send \[ps\].
     pub wait_send: Time,
     /// Whether messages that flow to one rank at the same time share its bandwidth.
     pub receiver_sharing: bool,
-    /// Room at each receiver for messages that nobody has asked for; `None` for any number.
+    /// Room at each receiver for messages that nobody has asked for; a message that finds none goes by rendezvous. `None` for any number.
     pub eager_buffer: Option<Bytes>,
     pub(super) kind: Kind,
 }
@@ -58,6 +58,8 @@ pub(super) struct Linear {
     pub gl: f64,
     pub short: u64,
     pub sync: u64,
+    /// Whether the bandwidth is held byte by byte, and not by the whole message as its length has it.
+    pub by_byte: bool,
 }
 
 /// Constant overheads for lengths up to `to` \[ps, ps/B\].
@@ -89,10 +91,8 @@ pub struct MessageCosts {
     pub wait_recv: Time,
     /// Whether the sender waits for the receiver.
     pub rendezvous: bool,
-    /// The phase whose bytes take the network's bandwidth.
-    pub bandwidth_in: Phase,
-    /// The part of that phase that is per byte: what is shared.
-    pub shared: Time,
+    /// Of each [`Phase`], the part that takes the network's bandwidth: what messages to one rank share.
+    pub shared: [Time; 3],
 }
 
 /// A part of the way of a message.
@@ -113,7 +113,7 @@ impl Costs {
             latency: Time::ZERO,
             handshake: Time::ZERO,
             control_travels: false,
-            send_interval: Time::ZERO,
+            interval: Time::ZERO,
             wait_send: Time::ZERO,
             receiver_sharing: false,
             eager_buffer: None,
@@ -121,11 +121,12 @@ impl Costs {
         }
     }
 
-    /// What a message between two ranks costs, where that depends on who they are.
+    /// What a message between two ranks costs, where that depends on who they are; and on whether it goes by rendezvous.
     #[inline]
-    pub fn between(&self, src: RankId, dst: RankId, bytes: u64) -> MessageCosts {
+    pub fn between(&self, src: RankId, dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
         match &self.kind {
             Kind::Table(table) => MessageCosts { gap: table.between(src, dst, bytes), ..MessageCosts::default() },
+            Kind::Linear(linear) => linear.message(bytes, rendezvous),
             _ => self.message(bytes),
         }
     }
@@ -136,7 +137,7 @@ impl Costs {
         match &self.kind {
             Kind::Nothing => MessageCosts::default(),
             Kind::Table(table) => MessageCosts { gap: table.time(bytes), ..MessageCosts::default() },
-            Kind::Linear(linear) => linear.message(bytes),
+            Kind::Linear(linear) => linear.message(bytes, bytes > linear.sync),
             Kind::Bands { bands, rendezvous_above } => {
                 let band = bands.iter().find(|band| bytes <= band.to).or(bands.last()).copied();
                 let Some(band) = band else { return MessageCosts::default() };
@@ -149,8 +150,7 @@ impl Costs {
                     irecv: Time::from_ps(band.irecv),
                     wait_recv: Time::from_ps(band.wait),
                     rendezvous: rendezvous_above.is_some_and(|limit| bytes > limit),
-                    bandwidth_in: Phase::Gap,
-                    shared: gap,
+                    shared: [Time::ZERO, gap, Time::ZERO],
                 }
             }
         }
@@ -172,24 +172,39 @@ impl Costs {
 }
 
 impl Linear {
-    fn message(&self, bytes: u64) -> MessageCosts {
+    /// Overheads are those of the protocol, the gap is that of the length.
+    fn message(&self, bytes: u64, rendezvous: bool) -> MessageCosts {
         let k = bytes as f64;
         let gap = if bytes <= self.short {
             k * self.gs
         } else {
             self.short as f64 * self.gs + (bytes - self.short) as f64 * self.gl
         };
-        let rendezvous = bytes > self.sync;
         let (os, or) = if rendezvous { (self.osl, self.orl) } else { (self.oss, self.ors) };
         // The largest of the three holds the bandwidth; of equal ones the gap does.
-        let (s, g, r) = if bytes <= self.short { (self.oss, self.gs, self.ors) } else { (self.osl, self.gl, self.orl) };
-        let (bandwidth_in, shared) = if g >= s && g >= r {
-            (Phase::Gap, gap)
-        } else if s >= r {
-            (Phase::Send, k * os)
-        } else {
-            (Phase::Recv, k * or)
+        let holder = |s: f64, g: f64, r: f64| {
+            if g >= s && g >= r {
+                (Phase::Gap, g)
+            } else if s >= r {
+                (Phase::Send, s)
+            } else {
+                (Phase::Recv, r)
+            }
         };
+        let (first, rest) = (holder(self.oss, self.gs, self.ors), holder(self.osl, self.gl, self.orl));
+        let of_phase = [k * os, gap, k * or];
+        let mut shared = [0.0; 3];
+        if self.by_byte {
+            let near = bytes.min(self.short);
+            for ((phase, per_byte), bytes) in [(first, near), (rest, bytes - near)] {
+                shared[phase as usize] += per_byte * bytes as f64;
+            }
+            // No more of a phase can be shared than it has.
+            shared.iter_mut().zip(of_phase).for_each(|(shared, all)| *shared = shared.min(all));
+        } else {
+            let (phase, _) = if bytes <= self.short { first } else { rest };
+            shared[phase as usize] = of_phase[phase as usize];
+        }
         let o = Time::from_ps(self.o);
         MessageCosts {
             send: Time::from_ps(self.o + k * os),
@@ -199,8 +214,7 @@ impl Linear {
             irecv: o,
             wait_recv: o,
             rendezvous,
-            bandwidth_in,
-            shared: Time::from_ps(shared),
+            shared: shared.map(Time::from_ps),
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct LogGpSpec {
     /// Latency between two ranks.
     #[serde(rename = "L")]
     pub latency: Located<Time>,
-    /// Least time between two sends of a rank (default 0 s).
+    /// Least time between two sends of a rank, and between two receives (default 0 s).
     #[serde(default)]
     pub g: Located<Time>,
     /// Bands of lengths, ascending; only the last has no end.
@@ -110,6 +110,6 @@ impl LogGpSpec {
         });
         let bands = bands.collect();
         let rendezvous_above = self.sync.as_ref().map(|sync| sync.0);
-        Costs { latency: *self.latency, send_interval: *self.g, ..Costs::new(Kind::Bands { bands, rendezvous_above }) }
+        Costs { latency: *self.latency, interval: *self.g, ..Costs::new(Kind::Bands { bands, rendezvous_above }) }
     }
 }

@@ -1,7 +1,11 @@
 //! LogGPS: overheads linear in the length, and senders of long messages that wait for the receiver.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{self, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::costs::{Costs, Kind, Linear};
 use crate::diagnostic::{Diagnostic, Located};
@@ -32,7 +36,7 @@ pub struct LogGpsSpec {
     pub latency: Located<Time>,
     /// Overhead of a message of 0 bytes, at either end.
     pub o: Located<Time>,
-    /// Least time between two sends of a rank (default 0 s: it is taken to be inside o).
+    /// Least time between two sends of a rank, and between two receives (default 0 s: it is taken to be inside o).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub g: Located<Time>,
     /// Overhead per byte at the sender, up to S (default 0 ns/B).
@@ -59,11 +63,12 @@ pub struct LogGpsSpec {
     /// Longest message that is sent without waiting for the receiver.
     #[serde(rename = "S")]
     pub sync: Located<Bytes>,
-    /// Whether messages that flow to one rank at the same time share its bandwidth (default true; without a fabric).
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    pub receiver_sharing: bool,
-    /// Room at each receiver for messages that nobody has asked for yet: a sender that finds it full waits (default: no
-    /// limit).
+    /// Whether, and how, messages that flow to one rank at the same time share its bandwidth: `true`, as in the paper (the default), `"wire"`, or
+    /// `false` (without a fabric).
+    #[serde(default, skip_serializing_if = "ReceiverSharing::is_default")]
+    pub receiver_sharing: ReceiverSharing,
+    /// Room at each receiver for messages up to S that are under way or that nobody has asked for yet: one that finds no room goes by
+    /// rendezvous, like those above S (default: no limit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eager_buffer: Option<Located<Bytes>>,
 }
@@ -72,12 +77,71 @@ fn is_zero(time: &Located<Time>) -> bool {
     **time == Time::ZERO
 }
 
-fn yes() -> bool {
-    true
+/// What messages that flow to one rank at the same time share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ReceiverSharing {
+    /// Nothing.
+    Off,
+    /// As the paper has it: the whole of the part with the largest time per byte, among Oss, Gs and Ors for messages up to s, among Osl, Gl
+    /// and Orl for longer ones.
+    #[default]
+    Message,
+    /// Byte by byte: of the first s bytes, of whatever message, the largest of Oss, Gs and Ors, of the others that of Osl, Gl and Orl. The time is
+    /// monotonic in the length, for the wire's part of the first s bytes is shared by longer messages, too.
+    Wire,
 }
 
-fn is_true(value: &bool) -> bool {
-    *value
+impl ReceiverSharing {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Serialize for ReceiverSharing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_bool(false),
+            Self::Message => serializer.serialize_bool(true),
+            Self::Wire => serializer.serialize_str("wire"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ReceiverSharing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words;
+
+        impl Visitor<'_> for Words {
+            type Value = ReceiverSharing;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or \"wire\"")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<Self::Value, E> {
+                Ok(if on { ReceiverSharing::Message } else { ReceiverSharing::Off })
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
+                match word {
+                    "wire" => Ok(ReceiverSharing::Wire),
+                    _ => Err(E::invalid_value(Unexpected::Str(word), &self)),
+                }
+            }
+        }
+
+        deserializer.deserialize_any(Words)
+    }
+}
+
+impl JsonSchema for ReceiverSharing {
+    fn schema_name() -> Cow<'static, str> {
+        "ReceiverSharing".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "enum": [true, false, "wire"] })
+    }
 }
 
 impl LogGpsSpec {
@@ -91,14 +155,6 @@ impl LogGpsSpec {
                 Diagnostic::new("wrong-value", message).at_value(s).label("a size of S or less is expected").help(
                     "messages up to s go as one packet, those up to S without waiting; leave s out to have s = S",
                 ),
-            );
-        }
-        if let Some(buffer) = &self.eager_buffer
-            && **buffer < *self.sync
-        {
-            let message = format!("an eager message of S ({}) does not fit in the buffer ({})", *self.sync, **buffer);
-            mistakes.push(
-                Diagnostic::new("wrong-value", message).at_value(buffer).label("a size of S or more is expected"),
             );
         }
         mistakes
@@ -116,14 +172,15 @@ impl LogGpsSpec {
             gl: self.gl.as_ref().map_or(self.gs.ps(), |gl| gl.ps()),
             short: short.0,
             sync: self.sync.0,
+            by_byte: self.receiver_sharing == ReceiverSharing::Wire,
         };
         Costs {
             latency: *self.latency,
             handshake: *self.o,
             control_travels: true,
-            send_interval: *self.g,
+            interval: *self.g,
             wait_send: *self.o,
-            receiver_sharing: self.receiver_sharing,
+            receiver_sharing: self.receiver_sharing != ReceiverSharing::Off,
             eager_buffer: self.eager_buffer.as_ref().map(|buffer| **buffer),
             ..Costs::new(Kind::Linear(linear))
         }

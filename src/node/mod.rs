@@ -25,7 +25,7 @@ pub use costs::{Costs, MessageCosts, Phase};
 pub use ideal::IdealSpec;
 pub use loggopsim::LogGopSimSpec;
 pub use loggp::{BandSpec, LogGpSpec};
-pub use loggps::LogGpsSpec;
+pub use loggps::{LogGpsSpec, ReceiverSharing};
 pub use pairs::Pairs;
 pub use receive_times::{ReceiveTable, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
 

@@ -2,7 +2,7 @@
 
 use super::loggopsim;
 use super::*;
-use crate::node::{LogGopSimSpec, LogGpsSpec, NodeSpec};
+use crate::node::{LogGopSimSpec, LogGpsSpec, NodeSpec, ReceiverSharing};
 use crate::units::{Bytes, PerByte};
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
 use crate::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, ProgramBuilder};
@@ -30,7 +30,7 @@ fn node() -> NodeSpec {
         gl: None,
         s: None,
         sync: Bytes(1000).into(),
-        receiver_sharing: false,
+        receiver_sharing: ReceiverSharing::Off,
         eager_buffer: None,
     })
 }

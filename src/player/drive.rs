@@ -36,6 +36,7 @@ impl Player<'_> {
     pub fn played(&self) -> Played {
         Played {
             ranks: self.ranks.iter().map(|rank| rank.times).collect::<Vec<RankTimes>>(),
+            last: self.now,
             messages: self.delivered,
             bytes: self.bytes,
             events: self.events,

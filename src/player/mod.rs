@@ -22,8 +22,12 @@ mod background_tests;
 mod drive;
 mod graph;
 pub mod loggopsim;
+#[cfg(test)]
+mod network_tests;
 mod protocol;
 mod rank;
+#[cfg(test)]
+mod reference_tests;
 pub mod rules;
 mod sharing;
 mod state;
@@ -47,7 +51,7 @@ pub enum ActivityKind {
     SendOverhead,
     /// It receives: the processor is busy.
     RecvOverhead,
-    /// It waits for a receiver, or for room at one.
+    /// It waits for a receiver.
     SendWait,
     /// It waits for a message.
     RecvWait,
@@ -114,7 +118,7 @@ pub struct Transfer {
     pub called: Time,
     /// When the sender's overhead for its bytes begins; later than `called` where the sender waits for the receiver.
     pub begin: Time,
-    /// Whether `begin` waited for the receiver: a rendezvous, or room in its buffer.
+    /// Whether `begin` waited for the receiver: a rendezvous.
     pub waited: bool,
     /// When it leaves the sender.
     pub leave: Time,
@@ -187,6 +191,8 @@ pub struct Play<'a> {
 pub struct Played {
     /// By rank.
     pub ranks: Vec<RankTimes>,
+    /// When the last thing happened.
+    pub last: Time,
     /// Messages of the program that have been received or have arrived.
     pub messages: u64,
     /// Their bytes \[B\].

@@ -4,7 +4,9 @@
 //! at once      send overhead -> leaves -> arrives -> is matched -> receive overhead -> received
 //! rendezvous   request -> leaves -> arrives -> is matched -> answer -> arrives -> agreed, then as above
 //! ```
-//! Each arrow is an event. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's overhead, gap or
+//! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not: when the bytes of a message arrive, the
+//! envelopes of all that were sent before are there, too, so that receives take them in order; but a receive that takes a short message
+//! does not wait for the bytes of a longer one that was sent before. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's overhead, gap or
 //! receiver's overhead) ends when [`Shared`](super::sharing::Shared) says so.
 
 use super::state::{Cargo, Done, Event, Message, NIL, Player, Receive, STEP, State};
@@ -20,13 +22,12 @@ impl Player<'_> {
     pub(super) fn start_send(&mut self, src: RankId, op: u32, to: Envelope, bytes: u64) {
         let dst = RankId(to.peer);
         let begin = self.now.max(self.ranks[src].next_send);
-        self.ranks[src].next_send = begin + self.costs.send_interval;
-        let channel = self.channels.entry((src, dst)).or_default();
-        let order = channel.sent;
-        channel.sent += 1;
+        self.ranks[src].next_send = begin + self.costs.interval;
+        let rendezvous = self.costs.message(bytes).rendezvous || !self.finds_room(dst, bytes);
         let number = self.sent;
         self.sent = self.sent.wrapping_add(1);
         let envelope = Envelope { peer: src.0, ..to };
+        let channel = self.channels.entry((src, dst)).or_default();
         let message = self.messages.add(Message {
             number,
             src,
@@ -34,64 +35,66 @@ impl Player<'_> {
             op,
             envelope,
             bytes,
-            order,
+            order: channel.sent,
+            next: NIL,
             receive: NIL,
             marks: [self.now, begin, begin],
             times: [self.now, begin, begin, begin],
-            waited: false,
+            waited: rendezvous,
+            rendezvous,
+            requested: false,
+            known: false,
+            flowing: Phase::Gap,
             arrived: false,
             sent: false,
         });
-        if self.costs.message(bytes).rendezvous {
-            self.messages.get_mut(message).waited = true;
+        channel.sent += 1;
+        match std::mem::replace(&mut channel.last, message) {
+            NIL => channel.first = message,
+            before => self.messages.get_mut(before).next = message,
+        }
+        if rendezvous {
             let kinds = (ActivityKind::Sync, ActivityKind::SendWait);
             let end = self.spend(src, op, begin, self.costs.handshake, kinds, (number, dst));
             self.timers.set(end, Event::RequestLeaves(message));
-        } else if self.has_room(dst, bytes, message) {
+        } else {
             self.send_data(message, begin);
         }
     }
 
-    /// Whether an eager message may be sent now; if not, it waits for room.
-    fn has_room(&mut self, dst: RankId, bytes: u64, message: u32) -> bool {
+    /// Takes room for an eager message at its receiver, if there is some: like a sender that has credits. One that finds none does not wait
+    /// for it, for the receiver may be waiting for another: it asks the receiver for this message.
+    fn finds_room(&mut self, dst: RankId, bytes: u64) -> bool {
         let Some(limit) = self.costs.eager_buffer else { return true };
-        let buffer = &mut self.buffers[dst.0 as usize];
-        if buffer.waiting.is_empty() && buffer.used + bytes <= limit.0 {
-            buffer.used += bytes;
-            return true;
+        let buffered = &mut self.buffered[dst.0 as usize];
+        let fits = *buffered + bytes <= limit.0;
+        if fits {
+            *buffered += bytes;
         }
-        buffer.waiting.push_back(message);
-        false
+        fits
     }
 
     /// An eager message has left the buffer of its receiver.
     fn make_room(&mut self, dst: RankId, bytes: u64) {
-        let Some(limit) = self.costs.eager_buffer else { return };
-        self.buffers[dst.0 as usize].used -= bytes;
-        while let Some(&message) = self.buffers[dst.0 as usize].waiting.front() {
-            let bytes = self.messages.get(message).bytes;
-            let buffer = &mut self.buffers[dst.0 as usize];
-            if buffer.used + bytes > limit.0 {
-                break;
-            }
-            buffer.waiting.pop_front();
-            buffer.used += bytes;
-            let begin = self.now.max(self.messages.get(message).marks[1]);
-            let found = self.messages.get_mut(message);
-            found.marks[1..].fill(begin);
-            found.waited = true;
-            self.send_data(message, begin);
+        if let Some(buffered) = self.buffered.get_mut(dst.0 as usize) {
+            *buffered -= bytes;
         }
+    }
+
+    /// What a message costs by the protocol that it takes.
+    fn costs_of(&self, message: u32) -> MessageCosts {
+        let &Message { src, dst, bytes, rendezvous, .. } = self.messages.get(message);
+        self.costs.between(src, dst, bytes, rendezvous)
     }
 
     /// The sender's overhead starts.
     fn send_data(&mut self, message: u32, begin: Time) {
         let found = self.messages.get_mut(message);
         found.times[1] = begin;
-        let Message { src, dst, op, bytes, number, .. } = *found;
-        let costs = self.costs.message(bytes);
+        let Message { src, dst, op, number, .. } = *found;
+        let costs = self.costs_of(message);
         if self.shares(dst, src, Phase::Send, &costs) {
-            self.timers.set(begin + (costs.send - costs.shared), Event::Flow(message));
+            self.flow(message, Phase::Send, begin + (costs.send - costs.shared[Phase::Send as usize]));
         } else {
             let kinds = (ActivityKind::SendOverhead, ActivityKind::SendWait);
             let end = self.spend(src, op, begin, costs.send, kinds, (number, dst));
@@ -103,10 +106,15 @@ impl Player<'_> {
     /// operation's at a time: there only the gap is shared.
     fn shares(&self, dst: RankId, busy: RankId, phase: Phase, costs: &MessageCosts) -> bool {
         !self.shared.is_empty()
-            && costs.bandwidth_in == phase
-            && costs.shared > Time::ZERO
+            && costs.shared[phase as usize] > Time::ZERO
             && (phase == Phase::Gap || self.ranks[busy].graph.is_none())
             && dst.0 < self.shared.len() as u32
+    }
+
+    /// The bytes of a part of a message's way that shares the receiver's bandwidth begin to flow at this time.
+    fn flow(&mut self, message: u32, phase: Phase, at: Time) {
+        self.messages.get_mut(message).flowing = phase;
+        self.timers.set(at, Event::Flow(message));
     }
 
     /// What happens to messages.
@@ -114,8 +122,8 @@ impl Player<'_> {
         match event {
             Event::Leave(message) => self.leave(message),
             Event::Flow(message) => {
-                let &Message { dst, bytes, .. } = self.messages.get(message);
-                let work = self.costs.message(bytes).shared;
+                let &Message { dst, flowing, .. } = self.messages.get(message);
+                let work = self.costs_of(message).shared[flowing as usize];
                 self.shared[dst.0 as usize].start(self.now, message, work);
                 self.watch_sharing(dst);
             }
@@ -124,8 +132,7 @@ impl Player<'_> {
                     && let Some(message) = self.shared[dst.0 as usize].finish(self.now)
                 {
                     self.watch_sharing(dst);
-                    let costs = self.costs.message(self.messages.get(message).bytes);
-                    match costs.bandwidth_in {
+                    match self.messages.get(message).flowing {
                         Phase::Send => self.leave(message),
                         Phase::Gap => self.arrive(message),
                         Phase::Recv => self.received(message),
@@ -139,7 +146,9 @@ impl Player<'_> {
                 self.carry(message, src, dst, Cargo::Request, Event::RequestArrives(message));
             }
             Event::RequestArrives(message) => {
-                self.messages.get_mut(message).marks[..2].fill(self.now);
+                let found = self.messages.get_mut(message);
+                found.marks[..2].fill(self.now);
+                found.requested = true;
                 self.envelope_arrives(message);
             }
             Event::AnswerLeaves(message) => {
@@ -197,11 +206,12 @@ impl Player<'_> {
         found.sent = true;
         found.times[2] = self.now;
         let Message { src, dst, op, bytes, marks, number, .. } = *found;
-        let costs = self.costs.between(src, dst, bytes);
+        let costs = self.costs_of(message);
         if self.on_fabric {
             self.hand_over(message, src, dst, bytes, Cargo::Data);
         } else if self.shares(dst, dst, Phase::Gap, &costs) {
-            self.timers.set(self.now + self.costs.latency, Event::Flow(message));
+            let unshared = costs.gap - costs.shared[Phase::Gap as usize];
+            self.flow(message, Phase::Gap, self.now + (self.costs.latency + unshared));
         } else {
             self.timers.set(self.now + (self.costs.latency + costs.gap), Event::Arrive(message));
         }
@@ -213,34 +223,36 @@ impl Player<'_> {
         let found = self.messages.get_mut(message);
         found.arrived = true;
         found.times[3] = self.now;
-        match found.receive {
-            NIL => self.envelope_arrives(message),
-            receive => {
-                self.receives.get_mut(receive).marks[2] = self.now;
-                self.receive_data(message);
+        let Message { dst, bytes, receive, known, rendezvous, .. } = *found;
+        if receive != NIL {
+            self.receives.get_mut(receive).marks[2] = self.now;
+            if !rendezvous {
+                self.make_room(dst, bytes);
             }
+            self.receive_data(message);
+        } else if !known {
+            self.envelope_arrives(message);
         }
     }
 
-    /// What says who sent what is there: messages between two ranks are matched in the order in which they were sent.
+    /// What says who sent what is there, and that of every message sent before between the same two ranks: they are matched in the order
+    /// in which they were sent. Only a request that is still on its way holds up those after it.
     fn envelope_arrives(&mut self, message: u32) {
         let &Message { src, dst, order, .. } = self.messages.get(message);
         let channel = self.channels.entry((src, dst)).or_default();
-        if order != channel.arrived {
-            channel.early.push((order, message));
-            return;
-        }
-        let mut next = Some(message);
-        while let Some(message) = next {
-            self.matching(message);
-            let channel = self.channels.entry((src, dst)).or_default();
-            channel.arrived += 1;
-            let due = channel.arrived;
-            let early = channel.early.iter().position(|(order, _)| *order == due);
-            next = early.map(|at| channel.early.swap_remove(at).1);
-            if channel.arrived == channel.sent {
+        channel.reached = channel.reached.max(order + 1);
+        while let Some(channel) = self.channels.get_mut(&(src, dst)) {
+            let first = channel.first;
+            let found = self.messages.get_mut(first);
+            if found.order >= channel.reached || found.rendezvous && !found.requested {
+                return;
+            }
+            found.known = true;
+            channel.first = found.next;
+            if found.next == NIL {
                 self.channels.remove(&(src, dst));
             }
+            self.matching(first);
         }
     }
 
@@ -268,12 +280,12 @@ impl Player<'_> {
     fn joined(&mut self, message: u32, receive: u32) {
         let found = self.messages.get_mut(message);
         found.receive = receive;
-        let Message { src, dst, bytes, arrived, number, .. } = *found;
+        let Message { src, dst, bytes, arrived, rendezvous, number, .. } = *found;
         self.receives.get_mut(receive).marks = [self.now; 3];
         if arrived {
             self.make_room(dst, bytes);
             self.receive_data(message);
-        } else {
+        } else if rendezvous {
             found.marks[1] = self.now;
             let op = self.receives.get(receive).op;
             let answer = self.costs.handshake + self.costs.handshake;
@@ -283,16 +295,21 @@ impl Player<'_> {
         }
     }
 
-    /// The receiver's overhead starts.
+    /// The receiver's overhead starts, so long after that of the last message as the rank can receive another.
     fn receive_data(&mut self, message: u32) {
-        let &Message { src, dst, bytes, receive, number, .. } = self.messages.get(message);
-        let costs = self.costs.message(bytes);
+        let &Message { src, dst, receive, number, .. } = self.messages.get(message);
+        let costs = self.costs_of(message);
+        let begin = self.now.max(self.ranks[dst].next_recv);
+        self.ranks[dst].next_recv = begin + self.costs.interval;
+        if begin > self.now {
+            self.receives.get_mut(receive).marks[2] = begin;
+        }
         if self.shares(dst, dst, Phase::Recv, &costs) {
-            self.timers.set(self.now + (costs.recv - costs.shared), Event::Flow(message));
+            self.flow(message, Phase::Recv, begin + (costs.recv - costs.shared[Phase::Recv as usize]));
         } else {
             let op = self.receives.get(receive).op;
             let kinds = (ActivityKind::RecvOverhead, ActivityKind::RecvWait);
-            let end = self.spend(dst, op, self.now, costs.recv, kinds, (number, src));
+            let end = self.spend(dst, op, begin, costs.recv, kinds, (number, src));
             self.timers.set(end, Event::Received(message));
         }
     }

@@ -364,6 +364,7 @@ impl Rules<'_> {
         for (rank, times) in self.ranks.iter().zip(&mut self.played.ranks) {
             times.end = rank.now;
         }
+        self.played.last = self.played.makespan();
         let waits = |channel: &Channel| channel.waits.is_some();
         debug_assert!(
             self.played.interrupted || self.ranks.iter().all(|rank| rank.ended) != self.channels.iter().any(waits)

@@ -1,7 +1,7 @@
 //! What the player keeps of a run: ranks, messages on their way, posted receives, and when what happens next.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
@@ -10,7 +10,7 @@ use super::graph::GraphRank;
 use super::sharing::Shared;
 use super::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, RankTimes};
 use crate::ids::{Id, IdVec, MessageId, RankId};
-use crate::node::Costs;
+use crate::node::{Costs, Phase};
 use crate::units::Time;
 use crate::workload::program::matching::Mailbox;
 use crate::workload::program::{Envelope, Expand, Op, Program};
@@ -43,8 +43,8 @@ pub struct Player<'a> {
     pub(super) channels: FxHashMap<(RankId, RankId), Channel>,
     /// By receiving rank: the messages that flow to it, where they share its bandwidth.
     pub(super) shared: Vec<Shared>,
-    /// By receiving rank: room for eager messages, where that is limited.
-    pub(super) buffers: Vec<Buffer>,
+    /// By receiving rank: bytes of eager messages in its buffer, where that is limited.
+    pub(super) buffered: Vec<u64>,
     /// What is to be handed to the engine.
     pub(super) outbox: Vec<crate::workload::Send>,
     /// What the engine's messages are.
@@ -144,6 +144,8 @@ pub(super) struct Message {
     pub bytes: u64,
     /// Its place among the messages from `src` to `dst`.
     pub order: u32,
+    /// The next of these, where that has been sent.
+    pub next: u32,
     /// The receive that has taken it.
     pub receive: u32,
     /// Boundaries of the sender's time, see [`Done`].
@@ -152,6 +154,14 @@ pub(super) struct Message {
     pub times: [Time; 4],
     /// Whether the sender's overhead waited for the receiver.
     pub waited: bool,
+    /// Whether it asks its receiver before its bytes are sent.
+    pub rendezvous: bool,
+    /// Whether that request has arrived.
+    pub requested: bool,
+    /// Whether its envelope is there: receives can take it.
+    pub known: bool,
+    /// The part of its way in which it shares its receiver's bandwidth, now or the last time.
+    pub flowing: Phase,
     /// Whether its bytes have arrived.
     pub arrived: bool,
     /// Whether the sender has been told that it is done.
@@ -186,21 +196,22 @@ pub(super) struct Request {
     pub done: Option<Done>,
 }
 
-/// Messages under way between two ranks: matched in the order in which they were sent.
-#[derive(Clone, Debug, Default)]
+/// Messages under way between two ranks whose envelopes are not there yet, in the order in which they were sent.
+#[derive(Clone, Debug)]
 pub(super) struct Channel {
+    /// How many have been sent.
     pub sent: u32,
-    pub arrived: u32,
-    /// Those whose envelopes have come before earlier ones.
-    pub early: Vec<(u32, u32)>,
+    /// The ends of the list of messages.
+    pub first: u32,
+    pub last: u32,
+    /// All before this place have arrived, or one after them has.
+    pub reached: u32,
 }
 
-/// Room for messages that nobody has asked for.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Buffer {
-    pub used: u64,
-    /// Messages that wait for room.
-    pub waiting: VecDeque<u32>,
+impl Default for Channel {
+    fn default() -> Self {
+        Self { sent: 0, first: NIL, last: NIL, reached: 0 }
+    }
 }
 
 /// A rank.
@@ -223,6 +234,8 @@ pub(super) struct Rank {
     pub calls: FxHashMap<u32, u32>,
     /// No send starts before.
     pub next_send: Time,
+    /// No receive takes its message before.
+    pub next_recv: Time,
     pub graph: Option<Box<GraphRank>>,
 }
 
@@ -310,11 +323,12 @@ impl<'a> Player<'a> {
             strands: Vec::new(),
             calls: FxHashMap::default(),
             next_send: Time::ZERO,
+            next_recv: Time::ZERO,
             graph: program.rank(rank).graph().map(|graph| Box::new(GraphRank::new(program.rank(rank), graph))),
         };
         Self {
             shared: if costs.receiver_sharing { vec![Shared::default(); ranks] } else { Vec::new() },
-            buffers: if costs.eager_buffer.is_some() { vec![Buffer::default(); ranks] } else { Vec::new() },
+            buffered: if costs.eager_buffer.is_some() { vec![0; ranks] } else { Vec::new() },
             program,
             costs,
             expand,

@@ -30,7 +30,11 @@ pub struct MasterSlaveReport {
     /// The smallest number of workers from which on more of them gain less than 1 %; nothing where the largest number
     /// still gains, or only one was tried. Of what is varied, for the first value.
     pub saturation_workers: Option<u32>,
-    /// The number of equal workers that keep the master busy all the time; nothing where that is not known in closed form.
+    /// The smallest number of workers tried from which on the (busiest) master is busy for [`BUSY`] of the predicted time or more; nothing where
+    /// it is not. Of what is varied, for the first value.
+    pub master_busy_workers: Option<u32>,
+    /// An estimate: the number of equal workers that keep the master busy, in the mean and without start and end; nothing where that is not
+    /// known in closed form.
     pub master_bound_workers: Option<u32>,
     /// Whether all combinations were run.
     pub complete: bool,
@@ -138,6 +142,15 @@ pub fn saturation(series: &[(u32, f64)]) -> Option<u32> {
     from
 }
 
+/// The part of the predicted time from which on a master is said to be busy all the time.
+pub const BUSY: f64 = 0.99;
+
+/// The smallest number of workers from which on the master is busy, in a series of (workers, part of the time it is busy) with the workers
+/// ascending.
+pub fn master_busy(series: &[(u32, f64)]) -> Option<u32> {
+    series.iter().rev().take_while(|(_, busy)| *busy >= BUSY).last().map(|(workers, _)| *workers)
+}
+
 /// How sure a prediction is, and which tasks to execute next.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PlanReport {
@@ -176,7 +189,7 @@ pub struct IntervalPrediction {
 
 #[cfg(test)]
 mod tests {
-    use super::saturation;
+    use super::{master_busy, saturation};
 
     #[test]
     fn saturation_is_where_more_workers_gain_nothing() {
@@ -188,5 +201,12 @@ mod tests {
         assert_eq!(saturation(&[(8, 10.0), (16, 5.0), (24, 6.0), (32, 7.0)]), Some(16));
         // A better one further on counts: a plateau before it is none.
         assert_eq!(saturation(&[(8, 5.0), (16, 5.0), (24, 4.0), (32, 4.0)]), Some(24));
+    }
+
+    #[test]
+    fn a_master_is_busy_from_where_every_larger_number_of_workers_keeps_it_so() {
+        assert_eq!(master_busy(&[(8, 0.3), (16, 0.992), (24, 0.747), (32, 0.99), (64, 1.0)]), Some(32));
+        assert_eq!(master_busy(&[(32, 1.0), (64, 0.747)]), None);
+        assert_eq!(master_busy(&[]), None);
     }
 }

@@ -16,7 +16,7 @@ pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEM
 pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
 pub use master_slave::{
     FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
-    Waiting, saturation,
+    Waiting, master_busy, saturation,
 };
 pub use meta::{peak_rss, wall_clock};
 
@@ -58,6 +58,9 @@ pub struct Report {
     /// Rounds of the redistribution, where that is the sharing policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
+    /// When and with what the run came to a standstill or was stopped, where it is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Over seeds, where there are several; the rest of the report is of the first seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
@@ -82,7 +85,19 @@ pub enum Status {
     Deadlocked,
 }
 
-/// Lower bounds of the makespan \[s\]; none of them knows the order of the messages.
+/// How far a run came that did not come to its end.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Stopped {
+    /// From when on nothing moved any more, or when the run was stopped \[s\].
+    pub at_s: f64,
+    /// Messages delivered by then.
+    pub messages: u64,
+    /// Their bytes \[B\].
+    pub bytes: u64,
+}
+
+/// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, and one of dependences, which does not
+/// know that they share links.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bounds {
     /// The most that one node sends or receives over its host link.
@@ -91,12 +106,17 @@ pub struct Bounds {
     pub busiest_link_s: f64,
     /// What crosses the bisection over its bandwidth, where the fabric's bisection is known.
     pub bisection_s: Option<f64>,
+    /// The critical path: the longest chain of messages that wait for each other, with their delays and the latencies of their routes, each as if it
+    /// had the network to itself; of complete runs with delays or latencies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_s: Option<f64>,
 }
 
 impl Bounds {
     /// The largest of them \[s\].
     pub fn largest(&self) -> f64 {
-        self.injection_s.max(self.busiest_link_s).max(self.bisection_s.unwrap_or(0.0))
+        let others = self.bisection_s.into_iter().chain(self.path_s);
+        others.fold(self.injection_s.max(self.busiest_link_s), f64::max)
     }
 }
 

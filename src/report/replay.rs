@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Meta, Status};
+use super::{Meta, Status, Stopped};
 
 /// The version of the form of [`ReplayReport`] in JSON.
 pub const SCHEMA: &str = "hayase-replay-1";
@@ -28,12 +28,15 @@ pub struct ReplayReport {
     pub network: String,
     /// `complete`, or why the run ended early.
     pub status: Status,
-    /// When the last rank ended \[s\].
+    /// When the last rank ended \[s\]; of a run that is not complete, the last of those that did.
     pub makespan_s: f64,
+    /// When and with what the run came to a standstill or was stopped, where it is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// The same in the run that was recorded, where the trace has it \[s\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_s: Option<f64>,
-    /// `makespan_s / measured_s - 1`.
+    /// `makespan_s / measured_s - 1`; of a complete run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
     /// The region that was asked for: breakdown, waits, critical path and ranks are of what happens in it.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Meta, Status};
+use super::{Meta, Status, Stopped};
 
 /// The version of the form of [`WhatIfReport`] in JSON.
 pub const SCHEMA: &str = "hayase-whatif-1";
@@ -31,6 +31,9 @@ pub struct WhatIfReport {
     /// The region whose times these are, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
+    /// When and with what that run came to a standstill or was stopped, where it is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// The predicted time with nothing changed \[s\].
     pub makespan_s: f64,
     /// The time of the run that was recorded, where the trace has it \[s\].
@@ -100,9 +103,15 @@ pub struct WhatIfPoint {
     pub time_s: Option<f64>,
     /// `time_s` over the unchanged time, less 1.
     pub change: Option<f64>,
+    /// Where the program deadlocks: when and with what it came to a standstill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Why there is no time: the program deadlocks, or the value does not go with the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// What was changed with it, because it would not go with it otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// `ln(T2 / T1) / ln(p2 / p1)` between the point with the smallest number and that with the largest.
@@ -122,7 +131,15 @@ mod tests {
     use super::*;
 
     fn point(number: f64, time_s: f64) -> WhatIfPoint {
-        WhatIfPoint { value: String::new(), number: Some(number), time_s: Some(time_s), change: None, failed: None }
+        WhatIfPoint {
+            value: String::new(),
+            number: Some(number),
+            time_s: Some(time_s),
+            change: None,
+            stopped: None,
+            failed: None,
+            note: None,
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::player::{
 };
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spread, Wait};
-use crate::report::{self, Meta, Status};
+use crate::report::{self, Meta, Status, Stopped};
 use crate::routing::Router;
 use crate::sharing::SharingSpec;
 use crate::transport::{Load, TransportSpec};
@@ -378,8 +378,13 @@ impl Replay {
             },
             status,
             makespan_s,
+            stopped: (status != Status::Complete).then(|| Stopped {
+                at_s: played.last.seconds(),
+                messages: played.messages,
+                bytes: played.bytes,
+            }),
             measured_s,
-            error: measured_s.map(|measured| makespan_s / measured - 1.0),
+            error: measured_s.filter(|_| status == Status::Complete).map(|measured| makespan_s / measured - 1.0),
             region: None,
             regions: Vec::new(),
             operations: self.program.operations(),

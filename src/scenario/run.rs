@@ -3,18 +3,38 @@
 use petgraph::graph::NodeIndex;
 
 use super::{Run, RunOptions, Scenario};
-use crate::engine::{Because, Flight, Outcome, Simulation, Steps, Stop, Watch};
+use crate::engine::{Because, Flight, Observer, Outcome, Progress, Simulation, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
-use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status};
+use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
 use crate::sharing::SharingSpec;
-use crate::transport::{Channel, Gridlock, Load, PortUse, Transport};
+use crate::transport::{Channel, ContentionFree, Gridlock, Load, PortUse, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Message, PatternPlayer};
 
 /// How many of the most used links a report holds.
 const MOST_USED: usize = 10;
+
+/// Messages of a run whose critical path is looked for, at most: they are played once more, without contention.
+const MOST_ON_PATH: u64 = 10_000_000;
+
+/// Sees nothing of a run.
+struct Unseen;
+
+impl Observer for Unseen {}
+
+/// Lets a run be stopped after its messages have been delivered, while its critical path is looked for.
+struct Whole<'a> {
+    watch: &'a dyn Watch,
+    messages: u64,
+}
+
+impl Watch for Whole<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.watch.tick(Progress { delivered: self.messages, ..progress })
+    }
+}
 
 impl Scenario {
     /// Runs it.
@@ -51,6 +71,8 @@ impl Scenario {
         };
         let transport = transport.as_deref();
         let links = self.link_uses(&recorder, transport, &outcome);
+        let path = if outcome.stop == Stop::Done { self.path(watch) } else { None };
+        let bounds = self.bounds(&recorder, bisection, &links, path);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
@@ -58,7 +80,7 @@ impl Scenario {
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &outcome, transport, bisection, &links, meta);
+        let report = self.report(&recorder, &outcome, transport, bounds, &links, meta);
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
@@ -108,12 +130,11 @@ impl Scenario {
         recorder: &Recorder<'_>,
         outcome: &Outcome,
         transport: Option<&dyn Transport>,
-        bisection: Option<&Bisection>,
+        bounds: Bounds,
         links: &[LinkUse],
         meta: Meta,
     ) -> Report {
         let makespan_s = outcome.makespan.seconds();
-        let bounds = self.bounds(recorder, bisection, links);
         let per_time = |bytes: f64| if makespan_s > 0.0 { bytes / makespan_s } else { 0.0 };
         let mut most_used: Vec<&LinkUse> = links.iter().filter(|link| link.bytes > 0).collect();
         // Of links equally used, those come first on which messages met.
@@ -145,6 +166,11 @@ impl Scenario {
                 min: rounds.min,
                 mean: rounds.total as f64 / rounds.solves as f64,
                 max: rounds.max,
+            }),
+            stopped: (outcome.stop != Stop::Done).then(|| Stopped {
+                at_s: outcome.ended.seconds(),
+                messages: outcome.messages,
+                bytes: outcome.bytes,
             }),
             seeds: None,
             gridlock: match &outcome.stop {
@@ -192,8 +218,39 @@ impl Scenario {
         self.fabric.links().ids().map(link_use).collect()
     }
 
+    /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait for, delays, latencies, and
+    /// every message's own bytes. Not told where it would say no more than the other bounds do, or where it is unknown when a
+    /// message has left its sender.
+    fn path(&self, watch: Option<&dyn Watch>) -> Option<Time> {
+        let latencies = || self.fabric.links().iter().any(|link| link.latency > Time::ZERO);
+        let tells = self.injection != Injection::Left
+            && self.pattern.messages() <= MOST_ON_PATH
+            && (self.jitter > Time::ZERO || self.pattern.delays() || latencies());
+        if !tells {
+            return None;
+        }
+        let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
+        let simulation = Simulation {
+            fabric: &self.fabric,
+            router: &*self.router,
+            placement: &self.placement,
+            workload: &mut player,
+            transport: &mut ContentionFree::new(&self.fabric),
+            resolution: Time::ZERO,
+        };
+        let whole = watch.map(|watch| Whole { watch, messages: self.pattern.messages() });
+        let outcome = simulation.run(&mut Unseen, whole.as_ref().map(|whole| whole as &dyn Watch));
+        (outcome.stop == Stop::Done).then_some(outcome.makespan)
+    }
+
     /// Lower bounds of the makespan, of what has been delivered.
-    fn bounds(&self, recorder: &Recorder<'_>, bisection: Option<&Bisection>, links: &[LinkUse]) -> Bounds {
+    fn bounds(
+        &self,
+        recorder: &Recorder<'_>,
+        bisection: Option<&Bisection>,
+        links: &[LinkUse],
+        path: Option<Time>,
+    ) -> Bounds {
         let seconds = |bytes: u64, bandwidth: Bandwidth| match bytes {
             0 => 0.0,
             _ if bandwidth.bytes_per_second() <= 0.0 => 0.0, // a node of loose links: nothing is known of its ends
@@ -210,6 +267,7 @@ impl Scenario {
             injection_s: recorder.ranks.ids().map(node_bound).fold(0.0, f64::max),
             busiest_link_s: busiest.fold(0.0, f64::max),
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
+            path_s: path.map(Time::seconds),
         }
     }
 

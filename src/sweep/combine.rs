@@ -170,11 +170,15 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
     let makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.report.makespan_s).collect());
     let mean = |of: fn(&Bounds) -> f64| runs.iter().map(|outcome| of(&outcome.run.report.bounds)).sum::<f64>() / n;
-    let known = runs.iter().all(|outcome| outcome.run.report.bounds.bisection_s.is_some());
+    let where_known = |of: fn(&Bounds) -> Option<f64>| {
+        let all = runs.iter().map(|outcome| of(&outcome.run.report.bounds)).sum::<Option<f64>>();
+        all.map(|sum| sum / n)
+    };
     let bounds = Bounds {
         injection_s: mean(|bounds| bounds.injection_s),
         busiest_link_s: mean(|bounds| bounds.busiest_link_s),
-        bisection_s: known.then(|| mean(|bounds| bounds.bisection_s.unwrap_or(0.0))),
+        bisection_s: where_known(|bounds| bounds.bisection_s),
+        path_s: where_known(|bounds| bounds.path_s),
     };
     let mut fingerprint = blake3::Hasher::new();
     for outcome in runs {

@@ -9,7 +9,8 @@ use super::{Control, SweepProgress};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Observer, Progress, Simulation, Stop, Watch};
 use crate::report::{
-    self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Utilisation, Waiting, saturation,
+    self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Utilisation, Waiting, master_busy,
+    saturation,
 };
 use crate::scenario::Loader;
 use crate::transport::Load;
@@ -114,11 +115,10 @@ impl Study {
             predictions.extend(result?);
         }
         let first = predictions.first().and_then(|prediction| prediction.value.clone());
-        let series: Vec<(u32, f64)> = predictions
-            .iter()
-            .filter(|prediction| prediction.value == first)
-            .map(|prediction| (prediction.workers, prediction.time_s))
-            .collect();
+        let series = |of: fn(&Prediction) -> f64| -> Vec<(u32, f64)> {
+            let of_first = predictions.iter().filter(|prediction| prediction.value == first);
+            of_first.map(|prediction| (prediction.workers, of(prediction))).collect()
+        };
         let complete = predictions.len() == total;
         Ok(MasterSlaveReport {
             schema: MASTER_SLAVE_SCHEMA,
@@ -128,7 +128,8 @@ impl Study {
             work_s: work.seconds(),
             longest_task_s: self.tasks.longest().seconds(),
             varied: self.varied.clone(),
-            saturation_workers: if complete { saturation(&series) } else { None },
+            saturation_workers: saturation(&series(|row| row.time_s)).filter(|_| complete),
+            master_busy_workers: master_busy(&series(|row| row.master_utilisation)).filter(|_| complete),
             master_bound_workers: self.master_bound_workers(),
             predictions,
             complete,

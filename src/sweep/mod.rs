@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
-use crate::report::{COMPARISON_SCHEMA, Comparison, ComparisonRow, Gridlock, Status};
+use crate::report::{COMPARISON_SCHEMA, Comparison, ComparisonRow, Gridlock, Status, Stopped};
 use crate::scenario::{Loader, Run, RunOptions, Scenario};
 use crate::workload::Blocked;
 
@@ -117,6 +117,8 @@ pub enum SweepError {
         blocked: Vec<Blocked>,
         /// Which channels wait for each other, where it is the packets that do.
         gridlock: Option<Gridlock>,
+        /// When and with what it came to a standstill.
+        stopped: Option<Stopped>,
     },
 }
 
@@ -265,6 +267,7 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>, runner: &Runner) -> Resu
             seed,
             blocked: run.blocked,
             gridlock: run.report.gridlock,
+            stopped: run.report.stopped,
         }),
     }
 }

@@ -99,6 +99,8 @@ pub trait Transport {
 /// Packets that wait for each other in a circle, so that none of them ever moves again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Gridlock {
+    /// When the last packet moved.
+    pub at: Time,
     /// Packets in buffers and sources that cannot move.
     pub packets: u64,
     /// The circle: the buffer behind each channel is full of packets whose first waits for the next channel.

@@ -158,7 +158,7 @@ fn a_deadlock_of_packets_is_told_with_its_circle() {
     assert_eq!(report["gridlock"]["packets"], 14);
     assert_eq!(report["gridlock"]["cycle"].as_array().unwrap().len(), 7);
     assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r#"
-    deadlock: 14 packets wait; these channels wait for each other in a circle:
+    deadlock at 1.5 us, with 0 messages (0 B) delivered: 14 packets wait; these channels wait for each other in a circle:
       node 0 -> node 1
       node 1 -> node 2
       node 2 -> node 3

@@ -27,8 +27,9 @@ header is a part). Open MPI and MPICH over UCX: the environment variable `UCX_RN
 receive earlier (A001), or send the message in pieces.
 
 When it is wrong. Eager messages take room at receivers that are late, and are copied once more there; a library has its limit for that.
-`node.loggps.eager-buffer` simulates the room. Overheads a byte are those of short messages beyond the old limit; that they hold
-for longer ones is an assumption.
+`node.loggps.eager-buffer` simulates the room: a message that finds none waits for its receiver like one above S. Where it is given, such
+messages are among those reported, and more room helps them, not a higher limit. Overheads a byte are those of short messages beyond
+the old limit; that they hold for longer ones is an assumption.
 
 Source: LogGPS, section 3 (S and synchronous messages).
 ",

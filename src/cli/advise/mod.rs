@@ -134,7 +134,8 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     let base = match Base::new(&judge, keeps) {
         Ok(base) => base,
         Err(replayed) if replayed.report.status == Status::Deadlocked => {
-            complain(deadlock::describe(&replay::blocked(replayed.stuck), "operation").trim_end());
+            let stopped = replayed.report.stopped;
+            complain(deadlock::describe(&replay::blocked(replayed.stuck), "operation", stopped).trim_end());
             return Ok(Outcome::End(End::Deadlocked));
         }
         Err(_) => return Ok(Outcome::End(End::Interrupted)),

@@ -69,7 +69,7 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
         TableFormat::Csv => print_with(|w| csv::whatif(&report, w))?,
     }
     if report.status == Status::Deadlocked {
-        complain(deadlock::describe(&replay::blocked(stuck), "operation").trim_end());
+        complain(deadlock::describe(&replay::blocked(stuck), "operation", report.stopped).trim_end());
         return Ok(End::Deadlocked);
     }
     Ok(if report.complete { End::Done } else { End::Interrupted })

@@ -13,7 +13,7 @@ const NOTHING: f64 = 1e-10;
 /// Where Huber's weights begin to fall, in standard deviations: 95 % efficient where errors are normal.
 const HUBER: f64 = 1.345;
 /// Standard deviations on each side of an interval that holds in 19 of 20 cases.
-const WIDTH: f64 = 1.96;
+pub(super) const WIDTH: f64 = 1.96;
 
 type Matrix = [[f64; COUNT]; COUNT];
 

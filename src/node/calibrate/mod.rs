@@ -12,12 +12,15 @@
 //! | slope above S | 2 (Osl + Orl + Gl) | 2 Osl + Orl + Gl |
 //!
 //! Oss and Ors only ever come as a sum: to tell them apart, the time of a blocking send, `o + k Oss`, is measured too.
+//! The gap g between two messages is seen only where messages follow each other faster than that: in the time between two messages of
+//! a long train (`interval`), where it is longer than a message takes at either end and on the network.
 //! The lines are not fitted one by one: all measurements are fitted at once, so that every one of them counts
 //! for every parameter in it, and what the measurements cannot tell is known and said instead of guessed.
 //!
 //! Source: Ino, Fujimoto, Hagihara: LogGPS, sections 4.1 and 4.2, table 6 and figure 5.
 
 mod fit;
+mod gap;
 mod model;
 mod samples;
 mod thresholds;
@@ -102,6 +105,11 @@ impl Point {
 pub struct Calibration {
     /// The eight parameters.
     pub parameters: Vec<Estimate>,
+    /// g; none where messages never follow each other closely enough for it to be seen.
+    pub g: Estimate,
+    /// Where trains of messages were measured but g is not seen: it is no more than this \[ns\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub g_at_most: Option<f64>,
     /// Sums that are known although not all their parameters are.
     pub sums: Vec<Estimate>,
     /// s; none if every measured message is short.
@@ -148,7 +156,9 @@ pub fn calibrate(samples: &[Sample], options: &Options) -> Result<Calibration, D
         let message = format!("s ({short}) is larger than S ({sync})");
         return Err(Diagnostic::new("wrong-value", message).help("s may be as large as S; then no message is eager"));
     }
-    let points = samples::reduce(samples, options.percentile);
+    let (trains, others): (Vec<Sample>, Vec<Sample>) =
+        samples.iter().copied().partition(|sample| sample.call == Measured::Interval);
+    let points = samples::reduce(&others, options.percentile);
     let mut lengths: Vec<u64> = points.iter().map(|sample| sample.bytes).collect();
     lengths.sort_unstable();
     lengths.dedup();
@@ -160,7 +170,9 @@ pub fn calibrate(samples: &[Sample], options: &Options) -> Result<Calibration, D
         ));
     }
     let (setting, fit) = thresholds::find(&points, &lengths, options);
-    Ok(report(samples.len(), &points, &lengths, options, setting, &fit))
+    let mut found = report(samples.len(), &points, &lengths, options, setting, &fit);
+    (found.g, found.g_at_most) = gap::find(&trains, &setting, &fit, options.percentile, found.median_residual);
+    Ok(found)
 }
 
 fn report(
@@ -211,6 +223,8 @@ fn report(
     };
     Calibration {
         parameters,
+        g: Estimate { name: "g".to_owned(), unit: "ns", value: None, error: None },
+        g_at_most: None,
         sums,
         s: threshold(setting.short, options.short),
         sync: threshold(setting.sync, options.sync),
@@ -280,6 +294,9 @@ impl Calibration {
                 "{} = \"{value:.digits$} {}\"  # +- {error:.digits$} {}\n",
                 parameter.name, parameter.unit, parameter.unit
             );
+        }
+        if let Estimate { value: Some(g), error: Some(error), .. } = self.g {
+            text += &format!("g = \"{g:.1} ns\"  # +- {error:.1} ns\n");
         }
         let sync = self.sync?.bytes;
         let short = self.s.map_or(sync, |short| short.bytes.min(sync));

@@ -8,9 +8,9 @@ use super::samples::Sample;
 pub(super) const COUNT: usize = 8;
 
 const L: usize = 0;
-const O: usize = 1;
-const OSS: usize = 2;
-const ORS: usize = 3;
+pub(super) const O: usize = 1;
+pub(super) const OSS: usize = 2;
+pub(super) const ORS: usize = 3;
 const GS: usize = 4;
 const OSL: usize = 5;
 const ORL: usize = 6;
@@ -24,6 +24,9 @@ pub enum Measured {
     RoundTrip,
     /// A blocking send whose receive has been posted.
     Send,
+    /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does nothing but
+    /// receive.
+    Interval,
 }
 
 /// The thresholds \[B\].
@@ -81,6 +84,8 @@ pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
     let handshake = of(&[(O, 2.0), (L, 1.0)]);
     let waits = sample.bytes > setting.sync;
     match sample.call {
+        // Not a sum of parameters but the largest of some, see `gap`; o is in all of them.
+        Measured::Interval => Row { factors: of(&[(O, 1.0)]), rest: 0.0 },
         Measured::Send if waits => Row { factors: plus(send, handshake, 2.0), rest: 0.0 },
         Measured::Send => Row { factors: send, rest: 0.0 },
         Measured::RoundTrip => {
@@ -98,6 +103,13 @@ pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
             }
         }
     }
+}
+
+/// What keeps the messages of a train apart without g: the sender, the network or the receiver, whichever takes longest \[ps\].
+pub(super) fn apart(setting: &Setting, bytes: u64, values: &[f64; COUNT]) -> f64 {
+    let (send, network, receive) = pieces(setting, bytes);
+    let wire = value(&network, values) - values[L];
+    value(&send, values).max(wire).max(value(&receive, values))
 }
 
 fn value(sum: &Sum, values: &[f64; COUNT]) -> f64 {

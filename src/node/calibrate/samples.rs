@@ -21,8 +21,8 @@ pub struct Sample {
 const COLUMNS: [Column; 4] =
     [Column::required("bytes"), Column::required("time"), Column::optional("work"), Column::optional("call")];
 
-/// Reads a table of measurements: `bytes,work,time,call`, of which `work` (else 0) and `call` (`round-trip`, `send`;
-/// else a round trip) may be missing.
+/// Reads a table of measurements: `bytes,work,time,call`, of which `work` (else 0) and `call` (`round-trip`, `send`,
+/// `interval`; else a round trip) may be missing.
 ///
 /// # Errors
 /// All mistakes, each with its place.
@@ -34,10 +34,14 @@ pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
         let call = match row.bytes(3) {
             b"" | b"round-trip" => Some(Measured::RoundTrip),
             b"send" => Some(Measured::Send),
+            b"interval" => Some(Measured::Interval),
             other => {
                 let message = format!("unknown call \"{}\"", String::from_utf8_lossy(other));
                 let diagnostic = Diagnostic::new("unknown-call", message);
-                row.mistake(3, diagnostic.label("`round-trip` or `send`").help("leave it empty for a round trip"));
+                row.mistake(
+                    3,
+                    diagnostic.label("`round-trip`, `send` or `interval`").help("leave it empty for a round trip"),
+                );
                 None
             }
         };

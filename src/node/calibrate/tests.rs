@@ -187,3 +187,42 @@ fn mistakes_in_a_table_are_found_where_they_are() {
     let places: Vec<_> = mistakes.iter().map(|m| m.place(&sources).map(|place| (place.line, place.column))).collect();
     assert_eq!(places, [Some((3, 5)), Some((4, 9)), Some((5, 4)), Some((5, 11))], "{mistakes:?}");
 }
+
+/// Trains of messages, each so far from the next as this g and the published parameters keep them.
+fn trains(g: f64, repeat: u32, mut noise: impl FnMut() -> f64) -> Vec<Sample> {
+    let mut samples = measurements(repeat, || 1.0);
+    for _ in 0..repeat {
+        for bytes in [0, 1, 100, 512, 1024, 8191] {
+            let time = g.max(model::apart(&THRESHOLDS, bytes, &MYRINET)) * noise();
+            let call = Measured::Interval;
+            samples.push(Sample { call, bytes, work: Time::ZERO, time: Time::from_ps(time) });
+        }
+    }
+    samples
+}
+
+#[test]
+fn g_is_found_where_messages_follow_each_other_faster_and_is_not_identifiable_where_they_do_not() {
+    // With the thresholds given, for they are not what is looked for here.
+    let options = Options { short: Some(Bytes(8191)), sync: Some(Bytes(16_383)), ..Options::default() };
+    // 10 us: more than a message of up to 512 bytes takes anywhere, less than one of 1,024 on the network.
+    let found = calibrate(&trains(10_000e3, 1, || 1.0), &options).unwrap();
+    assert!((found.g.value.unwrap() - 10_000.0).abs() < 1e-6 && found.g_at_most.is_none(), "{:?}", found.g);
+    assert!(found.machine("x").unwrap().contains("\ng = \"10000.0 ns\""));
+    let mut stream = Stream::new(1, "trains");
+    let found = calibrate(&trains(10_000e3, 20, || normal(&mut stream, 0.02)), &options).unwrap();
+    let (value, error) = (found.g.value.unwrap(), found.g.error.unwrap());
+    assert!((value - 10_000.0).abs() < 1.5 * error && error < 100.0, "{value} +- {error}");
+    // 5 us: less than o, which is at either end of every message.
+    let found = calibrate(&trains(5_000e3, 1, || 1.0), &options).unwrap();
+    assert_eq!((found.g.value, found.g_at_most.map(f64::round)), (None, Some(6730.0)));
+    assert!(!found.machine("x").unwrap().contains("\ng = "));
+    // Without trains nothing is known of it; with them, nothing else changes.
+    let without = calibrate(&measurements(1, || 1.0), &options).unwrap();
+    assert_eq!((without.g.value, without.g_at_most), (None, None));
+    assert_eq!(without.parameters, found.parameters);
+    // Without sends only the sum of Oss and Ors is known: short messages show g all the same.
+    let no_sends: Vec<Sample> =
+        trains(10_000e3, 1, || 1.0).into_iter().filter(|sample| sample.call != Measured::Send).collect();
+    assert!((calibrate(&no_sends, &options).unwrap().g.value.unwrap() - 10_000.0).abs() < 1e-6);
+}

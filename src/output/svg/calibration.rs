@@ -74,6 +74,7 @@ fn series(found: &Calibration) -> Vec<Series> {
     groups
         .map(|group| {
             let name = match (group[0].call, group[0].work_s) {
+                (Measured::Interval, _) => "interval".to_owned(),
                 (Measured::Send, _) => "blocking send".to_owned(),
                 (Measured::RoundTrip, 0.0) => "round trip without work".to_owned(),
                 (Measured::RoundTrip, work) => format!("round trip with {} of work", Time::from_seconds(work)),

@@ -12,6 +12,7 @@ pub fn calibration(title: &str, found: &Calibration) -> String {
     for estimate in found.parameters.iter().chain(&found.sums) {
         grid.row(row(estimate));
     }
+    grid.row(gap_row(found));
     for (name, threshold) in [("s", found.s), ("S", found.sync)] {
         grid.row(threshold_row(name, threshold));
     }
@@ -38,6 +39,17 @@ fn row(estimate: &Estimate) -> [String; 5] {
         }
         _ => [name, "-".into(), "-".into(), estimate.unit.into(), "not identifiable".into()],
     }
+}
+
+fn gap_row(found: &Calibration) -> [String; 5] {
+    let mut cells = row(&found.g);
+    if found.g.value.is_none() {
+        cells[4] = match found.g_at_most {
+            Some(most) => format!("not identifiable: inside what a message takes, at most {most:.1}"),
+            None => "not identifiable: no `interval` was measured".to_owned(),
+        };
+    }
+    cells
 }
 
 fn threshold_row(name: &str, threshold: Option<Threshold>) -> [String; 5] {

@@ -70,7 +70,9 @@ fn common_bounds(rows: &[ComparisonRow]) -> Option<Bounds> {
 
 fn bounds_of(bounds: Bounds) -> String {
     let bisection = bounds.bisection_s.map(|bound| format!(", bisection {}", seconds(bound))).unwrap_or_default();
-    format!("injection {}, busiest link {}{bisection}", seconds(bounds.injection_s), seconds(bounds.busiest_link_s))
+    let path = bounds.path_s.map(|bound| format!(", critical path {}", seconds(bound))).unwrap_or_default();
+    let (injection, busiest) = (seconds(bounds.injection_s), seconds(bounds.busiest_link_s));
+    format!("injection {injection}, busiest link {busiest}{bisection}{path}")
 }
 
 fn grid(rows: &[ComparisonRow]) -> Grid {

@@ -101,8 +101,13 @@ fn remarks(report: &MasterSlaveReport) -> Vec<String> {
         }
         None => {}
     }
+    if let Some(workers) = report.master_busy_workers {
+        lines.push(format!("the master is busy for 99 % of the time or more from {workers} workers on"));
+    }
     if let Some(workers) = report.master_bound_workers {
-        lines.push(format!("the master is busy all the time from {workers} workers on (in the mean, as equal ones)"));
+        lines.push(format!(
+            "estimate in closed form: {workers} equal workers keep the master busy, but for start and end"
+        ));
     }
     lines
 }

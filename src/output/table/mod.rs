@@ -15,7 +15,8 @@ mod run;
 mod tests;
 mod whatif;
 
-use crate::report::Rate;
+use crate::report::{Rate, Status, Stopped};
+use crate::units::Bytes;
 
 pub use benchmark::{benchmark, benchmark_markdown, loads};
 pub use calibration::calibration;
@@ -28,6 +29,23 @@ pub use program::{program, variation};
 pub use replay::replay;
 pub use run::run;
 pub use whatif::whatif;
+
+/// That a report is of a part of a run, and from when on nothing moved; nothing of a complete one.
+fn early(status: Status, stopped: Option<Stopped>) -> Option<String> {
+    let early = match status {
+        Status::Complete => return None,
+        Status::Interrupted => "INTERRUPTED",
+        Status::Deadlocked => "DEADLOCKED",
+    };
+    let at = stopped.map_or_else(String::new, |stopped| format!(" at {}", seconds(stopped.at_s)));
+    Some(format!("{early}{at}: this is what had happened by then"))
+}
+
+/// What a run that was stopped or came to a standstill had delivered: `3 messages (300 B)`.
+pub fn delivered(stopped: &Stopped) -> String {
+    let of = if stopped.messages == 1 { "message" } else { "messages" };
+    format!("{} {of} ({})", grouped(stopped.messages), Bytes(stopped.bytes))
+}
 
 /// The rates of the messages of a first step, in the order given, and how they spread.
 pub fn rates(title: &str, rates: &[Rate]) -> String {

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use super::figures::{Scale, grouped, percent, seconds};
-use super::{Grid, printable};
-use crate::report::Status;
+use super::{Grid, early, printable};
 use crate::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
 use crate::units::Bytes;
 
@@ -18,22 +17,20 @@ pub fn replay(report: &ReplayReport) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", printable(&report.program));
     let _ = writeln!(text, "nodes {}; network: {}", report.node, printable(&report.network));
-    let early = match report.status {
-        Status::Complete => None,
-        Status::Interrupted => Some("INTERRUPTED"),
-        Status::Deadlocked => Some("DEADLOCKED"),
-    };
-    if let Some(early) = early {
-        let _ = writeln!(text, "{early} at {}: this is what had happened by then", seconds(report.makespan_s));
+    if let Some(early) = early(report.status, report.stopped) {
+        let _ = writeln!(text, "{early}");
     }
     text.push('\n');
-    let mut lines = match report.chosen() {
-        None => vec![("predicted", seconds(report.makespan_s))],
-        Some(region) => vec![
-            ("predicted", format!("{}, region {}", seconds(region.time_s), printable(&region.name))),
-            ("whole run", seconds(report.makespan_s)),
-        ],
-    };
+    let mut lines = Vec::new();
+    if report.stopped.is_none() {
+        match report.chosen() {
+            None => lines.push(("predicted", seconds(report.makespan_s))),
+            Some(region) => {
+                let time = format!("{}, region {}", seconds(region.time_s), printable(&region.name));
+                lines.extend([("predicted", time), ("whole run", seconds(report.makespan_s))]);
+            }
+        }
+    }
     if let Some(prediction) = &report.prediction {
         lines.extend(self::prediction(prediction));
     }
@@ -50,7 +47,10 @@ pub fn replay(report: &ReplayReport) -> String {
     if let (Some(measured), Some(error)) = (report.measured_s, report.error) {
         lines.push(("measured", format!("{} (predicted {:+.1} %)", seconds(measured), error * 100.0)));
     }
-    lines.push(("messages", format!("{}, {}", grouped(report.messages), Bytes(report.bytes))));
+    lines.push((
+        if report.stopped.is_some() { "delivered" } else { "messages" },
+        format!("{}, {}", grouped(report.messages), Bytes(report.bytes)),
+    ));
     if report.unreceived > 0 {
         lines.push(("unreceived", format!("{}: messages that nobody asked for", grouped(report.unreceived))));
     }

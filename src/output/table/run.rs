@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::figures::{Scale, bandwidth, fixed, grouped, percent, seconds};
-use super::{Grid, printable};
+use super::{Grid, early, printable};
 use crate::report::{LinkUse, Report, Status};
 use crate::units::Bytes;
 
@@ -21,14 +21,8 @@ pub fn run(report: &Report) -> String {
     if let Some(choices) = choices(&report.scenario) {
         let _ = writeln!(text, "{}", printable(&choices));
     }
-    match report.status {
-        Status::Complete => {}
-        Status::Interrupted => {
-            let _ = writeln!(text, "INTERRUPTED at {}: this is what had happened by then", seconds(report.makespan_s));
-        }
-        Status::Deadlocked => {
-            let _ = writeln!(text, "DEADLOCKED at {}: this is what had happened by then", seconds(report.makespan_s));
-        }
+    if let Some(early) = early(report.status, report.stopped) {
+        let _ = writeln!(text, "{early}");
     }
     text.push('\n');
     for (name, value) in figures(report) {
@@ -61,6 +55,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ("injection", Some(report.bounds.injection_s)),
         ("busiest link", Some(report.bounds.busiest_link_s)),
         ("bisection", report.bounds.bisection_s),
+        ("critical path", report.bounds.path_s),
     ];
     for (i, (name, bound)) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))).enumerate() {
         let value = format!("{name:<14}{:<10}", seconds(bound));

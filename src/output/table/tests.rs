@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::report::{
     Bounds, COMPARISON_SCHEMA, Comparison, ComparisonRow, LinkUse, Meta, Rate, Report, Rounds, SCHEMA, SeedStatistics,
-    Status,
+    Status, Stopped,
 };
 
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
@@ -43,11 +43,12 @@ fn report() -> Report {
         bytes: 238_809_600_000,
         bandwidth_bps: 3.456e12,
         bandwidth_per_node_bps: 1e9,
-        bounds: Bounds { injection_s: 0.0691, busiest_link_s: 0.0691, bisection_s: Some(0.03456) },
+        bounds: Bounds { injection_s: 0.0691, busiest_link_s: 0.0691, bisection_s: Some(0.03456), path_s: None },
         ratio_to_bound: 1.0,
         contention: 1.0,
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
         rounds: None,
+        stopped: None,
         seeds: None,
         fingerprint: "f3a1".into(),
         gridlock: None,
@@ -112,7 +113,8 @@ fn a_run_over_seeds_with_redistribution_and_contention_says_so() {
 
 #[test]
 fn a_partial_run_is_marked_and_not_held_against_the_bounds_of_the_whole() {
-    let text = run(&Report { status: Status::Interrupted, makespan_s: 0.012, ..report() });
+    let stopped = Stopped { at_s: 0.012, messages: 1, bytes: 8 };
+    let text = run(&Report { status: Status::Interrupted, stopped: Some(stopped), ..report() });
     assert!(text.contains("INTERRUPTED at 12 ms"), "{text}");
     assert!(!text.contains("times this"), "{text}");
 }
@@ -147,7 +149,7 @@ fn row(placement: &str, pattern: &str, makespans: &[f64], best: f64) -> Comparis
         pattern: pattern.into(),
         messages: 2862,
         bytes: 57_240_000,
-        bounds: Bounds { injection_s: 0.00106, busiest_link_s: 0.0012, bisection_s: None },
+        bounds: Bounds { injection_s: 0.00106, busiest_link_s: 0.0012, bisection_s: None, path_s: None },
         ratio_to_bound: makespan.mean_s / 0.0012,
         ratio_to_best: makespan.mean_s / best,
         makespan,
@@ -245,7 +247,7 @@ fn patterns_that_are_equally_fast_share_the_first_place() {
 
 #[test]
 fn bounds_that_differ_have_a_column_and_common_ones_a_line() {
-    let own = Bounds { injection_s: 0.5, busiest_link_s: 0.7, bisection_s: None };
+    let own = Bounds { injection_s: 0.5, busiest_link_s: 0.7, bisection_s: None, path_s: None };
     let rows = vec![row("x", "a", &[1.0], 1.0), ComparisonRow { bounds: own, ..row("x", "b", &[1.032], 1.0) }];
     let text = super::comparison(&compared(rows));
     assert!(text.contains("bound [s]") && text.contains("  0.700") && !text.contains("bounds:"), "{text}");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::figures::{Scale, fixed, seconds};
-use super::{Grid, printable};
+use super::{Grid, delivered, early, printable};
 use crate::report::Status;
 use crate::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 
@@ -19,13 +19,16 @@ pub fn whatif(report: &WhatIfReport) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}", printable(&report.program));
     let _ = writeln!(text, "nodes {}; network: {}\n", report.node, printable(&report.network));
-    let early = match report.status {
-        Status::Deadlocked => Some("DEADLOCKED: the program does not end with nothing changed; nothing else is tried"),
-        _ if !report.complete => Some("INTERRUPTED: replays are missing"),
-        _ => None,
-    };
-    if let Some(early) = early {
-        let _ = writeln!(text, "{early}");
+    match early(report.status, report.stopped) {
+        Some(early) if report.status == Status::Deadlocked => {
+            let _ = writeln!(text, "{early}");
+            if let Some(stopped) = &report.stopped {
+                let _ = writeln!(text, "delivered      {}", delivered(stopped));
+            }
+            text.push_str("the program does not end with nothing changed; nothing else is tried\n");
+        }
+        _ if !report.complete => text.push_str("INTERRUPTED: replays are missing\n"),
+        _ => {}
     }
     if report.status != Status::Complete {
         return text;
@@ -70,7 +73,8 @@ fn tornado(report: &WhatIfReport) -> String {
     let mut text = grid.to_text();
     for varied in &report.varied {
         for point in &varied.points {
-            if let Some(failed) = &point.failed {
+            if point.failed.is_some() {
+                let failed = failed(point);
                 let _ = write!(text, "\n{} = {}: {failed}", printable(&varied.parameter), printable(&point.value));
             }
         }
@@ -85,14 +89,21 @@ fn values(varied: &Sensitivity, report: &WhatIfReport) -> String {
     let scale = scale(report);
     let mut grid = Grid::new().number("value").number(format!("time [{}]", scale.unit)).number("change").text("");
     for point in &varied.points {
-        let failed = point.failed.clone().unwrap_or_default();
-        grid.row([printable(&point.value).to_string(), time(point, scale), percent(point.change), failed]);
+        let remarks = [point.note.clone().unwrap_or_default(), failed(point)];
+        let remarks = remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("; ");
+        grid.row([printable(&point.value).to_string(), time(point, scale), percent(point.change), remarks]);
     }
     let mut text = grid.to_text();
     if varied.elasticity.is_some() {
         let _ = writeln!(text, "elasticity {}", exponent(varied.elasticity));
     }
     text
+}
+
+/// Why there is no time, and from when on nothing moved.
+fn failed(point: &WhatIfPoint) -> String {
+    let reason = point.failed.clone().unwrap_or_default();
+    point.stopped.map_or(reason.clone(), |stopped| format!("{reason} at {}", seconds(stopped.at_s)))
 }
 
 /// One unit for all times.

@@ -125,15 +125,17 @@ pub fn play<'a>(
         run.enter_ready();
     }
     let mut interrupted = false;
+    let mut last = Time::ZERO;
     while let Some(entry) = run.heap.pop() {
         run.happens(entry);
+        last = entry.time();
         run.events += 1;
         if run.events.is_multiple_of(EVENTS_PER_LOOK) && !go_on(entry.time(), run.delivered) {
             interrupted = true;
             break;
         }
     }
-    run.played(interrupted)
+    run.played(interrupted, last)
 }
 
 /// Sends come before receives before calculations.
@@ -457,7 +459,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn played(mut self, interrupted: bool) -> Played {
+    fn played(mut self, interrupted: bool, last: Time) -> Played {
         for (times, cpus) in self.times.iter_mut().zip(self.cpu.chunks_exact(self.lanes.0)) {
             times.end = cpus.iter().copied().max().unwrap_or_default();
         }
@@ -469,6 +471,7 @@ impl<'a> Run<'a> {
         let stuck = if interrupted || self.left == 0 { Vec::new() } else { self.stuck() };
         Played {
             unreceived: self.mailboxes.iter().map(|mailbox| mailbox.unexpected() as u64).sum(),
+            last: self.times.iter().map(|times| times.end).fold(last, Time::max),
             ranks: self.times,
             messages: self.delivered,
             bytes: self.bytes,

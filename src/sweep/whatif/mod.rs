@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::{Control, SweepProgress};
 use crate::diagnostic::Invalid;
 use crate::engine::{Progress, Watch};
+use crate::node::NodeSpec;
 use crate::player::Stuck;
 use crate::report::replay::ReplayReport;
 use crate::report::whatif::{Limits, SCHEMA, Sensitivity, WhatIfPoint, WhatIfReport, elasticity};
@@ -114,7 +115,11 @@ impl WhatIf {
                 .with_max_len(1)
                 .map(|((_, trial), refused)| match refused {
                     Some(refused) => Ok(Some((failed(trial, refused), 0))),
-                    None => Ok(point(trial, &play(&self.changed(trial)?).report, base.asked_s())),
+                    None => {
+                        let point = point(trial, &play(&self.changed(trial)?).report, base.asked_s());
+                        let note = self.follows(trial).map(|(note, _)| note);
+                        Ok(point.map(|(point, events)| (WhatIfPoint { note, ..point }, events)))
+                    }
                 })
                 .collect::<Vec<Result<Option<(WhatIfPoint, u64)>, Invalid>>>();
             varied = self.varied.iter().map(named).collect();
@@ -146,6 +151,7 @@ impl WhatIf {
             node: base.node,
             network: base.network,
             status: base.status,
+            stopped: base.stopped,
             makespan_s,
             measured_s,
             region: base.region,
@@ -182,6 +188,17 @@ impl WhatIf {
         refused.collect()
     }
 
+    /// What changes with a parameter because it would not go with it otherwise: the longest message that is one packet is none above S, so
+    /// s follows S down. For people, and as an assignment.
+    fn follows(&self, trial: &Trial) -> Option<(String, String)> {
+        let Change::Set(assignment) = &trial.change else { return None };
+        let value = assignment.strip_prefix("node.loggps.S=")?;
+        let NodeSpec::Loggps(spec) = &self.base.node else { return None };
+        let short = spec.s.as_ref()?.0 as f64;
+        let below = Amount::read(value)?.raw() < short;
+        below.then(|| (format!("s = {} too", trial.value), format!("node.loggps.s={value}")))
+    }
+
     /// What is played with this change.
     fn changed(&self, trial: &Trial) -> Result<Replay, Invalid> {
         match &trial.change {
@@ -191,7 +208,10 @@ impl WhatIf {
                 Ok(replay)
             }
             Change::Set(assignment) => {
-                let loader = self.loader.clone().set("--vary", assignment);
+                let mut loader = self.loader.clone().set("--vary", assignment);
+                if let Some((_, follows)) = self.follows(trial) {
+                    loader = loader.set("--vary", &follows);
+                }
                 let replay =
                     loader.load_replay(Arc::clone(&self.base.program), &self.base.name, self.base.cpu_speed)?;
                 Ok(replay.with_region(self.base.region))
@@ -210,7 +230,7 @@ fn point(trial: &Trial, report: &ReplayReport, unchanged_s: f64) -> Option<(What
     let time_s = report.asked_s();
     let point = match report.status {
         Status::Interrupted => return None,
-        Status::Deadlocked => failed(trial, "deadlocks".to_owned()),
+        Status::Deadlocked => WhatIfPoint { stopped: report.stopped, ..failed(trial, "deadlocks".to_owned()) },
         Status::Complete => WhatIfPoint {
             time_s: Some(time_s),
             change: (unchanged_s > 0.0).then(|| time_s / unchanged_s - 1.0),
@@ -223,7 +243,7 @@ fn point(trial: &Trial, report: &ReplayReport, unchanged_s: f64) -> Option<(What
 
 fn failed(trial: &Trial, reason: String) -> WhatIfPoint {
     let (value, number) = (trial.value.clone(), trial.number);
-    WhatIfPoint { value, number, time_s: None, change: None, failed: Some(reason) }
+    WhatIfPoint { value, number, time_s: None, change: None, stopped: None, failed: Some(reason), note: None }
 }
 
 /// The first of the mistakes.

@@ -285,8 +285,9 @@ impl Switching for FairQueues {
         }
     }
 
-    fn gridlock(&self, _net: &Net) -> Option<Gridlock> {
+    fn gridlock(&self, net: &Net) -> Option<Gridlock> {
         // A message waits for room that only its own packets take, and those in front can go: none waits for ever.
-        (self.under_way > 0).then(|| Gridlock { packets: self.under_way, cycle: Vec::new() })
+        let at = net.clock.time(net.now);
+        (self.under_way > 0).then(|| Gridlock { at, packets: self.under_way, cycle: Vec::new() })
     }
 }

@@ -566,6 +566,7 @@ impl Switching for InputQueues {
         if packets == 0 {
             return None;
         }
+        let at_last = net.clock.time(net.now);
         // From any buffer that holds a packet on to the one it waits for, until one comes again.
         let start = (0..self.ports.len() as u32).find(|&port| self.waits_for(net, port).is_some());
         let mut seen: Vec<(u32, Channel)> = Vec::new();
@@ -573,11 +574,11 @@ impl Switching for InputQueues {
         while let Some((port, (channel, next))) = at.and_then(|port| Some((port, self.waits_for(net, port)?))) {
             if let Some(first) = seen.iter().position(|(known, _)| *known == port) {
                 let cycle = seen[first..].iter().map(|(_, channel)| *channel).collect();
-                return Some(Gridlock { packets, cycle });
+                return Some(Gridlock { at: at_last, packets, cycle });
             }
             seen.push((port, channel));
             at = Some(next);
         }
-        Some(Gridlock { packets, cycle: Vec::new() })
+        Some(Gridlock { at: at_last, packets, cycle: Vec::new() })
     }
 }

@@ -192,9 +192,9 @@ impl Switching for OutputQueues {
         Ticks { busy: port.busy, peak_queue: port.peak & !SENDING, queue_time, blocked: 0 }
     }
 
-    fn gridlock(&self, _net: &Net) -> Option<Gridlock> {
+    fn gridlock(&self, net: &Net) -> Option<Gridlock> {
         // Queues never refuse a packet: whoever waits for a link is served.
         let packets = self.packets.count + self.trains.count;
-        (packets > 0).then(|| Gridlock { packets, cycle: Vec::new() })
+        (packets > 0).then(|| Gridlock { at: net.clock.time(net.now), packets, cycle: Vec::new() })
     }
 }

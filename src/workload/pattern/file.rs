@@ -132,6 +132,10 @@ impl Pattern for FilePattern {
         Needs { steps: false, messages: !self.after.is_empty() }
     }
 
+    fn delays(&self) -> bool {
+        self.delays.iter().any(|&delay| delay > 0.0)
+    }
+
     fn message(&self, rank: RankId, index: u32) -> Message {
         let i = (self.starts[rank.0 as usize] + index) as usize;
         let after = match self.after_starts.get(i..i + 2) {

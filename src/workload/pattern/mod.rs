@@ -142,6 +142,11 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         destinations.extend((0..self.ranks()).map(|rank| self.message(RankId(rank), step).dst));
     }
 
+    /// Whether any of its messages has a delay.
+    fn delays(&self) -> bool {
+        false
+    }
+
     /// What the message carries; empty where the pattern moves data without meaning (permutations, random traffic).
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
         let _ = (rank, index);

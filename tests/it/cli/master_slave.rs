@@ -68,7 +68,7 @@ workers  time [us]  efficiency  master busy  workers busy  waiting, mean  most  
 ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
       2    510.000      36.6 %       35.3 %        39.2 %           0.04     1     13.7 %     306.667  workers
 
-the master is busy all the time from 5 workers on (in the mean, as equal ones)
+estimate in closed form: 5 equal workers keep the master busy, but for start and end
 
 "#]]);
 }

@@ -68,6 +68,31 @@ fn a_deadlock_names_ranks_operations_and_lines() {
 }
 
 #[test]
+fn a_deadlock_says_when_nothing_moved_any_more_and_what_was_delivered() {
+    let goal = "num_ranks 2\nrank 0 {\nc: calc 1000\ns: send 8b to 1 tag 3\nr: recv 8b from 1 tag 1\ns requires c\nr requires s\n}\n\
+                rank 1 {\nq: recv 8b from 0 tag 3\nr: recv 8b from 0 tag 2\nr requires q\n}\n";
+    let desk = Desk::new().file("x.goal", goal);
+    let on = ["-m myrinet", "-m loggopsim", "--node ideal -t torus-4x4", "-m myrinet -t torus-4x4"];
+    let mut times = Vec::new();
+    for on in on {
+        let assert = desk.hayase(&format!("replay x.goal {on} -q --format json")).assert().code(3);
+        let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+        assert_eq!((&report["stopped"]["messages"], &report["stopped"]["bytes"]), (&1.into(), &8.into()), "{on}");
+        times.push(report["stopped"]["at_s"].as_f64().unwrap() * 1e6);
+        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(stderr.contains("us, with 1 message (8 B) delivered: 2 ranks wait for what never comes"), "{stderr}");
+    }
+    // 1 us, o + 8 Oss + L + 8 Gs + o + 8 Ors on Myrinet; 2 o + L + 7 G of LogGOPSim and 1 us, and more on a fabric than without.
+    assert!((times[0] - 15.509_28).abs() < 1e-6, "{times:?}");
+    assert!((times[1] - (1.0 + 5.5 + 0.042)).abs() < 1e-6, "{times:?}");
+    assert!(times[2] > 1.0 && times[3] > times[2] + 13.46, "{times:?}");
+    let stdout = desk.hayase("replay x.goal -m myrinet -q").assert().code(3).get_output().stdout.clone();
+    let stdout = String::from_utf8(stdout).unwrap();
+    assert!(stdout.contains("DEADLOCKED at 15.51 us: ") && stdout.contains("delivered "), "{stdout}");
+    assert!(!stdout.contains("predicted"), "{stdout}");
+}
+
+#[test]
 fn files_that_are_asked_for_are_written() {
     let desk = Desk::new().file("x.goal", GOAL);
     desk.hayase("replay x.goal -m myrinet -o r.json -o ranks.csv -o activities.csv -q").assert().success();

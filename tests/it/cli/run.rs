@@ -159,8 +159,9 @@ fn a_deadlock_names_who_waits_for_whom_and_has_an_exit_code_of_its_own() {
     let assert = desk.hayase("run -t fabric.toml -p m.csv -q -o r.json -o messages.csv --format json").assert().code(3);
     let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
     assert_eq!((&report["status"], &report["messages"]), (&"deadlocked".into(), &1.into()));
+    assert_eq!(report["stopped"], serde_json::json!({ "at_s": report["makespan_s"], "messages": 1, "bytes": 100 }));
     assert.stderr_eq(str![[r#"
-deadlock: 3 ranks wait for what never comes
+deadlock at [..]s, with 1 message (100 B) delivered: 3 ranks wait for what never comes
 
 rank  next message  waits for
 ───────────────────────────────────────
@@ -253,4 +254,32 @@ fn a_full_disk_is_a_failure_with_a_reason() {
         (output.status.code(), stderr.as_str()),
         (Some(1), "error: cannot write to standard output: no space left on device\n")
     );
+}
+
+#[test]
+fn bounds_know_latencies_and_delays() {
+    // 2 (P - 1) steps of 2 us each: a ring has a chain of them, and nothing shares a link.
+    let ring = "topology.torus = { dims = [16], bandwidth = \"1 GB/s\", latency = \"2 us\", host-link = false }\n\
+                workload.allreduce = { algorithm = \"ring\", size = \"16 B\" }\n";
+    let desk = Desk::new().file("ring.toml", ring).file("fabric.toml", FABRIC);
+    let report = |words: &str| -> serde_json::Value {
+        serde_json::from_slice(&desk.hayase(words).assert().success().get_output().stdout).unwrap()
+    };
+    let run = report("run ring.toml -q --format json");
+    let path = run["bounds"]["path_s"].as_f64().unwrap();
+    assert!((path - 30.0 * (2e-6 + 1e-9)).abs() < 1e-15, "{path}");
+    assert!(run["bounds"]["injection_s"].as_f64().unwrap() < path / 300.0);
+    assert!((run["ratio_to_bound"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{run}");
+    let text = desk.hayase("run ring.toml -q").assert().success().get_output().stdout.clone();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("critical path 60.03 us    1.000 times"), "{text}");
+    // A delay counts; where there is neither there is no such bound.
+    let desk = desk.file("m.csv", "src,dst,bytes,delay\n0,1,1000,5 us\n");
+    let of = |words: &str| desk.hayase(words).assert().success().get_output().stdout.clone();
+    let delayed: serde_json::Value =
+        serde_json::from_slice(&of("run -t fabric.toml -p m.csv -q --format json")).unwrap();
+    assert_eq!(delayed["bounds"]["path_s"], delayed["makespan_s"]);
+    let none: serde_json::Value =
+        serde_json::from_slice(&of("run -t fabric.toml -p all-to-all-pairwise -q --format json")).unwrap();
+    assert!(none["bounds"].get("path_s").is_none(), "{none}");
 }

@@ -69,10 +69,27 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn a_value_that_does_not_go_with_the_others_is_told_beside_them() {
-    let report = report("whatif x.goal -m myrinet --vary S=4KiB,16KiB --format json -q");
+    let report = report("whatif x.goal -m myrinet --vary s=32KiB,4KiB --format json -q");
     let points = &report["varied"][0]["points"];
-    assert!(points[0]["failed"].as_str().unwrap().starts_with("s (8.191 KB) is larger than S"));
+    assert!(points[0]["failed"].as_str().unwrap().starts_with("s (32.77 KB) is larger than S"));
     assert!(points[0]["time_s"].is_null() && points[1]["time_s"].is_number());
+}
+
+#[test]
+fn s_follows_the_eager_limit_down_and_the_table_says_so() {
+    let report = report("whatif x.goal -m myrinet --vary S=4KiB..256KiB --format json -q");
+    let points = report["varied"][0]["points"].as_array().unwrap();
+    assert_eq!(points.len(), 7);
+    assert!(points.iter().all(|point| point["time_s"].is_number()), "{points:?}");
+    let notes: Vec<_> = points.iter().map(|point| point["note"].as_str().unwrap_or_default()).collect();
+    assert_eq!(notes, ["s = 4096 B too", "", "", "", "", "", ""]);
+    // As if both had been typed.
+    let both = self::report("whatif x.goal -m myrinet --set node.loggps.s=4KiB --vary S=4KiB --format json -q");
+    assert_eq!(both["varied"][0]["points"][0]["time_s"], points[0]["time_s"]);
+    let desk = Desk::new().file("x.goal", GOAL);
+    let assert = desk.hayase("whatif x.goal -m myrinet --vary S=4KiB..256KiB -q").assert().success();
+    let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    assert!(stdout.contains("s = 4096 B too"), "{stdout}");
 }
 
 #[test]
@@ -95,8 +112,15 @@ fn mistakes_show_their_place_and_what_there_is() {
 
 #[test]
 fn a_program_that_deadlocks_unchanged_says_so() {
-    let goal = "num_ranks 2\nrank 0 {\nr: recv 8b from 1 tag 1\n}\nrank 1 {\nr: recv 8b from 0 tag 2\n}\n";
-    let assert = Desk::new().file("x.goal", goal).hayase("whatif x.goal -m myrinet -q").assert().code(3);
+    let goal = "num_ranks 2\nrank 0 {\nc: calc 1000\ns: send 8b to 1 tag 3\nr: recv 8b from 1 tag 1\ns requires c\nr requires s\n}\n\
+                rank 1 {\nq: recv 8b from 0 tag 3\nr: recv 8b from 0 tag 2\nr requires q\n}\n";
+    let desk = Desk::new().file("x.goal", goal);
+    let assert = desk.hayase("whatif x.goal -m myrinet -q").assert().code(3);
     let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-    assert!(stdout.contains("DEADLOCKED"), "{stdout}");
+    // On Myrinet a calculation of 1 us, then o + 8 Oss + 8 Gs + L for what nobody asks for, and o + 8 Ors for what is taken.
+    assert!(stdout.contains("DEADLOCKED at 15.51 us: "), "{stdout}");
+    assert!(stdout.contains("delivered      1 message (8 B)\n"), "{stdout}");
+    let report = desk.hayase("whatif x.goal -m myrinet -q --format json").assert().code(3).get_output().stdout.clone();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!((&report["stopped"]["messages"], &report["stopped"]["bytes"]), (&1.into(), &8.into()));
 }

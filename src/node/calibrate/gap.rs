@@ -1,0 +1,51 @@
+//! g: the least time between two messages, from trains of them.
+
+use super::Estimate;
+use super::fit::{Fit, WIDTH};
+use super::model::{self, ORS, OSS, Setting};
+use super::samples::{self, Sample};
+
+/// How much longer than what messages take anyway their interval must be, for g to be its reason.
+const CLEARLY: f64 = 1.05;
+
+/// g, if some train shows it, and else what it is at most \[ns\]: its messages are apart by the largest of g and of what a message takes at
+/// the sender, on the network and at the receiver.
+pub(super) fn find(
+    trains: &[Sample],
+    setting: &Setting,
+    fit: &Fit,
+    percentile: f64,
+    residual: f64,
+) -> (Estimate, Option<f64>) {
+    let mut g = Estimate { name: "g".to_owned(), unit: "ns", value: None, error: None };
+    let reduced = samples::reduce(trains, percentile);
+    let least = reduced.iter().map(|train| train.time.ps()).fold(f64::INFINITY, f64::min);
+    let known = fit.sum(&[model::O]).is_some();
+    // Where only the sum of Oss and Ors is known, neither is larger.
+    let mut values = fit.values;
+    if fit.sum(&[OSS]).is_none() {
+        let sum = values[OSS] + values[ORS];
+        (values[OSS], values[ORS]) = (sum, sum);
+    }
+    let shows = |train: &&Sample| known && train.time.ps() > CLEARLY * model::apart(setting, train.bytes, &values);
+    let lengths: Vec<u64> = reduced.iter().filter(shows).map(|train| train.bytes).collect();
+    if lengths.is_empty() {
+        return (g, (!reduced.is_empty()).then_some(least / 1e3));
+    }
+    let of = |samples: &[Sample]| -> Vec<f64> {
+        samples.iter().filter(|train| lengths.contains(&train.bytes)).map(|train| train.time.ps() / 1e3).collect()
+    };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (chosen, all) = (of(&reduced), of(trains));
+    let value = mean(&chosen);
+    let count = all.len() as f64;
+    let centre = mean(&all);
+    let deviation = if all.len() > 1 {
+        (all.iter().map(|one| (one - centre) * (one - centre)).sum::<f64>() / (count - 1.0)).sqrt()
+    } else {
+        // One measurement says nothing of its own error: that of the others is taken.
+        1.4826 * residual * value
+    };
+    (g.value, g.error) = (Some(value), Some(WIDTH * deviation / count.sqrt()));
+    (g, None)
+}
