@@ -11,7 +11,7 @@ use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, print, print_with};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use crate::ids::MessageId;
 use crate::node::NodeSpec;
 use crate::output::trace::Trace as TraceFile;
@@ -120,20 +120,38 @@ pub(super) fn play(
 
 /// The program that is named: a trace, or one by rule.
 pub(super) fn program(input: &TraceArgs, voice: Voice) -> Result<(Program, String), Failure> {
-    let text = input.trace.to_string_lossy();
+    let text = file_names::text_of(&input.trace);
     if Generator::is_meant(&text) && !input.trace.exists() {
         let program = Generator::parse(&text)?.program();
-        return Ok((program.map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?, text.into_owned()));
+        return Ok((program.map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?, text));
     }
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
-    let path: Located<String> = text.into_owned().into();
+    let sources = progress::sources(voice.show);
+    let path: Located<String> = text.into();
     let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
     let found = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic]).and_then(|trace| {
         let program = trace.program(options)?;
         Ok((program, trace.name().to_owned()))
     });
+    let found = found.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &path)).collect());
     found.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
+}
+
+/// The mistake of a trace that cannot be read, with what was meant where that is something else: a rule, or messages.
+fn with_hint(mistake: Diagnostic, text: &str) -> Diagnostic {
+    match mistake.code {
+        "missing-file" => match Generator::meant(text) {
+            Some(rule) => mistake.help(format!("did you mean the program by rule `{rule}`?")),
+            None if text.contains(':') => {
+                let rules: Vec<&str> = Generator::names().collect();
+                mistake.help(format!("programs by rule are: {}", rules.join(", ")))
+            }
+            None => mistake,
+        },
+        "unknown-format" if text.ends_with(".csv") || text.ends_with(".csv.zst") => {
+            mistake.help(format!("a list of messages is sent with `hayase run -t FABRIC -p {text}`"))
+        }
+        _ => mistake,
+    }
 }
 
 /// What the program is played on.

@@ -12,7 +12,9 @@ use hayase_advice_page::{Level, PageData};
 use super::args::RunFormat;
 use super::files::{self, unknown};
 use super::progress::{self, Stop};
-use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print, print_with, replay};
+use super::{
+    End, Failure, MOST_THREADS, Voice, complain, deadlock, extension, in_threads, interrupt, print, print_with, replay,
+};
 use crate::advice::gain::{LEAST_GAIN, LEAST_WAIT};
 use crate::advice::page::Context;
 use crate::advice::rules::{self, Base};
@@ -55,7 +57,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     let replay = loader.load_replay(Arc::clone(&run.program), &run.name, args.on.cpu_speed)?;
     let files = files::open(&args.output, Kind::of)?;
     let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
-    let advised = in_threads(args.threads, || advised(args, &replay, &run, keeps, voice))??;
+    let advised = in_threads(args.threads, MOST_THREADS, || advised(args, &replay, &run, keeps, voice))??;
     let Advised { ranked, context, run: happened } = match advised {
         Outcome::Advised(advised) => *advised,
         Outcome::End(end) => return Ok(end),
