@@ -13,6 +13,7 @@ pub mod engine;
 pub mod fabric;
 pub mod ids;
 pub mod measure;
+pub mod memory;
 pub mod node;
 pub mod output;
 pub mod placement;

@@ -16,6 +16,7 @@ use super::program::args::ProgramVerb;
 use super::record::args::RecordArgs;
 use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
+use super::usage;
 use super::whatif::args::WhatIfArgs;
 #[cfg(unix)]
 use super::wrap::{CompileArgs, WrapArgs};
@@ -201,7 +202,7 @@ pub struct ScenarioArgs {
     #[arg(long, value_name = "TIME")]
     pub jitter: Option<String>,
     /// The seed of everything random.
-    #[arg(long, value_name = "N")]
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]
@@ -333,7 +334,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
     /// The first seed.
-    #[arg(long, value_name = "N")]
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// The size of each message, with its unit: "20 KB", "64 KiB".
     #[arg(long, value_name = "SIZE", help_heading = "What all runs have in common")]
@@ -482,10 +483,10 @@ pub struct PatternShowArgs {
     #[arg(long, value_name = "N")]
     pub ranks: Option<NonZeroU32>,
     /// Show the messages of this rank only (default: those of the first ranks).
-    #[arg(long, value_name = "R")]
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "R")]
     pub rank: Option<u32>,
     /// Show the messages of the first so many steps (default 4, or all of a single rank).
-    #[arg(long, value_name = "K")]
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "K")]
     pub steps: Option<u32>,
     /// Any key of the pattern: --set workload.all-to-all.size="1 MB" (may be repeated).
     #[arg(long, value_name = "KEY=VALUE")]

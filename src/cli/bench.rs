@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::args::{BenchArgs, TableFormat};
 use super::files::{self, unknown};
 use super::progress::StepsMonitor;
-use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print, print_with, render};
+use super::{End, Failure, MOST_THREADS, Voice, complain, extension, in_threads, interrupt, print, print_with, render};
 use crate::bench::{Length, Load, Tier, growth, loads, machine};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::output::{csv, json, table};
@@ -164,7 +164,7 @@ fn length(args: &BenchArgs) -> Length {
 /// The inside of the process of one run: measures one load once and prints what it found.
 fn alone(args: &BenchArgs, chosen: &[Load]) -> Result<End, Failure> {
     let Some(load) = chosen.first() else { return Ok(End::Done) };
-    let measurement = in_threads(Some(args.threads), || load.measure(length(args), None))??;
+    let measurement = in_threads(Some(args.threads), MOST_THREADS, || load.measure(length(args), None))??;
     print_with(|w| json::write(&measurement, w)).map(|()| End::Done)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::{CalibrateArgs, RunFormat};
 use super::files::{self, unknown};
 use super::{End, Failure, Voice, extension, print, print_with, progress};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use crate::node::calibrate::{self, Options};
 use crate::output::{json, svg, table};
 use crate::units::Bytes;
@@ -37,9 +37,8 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
         sync: size(args.eager.as_deref(), "--eager")?,
         percentile: f64::from(args.percentile),
     };
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
-    let named: Located<String> = args.file.display().to_string().into();
+    let sources = progress::sources(voice.show);
+    let named: Located<String> = file_names::text_of(&args.file).into();
     let input = sources.open(&named).map_err(|mistake| Invalid::one(mistake, &sources))?;
     let invalid = |diagnostics| Invalid { diagnostics, sources: sources.clone() };
     let samples = calibrate::read(input).map_err(invalid)?;

@@ -1,14 +1,14 @@
 //! `hayase check`: whether files say what can be run, or predicted from.
 
-use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::args::CheckArgs;
 use super::pattern::{self, totals};
 use super::{End, Failure, Voice, complain, extension, print, program, progress, render};
 use crate::data_set::communication::Communication;
 use crate::data_set::program::{Blocks, unfold};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
 use crate::output::table::{grouped, seconds};
 use crate::scenario::Loader;
 use crate::workload::trace::unmatched;
@@ -44,7 +44,7 @@ enum Content {
 /// What is in the file, in a line.
 fn summary(path: &Path, voice: Voice) -> Result<String, Invalid> {
     let loader = Loader::new().on_read(progress::reading(voice.show));
-    let named = path.to_string_lossy();
+    let named = file_names::text_of(path);
     match content(path)? {
         Content::Scenario => {
             let scenario = loader.file(path).load()?;
@@ -79,7 +79,7 @@ fn summary(path: &Path, voice: Voice) -> Result<String, Invalid> {
             ))
         }
         Content::Communication => {
-            let data = Communication::read(&named, &mut Sources::default())?;
+            let data = Communication::read(&named, &mut progress::sources(voice.show))?;
             Ok(format!("communication data, {} sizes", data.times.len()))
         }
     }
@@ -109,7 +109,8 @@ fn content(path: &Path) -> Result<Content, Invalid> {
         }
     }
     // A file that cannot be read is reported by whoever reads it in earnest.
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let named: Located<String> = file_names::text_of(path).into();
+    let text = Sources::default().read_text(&named).map_or_else(|_| Arc::from(""), |(_, text)| text);
     let table: toml::Table = text.parse().unwrap_or_default();
     Ok(match (table.contains_key("topology"), table.contains_key("workload")) {
         (true, false) => Content::Topology,

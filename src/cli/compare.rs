@@ -46,7 +46,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let monitor = RunsMonitor::new(voice.show);
     let tell = |progress| monitor.tell(progress);
     let control = Control { progress: Some(&tell), cancel: Some(stop) };
-    let result = in_threads(args.threads, || sweep.run(control))?;
+    let result = in_threads(args.threads, sweep.most_runs(), || sweep.run(control))?;
     drop(monitor);
     let comparison = match result {
         Ok(comparison) => comparison,

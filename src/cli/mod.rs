@@ -36,25 +36,29 @@ mod run;
 mod scenario;
 mod topology;
 mod trace;
+mod usage;
 mod validate;
 mod whatif;
 #[cfg(unix)]
 mod wrap;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{ColorChoice, CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::json;
 use crate::scenario as scenarios;
 use args::{Cli, Verb, When};
 use progress::Show;
+
+/// Threads at most: more than any machine has cores.
+const MOST_THREADS: usize = 1024;
 
 /// How a verb that did what it could ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,19 +166,14 @@ fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let matches = match command().try_get_matches() {
+    let words = usage::words();
+    let matches = match usage::command(&words).try_get_matches_from(&words) {
         Ok(matches) => matches,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
-        }
+        Err(error) => return usage::answer(&error),
     };
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(2);
-        }
+        Err(error) => return usage::answer(&error),
     };
     let voice = Voice::new(cli.global);
     let code = match dispatch(&cli.verb, voice) {
@@ -182,20 +181,6 @@ pub fn main() -> ExitCode {
         Err(failure) => report(&failure, voice),
     };
     ExitCode::from(code)
-}
-
-/// The command; whether clap's own messages are coloured must be known before it reads anything.
-fn command() -> clap::Command {
-    let args: Vec<OsString> = std::env::args_os().collect();
-    let value = args.iter().enumerate().find_map(|(i, arg)| match arg.to_str()? {
-        "--color" => args.get(i + 1).and_then(|value| value.to_str()),
-        arg => arg.strip_prefix("--color="),
-    });
-    Cli::command().color(match value {
-        Some("always") => ColorChoice::Always,
-        Some("never") => ColorChoice::Never,
-        _ => ColorChoice::Auto,
-    })
 }
 
 fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
@@ -260,10 +245,15 @@ fn report(failure: &Failure, voice: Voice) -> u8 {
     }
 }
 
-/// Does it on so many threads, or on one for each core.
-fn in_threads<T: Send>(threads: Option<NonZeroU32>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+/// Does so many runs on so many threads, or on one for each core. More threads than runs would have nothing to do.
+fn in_threads<T: Send>(
+    threads: Option<NonZeroU32>,
+    runs: usize,
+    work: impl FnOnce() -> T + Send,
+) -> Result<T, Failure> {
     let Some(threads) = threads else { return Ok(work()) };
-    match rayon::ThreadPoolBuilder::new().num_threads(threads.get() as usize).build() {
+    let threads = (threads.get() as usize).min(runs.max(1)).min(MOST_THREADS);
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => Ok(pool.install(work)),
         Err(error) => Err(Diagnostic::new("threads", format!("cannot start {threads} threads: {error}")).into()),
     }
@@ -284,6 +274,8 @@ fn extension(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

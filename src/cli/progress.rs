@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::complain;
-use crate::diagnostic::OnRead;
+use super::{complain, files};
+use crate::diagnostic::{OnRead, Sources};
 use crate::engine::{Progress, Watch};
 use crate::output::table::grouped;
 use crate::sweep::SweepProgress;
@@ -189,10 +189,20 @@ impl PartMonitor {
     }
 }
 
-/// Shows how far the reading of large files is.
+/// Texts and files, as all verbs open them: with progress, and noted as inputs.
+pub fn sources(show: Show) -> Sources {
+    let mut sources = Sources::default();
+    sources.on_read(reading(show));
+    sources
+}
+
+/// Notes which files are read, and shows how far the reading of large ones is.
 pub fn reading(show: Show) -> OnRead {
     let meter: Mutex<Option<(String, Meter)>> = Mutex::new(None);
     Arc::new(move |file, done, total| {
+        if done == 0 {
+            files::note_input(file);
+        }
         if total < LARGE || show == Show::Nothing {
             return;
         }

@@ -12,7 +12,7 @@ use super::progress::{self, RunMonitor};
 use super::regions::RegionArgs;
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print, print_with};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use crate::ids::{MessageId, RankId};
 use crate::node::NodeSpec;
 use crate::output::trace::Trace as TraceFile;
@@ -123,21 +123,21 @@ pub(super) fn play(
 
 /// The program that is named: a trace, or one by rule.
 pub(super) fn program(input: &TraceArgs, regions: &RegionArgs, voice: Voice) -> Result<(Program, String), Failure> {
-    let text = input.trace.to_string_lossy();
+    let text = file_names::text_of(&input.trace);
     if Generator::is_meant(&text) && !input.trace.exists() {
         let program = Generator::parse(&text)?.program();
         let mut program = program.map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
         regions.in_program(&mut program, voice)?;
-        return Ok((program, text.into_owned()));
+        return Ok((program, text));
     }
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
-    let path: Located<String> = text.into_owned().into();
+    let sources = progress::sources(voice.show);
+    let path: Located<String> = text.into();
     let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
     let found = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic]).and_then(|trace| {
         let program = trace.program_with(options, |calls| regions.in_trace(calls))?;
         Ok((program, trace.name().to_owned(), trace.has_calls()))
     });
+    let found = found.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &path)).collect());
     let found = found.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() });
     let (mut program, name, has_calls) = found?;
     match has_calls {
@@ -146,6 +146,24 @@ pub(super) fn program(input: &TraceArgs, regions: &RegionArgs, voice: Voice) -> 
     }
     caveats::judge(&program.caveats, &name, input.strictness, voice)?;
     Ok((program, name))
+}
+
+/// The mistake of a trace that cannot be read, with what was meant where that is something else: a rule, or messages.
+fn with_hint(mistake: Diagnostic, text: &str) -> Diagnostic {
+    match mistake.code {
+        "missing-file" => match Generator::meant(text) {
+            Some(rule) => mistake.help(format!("did you mean the program by rule `{rule}`?")),
+            None if text.contains(':') => {
+                let rules: Vec<&str> = Generator::names().collect();
+                mistake.help(format!("programs by rule are: {}", rules.join(", ")))
+            }
+            None => mistake,
+        },
+        "unknown-format" if text.ends_with(".csv") || text.ends_with(".csv.zst") => {
+            mistake.help(format!("a list of messages is sent with `hayase run -t FABRIC -p {text}`"))
+        }
+        _ => mistake,
+    }
 }
 
 /// What the program is played on.

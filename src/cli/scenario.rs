@@ -38,9 +38,15 @@ impl ScenarioArgs {
     }
 }
 
+/// Seeds of one run or comparison at most: more are several runs.
+const MOST_SEEDS: u64 = 1 << 20;
+
 /// So many seeds from the first on.
 pub fn seeds(first: u64, count: Option<NonZeroU32>) -> Result<Vec<u64>, Failure> {
     let count = u64::from(count.map_or(1, NonZeroU32::get));
+    if count > MOST_SEEDS {
+        return Err(Diagnostic::new("too-large", format!("--seeds {count}: at most {MOST_SEEDS} seeds at once")).into());
+    }
     // TOML has no larger integers.
     match first.checked_add(count - 1).filter(|last| i64::try_from(*last).is_ok()) {
         Some(last) => Ok((first..=last).collect()),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::args::RunFormat;
 use super::files::{Opened, unknown};
 use super::{End, Failure, Voice, caveats, complain, extension, print, print_with, progress, render};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
 use crate::output::json;
 use crate::output::table::{Grid, grouped, printable};
 use crate::units::Time;
@@ -156,15 +156,14 @@ fn options(args: &TraceArgs) -> Options {
     Options { flop_rate: args.flop_rate, truncated: args.truncated }
 }
 
-fn open<'a>(args: &TraceArgs, sources: &'a mut Sources, voice: Voice) -> Result<Trace<'a>, Failure> {
-    sources.on_read(progress::reading(voice.show));
-    let path: Located<String> = args.trace.to_string_lossy().into_owned().into();
+fn open<'a>(args: &TraceArgs, sources: &'a Sources) -> Result<Trace<'a>, Failure> {
+    let path: Located<String> = file_names::text_of(&args.trace).into();
     Trace::open(sources, &path).map_err(Failure::from)
 }
 
 fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
-    let mut sources = Sources::default();
-    let trace = open(&args.input, &mut sources, voice)?;
+    let sources = progress::sources(voice.show);
+    let trace = open(&args.input, &sources)?;
     let options = options(&args.input);
     let mut tally = Tally::default();
     // A trace that ends early is shown as far as it goes, and then said to.
@@ -356,8 +355,8 @@ fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
 
 fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let (target, compressed) = target(&args.output)?;
-    let mut sources = Sources::default();
-    let trace = open(&args.input, &mut sources, voice)?;
+    let sources = progress::sources(voice.show);
+    let trace = open(&args.input, &sources)?;
     let options = options(&args.input);
     let invalid = |diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() });
     if matches!(target, Target::Trace | Target::Folder) {
@@ -416,9 +415,12 @@ fn write_trace(calls: ToTrace, target: Target, output: &Path, voice: Voice) -> R
         }
         _ => vec![(output.to_owned(), streams.iter().map(|(_, stream)| stream.as_slice()).collect())],
     };
+    // All of them are written before any has its name, so that a disk that is full leaves nothing behind.
+    let mut complete = Vec::with_capacity(written.len());
     for (path, parts) in written {
-        Opened::new(&path)?.write(|file| parts.iter().try_for_each(|part| file.write_all(part)))?;
+        complete.push(Opened::new(&path)?.complete(|file| parts.iter().try_for_each(|part| file.write_all(part)))?);
     }
+    complete.into_iter().try_for_each(Opened::commit)?;
     let (ranks, bytes) = (grouped(streams.len() as u64), grouped(total as u64));
     voice.say(format_args!("{ranks} ranks, {bytes} bytes written to `{}`", output.display()));
     Ok(End::Done)

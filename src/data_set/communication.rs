@@ -140,7 +140,10 @@ impl Communication {
     pub fn read(path: &str, sources: &mut Sources) -> Result<Self, Invalid> {
         let named: Located<String> = path.to_owned().into();
         let (base, text) = sources.read_text(&named).map_err(|mistake| Invalid::one(mistake, sources))?;
-        Self::parse(&text, base).map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })
+        Self::parse(&text, base).map_err(|diagnostics| {
+            let diagnostics = diagnostics.into_iter().map(|mistake| mistake.of_file(path)).collect();
+            Invalid { diagnostics, sources: sources.clone() }
+        })
     }
 
     /// Reads communication data from a text whose first byte has position `base`.

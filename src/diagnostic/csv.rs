@@ -21,7 +21,7 @@ use crate::units::{Bandwidth, Bytes, QuantityError, Time};
 /// After so many mistakes the rest of a file is not read.
 const MOST_MISTAKES: usize = 20;
 /// Longest line \[B\].
-const LONGEST_LINE: usize = 64 << 20;
+const LONGEST_LINE: usize = 4 << 20;
 /// How much is read at once \[B\].
 const CHUNK: usize = 1 << 20;
 /// How much of a line a message shows, in characters.

@@ -3,11 +3,22 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Diagnostic, Located, OnRead, Place, Sources};
+use super::{Diagnostic, Located, OnRead, Place, Sources, file_names};
+use crate::units::Bytes;
 
 /// How often the hook of [`Sources::on_read`] is called \[B\].
 const STEP: u64 = 4 << 20;
+
+/// Largest text that is kept whole, decompressed \[B\]: scenarios, machines and platforms are far smaller.
+const LARGEST_TEXT: u64 = 256 << 20;
+
+/// So much of a compressed file is read whatever its size was \[B\].
+const FREE_EXPANSION: u64 = 1 << 30;
+/// Beyond that a file may not expand to more than so many times its size: the most repetitive schedules and traces
+/// stay below 300, while one and the same byte reaches 32,000.
+const MOST_EXPANSION: u64 = 5_000;
 
 /// How every zstd frame starts.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -16,6 +27,27 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 pub struct Input {
     name: String,
     bytes: Box<dyn Read>,
+}
+
+/// What was decompressed, held against how much was read for it.
+struct Expanded<R> {
+    bytes: R,
+    compressed: Arc<AtomicU64>,
+    done: u64,
+}
+
+impl<R: Read> Read for Expanded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.done += count as u64;
+        let most = self.compressed.load(Ordering::Relaxed).saturating_mul(MOST_EXPANSION).max(FREE_EXPANSION);
+        if self.done > most {
+            return Err(io::Error::other(format!(
+                "it expands to more than {MOST_EXPANSION} times its size, as no file of use does"
+            )));
+        }
+        Ok(count)
+    }
 }
 
 impl Input {
@@ -29,14 +61,38 @@ impl Input {
         Self { name: name.into(), bytes: Box::new(io::Cursor::new(bytes)) }
     }
 
+    /// Everything, which must be `most` bytes or less.
+    ///
+    /// # Errors
+    /// There is more, or it cannot be read, or memory does not hold it.
+    pub fn read_whole(&mut self, most: u64) -> Result<Vec<u8>, Diagnostic> {
+        let mut bytes = Vec::new();
+        let read = self.bytes.by_ref().take(most + 1).read_to_end(&mut bytes);
+        read.map_err(|error| Self::failed(&self.name, &error))?;
+        if bytes.len() as u64 > most {
+            let message = format!("`{}` is larger than {}", self.name, Bytes(most));
+            return Err(
+                Diagnostic::new("too-large", message).help("no file that is read whole is; is it the right one?")
+            );
+        }
+        Ok(bytes)
+    }
+
     fn new(name: String, bytes: impl Read + 'static, total: u64, hook: Option<OnRead>) -> io::Result<Self> {
-        let mut bytes = Counted { bytes, name: name.clone(), done: 0, told: 0, total, hook };
+        if let Some(hook) = &hook {
+            hook(&name, 0, total);
+        }
+        let mut bytes = Counted { bytes, name: name.clone(), read: Arc::default(), told: 0, total, hook };
         let mut start = Vec::with_capacity(ZSTD_MAGIC.len());
         bytes.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut start)?;
         let compressed = start == ZSTD_MAGIC;
+        let read = Arc::clone(&bytes.read);
         let bytes = io::Cursor::new(start).chain(bytes);
-        let bytes: Box<dyn Read> =
-            if compressed { Box::new(zstd::stream::read::Decoder::new(bytes)?) } else { Box::new(bytes) };
+        let bytes: Box<dyn Read> = if compressed {
+            Box::new(Expanded { bytes: zstd::stream::read::Decoder::new(bytes)?, compressed: read, done: 0 })
+        } else {
+            Box::new(bytes)
+        };
         Ok(Self { name, bytes })
     }
 
@@ -56,7 +112,7 @@ impl Read for Input {
 struct Counted<R> {
     bytes: R,
     name: String,
-    done: u64,
+    read: Arc<AtomicU64>,
     told: u64,
     total: u64,
     hook: Option<OnRead>,
@@ -65,13 +121,13 @@ struct Counted<R> {
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
-        self.done += count as u64;
-        let at_end = count == 0 && !buffer.is_empty() && self.told < self.done;
+        let done = self.read.fetch_add(count as u64, Ordering::Relaxed) + count as u64;
+        let at_end = count == 0 && !buffer.is_empty() && self.told < done;
         if let Some(hook) = &self.hook
-            && (self.done >= self.told + STEP || at_end)
+            && (done >= self.told + STEP || at_end)
         {
-            self.told = self.done;
-            hook(&self.name, self.done, self.total);
+            self.told = done;
+            hook(&self.name, done, self.total);
         }
         Ok(count)
     }
@@ -89,7 +145,7 @@ impl Sources {
                 .map_err(|error| Input::failed(&name, &error));
         }
         let resolved = self.resolve(path);
-        let name = resolved.display().to_string();
+        let name = file_names::text_of(&resolved);
         let opened = File::open(&resolved).and_then(|file| {
             let metadata = file.metadata()?;
             if metadata.is_dir() {
@@ -115,11 +171,11 @@ impl Sources {
     /// Reads the file that `path` names and keeps its text: returns the text and its base (see [`Sources::add`]).
     ///
     /// # Errors
-    /// As [`Sources::open`], and a file that is not UTF-8: a diagnostic at the first wrong byte.
+    /// As [`Sources::open`], a file that is larger than any of its kind, and one that is not UTF-8: a diagnostic at the
+    /// first wrong byte.
     pub fn read_text(&mut self, path: &Located<String>) -> Result<(usize, Arc<str>), Diagnostic> {
         let mut input = self.open(path)?;
-        let mut bytes = Vec::new();
-        input.read_to_end(&mut bytes).map_err(|error| Input::failed(input.name(), &error).at_value(path))?;
+        let bytes = input.read_whole(LARGEST_TEXT).map_err(|diagnostic| diagnostic.at_value(path))?;
         let text: Arc<str> = match String::from_utf8(bytes) {
             Ok(text) => text.into(),
             Err(error) => {

@@ -5,6 +5,7 @@
 //! value read from a file still knows its place when a later check finds it impossible ([`Located`]).
 
 pub mod csv;
+pub mod file_names;
 mod input;
 mod located;
 mod sources;
@@ -44,7 +45,7 @@ pub enum At {
 impl Diagnostic {
     /// A mistake without a place.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), at: At::Nowhere, label: String::new(), help: None }
+        Self { code, message: shortened(message.into()), at: At::Nowhere, label: String::new(), help: None }
     }
 
     /// The same at this place.
@@ -70,17 +71,26 @@ impl Diagnostic {
         self
     }
 
+    /// The same about this file, which stands in the message where no place names it.
+    #[must_use]
+    pub fn of_file(mut self, file: &str) -> Self {
+        if self.at == At::Nowhere && !self.message.contains(file) {
+            self.message = shortened(format!("{file}: {}", self.message));
+        }
+        self
+    }
+
     /// The same with a text under the marked characters.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
+        self.label = shortened(label.into());
         self
     }
 
     /// The same with what to do instead.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shortened(help.into()));
         self
     }
 
@@ -92,6 +102,24 @@ impl Diagnostic {
             At::Place(place) => Some((**place).clone()),
         }
     }
+}
+
+/// Longest message, label or help, in characters: less than a screen, whatever the input says.
+const LONGEST: usize = 1_000;
+
+/// The text, without its middle where it is longer than anybody reads.
+fn shortened(text: String) -> String {
+    // No character is shorter than a byte.
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let count = text.chars().count();
+    if count <= LONGEST {
+        return text;
+    }
+    let head: String = text.chars().take(LONGEST * 2 / 3).collect();
+    let tail: String = text.chars().skip(count - LONGEST / 4).collect();
+    format!("{head} ... {tail}")
 }
 
 /// All mistakes of an input, with the texts they are in: the error of everything that reads.
@@ -169,6 +197,19 @@ mod tests {
         assert_eq!(closest("fattree", names), Some("fat-tree"));
         assert_eq!(closest("Torus", names), Some("torus"));
         assert_eq!(closest("dragonfly", names), None);
+    }
+
+    #[test]
+    fn a_message_is_never_longer_than_a_screen() {
+        let diagnostic = Diagnostic::new("bad-quantity", format!("unknown unit \"{}\"", "ä".repeat(30_000_000)))
+            .label("x".repeat(5_000))
+            .help("y".repeat(5_000));
+        assert!(diagnostic.message.starts_with("unknown unit \"ää") && diagnostic.message.ends_with("ä\""));
+        for text in [&diagnostic.message, &diagnostic.label, diagnostic.help.as_ref().unwrap()] {
+            assert!(text.chars().count() <= LONGEST, "{}", text.chars().count());
+        }
+        let short = "z".repeat(LONGEST);
+        assert_eq!(Diagnostic::new("x", short.clone()).message, short);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Located;
+use super::{Located, file_names};
 
 /// A range of bytes of one of the texts of a [`Sources`], counted through all of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -91,9 +91,9 @@ impl Sources {
         let written_in = path.span().and_then(|span| self.find(span)).map(|(name, _, _)| name);
         match written_in {
             Some(name) if !name.starts_with(['-', '<']) => {
-                Path::new(name).parent().unwrap_or(Path::new("")).join(path.as_str())
+                file_names::path(name).parent().unwrap_or(Path::new("")).join(file_names::path(path))
             }
-            _ => PathBuf::from(path.as_str()),
+            _ => file_names::path(path),
         }
     }
 

@@ -19,7 +19,7 @@ fn played(ranks: &[Vec<Op>], node: &LogGpsSpec) -> Played {
     let program = program.build().unwrap();
     let costs = NodeSpec::Loggps(node.clone()).costs().unwrap();
     let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
-    let played = Player::new(play, None).run(&|_, _| true);
+    let played = Player::new(play, Observers::default()).run(&|_, _| true);
     assert_eq!(played.stuck, []);
     played
 }

@@ -224,7 +224,7 @@ fn played(ranks: &[Vec<Call>], node: crate::node::LogGpsSpec) -> Played {
     let program = built(ranks);
     let costs = NodeSpec::Loggps(node).costs().unwrap();
     let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
-    Player::new(play, None).run(&|_, _| true)
+    Player::new(play, Observers::default()).run(&|_, _| true)
 }
 
 proptest! {
@@ -296,7 +296,7 @@ fn gaussian_elimination_in_pieces_ends_with_every_buffer() {
         node.eager_buffer = room.map(|room| Bytes(room).into());
         let costs = NodeSpec::Loggps(node).costs().unwrap();
         let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
-        let played = Player::new(play, None).run(&|_, _| true);
+        let played = Player::new(play, Observers::default()).run(&|_, _| true);
         assert_eq!(played.stuck, []);
         played.makespan()
     };

@@ -5,6 +5,7 @@ use petgraph::Direction;
 use super::Scenario;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
+use crate::memory;
 use crate::transport::TransportSpec;
 use crate::transport::packet::{Model, PacketSpec, Queues};
 use crate::units::Bytes;
@@ -90,7 +91,7 @@ fn crossings(scenario: &Scenario) -> u64 {
 /// A diagnostic where the run cannot fit in the memory that is free; nothing where the system does not tell.
 pub(super) fn check(scenario: &Scenario) -> Option<Diagnostic> {
     let (needed, flows) = estimate(scenario);
-    exceeds(needed, flows, Bytes(available()?))
+    exceeds(needed, flows, Bytes(memory::free()?))
 }
 
 fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
@@ -100,14 +101,6 @@ fn exceeds(needed: Bytes, flows: u64, free: Bytes) -> Option<Diagnostic> {
             "let fewer messages be under way at once (--injection queue, --injection window=8) or take fewer ranks",
         )
     })
-}
-
-/// Memory that can be had without swapping \[B\], where the system tells (Linux).
-fn available() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    kib.checked_mul(1024)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::ScenarioFile;
 use crate::diagnostic::{Diagnostic, Sources, Span};
+use crate::report;
 
 impl ScenarioFile {
     /// The complete scenario as JSON; read back by [`Loader::file`](super::Loader::file) it is the same scenario.
@@ -52,6 +53,25 @@ impl JsonError {
     }
 }
 
+/// Schemas of the reports that hold a scenario: runs, programs played once, and varied.
+const KNOWN_SCHEMAS: [&str; 3] = [report::SCHEMA, report::replay::SCHEMA, report::whatif::SCHEMA];
+
+/// Refuses a report that another version wrote in another way: what its keys mean is not known.
+fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
+    let message = match report.get("schema") {
+        Some(Value::String(schema)) if KNOWN_SCHEMAS.contains(&schema.as_str()) => return Ok(()),
+        Some(Value::String(schema)) => format!("this is a report of the unknown schema \"{schema}\""),
+        Some(other) => format!("this is a report of the unknown schema {other}"),
+        None => "this report does not say of which schema it is".to_owned(),
+    };
+    Err(JsonError {
+        message,
+        help: Some("reports that can be run again have \"schema\": \"hayase-report-1\""),
+        line: 0,
+        column: 0,
+    })
+}
+
 /// The scenario of a JSON report (its key `scenario`, or the whole), written as TOML.
 pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
@@ -60,7 +80,13 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
         JsonError { message, help: None, line: error.line(), column: error.column() }
     })?;
     let scenario = match value {
-        Value::Object(mut map) => map.remove("scenario").unwrap_or(Value::Object(map)),
+        Value::Object(mut map) => match map.remove("scenario") {
+            Some(scenario) => {
+                of_known_schema(&map)?;
+                scenario
+            }
+            None => Value::Object(map),
+        },
         other => other,
     };
     match scenario {

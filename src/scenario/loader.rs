@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::library::{self, Shelf};
 use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{Scenario, build, json, read, schema};
-use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span};
+use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span, file_names};
 use crate::node::NodeSpec;
 use crate::workload::program::Wildcards;
 
@@ -200,7 +200,7 @@ impl Loader {
     /// Every mistake of every text, but a missing workload is none.
     pub fn load_topology(self) -> Result<build::Network, Invalid> {
         let mut texts = self.gather();
-        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
         texts.only_first_mistakes();
         let Texts { mut sources, mut diagnostics, table, .. } = texts;
         if !table.contains_key("topology") && diagnostics.is_empty() {
@@ -216,7 +216,7 @@ impl Loader {
     /// Every mistake of every text, but a missing topology or workload is none.
     pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
         let mut texts = self.gather();
-        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
         texts.only_first_mistakes();
         let Texts { sources, mut diagnostics, table, .. } = texts;
         if !table.contains_key("node") && diagnostics.is_empty() {
@@ -233,7 +233,7 @@ impl Loader {
     /// Every mistake of every text, but a missing topology is none.
     pub fn load_pattern(self, nodes: u32) -> Result<build::Work, Invalid> {
         let mut texts = self.gather();
-        let sections = read::sections(&texts.table, &mut texts.diagnostics, true);
+        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
         texts.only_first_mistakes();
         let Texts { mut sources, mut diagnostics, table, .. } = texts;
         if !table.contains_key("workload") && diagnostics.is_empty() {
@@ -275,7 +275,7 @@ pub(super) struct Texts {
 impl Texts {
     fn layer(&mut self, part: Part) -> Option<Table> {
         Some(match part {
-            Part::File(path) => return self.file(&path.display().to_string(), None, 0),
+            Part::File(path) => return self.file(&file_names::text_of(&path), None, 0),
             Part::Text { name, text } => self.text(name, text, 0),
             Part::Named { shelf, flag, name } => {
                 let at = self.flag(flag, &name);

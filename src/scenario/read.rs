@@ -70,7 +70,7 @@ pub(super) struct Sections {
 
 /// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing.
 pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
-    let sections = sections_of_replay(table, diagnostics, incomplete);
+    let sections = sections_alone(table, diagnostics, incomplete);
     if !incomplete {
         for key in ["topology", "workload"].into_iter().filter(|key| !table.contains_key(*key)) {
             diagnostics.push(nothing_chosen(key));
@@ -79,8 +79,8 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
     sections
 }
 
-/// The same for a program, which needs neither topology nor workload.
-pub(super) fn sections_of_replay(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
+/// The same for what needs neither topology nor workload: a program, or a part of a scenario alone.
+pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
     let known = Node::root().keys();
     for (key, entry) in table.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
         diagnostics.push(unknown_key(key, entry.key, &known, ""));

@@ -131,7 +131,7 @@ impl Loader {
         let mut texts = self.gather();
         // A topology may be missing; a parameter of the machine may not.
         let incomplete = texts.is_incomplete();
-        let sections = read::sections_of_replay(&texts.table, &mut texts.diagnostics, incomplete);
+        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, incomplete);
         texts.only_first_mistakes();
         let (mut sources, mut diagnostics) = texts.into_parts();
         let replay = built(&sections, program, name, cpu_speed, &mut sources, &mut diagnostics);

@@ -176,6 +176,21 @@ impl Sweep {
         Ok(points)
     }
 
+    /// How many runs there are at most: repetitions among the choices are run once.
+    pub fn most_runs(&self) -> usize {
+        let choices = [
+            self.topologies.len(),
+            self.patterns.len(),
+            self.placements.len(),
+            self.sharings.len(),
+            self.transports.len(),
+            self.routings.len(),
+            self.injections.len(),
+            self.seeds.len(),
+        ];
+        choices.into_iter().fold(1, |runs, count| runs.saturating_mul(count.max(1)))
+    }
+
     /// Runs everything.
     ///
     /// # Errors

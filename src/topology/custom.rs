@@ -228,12 +228,20 @@ impl LinkList {
         Some(Some((from, to)))
     }
 
-    /// A node by its number, or the switch of any other name.
+    /// A node by its number, or the switch of any other name. A number that no node has is a mistake: as a switch it would
+    /// silently make another fabric.
     fn vertex(&mut self, row: &mut Row<'_>, column: usize, name: &str) -> Option<VertexId> {
-        if let Some(number) = node_number(name)
-            && number < self.nodes
-        {
-            return Some(VertexId(number));
+        if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return match name.parse() {
+                Ok(number) if number < self.nodes => Some(VertexId(number)),
+                _ => {
+                    let diagnostic = Diagnostic::new("out-of-range", format!("there is no node {name}"))
+                        .label(format!("nodes are numbered from 0 to {}", self.nodes.saturating_sub(1)))
+                        .help(format!("raise `nodes`, or give a switch a name that is no number: s{name}"));
+                    row.mistake(column, diagnostic);
+                    None
+                }
+            };
         }
         if let Some(&switch) = self.by_switch.get(name) {
             return Some(switch);
@@ -266,11 +274,6 @@ impl LinkList {
             None => format!("node {vertex}"),
         }
     }
-}
-
-/// The number that a name consists of, if it does.
-fn node_number(name: &str) -> Option<u32> {
-    name.bytes().all(|b| b.is_ascii_digit()).then(|| name.parse().ok()).flatten()
 }
 
 /// The routes file, checked against the links.

@@ -11,7 +11,7 @@ use hayase_advice::within::Within;
 use super::AdviseArgs;
 use crate::cli::caveats::judge;
 use crate::cli::{Failure, Voice, progress, reason, replay};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use crate::workload::program::generate::Generator;
 use crate::workload::program::{Op, OpKind, Program, RankProgram};
 use crate::workload::trace::{Format, Options, ToProgram, ToTrace, Trace};
@@ -44,7 +44,7 @@ impl Drop for Converted {
 
 /// Reads it.
 pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
-    let text = args.input.trace.to_string_lossy();
+    let text = file_names::text_of(&args.input.trace);
     let regions = &args.on.regions;
     let schedule = |program: Program, name: String| Found {
         name,
@@ -58,9 +58,8 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         let (program, name) = replay::program(&args.input, regions, voice)?;
         return Ok(schedule(program, name));
     }
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
-    let path: Located<String> = text.clone().into_owned().into();
+    let sources = progress::sources(voice.show);
+    let path: Located<String> = text.clone().into();
     let options = Options { flop_rate: args.input.flop_rate, truncated: args.input.truncated };
     let read = |diagnostics: Vec<Diagnostic>| Failure::from(Invalid { diagnostics, sources: sources.clone() });
     let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
@@ -78,7 +77,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         let mut caveats = trace.caveats();
         judge(&caveats, &name, args.input.strictness, voice)?;
         if let Some(times) = &args.times {
-            let path: Located<String> = times.display().to_string().into();
+            let path: Located<String> = file_names::text_of(&times).into();
             let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
             let mut plain = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
             trace.calls(options, &mut plain).map_err(read)?;
@@ -113,7 +112,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     for (rank, stream) in streams.streams().map_err(unwritable)? {
         fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
     }
-    let path: Located<String> = folder.display().to_string().into();
+    let path: Located<String> = file_names::text_of(&folder).into();
     let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
     let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
     trace.calls(options, &mut program).map_err(read)?;

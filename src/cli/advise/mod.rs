@@ -14,7 +14,8 @@ use super::args::RunFormat;
 use super::files::{self, unknown};
 use super::progress::{self, Stop};
 use super::{
-    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, lines, print, print_with, replay,
+    End, Failure, MOST_THREADS, Voice, complain, deadlock, extension, in_threads, interrupt, lines, print, print_with,
+    replay,
 };
 use crate::advice::gain::{LEAST_GAIN, LEAST_WAIT};
 use crate::advice::page::Context;
@@ -60,7 +61,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     let replay = args.on.regions.ask(replay, voice)?;
     let files = files::open(&args.output, Kind::of)?;
     let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
-    let advised = in_threads(args.threads, || advised(args, &replay, &run, keeps, voice))??;
+    let advised = in_threads(args.threads, MOST_THREADS, || advised(args, &replay, &run, keeps, voice))??;
     let Advised { ranked, context, run: happened } = match advised {
         Outcome::Advised(advised) => *advised,
         Outcome::End(end) => return Ok(end),

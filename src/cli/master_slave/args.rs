@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 
 use crate::cli::args::TableFormat;
+use crate::cli::usage;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,7 +58,7 @@ pub struct MasterSlaveArgs {
     #[arg(long, value_name = "RULE", default_value = "fixed", help_heading = "Giving out tasks")]
     pub chunking: String,
     /// Messages sent to a worker ahead, before its result is back.
-    #[arg(long, value_name = "DEPTH", default_value_t = 0, help_heading = "Giving out tasks")]
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "DEPTH", default_value_t = 0, help_heading = "Giving out tasks")]
     pub prefetch: u32,
     /// So many masters, each with its part of tasks and workers.
     #[arg(long, value_name = "M", default_value = "1", help_heading = "Giving out tasks")]
@@ -107,7 +108,7 @@ pub struct SourceArgs {
     #[arg(long, value_name = "SIZE")]
     pub bytes_out: Option<String>,
     /// The seed of random times and orders.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
 

@@ -6,7 +6,7 @@ use super::args::FarmArgs;
 use crate::cli::range;
 use crate::cli::{Failure, Voice, progress};
 use crate::diagnostic::csv::{self, Column};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::diagnostic::{Diagnostic, Invalid};
 use crate::node;
 use crate::scenario::Loader;
 use crate::sweep::master_slave::FabricUse;
@@ -171,8 +171,7 @@ fn factors(text: &str) -> Result<Vec<f64>, Failure> {
         let message = format!("--speeds: \"{text}\" is neither a file nor a list of groups");
         return Err(Diagnostic::new("bad-speeds", message).help("write 64x1,64x2.5 or the name of a CSV file").into());
     }
-    let sources = Sources::default();
-    let input = sources.open(&text.to_owned().into())?;
+    let input = progress::sources(progress::Show::Nothing).open(&text.to_owned().into())?;
     const COLUMNS: [Column; 2] = [Column::optional("workers"), Column::required("factor")];
     let mut groups = Vec::new();
     csv::read(input, &COLUMNS, |row| {

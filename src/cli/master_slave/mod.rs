@@ -59,7 +59,7 @@ pub fn master_slave(args: &MasterSlaveArgs, voice: Voice) -> Result<End, Failure
     let monitor = RunsMonitor::new(voice.show);
     let progress = |done| monitor.tell(done);
     let control = Control { progress: Some(&progress), cancel: Some(interrupt::stop_flag()) };
-    let report = in_threads(args.threads, || study.run(control))??;
+    let report = in_threads(args.threads, study.points.len(), || study.run(control))??;
     drop(monitor);
     for (kind, file) in files {
         if !report.complete && kind != Kind::Json {

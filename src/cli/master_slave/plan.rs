@@ -9,7 +9,7 @@ use crate::cli::args::TableFormat;
 use crate::cli::files::{self, unknown};
 use crate::cli::range;
 use crate::cli::{End, Failure, Voice, extension, print, print_with, progress};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{csv, json, table};
 use crate::report::{IntervalPrediction, PlanReport};
 use crate::workload::task_queue::plan::plan as propose;
@@ -95,8 +95,7 @@ fn executed(args: &PlanArgs, voice: Voice) -> Result<(Executed, Grid), Failure> 
         let grid: Grid = text.parse().map_err(|message: String| Diagnostic::new("bad-grid", message))?;
         return Ok((Executed::new(grid.extents().len()), grid));
     };
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
+    let mut sources = progress::sources(voice.show);
     let (_, file) = tasks::describe(text, &args.source, &mut sources)?;
     let given = file.given(args.source.seed, &mut sources);
     match given.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })? {

@@ -8,8 +8,7 @@ use crate::workload::task_queue::{Tasks, TasksFile};
 
 /// The tasks, and what they are for people.
 pub fn load(text: &str, args: &SourceArgs, voice: Voice) -> Result<(String, Tasks), Failure> {
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
+    let mut sources = progress::sources(voice.show);
     let (title, file) = describe(text, args, &mut sources)?;
     if file.refined && file.grid.is_none() {
         return Err(Diagnostic::new("missing-grid", "refined tasks stand in a grid")

@@ -10,7 +10,7 @@ use super::{End, Failure, Voice, program, progress, replay};
 use crate::data_set::communication::{Communication, Row};
 use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
 use crate::data_set::program::{Blocks, ProgramData, ranges, unfold};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::diagnostic::{Diagnostic, Invalid};
 use crate::node::{NodeSpec, Pairs};
 use crate::report;
 use crate::report::replay::{Prediction, PredictionPart};
@@ -116,8 +116,7 @@ fn communication(text: &str, ranks: u32) -> Result<Measured, Failure> {
             .into());
     }
     let read = |(pairs, path): (Option<Pairs>, &str)| {
-        let mut sources = Sources::default();
-        Ok((pairs, Communication::read(path, &mut sources)?))
+        Ok((pairs, Communication::read(path, &mut progress::sources(progress::Show::Nothing))?))
     };
     parts.into_iter().map(read).collect()
 }

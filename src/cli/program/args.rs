@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 use crate::cli::args::RunFormat;
 use crate::cli::caveats::Strictness;
 use crate::cli::trace::TraceArgs;
+use crate::cli::usage;
 
 const FOLD_EXAMPLES: &str = "\
 Examples:
@@ -65,7 +66,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "COMP", value_hint = ValueHint::FilePath)]
     pub computation: Option<PathBuf>,
     /// Only what this rank does.
-    #[arg(long, value_name = "RANK")]
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "RANK")]
     pub rank: Option<u32>,
     /// What becomes of data of an incomplete recording.
     #[command(flatten)]

@@ -14,7 +14,7 @@ use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, extension, print, print_with, progress};
 use crate::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use crate::data_set::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
-use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use crate::output::{AtomicFile, json, table};
 use crate::report::variation::Variation;
 use crate::scenario::variation::variation;
@@ -139,9 +139,8 @@ struct Run {
 }
 
 fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
-    let path: Located<String> = input.trace.to_string_lossy().into_owned().into();
+    let sources = progress::sources(voice.show);
+    let path: Located<String> = file_names::text_of(&input.trace).into();
     let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
     let read = || -> Result<Run, Vec<Diagnostic>> {
         let trace = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic])?;
@@ -226,9 +225,8 @@ fn read_with<T>(
     voice: Voice,
     read: impl FnOnce(crate::diagnostic::Input) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Invalid> {
-    let mut sources = Sources::default();
-    sources.on_read(progress::reading(voice.show));
-    let named: Located<String> = path.to_string_lossy().into_owned().into();
+    let sources = progress::sources(voice.show);
+    let named: Located<String> = file_names::text_of(path).into();
     let found = sources.open(&named).map_err(|diagnostic| vec![diagnostic]).and_then(read);
     found.map_err(|diagnostics| Invalid { diagnostics, sources })
 }

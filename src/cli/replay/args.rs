@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use crate::cli::args::RunFormat;
 use crate::cli::regions::RegionArgs;
 use crate::cli::trace::TraceArgs;
+use crate::cli::usage;
 use crate::workload::program::Wildcards;
 
 const EXAMPLES: &str = "\
@@ -89,7 +90,7 @@ pub struct PlayedOn {
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = TakenBy::Recorded, hide_possible_values = true)]
     pub wildcards: TakenBy,
     /// The seed of everything random.
-    #[arg(long, value_name = "N")]
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any key of a scenario file: --set node.loggps.S="64 KiB" (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]

@@ -6,8 +6,8 @@ use super::accesses::{self, AccessSite};
 use super::args::TraceSitesArgs;
 use super::{open, options};
 use crate::cli::args::RunFormat;
-use crate::cli::{End, Failure, Voice, caveats, lines, print, print_with};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::cli::{End, Failure, Voice, caveats, lines, print, print_with, progress};
+use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::json;
 use crate::output::table::{Grid, grouped, printable};
 use crate::workload::caveats::Caveats;
@@ -47,8 +47,8 @@ struct Site {
 
 /// Shows them, most often called first.
 pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
-    let mut sources = Sources::default();
-    let trace = open(&args.input, &mut sources, voice)?;
+    let sources = progress::sources(voice.show);
+    let trace = open(&args.input, &sources)?;
     let mut by_site = BySite::default();
     let read = trace.calls(options(&args.input), &mut by_site);
     let read = read.map_err(|diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() }))?;

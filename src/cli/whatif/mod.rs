@@ -50,7 +50,8 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     let monitor = RunsMonitor::new(voice.show);
     let tell = |done| monitor.tell(done);
     let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
-    let (report, stuck) = in_threads(args.threads, || study.run(control))??;
+    let runs: usize = study.varied.iter().map(|varied| varied.trials.len()).sum();
+    let (report, stuck) = in_threads(args.threads, runs, || study.run(control))??;
     drop(monitor);
     for (kind, file) in files {
         if !report.complete && kind != Kind::Json {

@@ -25,6 +25,7 @@ mod fold;
 mod gather;
 mod read;
 mod sequence;
+mod size;
 mod unfold;
 mod write;
 

@@ -41,6 +41,7 @@ pub fn unfold(
     timing: &mut impl Timing,
     name: &str,
 ) -> Result<Program, Vec<Diagnostic>> {
+    super::size::check(data).map_err(|diagnostic| vec![diagnostic])?;
     let mut program = ProgramBuilder::new(data.ranks);
     let file = program.file(name);
     program.places_in("block");

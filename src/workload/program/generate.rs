@@ -94,6 +94,12 @@ impl Generator {
         Self::names().any(|known| known == name)
     }
 
+    /// The rule that was most likely meant by a text that names no file: `lineer:ranks=4`.
+    pub fn meant(text: &str) -> Option<&'static str> {
+        let name = text.split(':').next().unwrap_or(text);
+        closest(name, Self::names())
+    }
+
     /// The generator that a text describes.
     ///
     /// # Errors
@@ -108,6 +114,7 @@ impl Generator {
             );
             return Err(wrong(format!("unknown program `{name}`")).help(near));
         };
+        let mut given = vec![false; keys.len()];
         let mut values: Vec<&str> = keys.iter().map(|(_, value)| *value).collect();
         for setting in settings.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
             let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
@@ -115,6 +122,9 @@ impl Generator {
                 let known: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
                 return Err(wrong(format!("{name} has no `{key}`")).help(format!("there are: {}", known.join(", "))));
             };
+            if std::mem::replace(&mut given[at], true) {
+                return Err(wrong(format!("`{}` of {name} is given twice", key.trim())).help("leave one of them out"));
+            }
             values[at] = value.trim();
         }
         let number = |at: usize| match values[at].parse::<u32>() {

@@ -157,8 +157,9 @@ impl TasksFile {
             }
         };
         if executed.is_empty() {
-            return Err(one(Diagnostic::new("no-tasks", "there are no tasks")
-                .help("a table of tasks has a line for each, below the one that names the columns")));
+            let mistake = Diagnostic::new("no-tasks", "there are no tasks")
+                .help("a table of tasks has a line for each, below the one that names the columns");
+            return Err(one(self.of_file(mistake)));
         }
         Ok(Given::Executed(executed, grid))
     }
@@ -178,7 +179,15 @@ impl TasksFile {
             }
             Given::Executed(executed, None) => Ok(executed.into_tasks()),
         };
-        tasks.map_err(|diagnostic| Invalid::one(diagnostic, sources))
+        tasks.map_err(|diagnostic| Invalid::one(self.of_file(diagnostic), sources))
+    }
+
+    /// A mistake of the tasks, with the name of their file.
+    fn of_file(&self, mistake: Diagnostic) -> Diagnostic {
+        match &self.tasks {
+            TasksSpec::File(file) => mistake.of_file(&file.path),
+            _ => mistake,
+        }
     }
 
     fn listed(&self, listed: &ExecutedSpec) -> Result<Executed, Diagnostic> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::calls::{self, Calls};
 use super::integrity::{Integrity, Watched};
 use super::{ToProgram, goal, npb, time_independent};
-use crate::diagnostic::{Diagnostic, Input, Located, Sources};
+use crate::diagnostic::{Diagnostic, Input, Located, Sources, file_names};
 use crate::workload::caveats::Caveats;
 use crate::workload::program::Program;
 
@@ -141,14 +141,14 @@ impl<'a> Trace<'a> {
 
     /// A folder with a file a rank.
     fn open_folder(sources: &'a Sources, path: &Located<String>, folder: &Path) -> Result<Self, Diagnostic> {
-        let name = folder.display().to_string();
+        let name = file_names::text_of(folder);
         let failed =
             |error| Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}")).at_value(path);
         let mut files = Vec::new();
         for entry in fs::read_dir(folder).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             if Format::of_name(&file) == Some(Format::Hayase) {
-                files.push(file.display().to_string());
+                files.push(file_names::text_of(&file));
             }
         }
         // The order of a folder is nobody's.

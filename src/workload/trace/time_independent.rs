@@ -21,11 +21,10 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
-use std::path::Path;
 
 use super::calls::{Call, Calls, Clock, Event, Header, Item, Wrong};
 use super::lines::{Line, each_line, signed, whole};
-use crate::diagnostic::{Diagnostic, Input, closest};
+use crate::diagnostic::{Diagnostic, Input, closest, file_names};
 
 /// Opens a file of a trace by its name; the name of the trace itself is the first asked for.
 pub type Open<'a> = dyn Fn(&str) -> Result<Input, Diagnostic> + 'a;
@@ -49,8 +48,10 @@ pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls)
             [(_, _)] if is_list != Some(false) => {
                 is_list = Some(true);
                 let name = line.trimmed();
-                let beside = Path::new(path).parent().map_or_else(|| name.clone().into(), |folder| folder.join(&name));
-                files.push(beside.display().to_string());
+                let beside = file_names::path(path)
+                    .parent()
+                    .map_or_else(|| file_names::path(&name), |folder| folder.join(file_names::path(&name)));
+                files.push(file_names::text_of(&beside));
             }
             [(range, word), ..] if is_list == Some(true) || rank_of(word).is_none() => {
                 let message = "neither an action of a rank nor the name of a file with actions";
@@ -136,6 +137,8 @@ struct Rank {
     /// Requests in the order in which they were made: number, source, destination, tag.
     open: Vec<(u64, i64, i64, i64)>,
     made: u64,
+    /// Source, destination and tag of the requests that were tested: one may have been found done.
+    tested: Vec<(i64, i64, i64)>,
     /// Bytes of an element where no type is named.
     default_element: u64,
 }
@@ -335,7 +338,14 @@ impl Action<'_, '_> {
                 event.call = if self.name == "waitall" { Call::Waitall } else { Call::Wait };
                 event.requests = self.awaited()?;
                 // A test says nothing of how it ended: what is not waited for later is done by then.
-                if self.name == "test" || event.requests.is_empty() {
+                if self.name == "test" {
+                    let tested = self.rank.open.iter().filter(|open| event.requests.contains(&open.0));
+                    let tested: Vec<_> = tested.map(|&(_, src, dst, tag)| (src, dst, tag)).collect();
+                    let new = tested.into_iter().filter(|key| !self.rank.tested.contains(key)).collect::<Vec<_>>();
+                    self.rank.tested.extend(new);
+                    return Ok(None);
+                }
+                if event.requests.is_empty() {
                     return Ok(None);
                 }
                 let requests = &event.requests;
@@ -402,13 +412,22 @@ impl Action<'_, '_> {
                 }
             };
         }
+        let at = self.words.next;
         let key = (self.words.number("a rank")?, self.words.number("a rank")?, self.words.number("a tag")?);
         let found = open.iter().find(|&&(_, src, dst, tag)| {
             let fits = |open: i64, asked: i64| open == asked || open < 0;
             fits(src, key.0) && fits(dst, key.1) && fits(tag, key.2)
         });
-        // Where there is none, a test before has found it done.
-        Ok(found.map(|open| vec![open.0]).unwrap_or_default())
+        match found {
+            Some(open) => Ok(vec![open.0]),
+            None if self.name == "test" || self.rank.tested.contains(&key) => Ok(Vec::new()),
+            None => {
+                let (src, dst, tag) = key;
+                let message = format!("no request from rank {src} to rank {dst} with tag {tag} is under way");
+                let range = self.words.words[at].0.start..self.words.words[self.words.next - 1].0.end;
+                Err(self.words.line.mistake(range, "unknown-request", message))
+            }
+        }
     }
 
     fn collective(&mut self, event: &mut Event) -> Result<(), Diagnostic> {

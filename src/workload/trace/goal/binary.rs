@@ -10,11 +10,12 @@
 //! ```
 //! All little-endian and packed; followers are runs of `edges`.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use super::PS_PER_UNIT;
 use super::write::{NotGoal, Schedule, nanoseconds, schedule, span, tag};
 use crate::diagnostic::{Diagnostic, Input};
+use crate::memory;
 use crate::units::Time;
 use crate::workload::program::{ANY_SOURCE, Envelope, Op, OpKind, Program, ProgramBuilder};
 use crate::workload::trace::MOST_RANKS;
@@ -33,10 +34,8 @@ const NODE: usize = 39;
 /// What is damaged, and at which byte.
 pub fn read_binary(mut input: Input) -> Result<Program, Vec<Diagnostic>> {
     let file = input.name().to_owned();
-    let mut bytes = Vec::new();
-    input
-        .read_to_end(&mut bytes)
-        .map_err(|error| vec![Diagnostic::new("unreadable-file", format!("cannot read `{file}`: {error}"))])?;
+    let most = memory::free().map_or(u64::MAX / 2, |free| free / 2);
+    let bytes = input.read_whole(most).map_err(|diagnostic| vec![diagnostic])?;
     let result = Binary { bytes: &bytes }.program(&file);
     result.map_err(|failure| match failure {
         Failure::Damaged(at, what) => {
