@@ -395,7 +395,8 @@ impl<'a> Rank<'a> {
         let calcs = calls.clone().take_while(computed);
         let durations = calcs.clone().map(|at| self.of.ops[at as usize].duration());
         let fraction = f64::from(point.fraction).clamp(0.0, 1.0);
-        let (mut found, mut left) = ((calls.start, 0.0), Time::from_ps(durations.clone().sum::<Time>().ps() * fraction));
+        let (mut found, mut left) =
+            ((calls.start, 0.0), Time::from_ps(durations.clone().sum::<Time>().ps() * fraction));
         let only = calcs.clone().count() == 1;
         for (at, duration) in calcs.zip(durations) {
             if only || left <= duration {

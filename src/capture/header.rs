@@ -56,11 +56,15 @@ pub fn module(compiler: &OsStr, says: &str) -> Option<PathBuf> {
 
 fn make(compiler: &OsStr, source: &Path, folder: &Path) -> Option<()> {
     let run = |command: &mut Command| {
-        let status = command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let status =
+            command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success()).then_some(())
     };
     // The interval between two calls is the program's: the module is not instrumented.
-    run(Command::new(compiler).args(["-O1", "-g", "-fPIC", "-c"]).arg(source.join(MODULE.0)).args(["-o", "regions.o"]))?;
+    run(Command::new(compiler)
+        .args(["-O1", "-g", "-fPIC", "-c"])
+        .arg(source.join(MODULE.0))
+        .args(["-o", "regions.o"]))?;
     run(Command::new("ar").args(["rcs", &format!("lib{LIBRARY}.a"), "regions.o"]))
 }
 

@@ -25,8 +25,8 @@ use crate::scenario::Loader;
 use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
 use crate::units::{Bytes, Time};
 use crate::workload::Blocked;
-use crate::workload::program::{Mark, Program};
 use crate::workload::program::generate::Generator;
+use crate::workload::program::{Mark, Program};
 use crate::workload::trace::{Options, Trace, unmatched};
 
 pub mod args;

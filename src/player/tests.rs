@@ -73,7 +73,8 @@ fn play_on(program: &Program, node: &NodeSpec) -> (Played, Vec<Activity>) {
     let mut activities = Vec::new();
     let mut on_activity = |activity: &Activity| activities.push(*activity);
     let play = Play { program, costs: node.costs().unwrap(), expand: None, cpu_speed: 1.0, on_fabric: false };
-    let played = Player::new(play, Observers { on_activity: Some(&mut on_activity), ..Observers::default() }).run(&|_, _| true);
+    let played =
+        Player::new(play, Observers { on_activity: Some(&mut on_activity), ..Observers::default() }).run(&|_, _| true);
     (played, activities)
 }
 

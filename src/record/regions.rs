@@ -110,9 +110,8 @@ mod tests {
         let ps = Time::from_ps;
         let spans = [(1.0, 4.0), (3.0, 6.0), (8.0, 9.0), (9.0, 10.0)].map(|(a, b)| (ps(a), ps(b)));
         let region = PlayedRegion { spans: spans.into(), ranks: 1, times: Vec::new(), union: union(&spans) };
-        let clipped = |begin, end| {
-            region.clipped(ps(begin), ps(end)).map(|(a, b)| (a.ps(), b.ps())).collect::<Vec<_>>()
-        };
+        let clipped =
+            |begin, end| region.clipped(ps(begin), ps(end)).map(|(a, b)| (a.ps(), b.ps())).collect::<Vec<_>>();
         assert_eq!(clipped(0.0, 20.0), [(1.0, 6.0), (8.0, 10.0)]);
         assert_eq!(clipped(5.0, 8.5), [(5.0, 6.0), (8.0, 8.5)]);
         assert_eq!(clipped(6.0, 8.0), []);

@@ -18,8 +18,8 @@ use crate::ids::{NodeId, RankId};
 use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::player::{
-    Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck, Transfer,
-    loggopsim, rules,
+    Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
+    Transfer, loggopsim, rules,
 };
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spread, Wait};

@@ -57,9 +57,7 @@ mod tests {
     use crate::ids::RankId;
     use crate::scenario::Loader;
     use crate::scenario::replay::ReplayOptions;
-    use crate::workload::program::{
-        Collective, CollectiveCall, Counts, Envelope, Mark, Op, Program, ProgramBuilder,
-    };
+    use crate::workload::program::{Collective, CollectiveCall, Counts, Envelope, Mark, Op, Program, ProgramBuilder};
 
     /// Four ranks that compute, exchange with their neighbours and add up, ten times; each has the same number of operations.
     fn program() -> Program {
@@ -116,7 +114,8 @@ mod tests {
             assert_eq!(found.fingerprint, plain.fingerprint, "{name}");
             let [region] = found.regions.as_slice() else { panic!("{name}: {:?}", found.regions) };
             assert_eq!((region.executions, region.ranks, region.time_s), (1, 4, plain.makespan_s), "{name}");
-            let mean = |of: fn(&crate::report::replay::RankReport) -> f64| plain.ranks.iter().map(of).sum::<f64>() / 4.0;
+            let mean =
+                |of: fn(&crate::report::replay::RankReport) -> f64| plain.ranks.iter().map(of).sum::<f64>() / 4.0;
             let waits = mean(|rank| rank.send_wait_s + rank.recv_wait_s);
             assert!((region.computation_s - mean(|rank| rank.compute_s)).abs() < 1e-15, "{name}");
             assert!((region.waiting_s - waits).abs() < 1e-15, "{name}: {} {waits}", region.waiting_s);

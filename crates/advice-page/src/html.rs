@@ -199,7 +199,11 @@ fn head<'a>(data: &'a PageData, tables: &Tables, sent: Vec<usize>) -> Head<'a> {
         links: in_order(&tables.links),
         sent,
         spans: run.spans.iter().map(Vec::len).collect(),
-        regions: run.regions.iter().map(|region| (region.name.as_str(), region.executions, distances(region))).collect(),
+        regions: run
+            .regions
+            .iter()
+            .map(|region| (region.name.as_str(), region.executions, distances(region)))
+            .collect(),
         region: run.looked_at,
         path: run.path.len(),
         ranks: run.ranks(),

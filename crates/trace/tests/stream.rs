@@ -104,9 +104,8 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 fn any_mark() -> impl Strategy<Value = Mark> {
-    (0..1_u32 << 30, any::<bool>(), any::<u32>(), any::<u64>(), any::<u64>(), proptest::option::of(any::<u64>())).prop_map(
-        |(region, begins, site, begin, end, cpu)| Mark { region, begins, site, begin, end, cpu },
-    )
+    (0..1_u32 << 30, any::<bool>(), any::<u32>(), any::<u64>(), any::<u64>(), proptest::option::of(any::<u64>()))
+        .prop_map(|(region, begins, site, begin, end, cpu)| Mark { region, begins, site, begin, end, cpu })
 }
 
 fn any_stream() -> impl Strategy<Value = Vec<Said>> {

@@ -127,7 +127,8 @@ impl ComputationData {
                 Some((region, Time::from_seconds(time.trim().parse().ok()?)))
             })
             .collect();
-        let region = |name: &Arc<str>| RecordedRegion { time: times.get(&**name).copied(), ..RecordedRegion::default() };
+        let region =
+            |name: &Arc<str>| RecordedRegion { time: times.get(&**name).copied(), ..RecordedRegion::default() };
         regions.iter().map(region).collect()
     }
 

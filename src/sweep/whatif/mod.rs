@@ -190,7 +190,8 @@ impl WhatIf {
             }
             Change::Set(assignment) => {
                 let loader = self.loader.clone().set("--vary", assignment);
-                let replay = loader.load_replay(Arc::clone(&self.base.program), &self.base.name, self.base.cpu_speed)?;
+                let replay =
+                    loader.load_replay(Arc::clone(&self.base.program), &self.base.name, self.base.cpu_speed)?;
                 Ok(replay.with_region(self.base.region))
             }
         }

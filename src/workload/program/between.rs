@@ -82,7 +82,8 @@ pub struct Ends {
 impl Between {
     /// The region's name, where it has no other.
     pub fn name(&self) -> String {
-        let place = |place: &Option<SourceLine>, other: &str| place.as_ref().map_or(other.to_owned(), ToString::to_string);
+        let place =
+            |place: &Option<SourceLine>, other: &str| place.as_ref().map_or(other.to_owned(), ToString::to_string);
         format!("{} to {}", place(&self.from, "start"), place(&self.to, "end"))
     }
 
@@ -109,8 +110,9 @@ impl Between {
         }
         if let (Some(from), Some(to), 0) = (&self.from, &self.to, ended) {
             let message = format!("no rank comes to a call at --to {to} after one at --from {from}");
-            return Err(Diagnostic::new("empty-region", message)
-                .help(format!("write --from {to} --to {from}, or leave --to out: the region then ends with the program")));
+            return Err(Diagnostic::new("empty-region", message).help(format!(
+                "write --from {to} --to {from}, or leave --to out: the region then ends with the program"
+            )));
         }
         Ok(())
     }

@@ -289,10 +289,16 @@ impl Program {
                 _ => format!("{count} times, first on rank {rank}"),
             };
             if ends.0 > 0 {
-                said.push(format!("region `{name}` ends without having begun ({}): that end is passed over", times(ends)));
+                said.push(format!(
+                    "region `{name}` ends without having begun ({}): that end is passed over",
+                    times(ends)
+                ));
             }
             if begins.0 > 0 {
-                said.push(format!("region `{name}` does not end ({}): it is taken to end with its rank", times(begins)));
+                said.push(format!(
+                    "region `{name}` does not end ({}): it is taken to end with its rank",
+                    times(begins)
+                ));
             }
         }
         said
@@ -318,9 +324,14 @@ mod tests {
         let mut executions = Executions::default();
         let ps = Time::from_ps;
         let borders = [
-            (0, true, 1.0), (1, true, 2.0), (0, false, 5.0), (1, false, 9.0),
+            (0, true, 1.0),
+            (1, true, 2.0),
+            (0, false, 5.0),
+            (1, false, 9.0),
             // The second one on rank 0 begins before the first one of rank 1 has ended.
-            (0, true, 6.0), (0, false, 8.0), (1, true, 10.0),
+            (0, true, 6.0),
+            (0, false, 8.0),
+            (1, true, 10.0),
         ];
         for (rank, begins, time) in borders {
             executions.border(RankId(rank), 0, begins, ps(time));

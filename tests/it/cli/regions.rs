@@ -36,7 +36,13 @@ fn trace() -> Vec<u8> {
         for _ in 0..TIMES {
             writer.mark(&mark(1, true, now, outside)).unwrap();
             if rank == 0 {
-                let send = Event { site: 1, peer: 1, tag: 7, bytes: 8, ..Event::new(Call::Send, now + 100_000, now + 100_000) };
+                let send = Event {
+                    site: 1,
+                    peer: 1,
+                    tag: 7,
+                    bytes: 8,
+                    ..Event::new(Call::Send, now + 100_000, now + 100_000)
+                };
                 writer.event(&Event { cpu: Some(outside + 100_000), ..send }).unwrap();
                 now += 100_000;
             } else {
@@ -164,7 +170,9 @@ step             5      2    550.000           400.000               0.000      
 fn loops_fold_around_regions_and_the_data_can_be_read() {
     let desk = desk();
     let text = desk.read("step.prog");
-    for line in ["region 1 all", "region 2 step", "region 3 never", "loop L1 5", " enter 2 @3", " leave 2 @3", "leave 1 @3"] {
+    for line in
+        ["region 1 all", "region 2 step", "region 3 never", "loop L1 5", " enter 2 @3", " leave 2 @3", "leave 1 @3"]
+    {
         assert!(text.lines().any(|found| found == line), "no line {line:?} in\n{text}");
     }
     assert_eq!(text.matches("enter 2").count(), 2, "once for each group of ranks:\n{text}");
@@ -305,7 +313,8 @@ fn programs_in_c_and_fortran_are_recorded_predicted_and_advised_by_region() {
         for program in ["regions", "regionsf"] {
             for token in ["", "--token"] {
                 let what = format!("{program} {token} under {mpi}");
-                let run = format!("record --force {token} -o run -- timeout 120 mpirun.{mpi} -np 3 {more} bin/{program}");
+                let run =
+                    format!("record --force {token} -o run -- timeout 120 mpirun.{mpi} -np 3 {more} bin/{program}");
                 hayase(&desk, &run).assert().success();
                 let info = report(&desk, "trace info run");
                 let (solve, exchange) = (region(&info, "solve"), region(&info, "exchange"));
@@ -322,7 +331,8 @@ fn programs_in_c_and_fortran_are_recorded_predicted_and_advised_by_region() {
                     assert_eq!((&solve["executions"], &exchange["executions"]), (&1.into(), &20.into()), "{what}");
                     let (all, inner) = (us(solve, "time_s"), us(exchange, "time_s"));
                     assert!(inner > 0.0 && all > inner && us(played, "makespan_s") >= all, "{what}: {all} {inner}");
-                    let parts = ["computation_s", "communication_s", "waiting_s"].map(|key| us(solve, key)).iter().sum::<f64>();
+                    let parts =
+                        ["computation_s", "communication_s", "waiting_s"].map(|key| us(solve, key)).iter().sum::<f64>();
                     assert!(parts <= all * 1.001 && parts > 0.5 * all, "{what}: {solve}");
                     // Within it is all that the program computes, but for what is before and behind the loop.
                     let whole = us(&played["breakdown"][0], "mean_s");
@@ -344,7 +354,8 @@ fn programs_in_c_and_fortran_are_recorded_predicted_and_advised_by_region() {
                 let (marked, found) = (region(&replayed, "exchange"), &by_places["regions"][0]);
                 assert_eq!(found["executions"], marked["executions"], "{what}");
                 let (marked, found) = (us(marked, "time_s"), us(found, "time_s"));
-                assert!((marked - found).abs() < 0.2 * marked + 50.0, "{what}: {marked} {found}");
+                // It begins with the first call and ends with the second: within what is marked around them.
+                assert!(found > 0.0 && found <= marked * (1.0 + 1e-9), "{what}: {marked} {found}");
 
                 // Advice on a region is about calls in it; on what is not start-up, not about the broadcasts of options.
                 let broadcasts = |words: &str| {
@@ -403,7 +414,9 @@ fn compilers_find_the_header_and_the_module_by_themselves() {
             assert!(Path::new(folder.trim()).join(name).is_file(), "{folder}");
         }
         let mut plain = Command::new(format!("mpicc.{mpi}"));
-        plain.args(["-I", folder.trim(), "-pedantic", "-Werror", "-Wall", "a.c", "-o", "plain"]).current_dir(desk.path());
+        plain
+            .args(["-I", folder.trim(), "-pedantic", "-Werror", "-Wall", "a.c", "-o", "plain"])
+            .current_dir(desk.path());
         assert!(plain.status().unwrap().success());
     }
 }

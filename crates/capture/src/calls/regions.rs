@@ -126,7 +126,8 @@ mod tests {
             // SAFETY: two pages, of which the second is taken away; the first is written to within its length.
             let address = unsafe {
                 let protection = libc::PROT_READ | libc::PROT_WRITE;
-                let pages = libc::mmap(null_mut(), 2 * PAGE, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
+                let pages =
+                    libc::mmap(null_mut(), 2 * PAGE, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
                 assert_ne!(pages, libc::MAP_FAILED);
                 assert_eq!(libc::munmap(pages.add(PAGE), PAGE), 0);
                 let at = pages.cast::<u8>().add(PAGE - 6);
