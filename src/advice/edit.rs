@@ -13,13 +13,19 @@
 //! Nothing is done twice to one call: what comes second is skipped. A change of several calls that belong together is made as a whole or
 //! not at all, since half of it would deadlock.
 //!
+//! **Order.** Whatever is combined, a communication is posted behind the end of those that it needs ([`order`]).
+//!
 //! Source: Gordini, sections 2.1 (overlap), 2.2 (aggregation), 2.3 (collectives).
+
+mod order;
 
 use std::collections::BTreeMap;
 
-use hayase_advice::model::{Action, Edit, Part, Point};
+use hayase_advice::model::{Action, Edit, Needed, Part, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use self::order::Refused;
+use self::order::{Order, Plan};
 use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::program::{
@@ -82,6 +88,8 @@ pub struct Changed<'a> {
     communicators: Vec<Communicator>,
     collectives: Vec<Collective>,
     numbers: FxHashMap<Collective, u32>,
+    /// How many changes were made.
+    changes: usize,
 }
 
 impl<'a> Changed<'a> {
@@ -94,64 +102,88 @@ impl<'a> Changed<'a> {
             communicators: Vec::new(),
             collectives: Vec::new(),
             numbers: FxHashMap::default(),
+            changes: 0,
         }
     }
 
     /// Makes a change.
     ///
+    /// Where its own communications would cross, the later one is posted behind the end of the earlier.
+    ///
     /// Cost: O(c log o) for c calls that change and o operations of their rank.
     ///
     /// # Errors
-    /// Nothing of it can be done: why, as the end of a sentence.
-    pub fn add(&mut self, edits: &[Edit], placement: Placement) -> Result<Applied, String> {
+    /// Nothing of it can be done, or it crosses what was changed before: why, as the end of a sentence. The program is good for nothing then.
+    pub fn add(&mut self, edits: &[Edit], placement: Placement) -> Result<Applied, Refused> {
         let whole = edits.iter().any(|edit| !matches!(edit.action, Action::Overlap { .. }));
         if whole && edits.iter().any(|edit| self.meets_another(edit)) {
-            return Err("another piece of advice changes the same calls".into());
+            return Err("another piece of advice changes the same calls".to_owned().into());
         }
         let mut applied = Applied::default();
+        let mut plans: BTreeMap<u32, Vec<Plan>> = BTreeMap::new();
         for edit in edits {
             if edit.rank >= self.program.ranks() {
-                return Err(format!("there is no rank {}", edit.rank));
+                return Err(format!("there is no rank {}", edit.rank).into());
             }
             match &edit.action {
-                Action::Overlap { part, post, wait } => {
+                Action::Overlap { part, post, wait, needs } => {
                     let rank = self.rank(edit.rank);
+                    let plans = plans.entry(edit.rank).or_default();
                     for event in edit.events() {
                         match rank.overlap(event, *part, (*post, *wait), placement) {
-                            Done::Made => applied.made += 1,
+                            Done::Made(plan) => {
+                                let needs = rank.needed(event, needs);
+                                plans.push(Plan { needs, ..plan });
+                                applied.made += 1;
+                            }
                             Done::Taken => applied.taken += 1,
                             Done::Unknown => applied.unknown += 1,
                         }
                     }
                 }
-                Action::Merge { with, bytes, copy } => {
+                Action::Merge { with, bytes, copy, needs } => {
                     for event in edit.events() {
-                        self.merge(edit.rank, event, with, *bytes, *copy)?;
+                        let at = self.merge(edit.rank, event, with, *bytes, *copy)?;
+                        let rank = self.rank(edit.rank);
+                        let needs = rank.needed(event, needs);
+                        plans.entry(edit.rank).or_default().push(Plan::stays(at, needs));
                         applied.made += 1 + with.len() as u64;
                     }
                 }
-                Action::Replace { collective, members, root, bytes, calls } => {
+                Action::Replace { collective, members, root, bytes, calls, needs } => {
                     let number = self.new_collective(collective, members, *root, *bytes)?;
                     let mut first = FxHashSet::default();
                     for &(rank, event) in calls {
                         if rank >= self.program.ranks() {
-                            return Err(format!("there is no rank {rank}"));
+                            return Err(format!("there is no rank {rank}").into());
                         }
-                        let at = first.insert(rank).then_some(number);
-                        self.rank(rank).replace(event, at)?;
+                        let is_first = first.insert(rank);
+                        let at = self.rank(rank).replace(event, is_first.then_some(number))?;
+                        if is_first {
+                            let own = needs.iter().filter(|need| need.0 == rank);
+                            let needs = own.filter_map(|&(_, event, part)| self.rank(rank).part(event, part)).collect();
+                            plans.entry(rank).or_default().push(Plan::stays(at, needs));
+                        }
                         applied.made += 1;
                     }
                     if let Some(absent) = members.iter().find(|member| !first.contains(member)) {
-                        return Err(format!("rank {absent} calls nothing that the collective operation replaces"));
+                        return Err(
+                            format!("rank {absent} calls nothing that the collective operation replaces").into()
+                        );
                     }
                 }
             }
         }
+        for (number, plans) in plans {
+            let (program, change) = (self.program, self.changes);
+            self.rank(number).carry_out(plans, change).map_err(|crossing| crossing.refused(program, number))?;
+        }
+        self.changes += 1;
         match applied {
             Applied { made: 0, taken: 0, .. } => {
-                Err("the simulator cannot play it: the calls are no operations of the program".into())
+                Err("the simulator cannot play it: the calls are no operations of the program".to_owned().into())
             }
-            Applied { made: 0, .. } => Err("another piece of advice changes the same calls".into()),
+            Applied { made: 0, .. } => Err("another piece of advice changes the same calls".to_owned().into()),
             applied => Ok(applied),
         }
     }
@@ -191,7 +223,8 @@ impl<'a> Changed<'a> {
         }
     }
 
-    fn merge(&mut self, rank: u32, event: u64, with: &[u64], bytes: u64, copy: u64) -> Result<(), String> {
+    /// Makes one call of several; says which operation it is.
+    fn merge(&mut self, rank: u32, event: u64, with: &[u64], bytes: u64, copy: u64) -> Result<u32, String> {
         let copying = (copy > 0).then(|| Op::calc(Time::from_ps(copy as f64 * self.copy)));
         let one = |rank: &Rank<'_>, event: u64| {
             let mut calls = rank.calls(event).filter(|&op| is_communication(rank.of.ops[op as usize].kind));
@@ -216,24 +249,32 @@ impl<'a> Changed<'a> {
             OpKind::Recv | OpKind::Irecv => 1,
             _ => 2,
         };
+        // As soon as one of them is complete now, all of it is to be.
+        let own = rank.waiter(first);
+        let mut waiter = own;
         for distance in with {
             let other = one(rank, event + distance)?;
             if class(rank.of.ops[other as usize].kind) != class(op.kind) {
                 return Err(format!("calls {event} and {} are of different kinds", event + distance));
             }
+            waiter = waiter.zip(rank.waiter(other)).map(|(one, other)| one.min(other));
             rank.remove(other);
             rank.unwaited.insert(other);
+        }
+        if let Some(waiter) = waiter.filter(|_| waiter != own) {
+            rank.unwaited.insert(first);
+            rank.insert((waiter, 0.0), Turn::Wait, first, New::Wait);
         }
         rank.replaced.insert(first, op);
         if let Some(copying) = copying {
             let at = match op.kind {
                 OpKind::Recv => first + 1,
-                OpKind::Irecv => rank.waiter(first).unwrap_or(first) + 1,
+                OpKind::Irecv => waiter.or(own).unwrap_or(first) + 1,
                 _ => first,
             };
             rank.insert((at, 0.0), Turn::Post, first, New::Op(copying));
         }
-        Ok(())
+        Ok(first)
     }
 
     /// A collective operation of these ranks; those with the same members and root share a communicator.
@@ -288,7 +329,7 @@ fn is_communication(kind: OpKind) -> bool {
 
 /// What became of one call.
 enum Done {
-    Made,
+    Made(Plan),
     Taken,
     Unknown,
 }
@@ -334,6 +375,8 @@ struct Rank<'a> {
     inserts: Vec<Insert>,
     /// By the operation that is waited for, the one that waits; made when it is asked for.
     waiters: Option<FxHashMap<u32, u32>>,
+    /// What has moved, and what must stay behind what.
+    order: Order,
 }
 
 impl<'a> Rank<'a> {
@@ -345,6 +388,7 @@ impl<'a> Rank<'a> {
             unwaited: FxHashSet::default(),
             inserts: Vec::new(),
             waiters: None,
+            order: Order::default(),
         }
     }
 
@@ -392,20 +436,22 @@ impl<'a> Rank<'a> {
         let interval = event.saturating_add_signed(point.interval);
         let calls = self.calls(interval);
         let computed = |at: &u32| self.of.ops[*at as usize].kind == OpKind::Calc;
-        let calcs = calls.clone().take_while(computed);
-        let durations = calcs.clone().map(|at| self.of.ops[at as usize].duration());
-        let fraction = f64::from(point.fraction).clamp(0.0, 1.0);
-        let (mut found, mut left) =
-            ((calls.start, 0.0), Time::from_ps(durations.clone().sum::<Time>().ps() * fraction));
-        let only = calcs.clone().count() == 1;
-        for (at, duration) in calcs.zip(durations) {
-            if only || left <= duration {
-                let part = if only { fraction } else { left.ps() / duration.ps().max(f64::MIN_POSITIVE) };
-                return (at, part.min(1.0));
-            }
-            (found, left) = ((at, 1.0), left - duration);
+        let calcs = calls.start..calls.start + calls.clone().take_while(computed).count() as u32;
+        let fraction = f64::from(point.fraction).max(0.0);
+        if fraction >= 1.0 {
+            // Behind all of the computation is before what follows it.
+            return (calcs.end, 0.0);
         }
-        found
+        let duration = |at: u32| self.of.ops[at as usize].duration();
+        let mut left = Time::from_ps(calcs.clone().map(duration).sum::<Time>().ps() * fraction);
+        let only = calcs.len() == 1;
+        for at in calcs.clone() {
+            if only || left < duration(at) {
+                return (at, if only { fraction } else { left.ps() / duration(at).ps() });
+            }
+            left = left - duration(at);
+        }
+        (calcs.end, 0.0)
     }
 
     /// The operation with which what this one does is over.
@@ -434,15 +480,24 @@ impl<'a> Rank<'a> {
         longest.1
     }
 
-    fn overlap(&mut self, event: u64, part: Part, (post, wait): (Point, Point), placement: Placement) -> Done {
+    /// The operation that a part of an event is.
+    fn part(&self, event: u64, part: Part) -> Option<u32> {
         let wanted = |kind: OpKind| match part {
             Part::Send => matches!(kind, OpKind::Send | OpKind::Isend),
             Part::Receive => matches!(kind, OpKind::Recv | OpKind::Irecv),
             Part::Collective => kind.is_collective(),
         };
-        let Some(op) = self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind)) else {
-            return Done::Unknown;
-        };
+        self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind))
+    }
+
+    /// The operations that one of an event needs.
+    fn needed(&self, event: u64, needs: &[Needed]) -> Vec<u32> {
+        needs.iter().filter_map(|need| self.part(event.checked_sub(need.distance)?, need.part)).collect()
+    }
+
+    /// Takes a part of an event from its place; where it goes instead.
+    fn overlap(&mut self, event: u64, part: Part, (post, wait): (Point, Point), placement: Placement) -> Done {
+        let Some(op) = self.part(event, part) else { return Done::Unknown };
         if self.is_taken(op) {
             return Done::Taken;
         }
@@ -472,16 +527,24 @@ impl<'a> Rank<'a> {
         new.marks &= !Op::WITHIN_CALL;
         self.remove(op);
         self.unwaited.insert(op);
-        self.insert(post, Turn::Post, op, New::Post(new));
-        if waited {
-            let turn = if post == wait { Turn::LateWait } else { Turn::Wait };
-            self.insert(wait, turn, op, New::Wait);
-        }
-        Done::Made
+        Done::Made(Plan { op, post, moved: Some(new), wait: waited.then_some(wait), needs: Vec::new() })
     }
 
-    /// Takes the communication of an event out, and puts a collective in its place if one is given.
-    fn replace(&mut self, event: u64, collective: Option<u32>) -> Result<(), String> {
+    /// Puts in what was taken from its place.
+    fn carry_out(&mut self, plans: Vec<Plan>, change: usize) -> Result<(), order::Crossing> {
+        for Plan { op, post, moved, wait, .. } in self.order.add(plans, change)? {
+            let Some(new) = moved else { continue };
+            self.insert(post, Turn::Post, op, New::Post(new));
+            if let Some(wait) = wait {
+                let turn = if post == wait { Turn::LateWait } else { Turn::Wait };
+                self.insert(wait, turn, op, New::Wait);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the communication of an event out, and puts a collective in its place if one is given; says where.
+    fn replace(&mut self, event: u64, collective: Option<u32>) -> Result<u32, String> {
         let calls: Vec<u32> = self.calls(event).filter(|&op| is_communication(self.of.ops[op as usize].kind)).collect();
         let Some(&first) = calls.first() else {
             return Err(format!("call {event} communicates with nobody"));
@@ -493,7 +556,7 @@ impl<'a> Rank<'a> {
         if let Some(number) = collective {
             self.insert((first, 0.0), Turn::Post, first, New::Op(Op::collective(number)));
         }
-        Ok(())
+        Ok(first)
     }
 
     /// The rank, changed; `None` if something is waited for before it starts.

@@ -15,17 +15,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::edit::{Applied, Changed, Placement};
+use super::together::Together;
 use crate::engine::Watch;
 use crate::node::NodeSpec;
 use crate::report::Status;
 use crate::report::replay::PathPart;
 use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
 use crate::units::Bytes;
-use crate::workload::program::Program;
 use crate::workload::program::collectives::{CollectivesSpec, Operation};
-
-/// Pieces of advice that are tried together one after the other, at most.
-const MOST_TOGETHER: usize = 40;
 
 /// How the reason begins where a changed program does not come to its end.
 const DEADLOCKS: &str = "the changed program would deadlock";
@@ -87,7 +84,7 @@ impl Judged {
             return saved >= LEAST_GAIN * base.makespan_s;
         }
         // What was only guessed, and cannot be.
-        if self.finding.certainty == Certainty::Check
+        if self.finding.certainty() == Certainty::Check
             && self.changed.as_ref().is_err_and(|why| why.starts_with(DEADLOCKS))
         {
             return false;
@@ -99,17 +96,6 @@ impl Judged {
         };
         self.finding.time_ns as f64 * 1e-9 >= share * time_s
     }
-}
-
-/// Several changes in one program.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Together {
-    /// What it gave.
-    pub changed: Simulated,
-    /// The findings that are in it, by id, in the order in which they were taken.
-    pub taken: Vec<String>,
-    /// Those that are not, each with the reason.
-    pub left_out: Vec<(String, String)>,
 }
 
 /// Advice, best first.
@@ -208,7 +194,7 @@ impl<'a> Judge<'a> {
             Change::None => Err("there is no change that follows from the run alone".into()),
             Change::Program { edits, .. } => {
                 let mut changed = Changed::new(&self.replay.program, self.copy);
-                let applied = changed.add(edits, placement)?;
+                let applied = changed.add(edits, placement).map_err(|refused| refused.why)?;
                 Ok((self.replay.with_program(Arc::new(changed.build()?)), applied))
             }
             Change::Scenario(change) => Ok((scenario(self.replay, change)?, Applied::default())),
@@ -226,59 +212,6 @@ impl<'a> Judge<'a> {
             return Err(format!("{} messages would not be received", simulated.unreceived - known));
         }
         Ok(simulated)
-    }
-
-    /// What saves time, in one program: in the order of gain, each that still applies and does not make it slower again.
-    fn together(&self, base: &Simulated, judged: &[Judged]) -> Option<Together> {
-        let good: Vec<&Judged> =
-            judged.iter().filter(|judged| judged.saved_s(base).is_some_and(|saved| saved > 0.0)).collect();
-        let (first, rest) = good.split_first()?;
-        if rest.is_empty() {
-            return None;
-        }
-        let mut taken = vec![*first];
-        let mut changed = first.changed.clone().ok()?;
-        let mut left_out = Vec::new();
-        // At once where that works; one by one where it does not.
-        match self.all(base, &good) {
-            Ok(all) if all.makespan_s <= changed.makespan_s => (taken, changed) = (good, all),
-            _ => {
-                for &judged in rest.iter().take(MOST_TOGETHER) {
-                    taken.push(judged);
-                    let why = match self.all(base, &taken) {
-                        Ok(all) if all.makespan_s <= changed.makespan_s => {
-                            changed = all;
-                            continue;
-                        }
-                        Ok(_) => "it brings nothing beside those before it".to_owned(),
-                        Err(why) => why,
-                    };
-                    taken.pop();
-                    left_out.push((judged.finding.id.clone(), why));
-                }
-                let more = rest.iter().skip(MOST_TOGETHER);
-                left_out.extend(more.map(|judged| (judged.finding.id.clone(), "it was not tried".to_owned())));
-            }
-        }
-        let taken = taken.into_iter().map(|judged| judged.finding.id.clone()).collect();
-        Some(Together { changed, taken, left_out })
-    }
-
-    /// All these changes at once.
-    fn all(&self, base: &Simulated, judged: &[&Judged]) -> Result<Simulated, String> {
-        let program: &Program = &self.replay.program;
-        let mut changed = Changed::new(program, self.copy);
-        let mut replay = self.replay.clone();
-        for judged in judged {
-            match &judged.finding.change {
-                Change::None => {}
-                Change::Program { edits, .. } => {
-                    changed.add(edits, judged.placement)?;
-                }
-                Change::Scenario(change) => replay = scenario(&replay, change)?,
-            }
-        }
-        self.play(&replay.with_program(Arc::new(changed.build()?)), base.unreceived)
     }
 }
 
@@ -305,7 +238,7 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
 }
 
 /// The same program on what a change makes of the scenario.
-fn scenario(replay: &Replay, change: &ScenarioChange) -> Result<Replay, String> {
+pub(super) fn scenario(replay: &Replay, change: &ScenarioChange) -> Result<Replay, String> {
     let mut replay = replay.clone();
     match change {
         ScenarioChange::RaiseEager { to } => match &mut replay.node {

@@ -8,7 +8,8 @@
 //! run, machine, network -- rules ---> findings ---+--- gain (player) ---> ranked advice ---> text, JSON, page, SARIF
 //! ```
 //! * [`edit`](mod@edit) makes the change in the program: calls move, merge, become collective.
-//! * [`gain`] plays each changed program on the same nodes and network; what it saves is the gain. All together likewise.
+//! * [`gain`] plays each changed program on the same nodes and network; what it saves is the gain.
+//! * [`together`] makes of the pieces that go together one program, and explains what that saves.
 //! * [`rules`] finds what only a simulation shows: algorithms of collective operations, placements, messages that wait for their
 //!   receivers, chains of small messages.
 //! * [`page`](mod@page) and [`text`](mod@text) put it before people.
@@ -20,5 +21,7 @@ pub mod gain;
 pub mod page;
 pub mod rules;
 pub mod text;
+pub mod together;
 
-pub use gain::{Judge, Judged, Ranked, Simulated, Together};
+pub use gain::{Judge, Judged, Ranked, Simulated};
+pub use together::Together;

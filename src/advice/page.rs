@@ -37,6 +37,7 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
     let together = ranked.together.as_ref().zip(ranked.base.as_ref()).map(|(together, base)| out::Together {
         gain: gain(base, &together.changed),
         left_out: together.left_out.iter().map(|(id, _)| id.clone()).collect(),
+        why: super::text::why(together),
     });
     let mut data = out::PageData {
         program: context.program.clone(),
@@ -52,21 +53,24 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
         sources: Vec::new(),
         run,
     };
-    shorten(&mut data);
+    let places = ranked.findings.iter().flat_map(|judged| &judged.finding.places);
+    let callers = places.filter_map(|place| Some(place.location.called.as_ref()?.from.file.clone()));
+    shorten(&mut data, callers.collect());
     data.read_sources(&context.folders);
     data
 }
 
 /// Names files in what is said only as long as it takes to tell them apart: long paths hide what differs. Marks keep them whole.
-fn shorten(data: &mut out::PageData) {
-    let files: BTreeSet<String> =
-        data.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.clone()).collect();
+/// `files` are those that have no marks.
+fn shorten(data: &mut out::PageData, mut files: BTreeSet<String>) {
+    files.extend(data.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.clone()));
     let mut names: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), short_name(file, &files))).collect();
     // One may be the end of another.
     names.sort_by_key(|(file, _)| std::cmp::Reverse(file.len()));
     names.retain(|(file, short)| file != short);
     for finding in &mut data.findings {
-        let texts = finding.text.iter_mut().chain(&mut finding.caveats);
+        let marked = finding.marks.iter_mut().map(|mark| &mut mark.text);
+        let texts = finding.text.iter_mut().chain(&mut finding.caveats).chain(&mut finding.notes).chain(marked);
         for text in texts.chain(std::iter::once(&mut finding.title)) {
             for (file, short) in &names {
                 if text.contains(file) {

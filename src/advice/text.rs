@@ -6,8 +6,9 @@ use hayase_advice_page::{Certainty, Finding, PageData, Role};
 use serde_json::{Value, json};
 
 use super::page::path;
-use super::{Ranked, Simulated};
+use super::{Ranked, Simulated, Together};
 use crate::output::table::{Grid, printable, seconds};
+use crate::workload::caveats::Caveats;
 
 /// The version of the form of advice in JSON.
 pub const SCHEMA: &str = "hayase-advice-1";
@@ -35,7 +36,7 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
             Some(gain) => (format!("{:.3}", 1e3 * gain.saved_s()), format!("{:.1} %", 100.0 * gain.share())),
             None => ("-".to_owned(), "-".to_owned()),
         };
-        let check = if finding.certainty == Certainty::Check { " (check)" } else { "" };
+        let check = if finding.certainty() == Certainty::Check { " (check)" } else { "" };
         grid.row([saved, share, finding.id.clone(), place(finding), format!("{}{check}", printable(&finding.title))]);
     }
     let _ = write!(text, "\n{}", grid.to_text());
@@ -52,14 +53,25 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
             if base.makespan_s > 0.0 { 100.0 * saved / base.makespan_s } else { 0.0 },
             on_path(&together.changed),
         );
-        for (id, why) in &together.left_out {
-            let _ = writeln!(text, "  without {id}: {why}");
+        for line in why(together) {
+            let _ = writeln!(text, "  {}", printable(&line));
         }
     }
     for finding in &page.findings {
         details(&mut text, finding);
     }
     text
+}
+
+/// Why pieces save more together than alone, and why others are left out: a line each.
+pub fn why(together: &Together) -> Vec<String> {
+    let groups = together.only_together.iter().map(|group| {
+        let alone: Vec<String> = group.alone_s.iter().map(|&saved| seconds(saved)).collect();
+        let (names, gain, alone) = (group.names(), seconds(group.gain_s), alone.join(" and "));
+        format!("{names} save {gain} only together, alone {alone}: each shortens a way that is the longest once the other is shorter")
+    });
+    let left_out = together.left_out.iter().map(|(id, why)| format!("without {id}: {why}"));
+    groups.chain(left_out).collect()
 }
 
 fn on_path(run: &Simulated) -> String {
@@ -97,10 +109,13 @@ fn details(text: &mut String, finding: &Finding) {
     for caveat in &finding.caveats {
         let _ = writeln!(text, "    check: {}", printable(caveat));
     }
+    for note in &finding.notes {
+        let _ = writeln!(text, "    note: {}", printable(note));
+    }
 }
 
 /// The same for programs: the findings as they were found, with their changes and gains.
-pub fn json(page: &PageData, ranked: &Ranked) -> Value {
+pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
     let findings: Vec<Value> = ranked
         .findings
         .iter()
@@ -112,6 +127,8 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
                     Err(why) => (Value::Null, why.clone().into()),
                 };
                 let saved = ranked.base.as_ref().and_then(|base| judged.saved_s(base));
+                let certainty = serde_json::to_value(judged.finding.certainty()).unwrap_or_default();
+                map.insert("certainty".into(), certainty);
                 map.insert("gain_s".into(), saved.into());
                 map.insert("changed".into(), changed);
                 map.insert("not_simulated".into(), why_not);
@@ -120,7 +137,7 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
             value
         })
         .collect();
-    json!({
+    let mut advice = json!({
         "schema": SCHEMA,
         "program": page.program,
         "facts": page.facts.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect::<serde_json::Map<String, Value>>(),
@@ -131,7 +148,14 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
         "together": ranked.together.as_ref().map(|together| json!({
             "changed": together.changed,
             "taken": together.taken,
+            "sum_s": together.sum_s,
+            "only_together": together.only_together,
             "left_out": together.left_out.iter().map(|(id, why)| json!({"id": id, "why": why})).collect::<Vec<_>>(),
         })),
-    })
+    });
+    let wrong = [("incomplete", &caveats.incomplete), ("lack_of_cores", &caveats.lack_of_cores)];
+    for (name, texts) in wrong.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        advice[name] = texts.clone().into();
+    }
+    advice
 }

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use super::folder::files;
 use super::sites::Table;
 use crate::units::Time;
+use crate::workload::caveats::Caveats;
+use crate::workload::trace::Integrity;
 
 /// Picoseconds in a nanosecond.
 const PS_PER_NS: f64 = 1000.0;
@@ -97,6 +99,21 @@ impl Caught {
             *remarks.entry(value.trim()).or_default() += 1;
         }
         remarks
+    }
+
+    /// What is wrong with the recording.
+    pub fn caveats(&self) -> Caveats {
+        let mut integrity = Integrity::default();
+        for (&rank, stream) in &self.streams {
+            integrity.begin(rank, &stream.header);
+            for (name, text) in &stream.notes {
+                integrity.note(rank, name, text.as_bytes());
+            }
+            if stream.whole {
+                integrity.end(rank, stream.lost);
+            }
+        }
+        integrity.caveats()
     }
 
     /// The calls of which only the time is known, by name, and how often each was made.

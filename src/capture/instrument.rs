@@ -1,9 +1,15 @@
 //! Compiling programs so that they tell which memory they access.
 //!
-//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access.
-//! Programs are linked with Hayase's library in the place of the one that looks for races. What else is changed makes the
-//! accesses of the program those of its source: one vector instruction for four elements, a copy that the compiler writes out as
-//! instructions of its own, and a read that it thinks is covered by the write after it would not be seen.
+//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access; clang's leaves out
+//! arrays on the stack, so of clang the one for addresses in kernels is taken (`-fsanitize=kernel-address`). Programs are linked with Hayase's library in the place of the one that looks for races. What else is changed makes the
+//! accesses of the program those of its source, each where it stands there. A vector instruction for four elements, a copy that the
+//! compiler writes out as instructions of its own, a read that is covered by the write before it, a store that is moved out of its loop
+//! would not be seen, or not where it belongs.
+//!
+//! gcc instruments late, so every pass before that is one too many: of all levels `-Og` has the fewest, and those of them that touch
+//! loads and stores have options ([`GNU_PASSES`]). What remains (inlining, registers for variables) moves no access. clang instruments after
+//! everything else and has no such options: only `-O0` leaves accesses as they are. A test compiles random programs in both ways
+//! (`crates/memory/tests/differential`).
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -19,15 +25,18 @@ pub enum Family {
         fortran: bool,
     },
     /// clang, clang++.
-    Clang,
+    Clang {
+        /// The first number of its version.
+        version: u32,
+    },
 }
 
 impl Family {
     /// The family of the compiler that answers `--version` so; `None`: it is not known to have the instrumentation.
     pub fn of(answer: &str) -> Option<Self> {
         let first = answer.lines().next().unwrap_or_default();
-        if first.contains("clang version") {
-            return Some(Self::Clang);
+        if let Some((_, version)) = first.split_once("clang version ") {
+            return Some(Self::Clang { version: version.split('.').next()?.parse().ok()? });
         }
         let fortran = first.starts_with("GNU Fortran");
         // "true (GNU coreutils) 8.32" is of the same foundation.
@@ -80,6 +89,61 @@ const QUESTIONS: &[&str] =
 /// Options whose value is the next argument, which is therefore no input.
 const WITH_VALUE: &[&str] = &["-o", "-I", "-L", "-x", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-J"];
 
+/// What clang's instrumentation for addresses in kernels is to do: call a function of ours at each access of memory that can leave its
+/// function, and nothing else; and the first version that knows the option.
+const CLANG_OPTIONS: &[(&str, u32)] = &[
+    ("-asan-instrumentation-with-call-threshold=0", 4),
+    ("-asan-memory-access-callback-prefix=__hayase_", 4),
+    ("-asan-max-ins-per-bb=2000000000", 4),
+    ("-asan-stack=0", 4),
+    ("-asan-globals=0", 4),
+    ("-asan-opt=0", 4),
+    ("-asan-use-stack-safety=0", 14),
+];
+
+/// Passes of gcc that move, merge, widen or remove loads and stores before they are instrumented, or that make two instructions of one,
+/// and the first version that knows the option.
+///
+/// Those after the first line do not run at `-Og`, but for functions whose source asks for another level.
+const GNU_PASSES: &[(&str, u32)] = &[
+    ("tree-fre", 4),
+    ("tree-dse", 4),
+    ("tree-dce", 4),
+    ("tree-sra", 4),
+    ("tree-forwprop", 4),
+    ("tree-phiprop", 4),
+    ("tree-bit-ccp", 4),
+    ("tree-vrp", 4),
+    ("thread-jumps", 4),
+    ("ssa-phiopt", 5),
+    ("optimize-sibling-calls", 4),
+    ("ipa-pure-const", 4),
+    ("ipa-reference", 4),
+    ("ipa-modref", 11),
+    ("optimize-strlen", 4),
+    // From here on: not at -Og.
+    ("tree-pre", 4),
+    ("tree-loop-im", 4),
+    ("move-loop-stores", 12),
+    ("tree-loop-optimize", 4),
+    ("tree-loop-distribute-patterns", 4),
+    ("tree-sink", 4),
+    ("tree-dominator-opts", 4),
+    ("tree-ch", 4),
+    ("tree-cselim", 4),
+    ("tree-switch-conversion", 4),
+    ("tree-tail-merge", 4),
+    ("tree-slsr", 4),
+    ("tree-vectorize", 4),
+    ("code-hoisting", 7),
+    ("split-paths", 6),
+    ("store-merging", 7),
+    ("ipa-sra", 4),
+    ("ipa-cp", 4),
+    ("ipa-icf", 5),
+    ("partial-inlining", 4),
+];
+
 /// The arguments of a compiler of this family, with the instrumentation; `folder` is that of
 /// [`place_for_linking`](super::library::Library::place_for_linking).
 ///
@@ -103,6 +167,10 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     let links = !is_any(NO_LINK);
 
     let mut rewritten = Rewritten { compiles: true, links, ..Rewritten::default() };
+    let level = match family {
+        Family::Gnu { .. } => "-Og",
+        Family::Clang { .. } => "-O0",
+    };
     let mut optimises = false;
     let mut value_of_another = false;
     for argument in arguments {
@@ -113,12 +181,14 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
         }
         match option.as_str() {
             "-static" | "--static" | "-static-pie" if links => return Err(Refused::Static { option }),
-            "-O2" | "-O3" | "-O4" | "-Os" | "-Oz" | "-Ofast" => {
+            "-O" | "-O1" | "-O2" | "-O3" | "-O4" | "-Og" | "-Os" | "-Oz" | "-Ofast" => {
                 optimises = true;
-                rewritten
-                    .changes
-                    .push(format!("-O1 in the place of {option}, so that each access is one of the source"));
-                rewritten.arguments.push("-O1".into());
+                if option != level {
+                    rewritten
+                        .changes
+                        .push(format!("{level} in the place of {option}, so that each access is one of the source"));
+                }
+                rewritten.arguments.push(level.into());
                 if option == "-Ofast" {
                     rewritten.arguments.push("-ffast-math".into());
                 }
@@ -128,8 +198,10 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
                 rewritten.changes.push(format!("{option} left out, so that each access is one of the source"));
                 continue;
             }
+            // It is asked for below, or another.
+            "-fsanitize=thread" => continue,
             _ if option.starts_with("-O") => optimises = true,
-            _ if option.starts_with("-fsanitize=") && option != "-fsanitize=thread" => {
+            _ if option.starts_with("-fsanitize=") => {
                 return Err(Refused::Sanitizer { option });
             }
             _ => {}
@@ -138,22 +210,28 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
     }
     let add = &mut rewritten.arguments;
     if !optimises {
-        add.push("-O1".into());
+        add.push(level.into());
     }
     if !arguments.iter().any(|argument| text(argument).starts_with("-g")) {
         add.push("-g".into());
     }
-    add.push("-fsanitize=thread".into());
+    // The frame pointer tells where a function's variables end.
+    add.push("-fno-omit-frame-pointer".into());
     match family {
         Family::Gnu { version, fortran } => {
-            if version >= 11 {
-                add.extend(["--param".into(), "tsan-instrument-func-entry-exit=0".into()]);
-            }
+            add.push("-fsanitize=thread".into());
+            let passes = GNU_PASSES.iter().filter(|&&(_, since)| version >= since);
+            add.extend(passes.map(|(pass, _)| format!("-fno-{pass}").into()));
             if cfg!(target_arch = "x86_64") {
                 // Copies of fixed size become calls, which are seen, and not loops of one instruction.
                 add.extend(["memcpy", "memset"].map(|f| format!("-m{f}-strategy=libcall:-1:noalign").into()));
             }
-            if !fortran {
+            if fortran {
+                add.push("-fno-frontend-optimize".into());
+                if version >= 8 {
+                    add.push("-fno-frontend-loop-interchange".into());
+                }
+            } else {
                 add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
             }
             if links {
@@ -166,16 +244,15 @@ pub fn rewrite(family: Family, arguments: &[OsString], folder: &Path) -> Result<
                 add.extend([before, library]);
             }
         }
-        Family::Clang => {
+        Family::Clang { version } => {
+            add.extend(["-fsanitize=kernel-address", "-finstrument-functions"].map(OsString::from));
             add.extend(["memcpy", "memmove", "memset"].map(|f| format!("-fno-builtin-{f}").into()));
             // clang complains of them where there is nothing to compile.
             if has(arguments, |input| !is_object(input)) {
-                for option in ["-tsan-instrument-read-before-write=1", "-tsan-instrument-func-entry-exit=0"] {
-                    add.extend(["-mllvm".into(), option.into()]);
-                }
+                let options = CLANG_OPTIONS.iter().filter(|&&(_, since)| version >= since);
+                add.extend(options.flat_map(|&(option, _)| ["-mllvm", option]).map(OsString::from));
             }
             if links {
-                add.push("-fno-sanitize-link-runtime".into());
                 add.push(folder.join("libhayase_memory.so").into());
             }
         }
@@ -212,6 +289,7 @@ mod tests {
 
     const GCC: &str = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
     const GNU: Family = Family::Gnu { version: 12, fortran: false };
+    const CLANG: Family = Family::Clang { version: 14 };
 
     fn rewritten(family: Family, arguments: &str) -> Result<(String, usize), Refused> {
         let arguments: Vec<OsString> = arguments.split_whitespace().map(OsString::from).collect();
@@ -233,7 +311,7 @@ mod tests {
             Family::of("cc (GCC) 9.5.0\n Free Software Foundation"),
             Some(Family::Gnu { version: 9, fortran: false })
         );
-        assert_eq!(Family::of("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu"), Some(Family::Clang));
+        assert_eq!(Family::of("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu"), Some(CLANG));
         assert_eq!(Family::of("nvfortran 23.1-0 64-bit target"), None);
         assert_eq!(Family::of(""), None);
     }
@@ -249,9 +327,13 @@ mod tests {
 
     #[test]
     fn libraries_are_named_only_where_something_is_linked() {
-        for family in [GNU, Family::Clang] {
+        for family in [GNU, CLANG] {
             let compiled = rewritten(family, "-c a.c -o a.o").unwrap().0;
-            assert!(compiled.starts_with("-c a.c -o a.o -O1 -g -fsanitize=thread "), "{compiled}");
+            let level = if family == GNU { "-Og" } else { "-O0" };
+            assert!(
+                compiled.starts_with(&format!("-c a.c -o a.o {level} -g -fno-omit-frame-pointer -fsanitize=")),
+                "{compiled}"
+            );
             assert!(!compiled.contains("/lib,x"), "{compiled}");
             let linked = rewritten(family, "a.o -lm").unwrap().0;
             assert!(!linked.contains("-mllvm"), "{linked}");
@@ -261,11 +343,16 @@ mod tests {
 
     #[test]
     fn optimisation_that_hides_accesses_is_taken_back_and_said() {
-        assert!(rewritten(GNU, "a.c -O3 -march=native").unwrap().0.starts_with("a.c -O1 -march=native -g "));
+        assert!(rewritten(GNU, "a.c -O3 -march=native").unwrap().0.starts_with("a.c -Og -march=native -g "));
+        assert!(rewritten(CLANG, "a.c -O1").unwrap().0.starts_with("a.c -O0 -g "));
+        assert_eq!(rewritten(GNU, "a.c -Og").unwrap().1, 0);
         assert_eq!(rewritten(GNU, "a.c -O3 -ftree-vectorize").unwrap().1, 2);
-        assert!(rewritten(GNU, "a.c -Ofast").unwrap().0.starts_with("a.c -O1 -ffast-math -g "));
+        assert!(rewritten(GNU, "a.c -Ofast").unwrap().0.starts_with("a.c -Og -ffast-math -g "));
         assert_eq!(rewritten(GNU, "a.c -O0").unwrap().1, 0);
-        assert!(rewritten(GNU, "a.c -O0 -g3").unwrap().0.starts_with("a.c -O0 -g3 -fsanitize"));
+        assert!(rewritten(GNU, "a.c -O0 -g3").unwrap().0.starts_with("a.c -O0 -g3 -fno-omit-frame-pointer "));
+        let old = Family::Gnu { version: 6, fortran: false };
+        let has = |family, option| rewritten(family, "a.c").unwrap().0.contains(option);
+        assert!(has(GNU, " -fno-tree-fre ") && has(GNU, " -fno-move-loop-stores ") && !has(old, "-move-loop-stores"));
         // A file that is called so is no option.
         assert_eq!(rewritten(GNU, "a.c -o -O3").unwrap().1, 0);
     }

@@ -66,6 +66,8 @@ pub struct Wishes {
     pub stop_after: Option<Duration>,
     /// Records which memory is accessed between calls.
     pub memory: bool,
+    /// How many callers of each call site are kept.
+    pub depth: Option<u32>,
 }
 
 impl Wishes {
@@ -86,6 +88,9 @@ impl Wishes {
         if let Some(time) = self.stop_after {
             set("HAYASE_CAPTURE_STOP_SECONDS", time.as_secs_f64().to_string());
         }
+        if let Some(depth) = self.depth {
+            set("HAYASE_CAPTURE_DEPTH", depth.to_string());
+        }
         if self.memory {
             set("HAYASE_CAPTURE_MEMORY", "1".into());
         }
@@ -102,6 +107,7 @@ const VARIABLES: &[&str] = &[
     "HAYASE_CAPTURE_STOP_EVENTS",
     "HAYASE_CAPTURE_STOP_SECONDS",
     "HAYASE_CAPTURE_MEMORY",
+    "HAYASE_CAPTURE_DEPTH",
 ];
 
 /// A command that will be recorded.

@@ -9,7 +9,7 @@ use super::{End, Failure, Voice, extension, files, interrupt, print, print_with,
 use crate::data_set::communication::Origin;
 use crate::diagnostic::Diagnostic;
 use crate::measure::launcher::{self, Trouble};
-use crate::measure::{Plan, analysis};
+use crate::measure::{Increment, Plan, Sizes, analysis};
 use crate::output::{json, svg, table};
 use crate::units::Bytes;
 
@@ -26,6 +26,7 @@ Examples:
   hayase measure communication -o cluster.comm -o cluster.svg -- mpirun -np 2 --host node1,node2
   hayase measure communication -o a.comm --mpi /opt/mpich/lib/libmpi.so.12 -- srun -n 2 -N 2
   hayase measure communication -o a.comm --node-out a.toml -- mpirun -np 2
+  hayase measure communication -o a.comm --smallest 1KiB --largest 64KiB --increment 1KiB -- mpirun -np 2
   hayase measure communication -o round-trips.csv -- mpirun -np 2     for hayase calibrate
 
 The line after -- is a launcher and its options; the program it launches is hayase itself, which loads the MPI library of
@@ -51,9 +52,16 @@ pub struct CommunicationArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
           help_heading = "Output")]
     pub format: RunFormat,
-    /// The largest message.
+    /// The smallest message.
+    #[arg(long, value_name = "SIZE", default_value = "0 B")]
+    pub smallest: String,
+    /// The largest message; both ends are measured, and the two sizes on each side of S.
     #[arg(long, value_name = "SIZE", default_value = "4 MiB")]
     pub largest: String,
+    /// From one size to the next: so many bytes more, 1KiB, or so many times as much, x2 (default: 1, 2, 3, 4, 6, 8, 12 ...,
+    /// the powers of two and the middle of every two).
+    #[arg(long, value_name = "STEP")]
+    pub increment: Option<String>,
     /// About how long to measure, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub seconds: f64,
@@ -71,9 +79,15 @@ pub struct CommunicationArgs {
 /// `hayase measure-agent`: one of the two processes.
 #[derive(Args, Debug)]
 pub struct AgentArgs {
+    /// The smallest message \[B\].
+    #[arg(long)]
+    pub smallest: u64,
     /// The largest message \[B\].
     #[arg(long)]
     pub largest: u64,
+    /// From one size to the next: `1024` \[B\], `x2`.
+    #[arg(long)]
+    pub increment: Option<Increment>,
     /// About how long to measure \[s\].
     #[arg(long)]
     pub seconds: f64,
@@ -117,7 +131,8 @@ pub fn measure(verb: &MeasureVerb, voice: Voice) -> Result<End, Failure> {
 /// Runs one of the two processes.
 #[cfg(unix)]
 pub fn agent(args: &AgentArgs) -> Result<End, Failure> {
-    let plan = Plan { largest: args.largest, seconds: args.seconds };
+    let sizes = Sizes { smallest: args.smallest, largest: args.largest, increment: args.increment };
+    let plan = Plan { sizes, seconds: args.seconds };
     Ok(if crate::measure::agent::run(&args.libraries, &plan) { End::Done } else { End::Failed })
 }
 
@@ -189,18 +204,67 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
     Ok(End::Done)
 }
 
+/// Most sizes: more take longer than anybody waits.
+const MOST_SIZES: usize = 1000;
+/// Fewest sizes: a protocol's line and what lies off it need so many.
+const FEWEST_SIZES: usize = 4;
+
 fn plan(args: &CommunicationArgs) -> Result<Plan, Diagnostic> {
-    let largest = Bytes::from_cell(&args.largest)
-        .map_err(|error| Diagnostic::new("bad-quantity", format!("--largest: {error}")))?;
-    if !(64..=1 << 30).contains(&largest.0) {
-        let message = format!("--largest: {} is not between 64 B and 1 GiB", largest.exact());
-        return Err(Diagnostic::new("wrong-value", message).help("the default is 4 MiB"));
-    }
+    let sizes = sizes(args)?;
     if !(args.seconds > 0.0 && args.seconds <= 86_400.0) {
         let message = format!("--seconds: {} is not between 0 and a day", args.seconds);
         return Err(Diagnostic::new("wrong-value", message).help("the default is 10"));
     }
-    Ok(Plan { largest: largest.0, seconds: args.seconds })
+    Ok(Plan { sizes, seconds: args.seconds })
+}
+
+/// The interval and its increment, as far as they go together.
+fn sizes(args: &CommunicationArgs) -> Result<Sizes, Diagnostic> {
+    let bytes = |flag: &str, text: &str| {
+        let bytes = Bytes::from_cell(text.trim());
+        bytes.map_err(|error| Diagnostic::new("bad-quantity", format!("{flag}: {error}")))
+    };
+    let wrong = |message: String| Diagnostic::new("wrong-value", message);
+    let (smallest, largest) = (bytes("--smallest", &args.smallest)?, bytes("--largest", &args.largest)?);
+    if !(64..=1 << 30).contains(&largest.0) {
+        let message = format!("--largest: {} is not between 64 B and 1 GiB", largest.exact());
+        return Err(wrong(message).help("the default is 4 MiB"));
+    }
+    if smallest > largest {
+        let message = format!("--smallest: {} is more than the largest, {}", args.smallest, args.largest);
+        return Err(wrong(message).help("sizes go from --smallest to --largest (default: 0 B to 4 MiB)"));
+    }
+    let asked = args.increment.as_ref().map(|text| text.trim());
+    let increment = match asked.map(|text| (text, text.strip_prefix('x'))) {
+        None => None,
+        Some((text, Some(_))) => Some(text.parse::<Increment>().map_err(|_| {
+            let message = format!("--increment: `{text}` is no factor above 1");
+            wrong(message).help("write how many times as large each size is as the one before: --increment x2")
+        })?),
+        Some((text, None)) => match bytes("--increment", text)?.0 {
+            0 => {
+                let message = format!("--increment: {text} more is the same size again");
+                return Err(wrong(message).help("write bytes, --increment 1KiB, or a factor, --increment x2"));
+            }
+            step => Some(Increment::Add(step)),
+        },
+    };
+    let sizes = Sizes { smallest: smallest.0, largest: largest.0, increment };
+    let interval = format!("from {} to {}", args.smallest, args.largest);
+    match (sizes.count(MOST_SIZES), asked) {
+        (count, Some(asked)) if count > MOST_SIZES => {
+            let step = (largest.0 - smallest.0).div_ceil(MOST_SIZES as u64 - 1);
+            let message = format!("--increment: {asked} makes more than {MOST_SIZES} sizes {interval}");
+            Err(wrong(message).help(format!("write {step} B or more, or a factor, --increment x2")))
+        }
+        (count, _) if count < FEWEST_SIZES => {
+            let (those, what) = if count == 1 { ("is", "size") } else { ("are", "sizes") };
+            let message =
+                format!("there {those} {count} {what} {interval}, and the fewest to tell anything are {FEWEST_SIZES}");
+            Err(wrong(message).help("give a wider interval or a smaller --increment"))
+        }
+        _ => Ok(sizes),
+    }
 }
 
 #[expect(

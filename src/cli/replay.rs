@@ -11,7 +11,7 @@ use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor};
 use super::regions::RegionArgs;
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, print, print_with};
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::ids::{MessageId, RankId};
 use crate::node::NodeSpec;
@@ -144,6 +144,7 @@ pub(super) fn program(input: &TraceArgs, regions: &RegionArgs, voice: Voice) -> 
         true => regions.in_program_of_trace(&mut program, voice),
         false => regions.in_program(&mut program, voice)?,
     }
+    caveats::judge(&program.caveats, &name, input.strictness, voice)?;
     Ok((program, name))
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::args::RunFormat;
 use super::files::{Opened, unknown};
-use super::{End, Failure, Voice, complain, extension, print, print_with, progress, render};
+use super::{End, Failure, Voice, caveats, complain, extension, print, print_with, progress, render};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::output::json;
 use crate::output::table::{Grid, grouped, printable};
@@ -20,7 +20,7 @@ use crate::units::Time;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
 use crate::workload::program::{OpKind, Program, RecordedRegion};
 use crate::workload::trace::calls::Call;
-use crate::workload::trace::{CallTally, Options, Tally, ToTrace, Trace, expanded, goal, unmatched};
+use crate::workload::trace::{CallTally, Format, Options, Tally, ToTrace, Trace, expanded, goal, unmatched};
 pub use args::TraceArgs;
 pub use args::TraceVerb;
 use args::{TraceConvertArgs, TraceInfoArgs};
@@ -62,6 +62,12 @@ struct Info {
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<AccessInfo>,
     notes: Vec<(String, String)>,
+    /// What is not in it, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+    /// That ranks lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lack_of_cores: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -174,6 +180,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         },
     };
     let has_calls = tally.present > 0;
+    let caveats = trace.caveats();
     let info = Info {
         schema: "hayase-trace-info-1",
         name: trace.name().to_owned(),
@@ -200,6 +207,8 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
             file_bytes: accesses.bytes,
         }),
         notes: tally.notes.clone(),
+        incomplete: caveats.incomplete.clone(),
+        lack_of_cores: caveats.lack_of_cores.clone(),
     };
     // Where there is nothing to show, the mistakes say enough.
     if has_calls || program.is_some() {
@@ -211,6 +220,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(strays) = program.as_ref().map(Program::stray_borders).filter(|strays| !strays.is_empty()) {
         voice.hint(strays.join("; "));
     }
+    caveats::judge(&caveats, trace.name(), args.input.strictness, voice)?;
     if mistakes.is_empty() {
         return Ok(End::Done);
     }
@@ -351,14 +361,16 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let options = options(&args.input);
     let invalid = |diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() });
     if matches!(target, Target::Trace | Target::Folder) {
-        let mut calls = ToTrace::new();
+        let mut calls = ToTrace::new().with_ends(trace.format() == Format::Hayase);
         if !trace.calls(options, &mut calls).map_err(invalid)? {
             let message = format!("`{}` is a schedule: it holds no calls to write as a trace", trace.name());
             return Err(Diagnostic::new("no-calls", message).help("write it as x.goal or x.bin").into());
         }
+        caveats::judge(&trace.caveats(), trace.name(), args.input.strictness, voice)?;
         return write_trace(calls, target, &args.output, voice);
     }
     let mut program = trace.program(options).map_err(invalid)?;
+    caveats::judge(&program.caveats, trace.name(), args.input.strictness, voice)?;
     if program.collective_calls() > 0 {
         let expander = Expander::new(CollectivesSpec::default());
         program = expanded(&program, &expander).map_err(invalid)?;

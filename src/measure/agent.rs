@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use hayase_mpi::{Library, NotFound};
 
+use super::Plan;
 use super::pair::{Failed, Pair};
 use super::protocol::{Kind, Message, Times};
-use super::{Plan, sizes};
 use crate::rng::Stream;
 
 /// Tags: what to do, the data, and that somebody is ready.
@@ -92,7 +92,7 @@ pub fn run(libraries: &[String], plan: &Plan) -> bool {
         return rank != 0 && ended
             || fail(wrong_number(ranks, started, &library.short_version()), wrong_help(ranks, started));
     }
-    let mut leader = Agent::new(pair, plan.largest);
+    let mut leader = Agent::new(pair, plan.sizes.largest);
     let result = if leader.pair.rank == 0 { leader.lead(&library.short_version(), plan) } else { leader.follow() };
     match result {
         Ok(()) => leader.pair.end().is_ok(),
@@ -283,12 +283,12 @@ impl Agent {
         say(&Message::Pair { mpi: mpi.into(), hosts, processor: processor(), clock_ns: self.clock })?;
 
         // Connections are made and buffers found before anything counts.
-        for bytes in [0, 1, plan.largest] {
+        for bytes in [0, 1, plan.sizes.largest] {
             self.round_trips(bytes, 0.0, 3, 1)?;
         }
-        let limit = self.eager_limit(plan.largest)?;
+        let limit = self.eager_limit(plan.sizes.largest)?;
         say(&Message::Eager { limit })?;
-        self.measure(&sizes(plan.largest, limit), plan, begin)?;
+        self.measure(&plan.sizes.all(limit), plan, begin)?;
         self.order(Order::Stop, 0, 0)?;
         Ok(say(&Message::End)?)
     }

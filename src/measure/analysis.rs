@@ -197,8 +197,10 @@ impl Reduced {
     }
 
     fn find(&self, kind: Kind, bytes: u64) -> Option<f64> {
-        let same = |entry: &&(Kind, u64, f64, f64)| (entry.0, entry.1, entry.2) == (kind, bytes, 0.0);
-        self.0.iter().find(same).map(|entry| entry.3)
+        // As groups are sorted: by kind, size, work.
+        let order =
+            |entry: &(Kind, u64, f64, f64)| (entry.0, entry.1).cmp(&(kind, bytes)).then(entry.2.total_cmp(&0.0));
+        self.0.binary_search_by(order).ok().map(|at| self.0[at].3)
     }
 }
 
@@ -242,14 +244,15 @@ fn lines(times: &[Row], limits: &Limits) -> Vec<Line> {
     let mut ends: Vec<u64> = limits.s.iter().chain(&limits.sync).map(|limit| limit.0).collect();
     ends.push(largest);
     let mut lines = Vec::new();
-    let mut from = 0;
+    let mut from = times.first().map_or(0, |row| row.size.0);
     for to in ends {
         if let Some((start_ns, slope_ns)) = straight(times, from, to) {
             let interval = [f64::NAN; 2];
             let (from, to) = (Bytes(from), Bytes(to));
             lines.push(Line { from, to, start_ns, slope_ns, start_interval: interval, slope_interval: interval });
         }
-        from = to + 1;
+        // A limit may lie below all that was measured.
+        from = from.max(to + 1);
     }
     lines
 }

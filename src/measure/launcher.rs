@@ -109,7 +109,10 @@ pub fn run(
     let name = command.first().cloned().unwrap_or_default();
     let mut starting = Command::new(&name);
     starting.args(&command[1.min(command.len())..]).arg(program).arg("measure-agent");
-    starting.arg(format!("--largest={}", plan.largest)).arg(format!("--seconds={}", plan.seconds)).args(libraries);
+    let sizes = &plan.sizes;
+    starting.arg(format!("--smallest={}", sizes.smallest)).arg(format!("--largest={}", sizes.largest));
+    starting.args(sizes.increment.map(|increment| format!("--increment={increment}")));
+    starting.arg(format!("--seconds={}", plan.seconds)).args(libraries);
     let mut child = starting
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -8,7 +8,7 @@
 //! What is measured ([`agent`]):
 //! * **S without a clock.** Rank 0 starts a send for which no receive is posted, exchanges words with rank 1 and asks whether it is
 //!   done: it is if the message is eager, and never if it waits for its receiver. A binary search finds S to the byte.
-//! * **Round trips** without work and with work that hides the message, for sizes up to some MiB and on both sides of S;
+//! * **Round trips** without work and with work that hides the message, for sizes of an interval ([`sizes`]) and on both sides of S;
 //!   half a round trip is the time of a message, T_comm. **Sends** whose receive is posted, and **late receives** whose
 //!   message is there already.
 //! * Each size in several rounds, in another order each time, so that a disturbance hits few repetitions of many sizes and not
@@ -27,47 +27,23 @@ pub mod launcher;
 #[cfg(unix)]
 mod pair;
 pub mod protocol;
+pub mod sizes;
 
 use serde::{Deserialize, Serialize};
+
+pub use sizes::{Increment, Sizes};
 
 /// What is to be measured.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// The largest message \[B\].
-    pub largest: u64,
+    /// Messages of these sizes.
+    pub sizes: Sizes,
     /// About how long measuring may take \[s\].
     pub seconds: f64,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { largest: 4 << 20, seconds: 10.0 }
-    }
-}
-
-/// The sizes that are measured: 0 and 1, every power of two and the middle of every two, and the two on each side of S.
-pub fn sizes(largest: u64, sync: Option<u64>) -> Vec<u64> {
-    let mut sizes = vec![0, 1, largest];
-    let mut size = 2;
-    while size <= largest {
-        sizes.extend([size, size + size / 2]);
-        size *= 2;
-    }
-    sizes.extend(sync.into_iter().flat_map(|sync| [sync, sync + 1]));
-    sizes.retain(|&size| size <= largest);
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_dense_where_messages_are_small_and_stand_on_both_sides_of_the_limit() {
-        let sizes = sizes(100, Some(70));
-        assert_eq!(sizes, [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 70, 71, 96, 100]);
-        assert_eq!(super::sizes(1, Some(5)), [0, 1]);
+        Self { sizes: Sizes::default(), seconds: 10.0 }
     }
 }

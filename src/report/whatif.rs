@@ -16,6 +16,12 @@ pub struct WhatIfReport {
     pub scenario: serde_json::Value,
     /// The program: the name of its trace.
     pub program: String,
+    /// What is not in the recordings that it was made of, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<String>,
+    /// That ranks of these recordings lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lack_of_cores: Vec<String>,
     /// The nodes, for people: `loggps`.
     pub node: String,
     /// The network, for people.

@@ -360,6 +360,8 @@ impl Replay {
                 self.program.ranks(),
                 self.program.operations()
             ),
+            incomplete: self.program.caveats.incomplete.clone(),
+            lack_of_cores: self.program.caveats.lack_of_cores.clone(),
             node: self.node.name().to_owned(),
             network: match &self.fabric {
                 Some(fabric) if fabric.transport.is_flow() => {

@@ -1,5 +1,6 @@
 //! What ranks do: the engine asks a [`Workload`] which messages to send next.
 
+pub mod caveats;
 pub mod pattern;
 pub mod program;
 pub mod task_queue;

@@ -66,6 +66,24 @@ fn files_read_in_one_sitting() {
     assert!(long.is_empty(), "above {LONGEST_FILE} lines:\n{}", long.join("\n"));
 }
 
+/// What is missing is told by `hayase_needs`, which fails where `HAYASE_REQUIRE` says so; not by each test in its own way.
+#[test]
+fn tests_that_are_skipped_say_so_in_one_way() {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let folders =
+        crates.filter(|path| !path.ends_with("needs")).map(|path| path.join("tests")).filter(|path| path.is_dir());
+    let mut others = Vec::new();
+    for file in folders.chain([root().join("tests")]).flat_map(|folder| rust_files(&folder)) {
+        let text = fs::read_to_string(&file).unwrap();
+        let told = (1..).zip(text.lines()).filter(|(_, line)| {
+            let line = line.trim_start().to_lowercase();
+            ["eprintln!(\"", "println!(\""].iter().any(|print| line.contains(&format!("{print}skip")))
+        });
+        others.extend(told.map(|(line, _)| format!("{}:{line}", file.strip_prefix(root()).unwrap().display())));
+    }
+    assert!(others.is_empty(), "ask `hayase_needs::is_there`, or tell `hayase_needs::missing`:\n{}", others.join("\n"));
+}
+
 #[test]
 fn shipped_files_say_where_they_come_from() {
     for folder in ["topologies", "patterns", "machines"] {

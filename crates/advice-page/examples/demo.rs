@@ -10,8 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hayase_advice_page::{
-    Certainty, Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, page,
-    sarif,
+    Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, page, sarif,
 };
 
 const FILE: &str = "examples/programs/gauss.c";
@@ -36,6 +35,7 @@ fn main() -> io::Result<()> {
     write("quiet.html", &PageData::new(quiet))?;
     let mut wide = gauss_page(300, 60);
     wide.together.iter_mut().for_each(|together| together.left_out.clear());
+    wide.together.iter_mut().for_each(|together| together.why.clear());
     write("wide.html", &wide)?;
     let mut run = Run::new(16).keeping(200_000, 100_000);
     eliminate(&mut run, 8_000);
@@ -171,10 +171,10 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
         id: String::new(),
         rule: "A001".into(),
         title: String::new(),
-        certainty: Certainty::Proven,
         gain: None,
         text: Vec::new(),
         caveats: Vec::new(),
+        notes: Vec::new(),
         facts: Vec::new(),
         marks: Vec::new(),
         ranks: Vec::new(),
@@ -215,7 +215,6 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             id: "A103-1".into(),
             rule: "A103".into(),
             title: "Even out the work before the reduction: the last rank computes longest".into(),
-            certainty: Certainty::Check,
             gain: gain(0.0127),
             text: vec!["All ranks wait at line 60 for the rank with most work at line 58.".into()],
             caveats: vec!["whether rows can be dealt out differently depends on the program".into()],
@@ -228,8 +227,8 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             id: "A004-1".into(),
             rule: "A004".into(),
             title: "The ring of sends is a broadcast: MPI_Bcast could replace it".into(),
-            certainty: Certainty::Check,
             gain: gain(-0.031),
+            caveats: vec!["what is received may be needed before all of it has come".into()],
             text: vec!["The broadcast of this machine is slower here, because ranks further on in the ring start computing later.".into()],
             marks: vec![mark(32, 32, Role::Communication, ""), mark(41, 41, Role::Partner, "")],
             occurrences: n,
@@ -253,7 +252,7 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             Rule { id: "A004".into(), name: "use a collective".into(), summary: "Messages that together are a collective operation".into(), ..Rule::default() },
             Rule { id: "A103".into(), name: "imbalance".into(), summary: "Ranks that wait because others compute longer".into(), ..Rule::default() },
         ],
-        together: Some(Together { gain: Gain { before_s, after_s: before_s * 0.698 }, left_out: vec!["A004-1".into()] }),
+        together: Some(Together { gain: Gain { before_s, after_s: before_s * 0.698 }, left_out: vec!["A004-1".into()], why: vec!["without A004-1: it brings nothing beside those before it".into()] }),
         notes: vec!["2 library functions were not instrumented: memcpy of libc was seen through its wrapper, qsort was not.".into()],
         sources: vec![Source { path: FILE.into(), text: Some(include_str!("programs/gauss.c").into()) }],
         run,
@@ -295,10 +294,10 @@ fn odd_page() -> PageData {
         id: nasty.into(),
         rule: "A999".into(),
         title: nasty.into(),
-        certainty: Certainty::Check,
         gain: Some(Gain { before_s: 0.0, after_s: 0.0 }),
         text: vec![nasty.into()],
         caveats: vec![nasty.into()],
+        notes: vec![nasty.into()],
         facts: vec![(nasty.into(), nasty.into())],
         marks: vec![
             mark(path, 2, 2, Role::Communication),

@@ -2,7 +2,7 @@
 
 use hayase_advice::model::{self, Action, Change, Dependence, Edit, Location, Point, Side};
 
-use crate::{Certainty, Detail, Finding, Gain, Mark, Role, Rule};
+use crate::{Detail, Finding, Gain, Mark, Role, Rule};
 
 /// Most occurrences that are listed one by one.
 const MOST_DETAILS: usize = 300;
@@ -41,13 +41,10 @@ impl Finding {
             id: found.id.clone(),
             rule: found.rule.to_string(),
             title: found.title.clone(),
-            certainty: match found.certainty {
-                model::Certainty::Proven => Certainty::Proven,
-                model::Certainty::Check => Certainty::Check,
-            },
             gain,
             text: found.text.clone(),
             caveats: found.caveats.clone(),
+            notes: found.notes.clone(),
             facts,
             marks: places.chain(blockers).collect(),
             ranks: if found.ranks.len() <= MOST_RANKS { found.ranks.iter().collect() } else { Vec::new() },
@@ -84,6 +81,7 @@ fn place_text(place: &model::Place) -> String {
     }
     parts.extend(place.iterations.map(|iterations| iterations.to_string()));
     parts.push(times(place.occurrences));
+    parts.extend(called_from(&place.location));
     if place.iterations.is_some() && place.whole > 0 {
         parts.push(format!("of these {} with all iterations", place.whole));
     }
@@ -96,6 +94,7 @@ fn blocker_text(by: &model::Blocker) -> String {
         _ => by.dependence.name().to_owned(),
     }];
     parts.extend(by.call.clone());
+    parts.extend(by.location.as_ref().and_then(called_from));
     parts.push(match by.side {
         Side::Before => "must stay before the communication".into(),
         Side::After => "must stay after it".into(),
@@ -104,6 +103,11 @@ fn blocker_text(by: &model::Blocker) -> String {
     parts.extend(by.address.map(|address| format!("first at address {address:#x}")));
     parts.push(times(by.occurrences));
     parts.join(", ")
+}
+
+/// From where a place is called, if it is told from the same place called from elsewhere.
+fn called_from(location: &Location) -> Option<String> {
+    location.called.as_ref().map(|called| format!("called from {}", called.from))
 }
 
 fn times(n: u64) -> String {
@@ -125,12 +129,12 @@ fn edit_text(edit: &Edit, event: u64) -> String {
         Action::Overlap { post, wait, .. } => {
             format!("posted {}, waited for {}", point_text(event, *post), point_text(event, *wait))
         }
-        Action::Merge { with, bytes, copy } => {
+        Action::Merge { with, bytes, copy, .. } => {
             let others: Vec<String> = with.iter().map(|distance| (event + distance).to_string()).collect();
             let copied = if *copy > 0 { format!(", {copy} B copied") } else { String::new() };
             format!("one with events {}: {bytes} B{copied}", others.join(", "))
         }
-        Action::Replace { collective, members, root, bytes, calls } => {
+        Action::Replace { collective, members, root, bytes, calls, .. } => {
             let root = root.map_or(String::new(), |root| format!(" from root {root}"));
             format!(
                 "MPI_{collective}{root} among {} ranks, {bytes} B, in place of {} calls",
@@ -157,7 +161,7 @@ mod tests {
     use model::{Blocker, Iterations, Part, Place, RuleId};
 
     fn at(line: u32) -> Location {
-        Location { file: "a.c".into(), line }
+        Location { file: "a.c".into(), line, ..Location::default() }
     }
 
     fn found(change: Change) -> model::Finding {
@@ -173,7 +177,6 @@ mod tests {
         model::Finding {
             id: "A001-1".into(),
             rule: RuleId::A001,
-            certainty: model::Certainty::Proven,
             title: "title".into(),
             text: Vec::new(),
             places: vec![
@@ -206,6 +209,7 @@ mod tests {
             bytes: 0,
             time_ns: 0,
             caveats: Vec::new(),
+            notes: Vec::new(),
             change,
         }
     }
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn edits_that_repeat_are_listed_one_by_one_up_to_a_limit() {
         let (post, wait) = (Point { interval: 0, fraction: 1.0 }, Point { interval: 1, fraction: 0.25 });
-        let action = Action::Overlap { part: Part::Send, post, wait };
+        let action = Action::Overlap { part: Part::Send, post, wait, needs: Vec::new() };
         let edit = |times| Edit { rank: 1, event: 10, times, step: 4, action: action.clone() };
         let of = |times| details(&Change::Program { edits: vec![edit(times)], left_out: 0 });
         let list = of(2);

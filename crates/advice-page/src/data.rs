@@ -53,14 +53,15 @@ pub struct Finding {
     pub rule: String,
     /// What to do, in one line.
     pub title: String,
-    /// How sure it is.
-    pub certainty: Certainty,
     /// What it would gain, where that was simulated.
     pub gain: Option<Gain>,
     /// What was seen, a paragraph each.
     pub text: Vec<String>,
-    /// What the run cannot show, a sentence each: branches, layouts, contents.
+    /// What has to be checked, a sentence each: layouts, contents. One is enough for [`Certainty::Check`].
     pub caveats: Vec<String>,
+    /// What is good to know and leaves nothing to be checked, a sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Figures, in a few words each: `("critical path before", "1.2 s")`.
     pub facts: Vec<(String, String)>,
     /// Lines that have a part in it, the communication first.
@@ -71,6 +72,13 @@ pub struct Finding {
     pub occurrences: u64,
     /// Occurrences one by one, as many as are worth a look.
     pub details: Vec<Detail>,
+}
+
+impl Finding {
+    /// How sure it is: proven, unless something has to be checked.
+    pub fn certainty(&self) -> Certainty {
+        if self.caveats.is_empty() { Certainty::Proven } else { Certainty::Check }
+    }
 }
 
 /// How sure a piece of advice is.
@@ -111,6 +119,9 @@ pub struct Together {
     pub gain: Gain,
     /// Pieces that are not in it, by [`Finding::id`], because others rule them out.
     pub left_out: Vec<String>,
+    /// Why it is as much as it is, and why pieces are not in it: a sentence each.
+    #[serde(default)]
+    pub why: Vec<String>,
 }
 
 /// What a line has to do with a piece of advice.

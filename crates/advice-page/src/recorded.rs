@@ -125,7 +125,7 @@ impl Rank {
             Item::Site(index, site) => {
                 let named = if site.name.is_empty() { names(self.rank, site.address) } else { Some(site.name.clone()) };
                 let place = named.map_or(PlaceId::UNKNOWN, |name| {
-                    let Location { file, line } = Location::parse(&name);
+                    let Location { file, line, .. } = Location::parse(&name);
                     page.place(&file, line)
                 });
                 put(&mut self.places, *index, place);
@@ -289,8 +289,8 @@ mod tests {
     fn stream(folder: &Path, rank: u32, start: u64, events: &[Event]) {
         let file = File::create(folder.join(format!("rank-{rank:05}.hyt"))).unwrap();
         let mut writer = Writer::new(file, &Header { start, ..Header::new(rank, 2) }).unwrap();
-        writer.site(0, &Site { address: 0x10, name: String::new() }).unwrap();
-        writer.site(1, &Site { address: 0x20, name: "a.c:7 (main)".into() }).unwrap();
+        writer.site(0, &Site { address: 0x10, ..Site::default() }).unwrap();
+        writer.site(1, &Site { address: 0x20, name: "a.c:7 (main)".into(), ..Site::default() }).unwrap();
         for event in events {
             writer.event(event).unwrap();
         }

@@ -27,7 +27,7 @@ impl Level {
     /// The level of a piece of advice.
     pub fn of(finding: &Finding) -> Self {
         match finding.gain.map_or(0.0, |gain| gain.share()) {
-            share if share >= 0.1 && finding.certainty == Certainty::Proven => Self::Error,
+            share if share >= 0.1 && finding.certainty() == Certainty::Proven => Self::Error,
             share if share >= 0.01 => Self::Warning,
             _ => Self::Note,
         }
@@ -115,9 +115,13 @@ fn result(
     if let Some(gain) = finding.gain {
         text += &format!(" (saves {:.4} s, {:.2} % of the run)", gain.saved_s(), gain.share() * 100.0);
     }
-    for more in finding.text.iter().chain(&finding.caveats) {
+    for more in finding.text.iter().chain(&finding.notes) {
         text.push('\n');
         text += more;
+    }
+    for caveat in &finding.caveats {
+        text += "\nCheck: ";
+        text += caveat;
     }
     let mut value = Map::new();
     value.insert("ruleId".into(), finding.rule.clone().into());
@@ -160,7 +164,7 @@ fn result(
         "properties".into(),
         json!({
             "id": finding.id,
-            "certainty": finding.certainty,
+            "certainty": finding.certainty(),
             "occurrences": finding.occurrences,
             "ranks": finding.ranks,
             "gain": finding.gain,

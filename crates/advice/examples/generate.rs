@@ -44,7 +44,7 @@ fn write(folder: &str, rank: u32, ranks: u32, calls: u64, memory: Memory) -> io:
     let out = BufWriter::new(File::create(format!("{folder}/rank-{rank:05}.hyt"))?);
     let mut writer = Writer::new(out, &Header::new(rank, ranks))?;
     for line in 0..8 {
-        writer.site(line, &Site { address: 0, name: format!("halo.c:{}", 10 + line) })?;
+        writer.site(line, &Site { name: format!("halo.c:{}", 10 + line), ..Site::default() })?;
     }
     let mut accesses = if memory != Memory::None {
         let out = BufWriter::new(File::create(format!("{folder}/rank-{rank:05}.mem"))?);

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
                 println!(
                     "{} [{:?}] {} ({} of {}, ranks {}, {} B, {:.6} s)",
                     finding.id,
-                    finding.certainty,
+                    finding.certainty(),
                     finding.title,
                     finding.occurrences,
                     finding.executions,

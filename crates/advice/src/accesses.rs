@@ -13,13 +13,28 @@ pub struct AccessSite {
     pub write: bool,
     /// Whether it is a call of which nothing is known.
     pub opaque: bool,
+    /// Whether control was in code without instrumentation, which called MPI or the program from there.
+    pub foreign: bool,
 }
 
 impl AccessSite {
     /// From a recorded site whose line has this number.
     pub fn new(site: &Site, line: u32) -> Self {
-        Self { line, write: site.write, opaque: site.kind == Kind::Opaque }
+        let opaque = site.kind == Kind::Opaque;
+        Self {
+            line,
+            write: site.write,
+            opaque,
+            foreign: opaque && foreign_file(site).is_some() && !site.name.ends_with(')'),
+        }
     }
+}
+
+/// The file, without its folder, of code that is not instrumented, where that is known: a call of a function has the function's name, or
+/// something in brackets behind the file.
+pub fn foreign_file(site: &Site) -> Option<&str> {
+    let (_, file) = site.name.rsplit_once('/').filter(|_| site.kind == Kind::Opaque)?;
+    Some(file.split_once(" (").map_or(file, |(file, _)| file))
 }
 
 /// Accesses of one site.
@@ -110,6 +125,8 @@ impl Piece {
 pub struct Accesses {
     /// All but the opaque ones.
     pub pieces: Vec<Piece>,
+    /// Variables of functions that began or ended: as writes, but nothing that is computed.
+    pub frames: Vec<Piece>,
     /// Position and site of every opaque call, by position.
     pub opaque: Vec<(u64, u32)>,
     /// How many accesses there are: one more than the last position.
@@ -137,6 +154,10 @@ impl Accesses {
                 accesses.pieces.push(Piece::Nest(Touched::new(nest)));
             }
         }
+        for frame in interval.frames {
+            accesses.weight += 1;
+            accesses.frames.push(Piece::Nest(Touched::new(frame)));
+        }
         for gather in interval.gathers {
             accesses.count += gather.addresses.len() as u64;
             if opaque(gather.site) {
@@ -152,5 +173,16 @@ impl Accesses {
         accesses.opaque.sort_unstable();
         accesses.opaque.dedup();
         accesses
+    }
+    /// Whether the call after them is made by code without instrumentation: that is marked behind all else.
+    pub fn end_in_foreign_code(&self, sites: &[AccessSite]) -> bool {
+        self.opaque.last().is_some_and(|&(position, site)| {
+            position + 1 == self.count && sites.get(site as usize).is_some_and(|site| site.foreign)
+        })
+    }
+
+    /// All that keeps messages apart: what was accessed, and variables that begin or end.
+    pub fn touching(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().chain(&self.frames)
     }
 }

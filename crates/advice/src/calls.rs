@@ -28,7 +28,7 @@ pub struct Communication {
 
 /// What a finding rests on and the trace cannot show: a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Doubts(pub u8);
+pub struct Doubts(pub u16);
 
 impl Doubts {
     /// The datatype is not a basic one; it is taken to have no gaps.
@@ -47,6 +47,12 @@ impl Doubts {
     pub const OPERATION: Self = Self(64);
     /// The bytes of a buffer do not follow each other; the interval from the first to the last is taken in their place.
     pub const GAPS: Self = Self(128);
+    /// The call was made by code without instrumentation.
+    pub const FOREIGN: Self = Self(1024);
+    /// What one call brings may decide whether there is another, and how long it is.
+    pub const CONTENT: Self = Self(512);
+    /// What is sent is not ready where the first of several calls is that become one.
+    pub const PLACE: Self = Self(1024);
 
     /// Both.
     pub fn and(&mut self, other: Self) {
@@ -58,22 +64,17 @@ impl Doubts {
         self.0 & other.0 == other.0
     }
 
-    /// Whether nothing is in doubt; what is said only for completeness does not count: an interval around a buffer forbids too much, not
-    /// too little.
-    pub fn none(self) -> bool {
-        self.0 & !(Self::WILDCARD.0 | Self::GAPS.0) == 0
-    }
-
-    /// Sentences.
-    pub fn sentences(self) -> Vec<String> {
-        [
-            (Self::DATATYPE, "a derived datatype was used: it was taken to have no gaps; check what lies between its elements"),
+    /// What has to be checked, in sentences, and what is only said.
+    pub fn sentences(self) -> (Vec<String>, Vec<String>) {
+        let checks = [
             (
-                Self::GAPS,
-                "a buffer is not contiguous: the interval from its first to its last byte was assumed; what lies between its elements \
-                 may forbid less",
+                Self::DATATYPE,
+                "a derived datatype was used: it was taken to have no gaps; check what lies between its elements",
             ),
-            (Self::BLOCKS, "the blocks of this operation were taken to lie one after the other; check their displacements"),
+            (
+                Self::BLOCKS,
+                "the blocks of this operation were taken to lie one after the other; check their displacements",
+            ),
             (Self::ADDRESS, "where a buffer lies was not recorded: only the order of calls was looked at"),
             (
                 Self::MEMORY,
@@ -84,13 +85,38 @@ impl Doubts {
                 Self::SYNCHRONOUS,
                 "the call returns only when its receiver has begun to receive; check that the program does not rely on that",
             ),
-            (Self::OPERATION, "what is done with the messages was not looked at: check that it is a sum, a maximum or the like"),
+            (
+                Self::OPERATION,
+                "what is done with the messages was not looked at: check that it is a sum, a maximum or the like",
+            ),
+            (
+                Self::CONTENT,
+                "what the first brings may be a length: check that neither whether there is a second nor how long it is depends on it",
+            ),
+            (
+                Self::PLACE,
+                "what is sent is made, or what is received is used, between the first of these calls and the last: check that one place \
+                 in between suits both",
+            ),
+            (
+                Self::FOREIGN,
+                "the call is made by code that was not instrumented: what that reads and writes before and after it was not seen; \
+                 compile it with `hayase cc` too",
+            ),
+        ];
+        // An interval around a buffer forbids too much, not too little.
+        let notes = [
+            (
+                Self::GAPS,
+                "a buffer is not contiguous: the interval from its first to its last byte was assumed; what lies between its elements \
+                 may forbid less",
+            ),
             (Self::WILDCARD, "the receive takes messages from any rank or with any tag; which comes first may change"),
-        ]
-        .into_iter()
-        .filter(|&(doubt, _)| self.has(doubt))
-        .map(|(_, text)| text.to_owned())
-        .collect()
+        ];
+        let of = |list: &[(Self, &str)]| -> Vec<String> {
+            list.iter().filter(|&&(doubt, _)| self.has(doubt)).map(|&(_, text)| text.to_owned()).collect()
+        };
+        (of(&checks), of(&notes))
     }
 }
 
@@ -196,4 +222,19 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
     }
     let Event { peer, tag, .. } = *event;
     Some(Communication { part: Part::Collective, spans, bytes: sent.max(received), peer, tag, wildcard: false, doubts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_doubt_is_to_be_checked_or_a_note_and_said_once() {
+        for bit in 0..16 {
+            let (checks, notes) = Doubts(1 << bit).sentences();
+            assert!(checks.len() + notes.len() <= 1, "{checks:?} {notes:?}");
+        }
+        let (checks, notes) = Doubts(u16::MAX).sentences();
+        assert!(checks.len() > 7 && notes.len() == 2, "{checks:?} {notes:?}");
+    }
 }

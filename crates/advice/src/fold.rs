@@ -6,8 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::calls::Doubts;
 use crate::model::{
-    Action, Blocker, Certainty, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
-    Side,
+    Action, Blocker, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId, Side,
 };
 
 /// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
@@ -96,6 +95,10 @@ pub struct Folded<L> {
     pub ranks: Ranks,
     /// The changes.
     pub edits: Edits,
+    /// Whether one could be posted before what may be its length comes.
+    pub before_length: bool,
+    /// Bytes of the first execution, and whether others have more or less.
+    sizes: Option<(u64, bool)>,
     places: BTreeMap<(Role, L, &'static str), Share>,
     blockers: BTreeMap<BlockerKey<L>, Blocked>,
 }
@@ -110,6 +113,8 @@ impl<L> Default for Folded<L> {
             doubts: Doubts::default(),
             ranks: Ranks::default(),
             edits: Edits::default(),
+            before_length: false,
+            sizes: None,
             places: BTreeMap::new(),
             blockers: BTreeMap::new(),
         }
@@ -117,6 +122,17 @@ impl<L> Default for Folded<L> {
 }
 
 impl<L: Ord + Clone> Folded<L> {
+    /// An execution moves so many bytes.
+    pub fn sized(&mut self, bytes: u64) {
+        let (first, several) = self.sizes.get_or_insert((bytes, false));
+        *several |= *first != bytes;
+    }
+
+    /// Whether executions differ in their bytes.
+    pub fn several_sizes(&self) -> bool {
+        self.sizes.is_some_and(|(_, several)| several)
+    }
+
     /// Adds a place, and which of its iterations.
     pub fn place(&mut self, role: Role, line: L, call: &'static str, iterations: Option<Iterations>) {
         self.places(role, line, call, 1, iterations);
@@ -161,8 +177,8 @@ impl<L: Ord + Clone> Folded<L> {
             let entry = blockers.entry((side, dependence, at.as_ref().map(&line), call));
             entry.and_modify(|other| other.occurrences += blocked.occurrences).or_insert(blocked);
         }
-        let Self { found, executions, bytes, time, doubts, ranks, edits, .. } = self;
-        Folded { found, executions, bytes, time, doubts, ranks, edits, places, blockers }
+        let Self { found, executions, bytes, time, doubts, ranks, edits, before_length, sizes, .. } = self;
+        Folded { found, executions, bytes, time, doubts, ranks, edits, before_length, sizes, places, blockers }
     }
 
     /// Adds what a later rank has at the same place.
@@ -173,7 +189,11 @@ impl<L: Ord + Clone> Folded<L> {
         self.time += other.time;
         self.doubts.and(other.doubts);
         self.ranks.extend(&other.ranks);
+        let several = other.several_sizes();
         self.edits.append(other.edits);
+        self.before_length |= other.before_length;
+        // Ranks may differ from each other.
+        self.sizes = self.sizes.or(other.sizes).map(|(first, own)| (first, own || several));
         for (key, share) in other.places {
             self.places.entry(key).or_default().add(&share);
         }
@@ -200,7 +220,7 @@ impl Folded<Location> {
         if self.found == 0 {
             return None;
         }
-        let mut caveats = self.doubts.sentences();
+        let (caveats, mut notes) = self.doubts.sentences();
         let mut places: Vec<Place> = self
             .places
             .into_iter()
@@ -231,14 +251,14 @@ impl Folded<Location> {
             let more = sometimes.len().saturating_sub(NAMED);
             sometimes.truncate(NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            caveats.push(format!(
-                "not executed there in all {} cases: {}{more}; where a branch decides that, look at what its other side accesses",
+            notes.push(format!(
+                "not executed there in all {} cases: {}{more}; what was executed in the others was seen too",
                 self.found,
                 sometimes.join(", "),
             ));
         }
         if self.ranks.len() < u64::from(ranks) {
-            caveats.push(format!(
+            notes.push(format!(
                 "seen on ranks {} of {ranks} only: others take another way through the program",
                 self.ranks
             ));
@@ -269,7 +289,6 @@ impl Folded<Location> {
         Some(Finding {
             id: String::new(),
             rule,
-            certainty: if self.doubts.none() { Certainty::Proven } else { Certainty::Check },
             title,
             text,
             places,
@@ -280,6 +299,7 @@ impl Folded<Location> {
             bytes: self.bytes,
             time_ns: self.time,
             caveats,
+            notes,
             change: self.edits.change(),
         })
     }
@@ -291,7 +311,7 @@ mod tests {
 
     #[test]
     fn edits_that_repeat_are_stored_once() {
-        let merge = |copy| Action::Merge { with: vec![1], bytes: 8, copy };
+        let merge = |copy| Action::Merge { with: vec![1], bytes: 8, copy, needs: Vec::new() };
         let mut edits = Edits::default();
         for event in [3, 7, 11, 15, 20] {
             edits.push(0, event, merge(8));

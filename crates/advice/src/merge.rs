@@ -4,27 +4,47 @@
 //! the group ([`Posted::data`]), and nothing but members of the group keeps it in its order ([`Posted::order`]). So it is what would be
 //! sent later that moves forward; nothing waits longer than it does now.
 //!
+//! **A length, and then that many bytes.** Whoever gets a message may decide by what it brings whether there is another, and how long that one is;
+//! then the two cannot be one. The trace shows no contents, but this much:
+//! * What the earlier one brought was not read before the later one is called: it decides nothing.
+//! * It was read, but the later one is of one size in all executions, and not longer: two values, of which the first decides nothing.
+//! * Else, if the earlier one is no longer than a few integers, it is taken for the later one's length: they stay two.
+//! * Else it may begin with a length, as headers do: [`Doubts::CONTENT`], to be checked.
+//! * Reading was not recorded: they stay two if the earlier one is a few integers and the later one's size differs from execution to
+//!   execution; a few integers are in doubt in any case.
+//!
+//! Of a message that is the receiver's matter, of a collective operation that of every rank that gets something by it.
+//!
 //! Whether the partners can do the same is asked when all ranks are known ([`crate::rules`]).
 //!
 //! Cost: a look-up for each communication.
 
 use std::collections::hash_map::Entry;
 
-use hayase_trace::{Call, Kind};
+use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use crate::calls::Doubts;
+use crate::calls::{Communication, Doubts};
 use crate::model::Part;
 use crate::overlap::{Called, Posted};
-use crate::watch::AT_EVENT;
+use crate::watch::{AT_EVENT, Span, Through};
 
 /// Most calls that are made one.
 const MOST: u32 = 64;
 /// Events that a group may span.
 const LONGEST: u64 = 256;
 
+/// Bytes of a few integers, at most.
+const FEW: u64 = 32;
+
+/// Whether a message of so many bytes may be a length, or a few.
+pub fn may_be_length(bytes: u64) -> bool {
+    bytes <= FEW && bytes.is_multiple_of(4)
+}
+
 /// A call that could be part of an earlier one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Join {
     /// Which part of the call.
     pub part: Part,
@@ -38,15 +58,34 @@ pub struct Join {
     pub adjacent: bool,
     /// What must be checked by eye.
     pub doubts: Doubts,
+    /// Earlier communications that must be complete when the first of the group is posted, and could end behind it.
+    pub needs: Vec<Through>,
+    /// What its size may depend on.
+    pub content: Content,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What a call brought, and was read before another is called.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Content {
+    /// Nothing was.
+    Nothing,
+    /// More than a few integers.
+    Unknown,
+    /// A few integers; or they were brought, and whether they were read was not recorded.
+    Length,
+}
+
+#[derive(Clone, Debug)]
 struct Group {
     head: u64,
     last: u64,
     members: u32,
     high: u64,
     doubts: Doubts,
+    /// What its members bring: where, by which event, how long.
+    brought: SmallVec<[(Span, u64, u64); 2]>,
+    /// Whether one of them may be a length.
+    lengths: bool,
     /// Computation until its head \[ns\].
     computed: u64,
     kind: (Call, i32, u8, u32),
@@ -59,6 +98,8 @@ pub struct Merges {
     /// Those found, by event.
     pub joins: Vec<Join>,
     computed: u64,
+    /// By part and line, the size of the first call, and whether others have another.
+    sizes: [Vec<Option<(u64, bool)>>; 3],
     /// The last event after which a send, a receive, a collective may depend on what another rank did with an earlier one.
     turned: [u64; 3],
 }
@@ -81,9 +122,28 @@ impl Merges {
         }
     }
 
+    /// Lines at which calls of one part are of different sizes.
+    pub fn of_several_sizes(&self) -> impl Iterator<Item = u32> + '_ {
+        let of = |sizes: &'_ Vec<Option<(u64, bool)>>| -> Vec<u32> {
+            let lines = (0..).zip(sizes).filter(|(_, size)| size.is_some_and(|(_, several)| several));
+            lines.map(|(line, _)| line).collect()
+        };
+        self.sizes.iter().flat_map(of)
+    }
+
+    fn sized(&mut self, part: Part, line: u32, bytes: u64) {
+        let sizes = &mut self.sizes[part as usize];
+        if sizes.len() <= line as usize {
+            sizes.resize(line as usize + 1, None);
+        }
+        let (first, several) = sizes[line as usize].get_or_insert((bytes, false));
+        *several |= *first != bytes;
+    }
+
     /// A communication is posted; without memory accesses, less computation than `least` \[ns\] does not keep calls apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
+        self.sized(part.part, at.line, part.bytes);
         let collective = part.part == Part::Collective;
         let counted = !event.counts.is_empty() || !event.counts2.is_empty();
         let dynamic = part.wildcard
@@ -99,7 +159,7 @@ impl Merges {
         } else {
             (event.call, part.peer, 0, 0)
         };
-        let blind = !known.memory || part.doubts.has(Doubts::ADDRESS);
+        let blind = !known.memory || part.doubts.has(Doubts::ADDRESS) || part.doubts.has(Doubts::FOREIGN);
         let mut doubts = part.doubts;
         if !known.memory {
             doubts.and(Doubts::MEMORY);
@@ -113,7 +173,20 @@ impl Merges {
             Part::Receive => 1,
             Part::Collective => 2,
         }];
-        let new = Group { head: number, last: number, members: 1, high, doubts, computed: self.computed, kind };
+        let brings = brings(event, part);
+        let brought = part.spans.iter().filter(|span| span.write).map(|&span| (span, number, part.bytes)).collect();
+        let lengths = brings && may_be_length(part.bytes);
+        let new = Group {
+            head: number,
+            last: number,
+            members: 1,
+            high,
+            doubts,
+            brought,
+            lengths,
+            computed: self.computed,
+            kind,
+        };
         let group = match self.groups.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(new);
@@ -128,14 +201,49 @@ impl Merges {
             at.data.stamp < (group.head, AT_EVENT) && at.fence.stamp < (group.head, AT_EVENT)
         };
         let in_order = at.order.stamp.0 <= group.last;
-        if !(free && in_order && group.kind == kind && group.members < MOST && number <= group.head + LONGEST) {
+        let read = group.brought.iter().filter(|(span, event, _)| at.watch.read(span) > *event);
+        let (mut content, mut decides) = (Content::Nothing, false);
+        for &(_, _, bytes) in read {
+            let shorter = bytes < part.bytes;
+            content = content.max(if may_be_length(bytes) { Content::Length } else { Content::Unknown });
+            decides |= shorter && may_be_length(bytes);
+            if shorter {
+                doubts.and(Doubts::CONTENT);
+            }
+        }
+        if blind && group.lengths {
+            content = Content::Length;
+            doubts.and(Doubts::CONTENT);
+        }
+        let apart = decides || !free || !in_order || group.kind != kind;
+        if apart || group.members == MOST || number > group.head + LONGEST {
             *group = new;
             return;
         }
         group.doubts.and(doubts);
+        group.brought.extend(new.brought);
+        group.lengths |= lengths;
+        let needs = at.needs.iter().filter(|need| need.until > (group.head, AT_EVENT)).copied().collect();
         let adjacent = group.high != 0 && group.high == low;
         let (event, head, before) = (number as u32, group.head as u32, group.last as u32);
-        self.joins.push(Join { part: part.part, event, head, before, adjacent, doubts: group.doubts });
+        self.joins.push(Join { part: part.part, event, head, before, adjacent, doubts: group.doubts, needs, content });
         (group.last, group.high, group.members) = (number, high, group.members + 1);
     }
+}
+
+/// Whether the rank gets something by it: the root of a broadcast, and who sends, does not.
+fn brings(event: &Event, part: &Communication) -> bool {
+    match part.part {
+        Part::Send => false,
+        Part::Receive => true,
+        Part::Collective => event.call.blocking() != Call::Bcast || part.spans.iter().all(|span| span.write),
+    }
+}
+
+/// All that the members of a group need.
+pub fn all(joins: &mut dyn Iterator<Item = &Join>) -> Vec<Through> {
+    let mut needs: Vec<Through> = joins.flat_map(|join| &join.needs).copied().collect();
+    needs.sort_unstable();
+    needs.dedup_by_key(|need| (need.event, need.part));
+    needs
 }

@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use hayase_trace::callers::CALLED_FROM;
 use serde::{Deserialize, Serialize};
 
 /// What was found in a run.
@@ -62,7 +63,7 @@ impl fmt::Display for RuleId {
 pub enum Certainty {
     /// Every access in between was seen in this run and none forbids it.
     Proven,
-    /// Something was not seen; [`Finding::caveats`] says what to check.
+    /// Something was not seen: [`Finding::caveats`] says what to check.
     Check,
 }
 
@@ -73,8 +74,6 @@ pub struct Finding {
     pub id: String,
     /// Which rule found it.
     pub rule: RuleId,
-    /// How sure it is.
-    pub certainty: Certainty,
     /// What to do, in one line.
     pub title: String,
     /// What was seen, line by line.
@@ -94,31 +93,64 @@ pub struct Finding {
     /// Time at stake \[ns\], over all ranks: of overlap, computation that could hide the message; of waits, their length; of merged
     /// and replaced messages 0: only a simulation knows. Not the gain.
     pub time_ns: u64,
-    /// What the finding rests on and the run cannot show: branches, layouts, contents.
+    /// What has to be checked, since the run cannot show it: layouts, contents. One is enough for [`Certainty::Check`].
     pub caveats: Vec<String>,
+    /// What is good to know and leaves nothing to be checked.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The improved program.
     pub change: Change,
+}
+
+impl Finding {
+    /// How sure it is: proven, unless something has to be checked.
+    pub fn certainty(&self) -> Certainty {
+        if self.caveats.is_empty() { Certainty::Proven } else { Certainty::Check }
+    }
 }
 
 /// A place of the source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Location {
-    /// File as the compiler named it; an address (`0x401136`) where the line is not known.
+    /// File as the compiler named it; `pw.x: cegterg_+0x31` or an address (`0x401136`) where the line is not known.
     pub file: String,
     /// Line, from 1; 0: not known.
     pub line: u32,
+    /// Of a place that is called from several: from which, and in which function it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<Box<Called>>,
+}
+
+/// From where a place is called.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Called {
+    /// The function that the place is in; empty where that is not known.
+    pub function: String,
+    /// The first caller that tells this place from the same place called from elsewhere.
+    pub from: Location,
 }
 
 impl Location {
-    /// From `file:line`, as sites are named; a column or function behind it is left out.
+    /// From `file:line`, as sites are named; a column or function behind it is left out. With `called from` and another place
+    /// behind it, it is that place called from there.
     pub fn parse(name: &str) -> Self {
+        if let Some((name, from)) = name.split_once(CALLED_FROM) {
+            let function = match hayase_trace::names::has_line(name) {
+                true => hayase_trace::names::function(name).unwrap_or_default(),
+                false => "",
+            };
+            let called = Called { function: function.to_owned(), from: Self::parse(from) };
+            return Self { called: Some(Box::new(called)), ..Self::parse(name) };
+        }
         let name = name.rsplit_once(" (").map_or(name, |(place, _)| place);
         let mut parts = name.rsplitn(3, ':');
         let (last, middle, first) = (parts.next().unwrap_or(""), parts.next(), parts.next());
         match (last.parse(), middle, first) {
-            (Ok(_), Some(middle), Some(file)) if let Ok(line) = middle.parse() => Self { file: file.into(), line },
-            (Ok(line), Some(_), _) => Self { file: name[..name.len() - last.len() - 1].into(), line },
-            _ => Self { file: name.into(), line: 0 },
+            (Ok(_), Some(middle), Some(file)) if let Ok(line) = middle.parse() => {
+                Self { file: file.into(), line, called: None }
+            }
+            (Ok(line), Some(_), _) => Self { file: name[..name.len() - last.len() - 1].into(), line, called: None },
+            _ => Self { file: name.into(), line: 0, called: None },
         }
     }
 }
@@ -126,8 +158,13 @@ impl Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => f.write_str(&self.file),
-            line => write!(f, "{}:{line}", self.file),
+            0 => f.write_str(&self.file)?,
+            line => write!(f, "{}:{line}", self.file)?,
+        }
+        match self.called.as_deref() {
+            None => Ok(()),
+            Some(Called { function, from }) if function.is_empty() => write!(f, "{CALLED_FROM}{from}"),
+            Some(Called { function, from }) => write!(f, " ({function}){CALLED_FROM}{from}"),
         }
     }
 }
@@ -402,6 +439,9 @@ pub enum Action {
         post: Point,
         /// Where it is waited for.
         wait: Point,
+        /// What must be complete when it is posted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<Needed>,
     },
     /// The event and those at these distances become one, at the place of the first: sends to one rank, receives from one rank, or
     /// collective operations.
@@ -412,6 +452,9 @@ pub enum Action {
         bytes: u64,
         /// Bytes this rank copies, to make one buffer of several or several of one.
         copy: u64,
+        /// What must be complete when the one is posted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<Needed>,
     },
     /// The event and all those listed become one collective operation. Not repeated.
     Replace {
@@ -423,9 +466,24 @@ pub enum Action {
         root: Option<u32>,
         /// Block or vector \[B\], as its `bytes` in a trace.
         bytes: u64,
-        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first.
+        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first in this list.
         calls: Vec<(u32, u64)>,
+        /// What must be complete when a rank calls it: rank, event and part.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        needs: Vec<(u32, u64, Part)>,
     },
+}
+
+/// An earlier communication of the same rank on which one depends, if its own change lets it end later than the one can be posted.
+///
+/// Each of the two may move as far as the other lets it where the program has it now. If both move, the earlier must still be complete
+/// before the later is posted; who makes several changes in one program has to see to that.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Needed {
+    /// So many events before the edited one.
+    pub distance: u64,
+    /// Which part of the call.
+    pub part: Part,
 }
 
 /// Which part of a call.
@@ -472,14 +530,22 @@ mod tests {
             ("0x401136", "0x401136", 0),
             ("", "", 0),
         ] {
-            assert_eq!(Location::parse(name), Location { file: file.into(), line }, "{name}");
+            assert_eq!(Location::parse(name), Location { file: file.into(), line, called: None }, "{name}");
         }
+        let name = "src/comm.cpp:512 (forward_comm) called from src/verlet.cpp:203 (run)";
+        let Location { file, line, called } = Location::parse(name);
+        let called = called.unwrap();
+        assert_eq!((file.as_str(), line, called.function.as_str()), ("src/comm.cpp", 512, "forward_comm"));
+        assert_eq!(called.from, Location::parse("src/verlet.cpp:203"));
+        assert_eq!(Location::parse(name).to_string(), name.trim_end_matches(" (run)"));
+        let name = "lmp: forward_comm+0x31 called from lmp: run+0x12";
+        assert_eq!(Location::parse(name).to_string(), name);
     }
 
     #[test]
     fn a_finding_comes_back_from_json() {
         let point = Point { interval: 1, fraction: 0.5 };
-        let action = Action::Overlap { part: Part::Send, post: point, wait: point };
+        let action = Action::Overlap { part: Part::Send, post: point, wait: point, needs: Vec::new() };
         let change =
             Change::Program { edits: vec![Edit { rank: 0, event: 3, times: 2, step: 4, action }], left_out: 0 };
         let text = serde_json::to_string(&change).unwrap();

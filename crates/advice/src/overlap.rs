@@ -30,10 +30,15 @@ use smallvec::SmallVec;
 use crate::accesses::Accesses;
 use crate::address::End;
 use crate::calls::{Communication, Doubts, communications};
+use crate::merge::may_be_length;
 use crate::model::{Dependence, Part};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
-use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Watch};
+use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
+
+mod order;
+
+pub(crate) use order::needed;
 
 /// How far is looked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,8 +92,12 @@ pub struct Spread {
     pub accesses: (u64, u64),
     /// Lines of it, and which of their iterations: before and after.
     pub lines: [Vec<Share>; 2],
+    /// Whether it could be posted before a few integers come that are read before it is called: they may be its length.
+    pub before_length: bool,
     /// Whether lines were looked for.
     pub detailed: bool,
+    /// Earlier communications that must be complete when it is posted, and could end behind [`before`](Self::before).
+    pub needs: SmallVec<[Through; 2]>,
 }
 
 /// What a search tells, as it goes.
@@ -120,6 +129,10 @@ pub struct Posted<'a> {
     pub order: Block,
     /// The last thing that nothing passes.
     pub fence: Block,
+    /// Earlier communications that its data depends on, and that could end behind [`data`](Self::data).
+    pub needs: &'a [Through],
+    /// The buffers in use.
+    pub watch: &'a Watch,
     /// What is known of the rank.
     pub known: &'a Known,
 }
@@ -171,6 +184,10 @@ pub struct Search {
     receives: FxHashMap<u32, Block>,
     /// Nothing is posted before it: the program began, a communicator was made, something unknown happened.
     fence: Block,
+    /// The present call is made by code without instrumentation.
+    foreign: bool,
+    /// When the last few integers came that have been read since: sizes may depend on them.
+    length: Stamp,
     /// Without memory: the open send of a line.
     sent: FxHashMap<u32, u64>,
     /// By line, how many communications there were.
@@ -198,6 +215,8 @@ impl Search {
             wild: FxHashMap::default(),
             receives: FxHashMap::default(),
             fence: Block::nowhere((0, 0), Dependence::Program),
+            foreign: false,
+            length: (0, 0),
             sent: FxHashMap::default(),
             details: Vec::new(),
             found: Vec::new(),
@@ -211,6 +230,7 @@ impl Search {
     pub fn step(&mut self, step: Step<'_>, listener: &mut impl Listener) {
         let Step { number, gap, accesses, event, known } = step;
         let line = known.line(event);
+        self.foreign = accesses.end_in_foreign_code(&known.sites);
         self.past.begin(number, gap, accesses, known);
         self.expire(number, listener, known);
         self.accessed(number, listener, known);
@@ -278,12 +298,12 @@ impl Search {
     /// Applies the accesses of the interval to the buffers that are watched.
     fn accessed(&mut self, number: u64, listener: &mut impl Listener, known: &Known) {
         let accesses: &Accesses = self.past.accesses();
-        if accesses.count == 0 {
+        if accesses.count == 0 && accesses.frames.is_empty() {
             return;
         }
         let mut found = std::mem::take(&mut self.found);
         let mut marked = std::mem::take(&mut self.marked);
-        for piece in &accesses.pieces {
+        for piece in accesses.touching() {
             let (low, high) = piece.span();
             self.watch.touching(low, high, &mut found);
             let Some(site) = known.sites.get(piece.site() as usize) else { continue };
@@ -291,6 +311,13 @@ impl Search {
                 let Some(buffer) = self.watch.get(buffer_number) else { continue };
                 let span = buffer.span;
                 let Some(before) = span.dependence(site.write, true) else { continue };
+                let reads = span.write && !site.write && buffer.read != number;
+                if reads && piece.hit(span.low, span.high, End::First).is_some() {
+                    buffer.read = number;
+                    if may_be_length(span.high - span.low) {
+                        self.length = self.length.max((buffer.used, AT_EVENT));
+                    }
+                }
                 if buffer.last.stamp < (number, piece.last())
                     && let Some(hit) = piece.hit(span.low, span.high, End::Last)
                     && buffer.last.stamp < (number, hit.position)
@@ -390,8 +417,12 @@ impl Search {
         known: &Known,
     ) {
         let blocks = !event.call.makes_request();
+        self.counted(number, event, line, listener, known);
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
-        for part in parts {
+        for mut part in parts {
+            if self.foreign {
+                part.doubts.and(Doubts::FOREIGN);
+            }
             let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
             let mut buffers = SmallVec::new();
             let mut data = Block::nowhere((0, 0), Dependence::Program);
@@ -423,6 +454,7 @@ impl Search {
             if doubts.has(Doubts::ADDRESS) {
                 data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
             }
+            let needs = self.needs(number, &part, &buffers, data.stamp);
             let order = self.order(event, &part, here);
             listener.posted(&Posted {
                 number,
@@ -432,13 +464,22 @@ impl Search {
                 data,
                 order,
                 fence: self.fence,
+                needs: &needs,
+                watch: &self.watch,
                 known,
             });
             let before = data.max(order).max(self.fence);
             // A ready send may not be earlier than it is: its receive must have been posted.
             let ready = matches!(event.call, Call::Rsend | Call::Irsend | Call::RsendInit);
-            let before = if ready { Block { dependence: Dependence::Order, ..here } } else { before };
-            let post = if ready { Some((number, 1.0)) } else { self.past.after(&before, self.limits.back) };
+            // What is put where something is taken from by the same call is put there after that.
+            let replaces = event.call == Call::SendrecvReplace && part.part == Part::Receive;
+            let before = match (ready, replaces) {
+                (true, _) => Block { dependence: Dependence::Order, ..here },
+                (_, true) => Block { dependence: Dependence::Anti, ..here },
+                _ => before,
+            };
+            let stays = ready || replaces;
+            let post = if stays { Some((number, 1.0)) } else { self.past.after(&before, self.limits.back) };
             let (post, before) = match post {
                 Some(post) => (post, before),
                 None => {
@@ -472,7 +513,9 @@ impl Search {
                 time: (time, 0),
                 accesses: (accesses, 0),
                 lines: [lines, Vec::new()],
+                before_length: before.stamp < self.length,
                 detailed,
+                needs: needs.into_iter().filter(|need| need.until > before.stamp).collect(),
             };
             self.past.used(&part.spans, event.call, line);
             let open = Open { spread, buffers, spans: part.spans, since: (0, 0) };
@@ -495,28 +538,6 @@ impl Search {
         } else if let Some(&request) = event.requests.first() {
             self.requests.insert(request, opened);
         }
-    }
-
-    /// What a communication must not be posted before, because of the order of messages; notes its own place in it.
-    fn order(&mut self, event: &Event, part: &Communication, here: Block) -> Block {
-        let comm = event.comm;
-        let mut last = Block::nowhere((0, 0), Dependence::Program);
-        let mut behind = |block: Option<Block>| last = last.max(block.unwrap_or(last));
-        let key = (part.part, comm, part.peer, part.tag);
-        match part.part {
-            Part::Receive if part.wildcard => {
-                self.wild.insert(comm, here);
-                behind(self.receives.insert(comm, here));
-            }
-            Part::Receive => {
-                behind(self.order.insert(key, here));
-                behind(self.wild.get(&comm).copied());
-                self.receives.insert(comm, here);
-            }
-            Part::Send => behind(self.order.insert(key, here)),
-            Part::Collective => behind(self.order.insert((part.part, comm, 0, 0), here)),
-        }
-        last
     }
 
     /// Requests are complete.
@@ -549,6 +570,7 @@ impl Search {
     fn open(&mut self, number: u64, mut open: Box<Open>, listener: &mut impl Listener, known: &Known) {
         let serial = self.base + self.open.len() as u64;
         let blind = !known.memory || open.spread.doubts.has(Doubts::ADDRESS);
+        let overwritten = open.spread.call == Call::SendrecvReplace && open.spread.part == Part::Send;
         let not_seen = blind && (open.spread.part != Part::Send || open.spread.doubts.has(Doubts::ADDRESS));
         open.since = self.past.until((number, 1.0));
         for &buffer in &open.buffers {
@@ -566,7 +588,9 @@ impl Search {
         }
         let line = open.spread.line;
         self.open.push_back(Some(open));
-        if not_seen {
+        if overwritten {
+            self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::Anti), listener, known);
+        } else if not_seen {
             self.close(serial, Block::nowhere((number, AT_EVENT), Dependence::NotSeen), listener, known);
         } else if blind {
             // The next execution of the line sends something else from there, most likely.
@@ -585,6 +609,7 @@ impl Search {
             self.base += 1;
         }
         self.release(&open.buffers);
+        self.ended(&open, block.stamp);
         let (since, spread) = (open.since, &mut open.spread);
         spread.after = block;
         spread.wait = self.past.at(block.stamp);

@@ -79,7 +79,8 @@ impl Past {
 
     /// The accesses of the newest interval.
     pub fn accesses(&self) -> &Accesses {
-        static NONE: Accesses = Accesses { pieces: Vec::new(), opaque: Vec::new(), count: 0, weight: 0 };
+        static NONE: Accesses =
+            Accesses { pieces: Vec::new(), frames: Vec::new(), opaque: Vec::new(), count: 0, weight: 0 };
         self.entries.back().and_then(|entry| entry.accesses.as_ref()).unwrap_or(&NONE)
     }
 
@@ -104,7 +105,7 @@ impl Past {
             }
             self.whole += 1;
         }
-        let span = accesses.pieces.iter().fold((u64::MAX, 0), |(low, high), piece| {
+        let span = accesses.touching().fold((u64::MAX, 0), |(low, high), piece| {
             let (from, to) = piece.span();
             (from.min(low), to.max(high))
         });
@@ -145,7 +146,7 @@ impl Past {
                 return Block::nowhere((entry.number + 1, 0), Dependence::Limit);
             };
             let mut last: Option<Block> = None;
-            for piece in &accesses.pieces {
+            for piece in accesses.touching() {
                 let Some(site) = known.sites.get(piece.site() as usize) else { continue };
                 let Some(dependence) = span.dependence(site.write, true) else { continue };
                 if last.is_some_and(|last| last.stamp.1 >= piece.last()) {

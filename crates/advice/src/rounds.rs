@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::calls::Doubts;
 use crate::model::Part;
 use crate::overlap::{Called, Posted};
-use crate::watch::AT_EVENT;
+use crate::watch::{AT_EVENT, Stamp, Through};
 
 /// Partners of a round at least: less is no pattern.
 pub const FEWEST: usize = 2;
@@ -40,6 +40,10 @@ pub struct Round {
     pub apart: bool,
     /// What must be checked by eye.
     pub doubts: Doubts,
+    /// The last thing that one of its messages must stay behind; of what is summed up, only the first.
+    pub behind: Stamp,
+    /// Earlier communications that must be complete when it begins, and could end behind `behind`.
+    pub needs: Vec<Through>,
 }
 
 /// What a round is at: sent or received, line, communicator.
@@ -96,10 +100,12 @@ impl Rounds {
             doubts.and(Doubts::MEMORY);
         }
         let key = (part.part, line, event.comm);
+        let behind = at.data.stamp.max(at.fence.stamp);
         let low = part.spans.first().map_or(0, |span| span.low);
         let length = part.spans.first().map_or(part.bytes, |span| span.high - span.low);
         if let Some(open) = self.open.get_mut(&key) {
-            let free = if known.memory && !part.doubts.has(Doubts::ADDRESS) {
+            let seen = known.memory && !part.doubts.has(Doubts::ADDRESS) && !part.doubts.has(Doubts::FOREIGN);
+            let free = if seen {
                 at.data.stamp < (open.head, AT_EVENT) && at.fence.stamp < (open.head, AT_EVENT)
             } else {
                 self.computed - open.computed <= least * open.lows.len() as u64
@@ -113,6 +119,10 @@ impl Rounds {
                 && number < u64::from(u32::MAX)
             {
                 round.doubts.and(doubts);
+                if free {
+                    round.behind = round.behind.max(behind);
+                    round.needs.extend(at.needs);
+                }
                 round.one_buffer &= open.lows.first() == Some(&low);
                 round.apart &= open.lows.iter().all(|&other| other.abs_diff(low) >= length);
                 round.events.push(number as u32);
@@ -126,7 +136,8 @@ impl Rounds {
         let round = &mut open.round;
         (round.part, round.line, round.bytes, round.doubts) = (part.part, line, part.bytes, doubts);
         round.comm = (known.id(event.comm), known.size(event.comm));
-        (round.one_buffer, round.apart) = (true, true);
+        (round.one_buffer, round.apart, round.behind) = (true, true, behind);
+        round.needs.extend(at.needs);
         round.events.push(number as u32);
         round.peers.push(peer);
         open.lows.push(low);
@@ -163,6 +174,7 @@ impl Rounds {
             }
             round.events.clear();
             round.peers.clear();
+            round.needs.clear();
             open.lows.clear();
             self.spare.push(open);
         }

@@ -1,11 +1,12 @@
 //! The search of a run: every rank by itself, then all together.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hayase_trace::callers::{Callers, Gather};
 use rayon::prelude::*;
 
 use crate::lines::Names;
@@ -109,12 +110,16 @@ pub struct RankFindings {
     pub memory: bool,
     /// What is to be said of the rank.
     pub notes: Vec<String>,
+    /// Files of code without instrumentation in which control was, and lines where.
+    pub foreign: BTreeMap<String, BTreeSet<String>>,
     /// Communications that can be spread.
     pub overlap: Overlap<Location>,
     /// Messages that could be part of earlier ones, by event.
     pub joins: Vec<Join>,
     /// Collective operations that could.
     pub collective_joins: Vec<Join>,
+    /// Lines at which calls are of different sizes.
+    pub of_several_sizes: BTreeSet<Location>,
     /// Messages to or from many.
     pub rounds: Vec<Round>,
     /// By part and line, how many messages there were; lines by location.
@@ -197,6 +202,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     // A group whose first call lies before the part would reach out of it.
     let inside = |event: u32| options.looks_at(rank, event.into());
     merges.joins.retain(|join| inside(join.event) && inside(join.head) && inside(join.before));
+    let of_several_sizes = merges.of_several_sizes().map(|line| known.lines.get(line)).collect();
     let (collective_joins, joins) = merges.joins.into_iter().partition(|join| join.part == Part::Collective);
     Ok(RankFindings {
         rank,
@@ -206,9 +212,11 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
         computation,
         memory: known.memory,
         notes,
+        foreign: known.foreign,
         overlap: overlap.locate(|line| known.lines.get(line)),
         joins,
         collective_joins,
+        of_several_sizes,
         executions: rounds.executions(),
         rounds: rounds.rounds,
         lines: known.lines,
@@ -258,6 +266,7 @@ pub fn put_together<R: Read, M: Read>(
 ) -> Result<Advice, Error> {
     let mut advice = Advice { ranks: ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0), ..Advice::default() };
     let mut overlap = Overlap::<Location>::default();
+    let mut foreign: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for rank in &mut ranks {
         advice.events += rank.events;
         advice.accesses += rank.accesses;
@@ -265,7 +274,11 @@ pub fn put_together<R: Read, M: Read>(
         advice.ranks_with_memory += u32::from(rank.memory);
         advice.notes.append(&mut rank.notes);
         overlap.merge(std::mem::take(&mut rank.overlap));
+        for (file, lines) in std::mem::take(&mut rank.foreign) {
+            foreign.entry(file).or_default().extend(lines);
+        }
     }
+    advice.notes.extend(without_instrumentation(&foreign));
     advice.notes.extend(match advice.ranks_with_memory {
         0 => Some("memory accesses were not recorded: what the computation reads and writes was not seen".to_owned()),
         some if some < advice.ranks => Some(format!(
@@ -280,6 +293,8 @@ pub fn put_together<R: Read, M: Read>(
     let mut each = |part: fn(&mut RankFindings) -> Vec<Join>| ranks.iter_mut().map(part).collect::<Vec<_>>();
     let joins = each(|rank| std::mem::take(&mut rank.joins));
     let collective_joins = each(|rank| std::mem::take(&mut rank.collective_joins));
+    let several: BTreeSet<Location> =
+        ranks.iter_mut().flat_map(|rank| std::mem::take(&mut rank.of_several_sizes)).collect();
     let rounds = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.rounds)).collect();
     let executions = ranks.iter_mut().map(|rank| std::mem::take(&mut rank.executions)).collect();
     let mut together = Together {
@@ -302,8 +317,8 @@ pub fn put_together<R: Read, M: Read>(
         walked.known.get(rank as usize).map_or_else(Location::default, |known| known.lines.get(line))
     };
     advice.findings = overlap.findings(advice.ranks);
-    advice.findings.extend(aggregation.findings(advice.ranks, line));
-    advice.findings.extend(in_a_row.findings(advice.ranks, line));
+    advice.findings.extend(aggregation.findings(advice.ranks, &several, line));
+    advice.findings.extend(in_a_row.findings(advice.ranks, &several, line));
     // Rounds name lines as the search of their rank did, not as the walk does.
     let searched =
         |rank: u32, line: u32| ranks.get(rank as usize).map_or_else(Location::default, |rank| rank.lines.get(line));
@@ -311,6 +326,30 @@ pub fn put_together<R: Read, M: Read>(
     advice.findings.extend(waits.findings(&walked.clocks, options.share, options.eager, line));
     number(&mut advice.findings);
     Ok(advice)
+}
+
+/// Lines of a file that are named.
+const NAMED: usize = 4;
+
+/// What is said of files without instrumentation that called MPI or the program.
+fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
+    if foreign.is_empty() {
+        return None;
+    }
+    let file = |(file, lines): (&String, &BTreeSet<String>)| {
+        let mut named: Vec<&str> = lines.iter().take(NAMED).map(String::as_str).collect();
+        let more = format!("{} more", lines.len() - named.len());
+        if lines.len() > named.len() {
+            named.push(&more);
+        }
+        format!("{file} ({})", named.join(", "))
+    };
+    let files: Vec<String> = foreign.iter().map(file).collect();
+    Some(format!(
+        "not instrumented: {}; what is read and written there was not seen, so nothing is proven across it: compile it with \
+         `hayase cc` too",
+        files.join(", ")
+    ))
 }
 
 /// Searches a run.
@@ -322,9 +361,12 @@ pub fn put_together<R: Read, M: Read>(
 /// Those of reading.
 pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, Error> {
     let files: Vec<(&PathBuf, &Option<PathBuf>)> = run.streams.iter().zip(&run.memory).collect();
+    let callers = callers(run, names)?;
     let ranks: Vec<RankFindings> = files
         .par_iter()
-        .map(|(stream, memory)| search_rank(Steps::open(stream, memory.as_deref(), names)?, options))
+        .map(|(stream, memory)| {
+            search_rank(Steps::open(stream, memory.as_deref(), names)?.with_callers(&callers), options)
+        })
         .collect::<Result<_, _>>()?;
     let world = ranks.iter().map(|rank| rank.ranks).max().unwrap_or(0);
     let odd = ranks.iter().zip(0..).find(|(rank, number)| rank.rank != *number || rank.ranks != world);
@@ -332,8 +374,20 @@ pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, 
         let what = format!("the run has {} of {world} ranks, or streams of different runs", ranks.len());
         return Err(Error::NoRun { what });
     }
-    let steps = files.iter().map(|(stream, _)| Steps::open(stream, None, names)).collect::<Result<_, _>>()?;
+    let steps = files.iter().map(|(stream, _)| Ok(Steps::open(stream, None, names)?.with_callers(&callers)));
+    let steps = steps.collect::<Result<_, Error>>()?;
     put_together(ranks, steps, options)
+}
+
+/// What tells the call sites of one place apart, over all ranks.
+fn callers(run: &Run, names: Names<'_>) -> Result<Callers, Error> {
+    let mut gather = Gather::default();
+    for path in &run.streams {
+        let failed = |error| Error::File { path: path.clone(), error };
+        let file = File::open(path).map_err(|error| failed(error.into()))?;
+        gather.add_stream(BufReader::with_capacity(1 << 16, file), names).map_err(failed)?;
+    }
+    Ok(gather.finish())
 }
 
 /// Numbers the findings of each rule.

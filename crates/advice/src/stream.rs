@@ -1,13 +1,15 @@
 //! A rank's trace as a sequence of steps: computation, then a call.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use hayase_trace::callers::Callers;
 use hayase_trace::memory::Intervals;
 use hayase_trace::{Clock, Communicator, Event, Header, Item, ReadError, Reader};
 
-use crate::accesses::{AccessSite, Accesses};
+use crate::accesses::{AccessSite, Accesses, foreign_file};
 use crate::lines::{Lines, Names};
 
 /// Why a run cannot be searched.
@@ -46,6 +48,8 @@ pub struct Known {
     pub sites: Vec<AccessSite>,
     /// Whether memory accesses were recorded.
     pub memory: bool,
+    /// Files of code without instrumentation in which control was, and lines where.
+    pub foreign: BTreeMap<String, BTreeSet<String>>,
     /// Why reading ended early.
     pub cut_off: Option<String>,
     /// Accesses of other threads, and accesses lost.
@@ -99,6 +103,8 @@ pub struct Steps<'a, R: Read, M: Read> {
     /// Accesses said to lie before `Init`: recording began there, so they lie behind it.
     first: Option<hayase_trace::memory::Interval>,
     names: Names<'a>,
+    /// What tells call sites of one place apart.
+    callers: Option<&'a Callers>,
     known: Known,
     header: bool,
     number: u64,
@@ -147,11 +153,19 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
             ahead: None,
             first: None,
             names,
+            callers: None,
             header: false,
             number: 0,
             last_end: 0,
             paths: Default::default(),
         }
+    }
+
+    /// Places of one line are told apart by their callers.
+    #[must_use]
+    pub fn with_callers(mut self, callers: &'a Callers) -> Self {
+        self.callers = Some(callers);
+        self
     }
 
     /// The next step; `None` at the end. A file that is cut off ends there, and [`Known::cut_off`] says so.
@@ -183,6 +197,9 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                             .unwrap_or_else(|| format!("{:#x}", site.address)),
                         name => name.to_owned(),
                     };
+                    let name = self
+                        .callers
+                        .map_or_else(|| name.clone(), |callers| callers.name(self.known.rank, index, &name));
                     let index = index as usize;
                     if index < 1 << 24 {
                         if self.known.call_lines.len() <= index {
@@ -246,7 +263,11 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                 None => site.name.clone(),
             };
             let line = self.known.lines.number(&name);
-            self.known.sites.push(AccessSite::new(site, line));
+            let known = AccessSite::new(site, line);
+            if let Some(file) = foreign_file(site) {
+                self.known.foreign.entry(file.to_owned()).or_default().insert(name);
+            }
+            self.known.sites.push(known);
         }
         if let Some(totals) = memory.totals() {
             self.known.unseen = (totals.elsewhere, totals.lost);

@@ -242,7 +242,7 @@ impl Waits {
                 _ => Change::None,
             };
             // That a part of the ranks waits is what the finding says, not what it rests on.
-            finding.caveats.clear();
+            finding.notes.clear();
             findings.push(finding);
         }
         findings
@@ -267,7 +267,7 @@ impl Waits {
                 let title = format!("many ranks send to one at once: receives at {at} are served one after the other");
                 let text = vec![format!("up to {} senders without computation in between", self.largest_crowd)];
                 let mut finding = folded.finding(RuleId::A104, title, text, ranks)?;
-                finding.caveats.clear();
+                finding.notes.clear();
                 finding.change = Change::None;
                 Some(finding)
             })
@@ -300,7 +300,7 @@ impl Waits {
             vec![format!("the longest chain has {} messages, each of {SMALL} B at most", self.longest_chain)];
         text.extend(pairs.iter().skip(1).take(MOST_CAUSES).map(|((from, to), n)| format!("from {from} to {to}: {n}")));
         let mut finding = folded.finding(RuleId::A105, title, text, ranks)?;
-        finding.caveats.clear();
+        finding.notes.clear();
         finding.change = Change::None;
         Some(finding)
     }

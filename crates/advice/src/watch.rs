@@ -5,12 +5,12 @@
 //!
 //! Cost: O(C log B + hits) for C classes in use and B buffers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::model::Dependence;
+use crate::model::{Dependence, Part};
 
 /// When something happens on a rank: the interval and the position in it; events are after all accesses of their interval.
 pub type Stamp = (u64, u64);
@@ -72,6 +72,17 @@ impl Block {
     }
 }
 
+/// A communication that is complete, and how late it could have been.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Through {
+    /// The event that posts it.
+    pub event: u64,
+    /// Which part of the call.
+    pub part: Part,
+    /// What must stay behind it: it could be waited for up to here.
+    pub until: Stamp,
+}
+
 /// A buffer of messages.
 #[derive(Clone, Debug)]
 pub struct Buffer {
@@ -83,6 +94,10 @@ pub struct Buffer {
     pub first: Option<Block>,
     /// Communications that could be under way until something touches it: their serial numbers.
     pub open: SmallVec<[u64; 4]>,
+    /// Communications that used it, as long as others may be posted before they could end; by the interval of their end.
+    pub through: VecDeque<Through>,
+    /// The last interval in which the program read it, where a message is put there; 0: none.
+    pub read: u64,
     /// The event that used it last.
     pub used: u64,
     /// The buffers that touch it, itself among them, and the state of the watch in which that was so.
@@ -127,8 +142,16 @@ impl Watch {
 
     /// Watches a buffer.
     pub fn add(&mut self, span: Span, last: Block, used: u64) -> u32 {
-        let buffer =
-            Some(Buffer { span, last, first: None, open: SmallVec::new(), used, around: (0, SmallVec::new()) });
+        let buffer = Some(Buffer {
+            span,
+            last,
+            first: None,
+            open: SmallVec::new(),
+            through: VecDeque::new(),
+            read: 0,
+            used,
+            around: (0, SmallVec::new()),
+        });
         self.state += 1;
         let number = match self.free.pop() {
             Some(number) => {
@@ -145,6 +168,12 @@ impl Watch {
         self.classes[class].insert((span.low, number), ());
         self.in_use |= 1 << class;
         number
+    }
+
+    /// The last interval in which the program read what was put there; 0: none.
+    pub fn read(&self, span: &Span) -> u64 {
+        let buffer = self.find(span).and_then(|number| self.buffers.get(number as usize)?.as_ref());
+        buffer.map_or(0, |buffer| buffer.read)
     }
 
     /// Stops watching a buffer.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Access, Program, access, advise, message, of};
-use hayase_advice::model::{Action, Certainty, Change, Finding, Role, RuleId};
+use hayase_advice::model::{Action, Certainty, Change, Finding, Part, Role, RuleId};
 use hayase_advice::search::Options;
 use hayase_trace::{Call, Event, Op};
 
@@ -43,10 +43,10 @@ fn two_messages(at_sender: Vec<Access>, at_receiver: Vec<Access>) -> Vec<Program
 fn messages_that_nothing_keeps_apart_are_one() {
     let findings = found(&two_messages(touch(0, 4, 0..5), Vec::new()), RuleId::A002);
     let [finding] = findings.as_slice() else { panic!("one finding: {findings:?}") };
-    assert_eq!((finding.certainty, finding.occurrences, finding.bytes), (Certainty::Proven, 1, 160));
+    assert_eq!((finding.certainty(), finding.occurrences, finding.bytes), (Certainty::Proven, 1, 160));
     assert_eq!(finding.title, "messages sent to one rank at program.c:100 and program.c:101 could be one message");
     // Two buffers at the sender are copied; at the receiver one follows the other.
-    let merge = |copy| Action::Merge { with: vec![1], bytes: 160, copy };
+    let merge = |copy| Action::Merge { with: vec![1], bytes: 160, copy, needs: Vec::new() };
     assert_eq!(edits(finding), [(0, vec![1], merge(160)), (1, vec![1], merge(0))]);
 }
 
@@ -136,8 +136,8 @@ fn reductions_in_a_row_are_one() {
     let sum = Op::from_name("sum").unwrap();
     let findings = found(&two_reductions(touch(0, 3, 0..1), sum), RuleId::A003);
     let [finding] = findings.as_slice() else { panic!("one finding: {findings:?}") };
-    assert_eq!((finding.certainty, finding.ranks.len()), (Certainty::Proven, 3));
-    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 32 };
+    assert_eq!((finding.certainty(), finding.ranks.len()), (Certainty::Proven, 3));
+    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 32, needs: Vec::new() };
     assert_eq!(edits(finding), [(0, vec![1], merge.clone()), (1, vec![1], merge.clone()), (2, vec![1], merge)]);
 }
 
@@ -170,7 +170,9 @@ fn one_to_all(ranks: i32, what: impl Fn(i32) -> Option<(u64, u64)>) -> Vec<Progr
 
 fn replaced(finding: &Finding) -> (String, Vec<u32>, Option<u32>, u64, usize) {
     match edits(finding).remove(0).2 {
-        Action::Replace { collective, members, root, bytes, calls } => (collective, members, root, bytes, calls.len()),
+        Action::Replace { collective, members, root, bytes, calls, .. } => {
+            (collective, members, root, bytes, calls.len())
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -180,7 +182,7 @@ fn the_same_to_all_others_is_a_broadcast_and_a_block_each_a_scatter() {
     let findings = found(&one_to_all(4, |_| Some((element(1, 0), 80))), RuleId::A004);
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(replaced(&findings[0]), ("Bcast".into(), vec![0, 1, 2, 3], Some(0), 80, 6));
-    assert_eq!(findings[0].certainty, Certainty::Proven);
+    assert_eq!(findings[0].certainty(), Certainty::Proven);
     let findings = found(&one_to_all(4, |peer| Some((element(1, 10 * peer as u64), 80))), RuleId::A004);
     assert_eq!(replaced(&findings[0]), ("Scatter".into(), vec![0, 1, 2, 3], Some(0), 80, 6));
 }
@@ -230,7 +232,7 @@ fn a_block_from_all_others_is_a_gather_and_one_buffer_for_all_a_reduction() {
     let sums = [touch(0, 2, 0..10), touch(1, 5, 0..10)].concat();
     let findings = found(&all_to_one(5, |_| element(2, 0), sums), RuleId::A004);
     assert_eq!(replaced(&findings[0]).0, "Reduce");
-    assert_eq!(findings[0].certainty, Certainty::Check, "what is done with it was not looked at");
+    assert_eq!(findings[0].certainty(), Certainty::Check, "what is done with it was not looked at");
 }
 
 #[test]
@@ -407,7 +409,7 @@ fn without_memory_findings_are_to_be_checked() {
     let advice = advise(&two_messages(Vec::new(), Vec::new()), false, &Options::default());
     assert!(advice.notes.iter().any(|note| note.contains("memory accesses were not recorded")));
     let merged = of(&advice, RuleId::A002);
-    assert_eq!((merged.len(), merged[0].certainty), (1, Certainty::Check));
+    assert_eq!((merged.len(), merged[0].certainty()), (1, Certainty::Check));
     assert!(merged[0].caveats.iter().any(|caveat| caveat.contains("hayase cc")));
 }
 
@@ -419,4 +421,126 @@ fn a_run_whose_messages_never_meet_ends_with_a_note() {
     ];
     let advice = advise(&ranks, false, &Options::default());
     assert!(advice.notes.iter().any(|note| note.contains("waits at event 1")), "{:?}", advice.notes);
+}
+
+/// All ranks get a few bytes from rank 0 by a broadcast, and then more by another, twice; `reads` says whether they read the first before.
+fn length_and_payload(first: u64, sizes: [u64; 2], reads: bool) -> Vec<Program> {
+    let bcast = |line: u32, array: u64, bytes: u64| Event {
+        peer: 0,
+        element: 4,
+        bytes,
+        buffer: element(array, 0),
+        site: line + 1,
+        ..Event::new(Call::Bcast, 0, 0)
+    };
+    let program = |rank: u32| {
+        let mut program = Program::default();
+        for bytes in sizes {
+            let read = if reads && rank > 0 { touch(0, 1, 0..1) } else { Vec::new() };
+            program = program
+                .then(Vec::new(), bcast(0, 1, first))
+                .then(read, bcast(1, 2, bytes))
+                .then(touch(0, 2, 0..1), Event::new(Call::Barrier, 0, 0));
+        }
+        program
+    };
+    (0..3).map(program).collect()
+}
+
+#[test]
+fn a_length_and_then_so_many_bytes_stay_two() {
+    let certainty = |ranks: &[Program], memory| {
+        let found = of(&advise(ranks, memory, &Options::default()), RuleId::A003);
+        found.first().map(|finding| (finding.certainty(), finding.caveats.iter().any(|it| it.contains("a length"))))
+    };
+    let (proven, in_doubt) = (Some((Certainty::Proven, false)), Some((Certainty::Check, true)));
+    for (first, sizes, reads, wanted) in [
+        // Read, and longer: its length.
+        (4, [400, 400], true, None),
+        (8, [4, 400], true, None),
+        (32, [400, 400], true, None),
+        // Not longer, but of several sizes.
+        (8, [8, 4], true, None),
+        // Two values.
+        (8, [8, 8], true, proven),
+        // What nobody reads decides nothing.
+        (4, [400, 300], false, proven),
+        // Whatever begins with a length.
+        (36, [400, 400], true, in_doubt),
+        (80, [40, 20], true, in_doubt),
+        (80, [40, 40], true, proven),
+    ] {
+        let ranks = length_and_payload(first, sizes, reads);
+        assert_eq!(certainty(&ranks, true), wanted, "{first} B, {sizes:?}, read: {reads}");
+    }
+    // What is read is not known: sizes say something.
+    assert_eq!(certainty(&length_and_payload(4, [400, 300], false), false), None);
+    assert_eq!(certainty(&length_and_payload(4, [400, 400], false), false), in_doubt);
+    assert_eq!(certainty(&length_and_payload(80, [400, 300], false), false), Some((Certainty::Check, false)));
+}
+
+#[test]
+fn what_is_replaced_is_sent_first() {
+    // The buffer is not touched before and after; still nothing may be put there before it is sent, nor be sent when something has come.
+    let replace = |peer: i32| Event {
+        peer2: peer,
+        tag2: 1,
+        bytes2: 80,
+        ..message(Call::SendrecvReplace, 0, element(1, 0), 80, peer)
+    };
+    let one = |peer| {
+        Program::default()
+            .then(touch(0, 4, 0..5), replace(peer))
+            .then(touch(0, 4, 0..5), Event::new(Call::Barrier, 0, 0))
+    };
+    let findings = found(&[one(1), one(0)], RuleId::A001);
+    let moves: Vec<Action> = findings.iter().flat_map(edits).map(|(_, _, action)| action).collect();
+    assert_eq!(moves.len(), 4, "{findings:?}");
+    for action in moves {
+        let Action::Overlap { part, post, wait, .. } = action else { panic!("{action:?}") };
+        match part {
+            Part::Receive => assert_eq!((post.interval, post.fraction), (0, 1.0)),
+            // The call itself is its end.
+            _ => assert_eq!((wait.interval, wait.fraction), (0, 1.0)),
+        }
+    }
+}
+
+#[test]
+fn counts_that_came_are_there_when_they_are_given() {
+    // Nothing is seen to read what was gathered, but the next call may be given it as its counts.
+    let gather = |rank: u32, bytes| Event {
+        bytes,
+        element: 4,
+        buffer: element(1, u64::from(rank)),
+        buffer2: element(2, 0),
+        site: 1,
+        ..Event::new(Call::Allgather, 0, 0)
+    };
+    let counted = Event {
+        bytes: 8,
+        element: 4,
+        buffer: element(3, 0),
+        buffer2: element(4, 0),
+        counts2: vec![8; 2],
+        site: 2,
+        ..Event::new(Call::Allgatherv, 0, 0)
+    };
+    let late = |bytes| -> Vec<i64> {
+        let one = |rank| {
+            Program::default()
+                .then(touch(0, 5, 0..5), gather(rank, bytes))
+                .then(touch(0, 5, 0..5), counted.clone())
+                .then(touch(0, 5, 0..5), Event::new(Call::Barrier, 0, 0))
+        };
+        let gathered = found(&[one(0), one(1)], RuleId::A001).remove(0);
+        assert_eq!(gathered.places[0].location.line, 100);
+        let waits = edits(&gathered).into_iter().map(|(_, _, action)| match action {
+            Action::Overlap { wait, .. } => wait.interval,
+            _ => panic!("{action:?}"),
+        });
+        waits.collect()
+    };
+    assert_eq!(late(4), [1, 1], "not behind the call that may be given it");
+    assert_eq!(late(400), [4, 4], "so many bytes are no counts of two ranks: up to the end");
 }

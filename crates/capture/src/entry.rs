@@ -1,12 +1,46 @@
 //! How a call comes in: exported symbols that learn where they were called from.
 //!
-//! A function of Rust cannot ask for its return address. So what is exported is a few instructions that hand the call on to
-//! a body with one argument more, the last: the return address. Where the arguments leave a register free, that
-//! is a move and a jump; where they do not, the arguments on the stack are copied below it.
+//! A function of Rust cannot ask for its return address, nor for the frame of its caller. So what is exported is a few instructions that
+//! make an ordinary frame, in whose first two words lie the caller's frame pointer and the return address, and hand the call on to
+//! a body with one argument more, the last: the address of that [`Frame`]. Arguments on the stack are copied below it.
 //!
 //! `export!(MPI_Send 6 send)` exports `MPI_Send` of six arguments, each an integer or a pointer; `send` is an
 //! `unsafe extern "C" fn` with these six and `site: usize`. `PMPI_Send` is exported as well, the same: that is what the layers for
 //! Fortran call ([`fortran`](crate::fortran)).
+
+/// How a frame begins, on x86_64 and on aarch64.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// The frame pointer of the caller, or whatever it keeps in that register.
+    pointer: usize,
+    /// Where the call returns to.
+    back: usize,
+}
+
+/// Where a call came from: enough to go on from there to the callers of the caller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Caller {
+    /// Where the call returns to; 0: not known.
+    pub back: usize,
+    /// The stack pointer there, once it has returned.
+    pub stack: usize,
+    /// The frame pointer there, or whatever that register holds.
+    pub frame: usize,
+}
+
+impl Caller {
+    /// What the last argument of a body says.
+    ///
+    /// # Safety
+    /// `site` is that argument, and the body has not returned.
+    #[inline]
+    pub unsafe fn at(site: usize) -> Self {
+        // SAFETY: the frame lies there until the body returns.
+        let Frame { pointer, back } = unsafe { *(site as *const Frame) };
+        Self { back, stack: site + size_of::<Frame>(), frame: pointer }
+    }
+}
 
 /// Exports symbols: name, number of arguments, body.
 macro_rules! export {
@@ -46,32 +80,45 @@ macro_rules! hand_on {
     (3 $body:path) => { $crate::entry::hand_on!(@register "rcx" $body) };
     (4 $body:path) => { $crate::entry::hand_on!(@register "r8" $body) };
     (5 $body:path) => { $crate::entry::hand_on!(@register "r9" $body) };
-    (6 $body:path) => { $crate::entry::hand_on!(@stack 0 "" 8 $body) };
-    (7 $body:path) => { $crate::entry::hand_on!(@stack 8 "push qword ptr [rsp + 24]" 24 $body) };
-    (8 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 2\npush qword ptr [rsp + 24]\n.endr" 24 $body) };
-    (9 $body:path) => { $crate::entry::hand_on!(@stack 8 ".rept 3\npush qword ptr [rsp + 40]\n.endr" 40 $body) };
-    (10 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 4\npush qword ptr [rsp + 40]\n.endr" 40 $body) };
-    (11 $body:path) => { $crate::entry::hand_on!(@stack 8 ".rept 5\npush qword ptr [rsp + 56]\n.endr" 56 $body) };
-    (12 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 6\npush qword ptr [rsp + 56]\n.endr" 56 $body) };
-    (13 $body:path) => { $crate::entry::hand_on!(@stack 8 ".rept 7\npush qword ptr [rsp + 72]\n.endr" 72 $body) };
-    (14 $body:path) => { $crate::entry::hand_on!(@stack 0 ".rept 8\npush qword ptr [rsp + 72]\n.endr" 72 $body) };
+    (6 $body:path) => { $crate::entry::hand_on!(@stack 0 8 $body) };
+    (7 $body:path) => { $crate::entry::hand_on!(@stack 1 0 $body) };
+    (8 $body:path) => { $crate::entry::hand_on!(@stack 2 8 $body) };
+    (9 $body:path) => { $crate::entry::hand_on!(@stack 3 0 $body) };
+    (10 $body:path) => { $crate::entry::hand_on!(@stack 4 8 $body) };
+    (11 $body:path) => { $crate::entry::hand_on!(@stack 5 0 $body) };
+    (12 $body:path) => { $crate::entry::hand_on!(@stack 6 8 $body) };
+    (13 $body:path) => { $crate::entry::hand_on!(@stack 7 0 $body) };
+    (14 $body:path) => { $crate::entry::hand_on!(@stack 8 8 $body) };
+    // On entry the stack is 8 below a multiple of 16, and a call wants a multiple: the frame pointer makes it one.
     (@register $register:literal $body:path) => {
-        ::core::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {body}", body = sym $body)
+        $crate::entry::hand_on!(@frame concat!("mov ", $register, ", rsp") {} $body)
     };
-    // On entry the stack is 8 below a multiple of 16, and a call wants a multiple. Each push moves the stack by as much
-    // as the next argument lies lower: the offset is the same every time.
-    (@stack $align:literal $copy:literal $clean:literal $body:path) => {
+    (@stack $copied:literal $align:literal $body:path) => {
+        $crate::entry::hand_on!(@frame concat!(
+            ".if {align}\nsub rsp, {align}\n.endif\n",
+            "push rbp\n",
+            ".set hayase_i, {copied}\n",
+            ".rept {copied}\n",
+            "push qword ptr [rbp + 8 + 8 * hayase_i]\n",
+            ".set hayase_i, hayase_i - 1\n",
+            ".endr",
+        ) { copied = const $copied, align = const $align, } $body)
+    };
+    (@frame concat!($($text:tt)*) { $($operands:tt)* } $body:path) => {
         ::core::arch::naked_asm!(
-            ".if {align}",
-            "sub rsp, {align}",
-            ".endif",
-            "push qword ptr [rsp + {align}]",
-            $copy,
+            ".cfi_startproc",
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "mov rbp, rsp",
+            ".cfi_def_cfa_register rbp",
+            concat!($($text)*),
             "call {body}",
-            "add rsp, {clean}",
+            "leave",
+            ".cfi_def_cfa rsp, 8",
             "ret",
-            align = const $align,
-            clean = const $clean,
+            ".cfi_endproc",
+            $($operands)*
             body = sym $body,
         )
     };
@@ -95,26 +142,39 @@ macro_rules! hand_on {
     (13 $body:path) => { $crate::entry::hand_on!(@stack 5 48 $body) };
     (14 $body:path) => { $crate::entry::hand_on!(@stack 6 64 $body) };
     (@register $register:literal $body:path) => {
-        ::core::arch::naked_asm!(concat!("mov ", $register, ", x30"), "b {body}", body = sym $body)
+        $crate::entry::hand_on!(@frame concat!("mov ", $register, ", sp") {} $body)
     };
     (@stack $copied:literal $room:literal $body:path) => {
+        $crate::entry::hand_on!(@frame concat!(
+            "sub sp, sp, #{room}\n",
+            ".set hayase_i, 0\n",
+            ".rept {copied}\n",
+            "ldr x9, [x29, #(16 + 8 * hayase_i)]\n",
+            "str x9, [sp, #(8 * hayase_i)]\n",
+            ".set hayase_i, hayase_i + 1\n",
+            ".endr\n",
+            "str x29, [sp, #(8 * {copied})]",
+        ) { copied = const $copied, room = const $room, } $body)
+    };
+    (@frame concat!($($text:tt)*) { $($operands:tt)* } $body:path) => {
         ::core::arch::naked_asm!(
+            ".cfi_startproc",
             "stp x29, x30, [sp, #-16]!",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset x29, -16",
+            ".cfi_offset x30, -8",
             "mov x29, sp",
-            "sub sp, sp, #{room}",
-            ".set hayase_i, 0",
-            ".rept {copied}",
-            "ldr x9, [x29, #(16 + 8 * hayase_i)]",
-            "str x9, [sp, #(8 * hayase_i)]",
-            ".set hayase_i, hayase_i + 1",
-            ".endr",
-            "str x30, [sp, #(8 * {copied})]",
+            ".cfi_def_cfa_register x29",
+            concat!($($text)*),
             "bl {body}",
             "mov sp, x29",
             "ldp x29, x30, [sp], #16",
+            ".cfi_def_cfa sp, 0",
+            ".cfi_restore x29",
+            ".cfi_restore x30",
             "ret",
-            copied = const $copied,
-            room = const $room,
+            ".cfi_endproc",
+            $($operands)*
             body = sym $body,
         )
     };
@@ -130,18 +190,22 @@ mod tests {
     use std::ffi::c_int;
     use std::mem::transmute;
 
+    use super::Caller;
+
     /// Adds up its arguments, each in a digit of its own, and keeps the last to look at.
     macro_rules! body {
         ($name:ident $($argument:ident $digit:literal)*) => {
             unsafe extern "C" fn $name($($argument: usize,)* site: usize) -> c_int {
                 let digits = 0_u64 $(+ $argument as u64 * 10_u64.pow($digit))*;
-                SEEN.with(|seen| seen.set((digits, site)));
+                // SAFETY: it is the last argument of a body.
+                SEEN.with(|seen| seen.set((digits, unsafe { Caller::at(site) })));
                 7
             }
         };
     }
     thread_local! {
-        static SEEN: std::cell::Cell<(u64, usize)> = const { std::cell::Cell::new((0, 0)) };
+        static SEEN: std::cell::Cell<(u64, Caller)> =
+            const { std::cell::Cell::new((0, Caller { back: 0, stack: 0, frame: 0 })) };
     }
     body!(zero);
     body!(five a 0 b 1 c 2 d 3 e 4);
@@ -170,11 +234,14 @@ mod tests {
             let function = unsafe { transmute::<unsafe extern "C" fn(), unsafe extern "C" fn($(word!($value)),*) -> c_int>($symbol) };
             // SAFETY: the body looks at words only.
             let result = unsafe { function($($value),*) };
-            let (digits, site) = SEEN.with(std::cell::Cell::get);
+            let (digits, Caller { back, stack, .. }) = SEEN.with(std::cell::Cell::get);
             assert_eq!((result, digits), (7, $digits), stringify!($symbol));
             // The call returns into this test: far from zero, near to the function that runs.
             let here = every_argument_and_the_return_address_arrive as fn() as usize;
-            assert!(site.abs_diff(here) < 1 << 20, "{} from {site:#x}, not near {here:#x}", stringify!($symbol));
+            assert!(back.abs_diff(here) < 1 << 20, "{} from {back:#x}, not near {here:#x}", stringify!($symbol));
+            // And with its stack pointer where it is, as far below this variable as a frame is large.
+            let variable = &raw const digits as usize;
+            assert!(stack.is_multiple_of(16) && stack.abs_diff(variable) < 1 << 16, "{stack:#x}, near {variable:#x}");
         }};
     }
 

@@ -3,6 +3,7 @@
 //! The story of a call, `MPI_Send(...)`:
 //!
 //! 1. `entry`: the exported symbol hands the call on with the address that it returns to, as a last argument.
+//!    [`path`] makes a call site of it, together with the callers above.
 //! 2. [`calls`]: a body a call. It asks the recorder to [`enter`](recorder::enter): the clocks are read, and a blank event is there. A
 //!    call from within MPI, of another thread, or of a program that nobody records goes straight to `PMPI_Send`.
 //! 3. The body says what is special about the call, has `PMPI_Send` do it, and says what came out.
@@ -20,9 +21,11 @@
 mod allocator;
 pub mod calls;
 mod clock;
-mod entry;
+pub mod entry;
+mod floating;
 pub mod fortran;
 pub mod mpi;
+pub mod path;
 pub mod recorder;
 pub mod token;
 

@@ -2,28 +2,18 @@
 
 mod common;
 
-use std::path::Path;
 use std::process::Command;
 
 use hayase_trace::{Call, Flags};
-
-/// Compiles a source of `tests/fake`.
-fn compile(source: &str, out: &Path, arguments: &[&str]) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake").join(source);
-    let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    command.args(["--edition", "2024", "-C", "debuginfo=0", "-o"]).args([out, &source]).args(arguments);
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
 
 #[test]
 fn a_program_is_recorded_whatever_mpi_is_underneath() {
     let folder = tempfile::tempdir().unwrap();
     let traces = folder.path().join("run");
     std::fs::create_dir(&traces).unwrap();
-    compile("library.rs", &folder.path().join("libfakempi.so"), &[]);
+    common::compile_fake("library.rs", &folder.path().join("libfakempi.so"), &[]);
     let program = folder.path().join("program");
-    compile("program.rs", &program, &["-L", folder.path().to_str().unwrap()]);
+    common::compile_fake("program.rs", &program, &["-L", folder.path().to_str().unwrap()]);
     let output = Command::new(&program)
         .env("LD_LIBRARY_PATH", folder.path())
         .env("LD_PRELOAD", common::library())

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::recorder::Recorder;
-use crate::{opaque, state};
+use crate::{frames, opaque, state};
 
 /// Records the accesses of the calling thread from now on, into the file at `path`; they belong to the interval before the call that
 /// is named first. Does nothing where a recording is under way or the file cannot be made; the latter is said on
@@ -21,6 +21,7 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
     }
     // SAFETY: promised by the caller.
     let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
+    frames::follow();
     let started = state::start(|| {
         let program = std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         let file = File::create(path).and_then(|file| Recorder::new(file, &[("program", &program)]));
@@ -44,6 +45,23 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
 pub extern "C" fn hayase_memory_event(number: u64) {
     // Other threads than the recorded one have no intervals.
     let _ = state::with(|recorder| recorder.call(number));
+}
+
+/// As [`hayase_memory_event`]; the call returns to `site` (0: not known), and [`hayase_memory_back`] follows.
+///
+/// Where that is in code without instrumentation, what was accessed there before the call is not known, and is marked so.
+#[unsafe(no_mangle)]
+pub extern "C" fn hayase_memory_call(number: u64, site: u64) {
+    let _ = state::with(|recorder| {
+        frames::call(recorder, number, site as usize);
+        recorder.call(number);
+    });
+}
+
+/// The call that was made from `site` returns.
+#[unsafe(no_mangle)]
+pub extern "C" fn hayase_memory_back(site: u64) {
+    let _ = state::with(|recorder| frames::back(recorder, site as usize));
 }
 
 /// Ends the recording and the file. May be called in the handler of a signal, by the recorded thread.

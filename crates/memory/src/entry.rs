@@ -1,8 +1,11 @@
 //! What compilers call: reads and writes.
 //!
-//! The names and arguments are those of the thread sanitizer's interface, which gcc (12), gfortran and clang (14) share. The
-//! return address tells which instruction of the program it is.
+//! The names and arguments are those of two instrumentations. That for data races (`__tsan_`) is gcc's and gfortran's: of variables on
+//! the stack clang's sees only part, because it asks for each address by itself whether that leaves the function. So clang takes
+//! the one for addresses in kernels, which calls a function at each access, by a name that is asked for (`__hayase_`), and the hooks of
+//! `-finstrument-functions`. The return address tells which instruction of the program it is.
 
+use crate::frames;
 use crate::module;
 use crate::recorder::key;
 use crate::state;
@@ -87,6 +90,19 @@ with_caller! {
     __tsan_unaligned_read_write8(u64) => update::<8>, "rsi", "x1";
     __tsan_unaligned_read_write16(u64) => update::<16>, "rsi", "x1";
 
+    __hayase_load1_noabort(u64) => plain::<1, false>, "rsi", "x1";
+    __hayase_load2_noabort(u64) => plain::<2, false>, "rsi", "x1";
+    __hayase_load4_noabort(u64) => plain::<4, false>, "rsi", "x1";
+    __hayase_load8_noabort(u64) => plain::<8, false>, "rsi", "x1";
+    __hayase_load16_noabort(u64) => plain::<16, false>, "rsi", "x1";
+    __hayase_store1_noabort(u64) => plain::<1, true>, "rsi", "x1";
+    __hayase_store2_noabort(u64) => plain::<2, true>, "rsi", "x1";
+    __hayase_store4_noabort(u64) => plain::<4, true>, "rsi", "x1";
+    __hayase_store8_noabort(u64) => plain::<8, true>, "rsi", "x1";
+    __hayase_store16_noabort(u64) => plain::<16, true>, "rsi", "x1";
+    __hayase_loadN_noabort(u64, u64) => range::<false>, "rdx", "x2";
+    __hayase_storeN_noabort(u64, u64) => range::<true>, "rdx", "x2";
+
     __tsan_read_range(u64, u64) => range::<false>, "rdx", "x2";
     __tsan_write_range(u64, u64) => range::<true>, "rdx", "x2";
     __tsan_vptr_read(u64) => plain::<8, false>, "rsi", "x1";
@@ -142,7 +158,71 @@ pub unsafe extern "C" fn __tsan_write_range_pc(address: u64, size: u64, place: u
     unsafe { range::<true>(address, size, place) }
 }
 
-/// Functions that tell nothing about memory: which function is entered or left, what races are to be ignored.
+/// A function is entered, which was called from the address given.
+///
+/// # Safety
+/// Called by instrumented functions before anything else that they are written to do.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_func_entry(_: u64) {
+    #[cfg(target_arch = "x86_64")]
+    core::arch::naked_asm!(
+        "mov rsi, [rsp]", "lea rdx, [rsp + 8]", "mov rcx, rbp", "jmp {body}", body = sym frames::enter
+    );
+    #[cfg(target_arch = "aarch64")]
+    core::arch::naked_asm!("mov x1, x30", "mov x2, sp", "mov x3, x29", "b {body}", body = sym frames::enter);
+}
+
+/// A function is entered; the second argument is the address in its caller.
+///
+/// # Safety
+/// Called by instrumented functions before anything else that they are written to do.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cyg_profile_func_enter(_: u64, _: u64) {
+    #[cfg(target_arch = "x86_64")]
+    core::arch::naked_asm!(
+        "mov rdi, rsi", "mov rsi, [rsp]", "lea rdx, [rsp + 8]", "mov rcx, rbp", "jmp {body}", body = sym enter
+    );
+    #[cfg(target_arch = "aarch64")]
+    core::arch::naked_asm!(
+        "mov x0, x1", "mov x1, x30", "mov x2, sp", "mov x3, x29", "b {body}", body = sym enter
+    );
+}
+
+/// Where no part of the program says that it is instrumented, its first function does.
+extern "C" fn enter(caller: usize, place: usize, low: usize, pointer: usize) {
+    module::register(place);
+    frames::enter(caller, place, low, pointer);
+}
+
+/// A function is left.
+///
+/// # Safety
+/// Called by instrumented functions after all else that they are written to do.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __cyg_profile_func_exit(_: u64, _: u64) {
+    #[cfg(target_arch = "x86_64")]
+    core::arch::naked_asm!("mov rdi, [rsp]", "lea rsi, [rsp + 8]", "jmp {body}", body = sym frames::leave);
+    #[cfg(target_arch = "aarch64")]
+    core::arch::naked_asm!("mov x0, x30", "mov x1, sp", "b {body}", body = sym frames::leave);
+}
+
+/// A function is left.
+///
+/// # Safety
+/// Called by instrumented functions after all else that they are written to do.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_func_exit() {
+    #[cfg(target_arch = "x86_64")]
+    core::arch::naked_asm!("mov rdi, [rsp]", "lea rsi, [rsp + 8]", "jmp {body}", body = sym frames::leave);
+    #[cfg(target_arch = "aarch64")]
+    core::arch::naked_asm!("mov x0, x30", "mov x1, sp", "b {body}", body = sym frames::leave);
+}
+
+/// Functions that tell nothing about memory: what races are to be ignored.
 macro_rules! nothing {
     ($($name:ident)*) => {$(
         /// Called by instrumented programs; does nothing.
@@ -155,13 +235,13 @@ macro_rules! nothing {
 }
 
 nothing! {
-    __tsan_func_entry __tsan_func_exit
     __tsan_ignore_thread_begin __tsan_ignore_thread_end
     __tsan_acquire __tsan_release
     __tsan_mutex_create __tsan_mutex_destroy __tsan_mutex_pre_lock __tsan_mutex_post_lock
     __tsan_mutex_pre_unlock __tsan_mutex_post_unlock
     AnnotateHappensBefore AnnotateHappensAfter AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd
     AnnotateIgnoreWritesBegin AnnotateIgnoreWritesEnd
+    __asan_handle_no_return __asan_poison_memory_region __asan_unpoison_memory_region
 }
 
 /// A library function of the program accessed `size` bytes.

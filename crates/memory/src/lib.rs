@@ -8,7 +8,9 @@
 //! * `control`: starts, stops and divides the recording; the recorder of MPI calls finds these functions by name.
 //! * `state`: who is recorded: one thread, the one that started.
 //! * `entry`, `atomic`: the functions that compilers call.
+//! * `frames`: which functions run, where their variables are, and who called them.
 //! * `library`: `memcpy` and its like, which compilers do not instrument.
+//! * `code`: which functions of a part are not instrumented, and what others access without telling; by reading instructions.
 //! * `opaque`: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
 //!
 //! A program that was linked with this library runs without Hayase too: before `hayase_memory_start` an access costs a
@@ -21,8 +23,11 @@
 pub mod recorder;
 
 mod atomic;
+#[cfg(target_arch = "x86_64")]
+mod code;
 mod control;
 mod entry;
+mod frames;
 mod library;
 mod module;
 mod opaque;

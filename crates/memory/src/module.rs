@@ -1,6 +1,7 @@
 //! Which parts of the process are instrumented: the program, and libraries that were compiled the same way.
 //!
-//! Each of them calls `__tsan_init` when it is loaded; the return address tells who it is.
+//! Each of them calls `__tsan_init` when it is loaded, or a hook when its first function is entered; the return address tells who
+//! it is.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,13 +48,25 @@ pub(crate) fn all() -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// The part that has this address of code is instrumented.
+#[inline]
 pub(crate) fn register(address: usize) {
-    if contains(address) {
-        return;
+    if !contains(address) {
+        add(address);
     }
+}
+
+#[cold]
+fn add(address: usize) {
     let mut wanted = address;
     // SAFETY: `visit` reads what the C library gives it, and `wanted` outlives the call.
     unsafe { dl_iterate_phdr(Some(visit), (&raw mut wanted).cast()) };
+    let found = MODULES[..COUNT.load(Ordering::Acquire).min(MOST)].last();
+    if let Some(module) = found.filter(|_| contains(address)) {
+        let (base, dynamic) = (module.base.load(Ordering::Relaxed), module.dynamic.load(Ordering::Relaxed));
+        if dynamic > 0 {
+            crate::opaque::added(base, dynamic);
+        }
+    }
 }
 
 /// Adds the part that `info` describes, if it has the address that `data` points to.

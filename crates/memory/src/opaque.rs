@@ -8,13 +8,15 @@
 //! Not marked are functions that are known to access nothing of the program's (`HARMLESS`), those whose accesses are
 //! recorded by other means, and calls through pointers.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use hayase_trace::memory::Kind;
 
 use crate::recorder::key;
+#[cfg(target_arch = "x86_64")]
+use crate::{code, frames};
 use crate::{module, state};
 
 /// Functions whose calls are not marked, by the beginnings of their names.
@@ -29,6 +31,9 @@ const HARMLESS: &[&str] = &[
     "ompi_",
     "MPIR_",
     "__tsan_",
+    "__asan_",
+    "__hayase_",
+    "__cyg_profile_func_",
     "hayase_",
     "Annotate",
     "memcpy",
@@ -170,7 +175,7 @@ const MATHEMATICAL: &[&str] = &[
 ];
 
 /// Whether a function accesses nothing of the program's that is not recorded otherwise.
-fn is_harmless(name: &str) -> bool {
+pub(crate) fn is_harmless(name: &str) -> bool {
     let number = |name: &str| MATHEMATICAL.contains(&name);
     let stem = name.strip_prefix("__").and_then(|name| name.strip_suffix("_finite")).unwrap_or(name);
     HARMLESS.iter().any(|start| name.starts_with(start))
@@ -179,7 +184,7 @@ fn is_harmless(name: &str) -> bool {
 }
 
 /// Most functions that are marked.
-const MOST: usize = 1024;
+const MOST: usize = 1 << 14;
 
 /// A function behind a stub.
 struct Function {
@@ -202,8 +207,9 @@ unsafe extern "C" fn note(index: usize, caller: u64) {
     }
     // SAFETY: a name in the table of strings of a part of the process, which stays.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or("?");
-    // What it writes nobody knows; as a write it bars whatever a write would bar.
-    let _ = state::with(|recorder| recorder.access_of(key(caller, true), 0, 0, Kind::Opaque, name));
+    // What it writes nobody knows; as a write it bars whatever a write would bar. The call may be one that tells of an access, whose
+    // site has the return address for itself.
+    let _ = state::with(|recorder| recorder.access_of(key(caller - 1, true), 0, 0, Kind::Opaque, name));
 }
 
 /// What all stubs jump to, with the index of the function and its address on the stack, the index on top, above the return address.
@@ -260,42 +266,98 @@ unsafe extern "C" fn common() {
     );
 }
 
+/// Calls are marked.
+static WATCHING: AtomicBool = AtomicBool::new(false);
+
 /// Marks the calls of the instrumented parts of the process from now on. Once it has, it does nothing.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn watch() {
-    if COUNT.load(Ordering::Acquire) > 0 {
-        return;
+    if !WATCHING.swap(true, Ordering::AcqRel) {
+        for (base, dynamic) in module::all() {
+            mark_calls(base, dynamic);
+        }
     }
-    let Some(stubs) = Stubs::new() else { return };
-    let mut stubs = stubs;
-    for (base, dynamic) in module::all() {
-        // SAFETY: the dynamic section of a part of the process that is loaded.
-        unsafe { patch(base, dynamic, &mut stubs) };
+}
+
+/// A part of the process is found to be instrumented: its calls are marked if others' are.
+pub(crate) fn added(base: usize, dynamic: usize) {
+    if WATCHING.load(Ordering::Acquire) {
+        mark_calls(base, dynamic);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn mark_calls(base: usize, dynamic: usize) {
+    // SAFETY: the dynamic section of a part of the process that is loaded.
+    let imports = unsafe { code::imports(base, dynamic) };
+    let Some(mut stubs) = Stubs::new(base) else { return };
+    // What the code says is read before anything is changed.
+    let marks = code::marks(base, &imports);
+    for import in imports.iter().filter(|import| !import.is_own && !import.is_data && !is_harmless(import.text)) {
+        // SAFETY: the name ends with a zero.
+        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, import.name) } as usize;
+        if address == 0 || module::contains(address) {
+            continue;
+        }
+        let Some(stub) = stubs.add(import.name, address) else { break };
+        // SAFETY: an entry of the table of addresses, aligned, which is written as a whole.
+        unsafe { replace(import.slot as *mut usize, stub) };
+    }
+    for mark in marks {
+        let name = if mark.foreign {
+            format!("{} (a function that is not instrumented)", frames::object(mark.target))
+        } else {
+            "a structure that is passed or returned".to_owned()
+        };
+        // Never freed: calls are noted as long as the process runs.
+        let name = CString::new(name).unwrap_or_default().into_raw();
+        let Some(stub) = stubs.add(name, mark.target) else { break };
+        // SAFETY: the instruction is a call of five bytes in a function of the part.
+        unsafe { redirect(mark.call, stub) };
     }
     stubs.protect();
 }
 
 /// On other processors calls are not marked; the file says nothing of opaque calls then.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn watch() {}
+fn mark_calls(_base: usize, _dynamic: usize) {}
 
 /// Memory for stubs, writable until [`protect`](Self::protect).
 #[cfg(target_arch = "x86_64")]
 struct Stubs {
     memory: *mut u8,
+    count: usize,
 }
 
 /// Bytes of a stub: push the address, push the index, jump.
 #[cfg(target_arch = "x86_64")]
 const STUB: usize = 40;
 
+/// How far a call instruction reaches, less than it does.
+#[cfg(target_arch = "x86_64")]
+const REACH: usize = 1 << 30;
+
 #[cfg(target_arch = "x86_64")]
 impl Stubs {
-    fn new() -> Option<Self> {
+    /// Near the part that is loaded at `base`, if there is room.
+    fn new(base: usize) -> Option<Self> {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: asks for new memory anywhere.
+        let places = (1..REACH >> 24).flat_map(|i| [base.wrapping_add(i << 24), base.saturating_sub(i << 24)]);
+        for place in places.filter(|&place| place > 1 << 24) {
+            let place = (place & !0xffff) as *mut c_void;
+            let flags = flags | libc::MAP_FIXED_NOREPLACE;
+            // SAFETY: asks for new memory where there is none yet.
+            let memory = unsafe { libc::mmap(place, MOST * STUB, protection, flags, -1, 0) };
+            if memory == place {
+                return Some(Self { memory: memory.cast(), count: 0 });
+            }
+            if memory != libc::MAP_FAILED {
+                // SAFETY: what a system gave that does not know the flag.
+                unsafe { libc::munmap(memory, MOST * STUB) };
+            }
+        }
+        // SAFETY: asks for new memory anywhere: calls through the table of addresses reach it.
         let memory = unsafe { libc::mmap(ptr::null_mut(), MOST * STUB, protection, flags, -1, 0) };
-        (memory != libc::MAP_FAILED).then_some(Self { memory: memory.cast() })
+        (memory != libc::MAP_FAILED).then_some(Self { memory: memory.cast(), count: 0 })
     }
 
     /// A stub for the function of this name and address.
@@ -316,9 +378,10 @@ impl Stubs {
         code[17..19].copy_from_slice(&[0x49, 0xbb]);
         code[19..27].copy_from_slice(&(common as *const () as u64).to_le_bytes());
         code[27..30].copy_from_slice(&[0x41, 0xff, 0xe3]);
-        // SAFETY: the memory has room for MOST stubs, and `index` is below that.
+        // SAFETY: the memory has room for MOST stubs, and there are no more functions than that in all.
         unsafe {
-            let stub = self.memory.add(index * STUB);
+            let stub = self.memory.add(self.count * STUB);
+            self.count += 1;
             ptr::copy_nonoverlapping(code.as_ptr(), stub, STUB);
             Some(stub as usize)
         }
@@ -331,96 +394,23 @@ impl Stubs {
     }
 }
 
-/// An entry of a dynamic section.
-#[cfg(target_arch = "x86_64")]
-#[repr(C)]
-struct Entry {
-    tag: i64,
-    value: usize,
-}
-
-#[cfg(target_arch = "x86_64")]
-mod tag {
-    pub(super) const NULL: i64 = 0;
-    pub(super) const PLT_RELOCATIONS_SIZE: i64 = 2;
-    pub(super) const STRINGS: i64 = 5;
-    pub(super) const SYMBOLS: i64 = 6;
-    pub(super) const RELOCATIONS: i64 = 7;
-    pub(super) const RELOCATIONS_SIZE: i64 = 8;
-    pub(super) const PLT_RELOCATIONS: i64 = 23;
-}
-
-/// A relocation with an addend.
-#[cfg(target_arch = "x86_64")]
-#[repr(C)]
-struct Relocation {
-    offset: usize,
-    info: u64,
-    addend: i64,
-}
-
-/// Puts stubs before the functions that a part of the process imports.
+/// Makes a call instruction go elsewhere.
 ///
 /// # Safety
-/// `dynamic` is the dynamic section of a part that is loaded at `base` and stays.
+/// `call` is the address of a call instruction of five bytes.
 #[cfg(target_arch = "x86_64")]
-unsafe fn patch(base: usize, dynamic: usize, stubs: &mut Stubs) {
-    let (mut strings, mut symbols) = (0, 0);
-    let (mut plt, mut plt_size, mut rela, mut rela_size) = (0, 0, 0, 0);
-    let mut entry = dynamic as *const Entry;
-    // SAFETY: the section ends with an entry whose tag is 0.
+unsafe fn redirect(call: usize, to: usize) {
+    let Ok(way) = i32::try_from(to.wrapping_sub(call + 5) as isize) else { return };
+    // SAFETY: asks for a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let start = (call + 1) & !(page - 1);
+    let length = if (call + 4) & !(page - 1) == start { page } else { 2 * page };
+    let (start, code) = (start as *mut c_void, libc::PROT_READ | libc::PROT_EXEC);
+    // SAFETY: promised by the caller: the four bytes behind the first are the distance, and the pages are code.
     unsafe {
-        while (*entry).tag != tag::NULL {
-            let value = (*entry).value;
-            match (*entry).tag {
-                tag::STRINGS => strings = value,
-                tag::SYMBOLS => symbols = value,
-                tag::PLT_RELOCATIONS => plt = value,
-                tag::PLT_RELOCATIONS_SIZE => plt_size = value,
-                tag::RELOCATIONS => rela = value,
-                tag::RELOCATIONS_SIZE => rela_size = value,
-                _ => {}
-            }
-            entry = entry.add(1);
-        }
-    }
-    if strings == 0 || symbols == 0 {
-        return;
-    }
-    for (table, size) in [(plt, plt_size), (rela, rela_size)] {
-        if table == 0 {
-            continue;
-        }
-        let count = size / size_of::<Relocation>();
-        // SAFETY: the section says that the table is there and how long it is; the C library has made its address absolute.
-        let relocations = unsafe { std::slice::from_raw_parts(table as *const Relocation, count) };
-        for relocation in relocations {
-            // R_X86_64_JUMP_SLOT, and R_X86_64_GLOB_DAT for programs that call without a linkage table.
-            if !matches!(relocation.info as u32, 6 | 7) {
-                continue;
-            }
-            let symbol = symbols + (relocation.info >> 32) as usize * 24;
-            // SAFETY: a symbol is 24 bytes: its name, an offset in the table of strings, and its kind and its section come first.
-            let (name, kind, section) = unsafe {
-                let name = strings + (symbol as *const u32).read_unaligned() as usize;
-                (name as *mut libc::c_char, *((symbol + 4) as *const u8) & 15, *((symbol + 6) as *const u16))
-            };
-            // SAFETY: names end with a zero.
-            let text = unsafe { CStr::from_ptr(name) }.to_bytes();
-            let Ok(text) = std::str::from_utf8(text) else { continue };
-            // Functions of other parts (STT_FUNC, or STT_NOTYPE where the linker did not know; SHN_UNDEF).
-            let is_data = relocation.info as u32 == 6 && kind != 2;
-            if section != 0 || is_data || is_harmless(text) {
-                continue;
-            }
-            // SAFETY: the name ends with a zero.
-            let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name) } as usize;
-            if address == 0 || module::contains(address) {
-                continue;
-            }
-            let Some(stub) = stubs.add(name, address) else { return };
-            // SAFETY: an entry of the table of addresses, aligned, which is written as a whole.
-            unsafe { replace((base + relocation.offset) as *mut usize, stub) };
+        if libc::mprotect(start, length, code | libc::PROT_WRITE) == 0 {
+            ((call + 1) as *mut i32).write_unaligned(way);
+            libc::mprotect(start, length, code);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use hayase_trace::memory::{Folder, Kind, Run, Site, Totals, Writer};
+use hayase_trace::memory::{Folder, Kind, Nest, Run, Sink, Site, Totals, Writer};
 
 /// An open run. One cache line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -232,13 +232,26 @@ impl<W: Write> Recorder<W> {
         self.active.reserve(self.slots.len() - self.active.len());
     }
 
-    /// The call with this index begins: the interval with its number is over.
-    pub fn call(&mut self, number: u64) {
-        // The first interval is before whatever call comes first.
+    /// The call with this index comes next: the first interval is before whatever call comes first.
+    pub fn name_interval(&mut self, number: u64) {
         if !self.writer.is_told() {
             let result = self.writer.interval(number);
             note(&mut self.error, result);
         }
+    }
+
+    /// The function of this site began or ended, whose variables are at `low..high`, before the access with this position.
+    pub fn frame(&mut self, key: u64, low: u64, high: u64, position: u64) {
+        let index = self.find(key, Kind::Frame, "");
+        let Some(side) = self.sides.get(self.slots[index].side as usize) else { return };
+        let frame = Nest::new(side.site, high.saturating_sub(low), low, position, &[]);
+        let result = self.writer.nest(&frame);
+        note(&mut self.error, result);
+    }
+
+    /// The call with this index begins: the interval with its number is over.
+    pub fn call(&mut self, number: u64) {
+        self.name_interval(number);
         self.close();
         let result = self.writer.interval(number.wrapping_add(1));
         note(&mut self.error, result);
@@ -272,6 +285,12 @@ impl<W: Write> Recorder<W> {
         let totals = Totals { accesses: self.accesses, elsewhere, lost };
         let result = self.writer.finish_stored(totals);
         self.error.take().map_or(result, Err)
+    }
+
+    /// Position of the next access.
+    #[inline(always)]
+    pub fn position(&self) -> u64 {
+        self.position
     }
 
     /// Accesses so far.

@@ -23,7 +23,7 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// A number that no other running thread has, and that is not 0.
 #[inline(always)]
-fn thread() -> usize {
+pub(crate) fn thread() -> usize {
     let pointer: usize;
     // SAFETY: reads a register, or the word at the thread pointer, which holds that pointer (thread-local storage ABI).
     unsafe {
@@ -39,6 +39,16 @@ fn thread() -> usize {
 #[inline(always)]
 pub(crate) fn is_recorded() -> bool {
     OWNER.load(Ordering::Relaxed) == thread()
+}
+
+/// Position that the next access of this thread will have; 0 if it is not recorded.
+#[inline(always)]
+pub(crate) fn position() -> u64 {
+    if !is_recorded() {
+        return 0;
+    }
+    // SAFETY: this thread is recorded and the recorder not at work: there is no other reference.
+    unsafe { &*RECORDER.load(Ordering::Relaxed) }.position()
 }
 
 /// Whether this thread is the recorded one; at work or not.

@@ -1,11 +1,19 @@
 //! Programs compiled by gcc, gfortran and clang, run, and what was recorded of them held against what they do.
 
+mod common;
+#[path = "../../capture/tests/common/machine_code.rs"]
+mod machine_code;
+
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::Path;
 use std::process::Command;
 
-use hayase_trace::memory::{Intervals, Kind, Site};
+use common::{build, library, place, run};
+use hayase_needs::is_there;
+
+use hayase_trace::memory::{Intervals, Kind, Nest, Site};
 
 /// An access: where, how many bytes, whether written.
 type Access = (u64, u64, bool);
@@ -15,70 +23,33 @@ type Access = (u64, u64, bool);
 struct Recorded {
     plain: BTreeMap<u64, Vec<Access>>,
     named: Vec<(u64, String, Access)>,
+    /// By interval: functions that began or ended, position and bytes.
+    frames: BTreeMap<u64, Vec<(u64, Access)>>,
     addresses: BTreeMap<char, u64>,
     /// Nests and gathers of the first two intervals.
     nests: usize,
 }
 
-/// The library that cargo has built for this test.
-fn library() -> PathBuf {
-    let deps = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
-    let mut found: Vec<PathBuf> = fs::read_dir(&deps)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            name.starts_with("libhayase_memory") && name.ends_with(".so")
-        })
-        .collect();
-    found.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
-    found.pop().expect("cargo has built the library")
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {}\n{error}", output.status);
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn is_there(compiler: &str) -> bool {
-    let there = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !there {
-        eprintln!("SKIPPED: there is no {compiler}");
-    }
-    there
-}
-
 /// Compiles a program as `hayase cc` does, runs it and reads what was recorded; `None` without the compiler.
-fn recorded(compiler: &str, source: &str, options: &[&str]) -> Option<Recorded> {
+fn recorded(compiler: &str, source: &str) -> Option<Recorded> {
     if !is_there(compiler) || !is_there("gcc") {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    fs::copy(library(), at("libhayase_memory.so")).unwrap();
-    fs::write(at("libtsan.so"), "INPUT(-lhayase_memory)").unwrap();
-    fs::write(at("libtsan_preinit.o"), "/* nothing */").unwrap();
+    place(folder.path());
     run(Command::new("gcc").args(["-c", "-O1"]).arg(programs.join("marks.c")).arg("-o").arg(at("marks.o")));
-    let mut compile = Command::new(compiler);
-    compile.current_dir(folder.path()).args(["-O1", "-g", "-fsanitize=thread"]).args(options);
-    compile.arg(programs.join(source)).arg(at("marks.o"));
-    if compiler == "clang" {
-        compile.arg("-fno-sanitize-link-runtime").arg(at("libhayase_memory.so"));
-    } else {
-        let folder = folder.path().display();
-        compile.arg(format!("-B{folder}/")).arg(format!("-L{folder}"));
-    }
-    compile.args(["-Xlinker", "-rpath", "-Xlinker"]).arg(folder.path());
-    run(compile.arg("-ldl").arg("-o").arg(at("program")));
+    let source = programs.join(source);
+    let words = [OsStr::new("-O2"), source.as_os_str(), OsStr::new("marks.o"), OsStr::new("-ldl")];
+    build(compiler, folder.path(), &words, "program");
     let said = run(Command::new(at("program")).env("TEST_FILE", at("accesses.mem")));
     let addresses: BTreeMap<char, u64> =
         said.lines().map(|line| (line.chars().next().unwrap(), line[2..].parse().unwrap())).collect();
 
     let mut intervals = Intervals::new(File::open(at("accesses.mem")).unwrap());
-    let mut recorded = Recorded { plain: BTreeMap::new(), named: Vec::new(), addresses, nests: 0 };
+    let mut recorded =
+        Recorded { plain: BTreeMap::new(), named: Vec::new(), addresses, nests: 0, frames: BTreeMap::new() };
     let mut accesses = 0;
     while let Some(interval) = intervals.next().unwrap() {
         let mut by_position = BTreeMap::new();
@@ -93,8 +64,14 @@ fn recorded(compiler: &str, source: &str, options: &[&str]) -> Option<Recorded> 
                 assert!(by_position.insert(position, (site.clone(), (address, run.size, site.write))).is_none());
             }
         }
+        let frame = |frame: &Nest| (frame.first, (frame.base, frame.size, true));
+        recorded.frames.insert(interval.number, interval.frames.iter().map(frame).collect());
         assert!(by_position.keys().copied().eq(0..by_position.len() as u64), "a position is missing");
         accesses += by_position.len() as u64;
+        // The mark is a call of a function that is not instrumented, too.
+        if let Some(last) = by_position.last_entry().filter(|last| last.get().0.name.contains("not instrumented")) {
+            last.remove();
+        }
         for (site, access) in by_position.into_values() {
             match site.kind {
                 Kind::Plain => recorded.plain.entry(interval.number).or_default().push(access),
@@ -136,14 +113,8 @@ fn check_loops(recorded: &Recorded) {
 
 #[test]
 fn c_programs_are_seen_as_their_source_reads() {
-    let gcc: &[&str] = if cfg!(target_arch = "x86_64") {
-        &["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-mmemcpy-strategy=libcall:-1:noalign"]
-    } else {
-        &["-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"]
-    };
-    let clang = ["-fno-builtin", "-mllvm", "-tsan-instrument-read-before-write=1"];
-    for (compiler, options) in [("gcc", gcc), ("clang", &clang[..])] {
-        let Some(recorded) = recorded(compiler, "exchange.c", options) else { continue };
+    for compiler in ["gcc", "clang"] {
+        let Some(recorded) = recorded(compiler, "exchange.c") else { continue };
         check_loops(&recorded);
         let (d, e) = (recorded.addresses[&'d'], recorded.addresses[&'e']);
         let named = |name: &str| -> Vec<(u64, Access)> {
@@ -162,7 +133,7 @@ fn c_programs_are_seen_as_their_source_reads() {
 
 #[test]
 fn fortran_programs_are_seen_as_their_source_reads() {
-    let Some(recorded) = recorded("gfortran", "exchange.f90", &[]) else { return };
+    let Some(recorded) = recorded("gfortran", "exchange.f90") else { return };
     check_loops(&recorded);
     let (a, b) = (recorded.addresses[&'a'], recorded.addresses[&'b']);
     // The whole array is copied by a call or by a loop.
@@ -180,4 +151,66 @@ fn fortran_programs_are_seen_as_their_source_reads() {
     } else {
         assert_eq!(named, [(b, 8000, false), (a, 8000, true)]);
     }
+}
+
+/// What is accessed without a word is marked, where it is not told: nothing is left that nobody knows of.
+#[test]
+fn what_compilers_do_not_tell_is_marked() {
+    for compiler in ["gcc", "clang"] {
+        let Some(recorded) = recorded(compiler, "untold.c") else { continue };
+        let address = |name: char| recorded.addresses[&name];
+        let told = |interval: u64, low: u64, size: u64, write: bool| -> bool {
+            let plain = recorded.plain.get(&interval).into_iter().flatten().copied();
+            let library = recorded.named.iter().filter(|(at, ..)| *at == interval).map(|(.., access)| *access);
+            let mut missing: Vec<u64> = (low..low + size).collect();
+            for (base, length, _) in plain.chain(library).filter(|&(.., writes)| writes == write) {
+                missing.retain(|byte| !(base..base + length).contains(byte));
+            }
+            missing.is_empty()
+        };
+        let marked = |interval: u64, what: &str| -> bool {
+            recorded.named.iter().any(|(at, name, (.., size, _))| *at == interval && *size == 0 && name.contains(what))
+        };
+        if cfg!(target_arch = "x86_64") {
+            let structures = [(1, 's', 16, true), (2, 's', 16, false), (3, 'l', 320, true), (4, 'l', 320, false)];
+            for (interval, name, size, write) in structures {
+                let known = told(interval, address(name), size, write) || marked(interval, "structure");
+                assert!(
+                    known,
+                    "{compiler}: interval {interval}: {:?}, {:?}",
+                    recorded.plain.get(&interval),
+                    recorded.named
+                );
+            }
+            assert!(marked(5, "not instrumented"), "{compiler}: {:?}", recorded.named);
+            assert!(!marked(6, ""), "{compiler}: a function on numbers: {:?}", recorded.named);
+            // Where the sort is called, and where it goes on after each comparison.
+            let sorts = recorded.named.iter().filter(|(at, ..)| *at == 7).count();
+            assert!(marked(7, "qsort") && sorts > 200, "{compiler}: {sorts} marks in the interval of a sort");
+        }
+        // Both arguments have their values when their function begins, and are no more when it has ended.
+        let covers = |interval: u64, low: u64, size: u64| {
+            let frames = recorded.frames.get(&interval).into_iter().flatten();
+            let mut covering = frames.filter(|(_, (base, length, _))| *base <= low && low + size <= base + length);
+            covering.next().map(|&(position, _)| position)
+        };
+        let told_before = |low: u64, size: u64| told(8, low, size, true) || marked(8, "structure");
+        for (name, size) in [('x', 8), ('y', 320), ('z', 32)] {
+            let low = address(name);
+            assert!(
+                covers(8, low, size).is_some() || told_before(low, size),
+                "{compiler}: {name} at {low:#x} when its function begins: {:x?}",
+                recorded.frames
+            );
+        }
+        // Behind the count of exchanges, which is read and written.
+        assert_eq!(covers(10, address('x'), 8), Some(2), "{compiler}: {:x?}", recorded.frames);
+        assert_eq!(covers(9, address('x'), 8), None, "{compiler}: nothing begins or ends");
+    }
+}
+
+#[test]
+fn the_runtime_has_no_instruction_that_may_raise_a_floating_point_flag() {
+    let found = machine_code::floating_point(&library());
+    assert!(found.as_ref().is_none_or(Vec::is_empty), "{found:#?}");
 }

@@ -6,19 +6,18 @@ use std::ffi::{CStr, c_void};
 use std::process::Command;
 
 use hayase_mpi::{Abi, Family, Functions, Library, NotFound, Status};
+use hayase_needs::{Need, is_there, missing};
 
 /// Compiles and runs `probe.c`; what it printed, by name. `None` if this MPI is not installed.
 fn probe(mpi: &str, symbols: &[String]) -> Option<Vec<(String, String)>> {
     let binary = std::env::temp_dir().join(format!("hayase-mpi-probe-{mpi}-{}", std::process::id()));
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/probe.c");
     let compiler = format!("mpicc.{mpi}");
-    match Command::new(&compiler).arg("-o").arg(&binary).args([source, "-ldl"]).status() {
-        Err(_) => {
-            eprintln!("skipped: no {compiler} on this machine");
-            return None;
-        }
-        Ok(status) => assert!(status.success(), "{compiler} does not compile the probe"),
+    if !is_there(&compiler) {
+        return None;
     }
+    let status = Command::new(&compiler).arg("-o").arg(&binary).args([source, "-ldl"]).status().unwrap();
+    assert!(status.success(), "{compiler} does not compile the probe");
     let output = Command::new("timeout")
         .args(["60", &format!("mpirun.{mpi}"), "-n", "1"])
         .arg(&binary)
@@ -139,7 +138,7 @@ fn the_table_is_that_of_the_header_and_of_the_library_of_open_mpi() {
 #[test]
 fn a_library_that_is_loaded_by_name_says_what_it_is() {
     let Some(library) = ["libmpi.so.40", "libmpi.so"].iter().find_map(|name| Library::open(name).ok()) else {
-        eprintln!("skipped: no Open MPI on this machine");
+        missing(Need::Mpi, "there is no library of Open MPI");
         return;
     };
     assert_eq!(library.abi().family, Family::OpenMpi);

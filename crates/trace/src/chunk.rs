@@ -24,6 +24,8 @@ pub(crate) const ZSTD: u8 = 1;
 pub(crate) const HEADER: u8 = b'H';
 /// Call sites.
 pub(crate) const SITES: u8 = b'S';
+/// Callers of the call sites that come next.
+pub(crate) const PATHS: u8 = b'p';
 /// Communicators.
 pub(crate) const COMMUNICATORS: u8 = b'C';
 /// Events.
@@ -93,11 +95,23 @@ pub(crate) struct Chunks<R> {
     /// Content of the present chunk.
     pub(crate) content: Vec<u8>,
     stored: Vec<u8>,
+    /// The kinds of chunks whose content is passed over, unread.
+    passed: &'static [u8],
 }
 
 impl<R> Chunks<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input, offset: 0, at: 0, content: Vec::new(), stored: Vec::new() }
+        Self::passing(input, &[])
+    }
+
+    /// Chunks of which those of some kinds are empty.
+    pub(crate) fn passing(input: R, passed: &'static [u8]) -> Self {
+        Self { input, offset: 0, at: 0, content: Vec::new(), stored: Vec::new(), passed }
+    }
+
+    /// Whether chunks of a kind are passed over.
+    pub(crate) fn passes(&self, kind: u8) -> bool {
+        self.passed.contains(&kind)
     }
 
     /// Bytes read so far.
@@ -137,6 +151,12 @@ impl<R: Read> Chunks<R> {
         if raw > LONGEST || stored > LONGEST {
             let length = raw.max(stored);
             return Err(self.damaged(format!("a chunk claims to have {length} bytes, at most {LONGEST} are possible")));
+        }
+        if self.passes(head[0]) {
+            self.content.clear();
+            let count = io::copy(&mut (&mut self.input).take(stored as u64), &mut io::sink())?;
+            self.offset += count;
+            return if count < stored as u64 { Err(truncated("a chunk")) } else { Ok(head[0]) };
         }
         // Room grows with what is there, not with what is claimed.
         self.stored.clear();

@@ -193,6 +193,18 @@ pub struct Site {
     pub address: u64,
     /// `file:line`, or what else is known; empty: nothing yet.
     pub name: String,
+    /// Who called the function that makes the calls, who called that, and so on; empty where that is not known. The same place with other
+    /// callers is another site.
+    pub callers: Vec<Frame>,
+}
+
+/// A call on the way to a call site.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Frame {
+    /// Return address minus one, as the process saw it; 0: it has none, being a line of an interpreted language.
+    pub address: u64,
+    /// `file:line`, or what else is known; empty: nothing yet.
+    pub name: String,
 }
 
 /// A communicator of a rank.

@@ -35,19 +35,21 @@
 //! ```
 
 mod call;
+pub mod callers;
 mod chunk;
 mod code;
 mod event;
 mod header;
 mod marks;
 pub mod memory;
+pub mod names;
 mod read;
 mod shape;
 mod sites;
 mod write;
 
 pub use call::{Call, Kind};
-pub use event::{Communicator, Event, Flags, Mark, Op, Site};
+pub use event::{Communicator, Event, Flags, Frame, Mark, Op, Site};
 pub use header::{Clock, Header};
 pub use read::{Item, ReadError, Reader};
 pub use sites::replace_sites;

@@ -1,11 +1,15 @@
 //! Reading streams.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use crate::chunk::Chunks;
 use crate::code::{Cursor, unfold};
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
-use crate::{Communicator, Event, Header, Mark, SIGNATURE, Site, chunk, marks};
+use crate::{Communicator, Event, Frame, Header, Mark, SIGNATURE, Site, chunk, marks};
+
+/// What is passed over by those who want call sites alone.
+const BUT_SITES: &[u8] = &[chunk::EVENTS, chunk::COMMUNICATORS, chunk::NOTE, chunk::REGIONS];
 
 /// Most ranks of a group: what a damaged length may not exceed.
 const MOST_MEMBERS: u64 = 1 << 24;
@@ -84,6 +88,8 @@ pub struct Reader<R> {
     /// What is left of a chunk of sites.
     sites: Cursor,
     site: Site,
+    /// Callers of sites of the next chunk.
+    paths: BTreeMap<u32, Vec<Frame>>,
     /// What is left of a chunk of regions.
     regions: Cursor,
     region: String,
@@ -118,11 +124,16 @@ struct Known {
 impl<R: Read> Reader<R> {
     /// Starts at the beginning of a stream.
     pub fn new(input: R) -> Self {
+        Self::on(Chunks::new(input))
+    }
+
+    fn on(chunks: Chunks<R>) -> Self {
         Self {
-            chunks: Chunks::new(input),
+            chunks,
             stream: None,
             sites: Cursor::default(),
             site: Site::default(),
+            paths: BTreeMap::new(),
             regions: Cursor::default(),
             region: String::new(),
             mark: Mark::default(),
@@ -138,6 +149,11 @@ impl<R: Read> Reader<R> {
             newest_shape: 0,
             failed: false,
         }
+    }
+
+    /// Reads headers and call sites alone: all else is passed over without being unpacked.
+    pub fn of_sites(input: R) -> Self {
+        Self::on(Chunks::passing(input, BUT_SITES))
     }
 
     /// Bytes read so far.
@@ -218,11 +234,13 @@ impl<R: Read> Reader<R> {
             let kind = self.chunks.next()?;
             let whole = Cursor { at: 0, end: self.chunks.content.len() };
             let step = match kind {
+                kind if self.chunks.passes(kind) => Ok(None),
                 chunk::EVENTS => self.begin_events(whole).map(|()| None),
                 chunk::SITES => {
                     self.sites = whole;
                     Ok(None)
                 }
+                chunk::PATHS => self.some_paths(whole).map(|()| None),
                 chunk::REGIONS => {
                     self.regions = whole;
                     Ok(None)
@@ -279,6 +297,7 @@ impl<R: Read> Reader<R> {
         self.stream = Some(header);
         (self.events, self.last_end, self.newest) = (0, 0, 0);
         self.shapes.clear();
+        self.paths.clear();
         Ok(Step::Header)
     }
 
@@ -295,7 +314,33 @@ impl<R: Read> Reader<R> {
         let name = self.sites.slice(&self.chunks.content, length).ok_or_else(cut_off)?;
         self.site.name.clear();
         self.site.name.push_str(&String::from_utf8_lossy(name));
+        self.site.callers = self.paths.remove(&index).unwrap_or_default();
         Ok(index)
+    }
+
+    fn some_paths(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {
+        let bytes = &self.chunks.content;
+        let cut_off = || "a call path is cut off".to_owned();
+        // Those that the last such chunk left over belong to nobody.
+        self.paths.clear();
+        while cursor.left() > 0 {
+            let index = cursor.take(bytes).ok_or_else(cut_off)?;
+            let index = u32::try_from(index).map_err(|_| format!("there is no call site {index}"))?;
+            let count = cursor.take(bytes).ok_or_else(cut_off)?;
+            // Every caller takes two bytes at least.
+            if count > cursor.left() as u64 / 2 {
+                return Err(format!("a call path claims to have {count} callers"));
+            }
+            let mut callers = Vec::with_capacity(count as usize);
+            for _ in 0..count {
+                let address = cursor.take(bytes).ok_or_else(cut_off)?;
+                let length = cursor.take(bytes).ok_or_else(cut_off)?;
+                let name = cursor.slice(bytes, length).ok_or_else(cut_off)?;
+                callers.push(Frame { address, name: String::from_utf8_lossy(name).into_owned() });
+            }
+            self.paths.insert(index, callers);
+        }
+        Ok(())
     }
 
     fn next_region(&mut self) -> Result<u32, Wrong> {
@@ -365,7 +410,7 @@ impl<R: Read> Reader<R> {
     fn end(&mut self, mut cursor: Cursor) -> Result<Step, Wrong> {
         let events = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
         let lost = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
-        if events != self.events {
+        if events != self.events && !self.chunks.passes(chunk::EVENTS) {
             return Err(format!("the stream says that it has {events} events, and has {}", self.events));
         }
         self.stream = None;

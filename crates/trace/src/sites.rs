@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, Read, Write};
 
 use crate::code::Crc;
-use crate::write::put_site;
+use crate::write::put_sites;
 use crate::{SIGNATURE, Site, chunk};
 
 /// Copies a stream with another table of call sites, which now comes right after the header.
@@ -46,7 +46,7 @@ pub fn replace_sites<'a>(
         if (&mut input).take(length as u64).read_to_end(&mut stored)? < length {
             break;
         }
-        if head[0] != chunk::SITES {
+        if !matches!(head[0], chunk::SITES | chunk::PATHS) {
             output.write_all(&head)?;
             output.write_all(&stored)?;
         }
@@ -64,26 +64,13 @@ pub fn replace_sites<'a>(
     Ok(false)
 }
 
-/// Content after which a new chunk is begun \[B\].
-const FULL: usize = 1 << 20;
-
 fn write_sites<'a>(output: &mut impl Write, sites: impl IntoIterator<Item = (u32, &'a Site)>) -> io::Result<()> {
-    let mut raw = Vec::new();
-    let mut write = |raw: &mut Vec<u8>| {
+    put_sites(sites, |kind, raw| {
         let stored = zstd::bulk::compress(raw, 3)?;
-        let (coding, bytes) = if stored.len() < raw.len() { (chunk::ZSTD, &stored) } else { (chunk::STORED, &*raw) };
+        let (coding, bytes) = if stored.len() < raw.len() { (chunk::ZSTD, &*stored) } else { (chunk::STORED, raw) };
         let mut crc = Crc::new();
         crc.add(bytes);
-        output.write_all(&chunk::head(chunk::SITES, coding, raw.len(), bytes.len(), crc))?;
-        output.write_all(bytes)?;
-        raw.clear();
-        io::Result::Ok(())
-    };
-    for (index, site) in sites {
-        put_site(&mut raw, index, site);
-        if raw.len() > FULL {
-            write(&mut raw)?;
-        }
-    }
-    if raw.is_empty() { Ok(()) } else { write(&mut raw) }
+        output.write_all(&chunk::head(kind, coding, raw.len(), bytes.len(), crc))?;
+        output.write_all(bytes)
+    })
 }

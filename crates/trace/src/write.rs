@@ -40,6 +40,8 @@ pub struct Writer<W: Write> {
     marked: u64,
     /// Sites that are still to be made known, as in their chunk.
     sites: Vec<u8>,
+    /// Their callers, as in theirs.
+    paths: Vec<u8>,
     /// Regions that are still to be made known, as in their chunk.
     regions: Vec<u8>,
     /// Communicators that are still to be made known, each as in its chunk.
@@ -79,6 +81,7 @@ impl<W: Write> Writer<W> {
             shapes: Shapes::default(),
             marked: 0,
             sites: Vec::new(),
+            paths: Vec::new(),
             regions: Vec::new(),
             communicators: Vec::new(),
             raw: Vec::new(),
@@ -104,15 +107,8 @@ impl<W: Write> Writer<W> {
     /// Those of what is written to.
     pub fn sites<'a>(&mut self, sites: impl IntoIterator<Item = (u32, &'a Site)>) -> io::Result<()> {
         self.flush()?;
-        self.raw.clear();
-        for (index, site) in sites {
-            put_site(&mut self.raw, index, site);
-            if self.raw.len() > FULL {
-                self.chunk(chunk::SITES, true)?;
-                self.raw.clear();
-            }
-        }
-        if self.raw.is_empty() { Ok(()) } else { self.chunk(chunk::SITES, true) }
+        let out = self.out.as_mut().ok_or_else(|| io::Error::other("the stream has ended"))?;
+        put_sites(sites, |kind, content| self.packer.write(out, kind, content, true))
     }
 
     /// Makes a communicator known, by its index in this rank's table. Said again, it is another one from here on.
@@ -128,6 +124,10 @@ impl<W: Write> Writer<W> {
 
     /// A call site of a new index, to be made known before the calls that are not yet written: a chunk is not ended for it.
     pub fn new_site(&mut self, index: u32, site: &Site) {
+        // A chunk has a limit: callers beyond it would make all of it unreadable.
+        if self.paths.len() < chunk::LONGEST / 2 {
+            put_path(&mut self.paths, index, site);
+        }
         put_site(&mut self.sites, index, site);
     }
 
@@ -345,12 +345,12 @@ impl<W: Write> Writer<W> {
         out.flush()
     }
 
-    /// Ends the stream as [`flush_stored`](Self::flush_stored) does, uncompressed and without asking for memory: with a
-    /// note, and the number of calls that could not be recorded. Nothing can be added after that.
+    /// Ends the stream as [`flush_stored`](Self::flush_stored) does, uncompressed and without asking for memory: with
+    /// notes, and the number of calls that could not be recorded. Nothing can be added after that.
     ///
     /// # Errors
     /// Those of what is written to.
-    pub fn end_stored(&mut self, name: &str, note: &[u8], lost: u64) -> io::Result<()> {
+    pub fn end_stored(&mut self, notes: &[(&str, &[u8])], lost: u64) -> io::Result<()> {
         self.flush_stored()?;
         let Some(mut out) = self.out.take() else { return Ok(()) };
         let (mut number, mut length) = ([0; 10], 0);
@@ -364,7 +364,7 @@ impl<W: Write> Writer<W> {
             length += 1;
             (number, std::mem::take(&mut length))
         };
-        if !name.is_empty() {
+        for (name, note) in notes {
             let (head, length) = digits(name.len() as u64);
             write_stored(&mut out, chunk::NOTE, &[&head[..length], name.as_bytes(), note])?;
         }
@@ -400,6 +400,10 @@ impl<W: Write> Writer<W> {
     /// Writes the sites, regions and communicators that are still to be made known.
     fn tables(&mut self) -> io::Result<()> {
         if let Some(out) = &mut self.out {
+            if !self.paths.is_empty() {
+                write_stored(out, chunk::PATHS, &[&self.paths])?;
+                self.paths.clear();
+            }
             if !self.sites.is_empty() {
                 write_stored(out, chunk::SITES, &[&self.sites])?;
                 self.sites.clear();
@@ -439,7 +443,45 @@ impl<W: Write> Drop for Writer<W> {
     }
 }
 
-pub(crate) fn put_site(out: &mut Vec<u8>, index: u32, site: &Site) {
+/// Hands over the chunks of a table of sites, each with its kind.
+pub(crate) fn put_sites<'a>(
+    sites: impl IntoIterator<Item = (u32, &'a Site)>,
+    mut write: impl FnMut(u8, &[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let (mut paths, mut places) = (Vec::new(), Vec::new());
+    let mut chunks = |paths: &mut Vec<u8>, places: &mut Vec<u8>| {
+        for (kind, content) in [(chunk::PATHS, paths), (chunk::SITES, places)] {
+            if !content.is_empty() {
+                write(kind, content)?;
+                content.clear();
+            }
+        }
+        io::Result::Ok(())
+    };
+    for (index, site) in sites {
+        put_path(&mut paths, index, site);
+        put_site(&mut places, index, site);
+        if paths.len().max(places.len()) > FULL {
+            chunks(&mut paths, &mut places)?;
+        }
+    }
+    chunks(&mut paths, &mut places)
+}
+
+fn put_path(out: &mut Vec<u8>, index: u32, site: &Site) {
+    if site.callers.is_empty() {
+        return;
+    }
+    put(out, index.into());
+    put(out, site.callers.len() as u64);
+    for frame in &site.callers {
+        put(out, frame.address);
+        put(out, frame.name.len() as u64);
+        out.extend_from_slice(frame.name.as_bytes());
+    }
+}
+
+fn put_site(out: &mut Vec<u8>, index: u32, site: &Site) {
     put(out, index.into());
     put(out, site.address);
     put(out, site.name.len() as u64);

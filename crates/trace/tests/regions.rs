@@ -21,7 +21,7 @@ fn stream(marks: &[(u64, Mark)]) -> Vec<u8> {
             writer.event(&call(100 * event)).unwrap();
         }
     }
-    writer.end_stored("", b"", 0).unwrap();
+    writer.end_stored(&[], 0).unwrap();
     drop(writer);
     out
 }

@@ -1,6 +1,8 @@
 //! What is written is read again, and what is damaged is said to be.
 
-use hayase_trace::{Call, Clock, Communicator, Event, Flags, Header, Item, Mark, Op, ReadError, Reader, Site, Writer};
+use hayase_trace::{
+    Call, Clock, Communicator, Event, Flags, Frame, Header, Item, Mark, Op, ReadError, Reader, Site, Writer,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -111,9 +113,11 @@ fn any_mark() -> impl Strategy<Value = Mark> {
 fn any_stream() -> impl Strategy<Value = Vec<Said>> {
     let communicator = (any::<u64>(), vec(0..1_u32 << 24, 0..5), vec(any::<u32>(), 0..3))
         .prop_map(|(id, members, remote)| Communicator { id, members, remote });
+    let frame = || (any::<u64>(), "[a-z.:0-9]{0,9}").prop_map(|(address, name)| Frame { address, name });
     let said = prop_oneof![
         8 => any_event().prop_map(Said::Event),
-        1 => (any::<u32>(), any::<u64>(), "[a-z.:0-9]{0,9}").prop_map(|(i, address, name)| Said::Site(i, Site { address, name })),
+        1 => (any::<u32>(), frame(), vec(frame(), 0..4))
+            .prop_map(|(i, Frame { address, name }, callers)| Said::Site(i, Site { address, name, callers })),
         1 => (any::<u32>(), communicator).prop_map(|(i, c)| Said::Communicator(i, c)),
         1 => (any::<u32>(), "[a-z ]{0,9}").prop_map(|(index, name)| Said::Region(index, name)),
         2 => any_mark().prop_map(Said::Mark),
@@ -303,13 +307,15 @@ fn the_last_words_of_a_process_that_dies_are_kept() {
 
 #[test]
 fn sites_are_named_without_touching_anything_else() {
-    let site = |address, name: &str| Site { address, name: name.into() };
+    let callers = |name: &str| vec![Frame { address: 7, name: name.into() }, Frame { address: 8, name: name.into() }];
+    let site = |address, name: &str| Site { address, name: name.into(), callers: callers(name) };
     let mut out = Vec::new();
     let mut writer = Writer::new(&mut out, &Header::new(1, 2)).unwrap();
     let call = |site, bytes| Event { site, bytes, ..Event::new(Call::Send, 5, 9) };
     writer.site(0, &site(0x1000, "")).unwrap();
     writer.event(&call(1, 8)).unwrap();
-    writer.site(1, &site(0x2000, "")).unwrap();
+    // As a recorder makes it known.
+    writer.new_site(1, &site(0x2000, ""));
     writer.event(&call(2, 16)).unwrap();
     writer.finish_with_lost(3).unwrap();
 
@@ -345,13 +351,15 @@ fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, &Header::new(0, 1)).unwrap();
         let event = Event { site: 1, comm: 2, ..Event::new(Call::Barrier, 10, 20) };
+        let callers =
+            vec![Frame { address: 400, name: String::new() }, Frame { address: 0, name: "a.py:7 (f)".into() }];
         writer.event(&event).unwrap();
-        writer.new_site(0, &Site { address: 300, name: String::new() });
+        writer.new_site(0, &Site { address: 300, callers: callers.clone(), ..Site::default() });
         let communicator = Communicator { id: 9, members: vec![0], remote: vec![] };
         writer.new_communicator(2, &communicator);
         writer.event(&event).unwrap();
         if by_signal {
-            writer.end_stored("ended", b"signal 15", 3).unwrap();
+            writer.end_stored(&[("empty", b""), ("ended", b"signal 15")], 3).unwrap();
             drop(writer);
         } else {
             writer.finish_with_lost(3).unwrap();
@@ -360,15 +368,67 @@ fn what_is_made_known_late_comes_before_the_calls_that_name_it() {
         assert!(error.is_none(), "{error:?}");
         let mut wanted = vec![
             Said::Header(Header::new(0, 1)),
-            Said::Site(0, Site { address: 300, name: String::new() }),
+            Said::Site(0, Site { address: 300, callers: callers.clone(), ..Site::default() }),
             Said::Communicator(2, communicator),
             Said::Event(event.clone()),
             Said::Event(event),
         ];
         if by_signal {
+            wanted.push(Said::Note("empty".into(), Vec::new()));
             wanted.push(Said::Note("ended".into(), b"signal 15".to_vec()));
         }
         wanted.push(Said::End(2, 3));
         assert_eq!(said, wanted);
     }
+}
+
+#[test]
+fn a_reader_that_knows_no_callers_reads_the_rest() {
+    let site = Site { address: 5, name: "a.c:3".into(), callers: vec![Frame { address: 9, name: "b.c:4".into() }] };
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out, &Header::new(0, 1)).unwrap();
+    writer.site(0, &site).unwrap();
+    writer.finish().unwrap();
+    // Callers are in a chunk of a kind that may be skipped; here it is one that nobody knows.
+    let chunk = out.windows(2).position(|kind| kind == [b'p', 0]).expect("a chunk that was not worth compressing");
+    out[chunk] = b'x';
+    let (said, error) = read(&out);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(said[1], Said::Site(0, Site { callers: Vec::new(), ..site }));
+}
+
+#[test]
+fn whoever_wants_sites_alone_gets_all_of_them() {
+    let site = |address| Site { address, callers: vec![Frame { address: 9, name: "b".into() }], ..Site::default() };
+    let mut out = Vec::new();
+    let mut writer = Writer::new(&mut out, &Header::new(3, 4)).unwrap();
+    for index in 0..3 {
+        writer.site(index, &site(u64::from(index))).unwrap();
+        for time in 0..1000 {
+            writer.event(&Event { site: index + 1, ..Event::new(Call::Barrier, time, time) }).unwrap();
+        }
+        writer.note("a", b"b").unwrap();
+    }
+    writer.finish().unwrap();
+    let whole = [out.clone(), out.clone()].concat();
+    let mut reader = Reader::of_sites(whole.as_slice());
+    let mut found = Vec::new();
+    while let Some(item) = reader.next().unwrap() {
+        match item {
+            Item::Header(header) => assert_eq!(header.rank, 3),
+            Item::Site(index, site) => found.push((index, site.clone())),
+            Item::End { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let each = [(0, site(0)), (1, site(1)), (2, site(2))];
+    assert_eq!(found, [each.clone(), each].concat());
+    let mut reader = Reader::of_sites(&out[..out.len() - 5]);
+    let last = loop {
+        match reader.next() {
+            Ok(Some(_)) => {}
+            other => break other.map(drop),
+        }
+    };
+    assert!(matches!(last, Err(ReadError::Truncated { .. })));
 }

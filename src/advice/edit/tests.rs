@@ -61,7 +61,7 @@ fn a_call_that_blocks_is_posted_at_one_point_and_waited_for_at_another() {
         &[(4.0, Op::send(to, 100)), (8.0, Op::send(to, 7))],
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 7))],
     ]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.25), wait: point(1, 0.5) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.25), wait: point(1, 0.5), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "calc of 1 us",
@@ -90,7 +90,7 @@ fn a_wait_moves_out_of_the_list_it_was_in() {
     let rank = builder.sequence(1);
     builder.finish_rank(rank);
     let before = builder.build().unwrap();
-    let action = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(3, 1.0) };
+    let action = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(3, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "irecv of 10 B from rank 1, tag 1",
@@ -113,7 +113,7 @@ fn what_overlaps_saves_the_shorter_of_the_two() {
         &[(0.0, Op::send(to, 5000)), (30.0, Op::send(to, 1))],
         &[(10.0, Op::recv(from, 5000)), (0.0, Op::recv(from, 1))],
     ]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(1, 1.0) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let (long, short) = (makespan(before), makespan(after));
     // All of the send but what its processor does itself is behind the computation.
@@ -127,7 +127,7 @@ fn merged_messages_are_one_with_all_the_bytes_and_their_copies() {
         &[(0.0, Op::send(to, 100)), (0.0, Op::send(to, 50)), (1.0, Op::send(to, 9))],
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 50)), (0.0, Op::recv(from, 9))],
     ]);
-    let merge = || Action::Merge { with: vec![1], bytes: 150, copy: 50 };
+    let merge = || Action::Merge { with: vec![1], bytes: 150, copy: 50, needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, merge()), edit(1, 0, merge())]);
     // A byte takes 1000 ps to copy.
     let sends = ["calc of 50 ns", "send of 150 B to rank 1, tag 0", "calc of 1 us", "send of 9 B to rank 1, tag 0"];
@@ -148,6 +148,7 @@ fn calls_become_one_collective_of_those_who_make_them() {
         root: Some(1),
         bytes: 80,
         calls: vec![(0, 0), (1, 0), (1, 1), (2, 0)],
+        needs: Vec::new(),
     };
     let after = changed(&before, &[edit(1, 0, action)]);
     assert_eq!(words(&after, 1), ["bcast, communicator 1"]);
@@ -164,14 +165,16 @@ fn nothing_is_changed_twice() {
         &[(1.0, Op::send(to, 100)), (1.0, Op::send(to, 50))],
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 50))],
     ]);
-    let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0 });
-    let overlap = edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0) });
+    let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0, needs: Vec::new() });
+    let overlap =
+        edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() });
     let mut changed = Changed::new(&before, 0.0);
     assert_eq!(changed.add(&[merge(0), merge(1)], Placement::default()).unwrap().made, 4);
     assert!(
         changed
             .add(std::slice::from_ref(&overlap), Placement::default())
             .unwrap_err()
+            .why
             .contains("another piece of advice")
     );
     let mut changed = Changed::new(&before, 0.0);
@@ -186,7 +189,7 @@ fn repeated_edits_change_every_step() {
     let to = Envelope::world(1, 0);
     let events: Vec<(f64, Op)> = (0..6).map(|_| (2.0, Op::send(to, 10))).collect();
     let before = program(&[&events, &[]]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.5), wait: point(0, 1.0) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.5), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[Edit { rank: 0, event: 1, times: 2, step: 3, action }]);
     let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
     use OpKind::{Calc, Isend, Send, Wait};
@@ -223,7 +226,7 @@ fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
     let before = two_messages();
     assert!((makespan(before.clone()) - 66.8).abs() < 1e-9, "{}", makespan(before));
     // The second may be posted before the first, and waited for until the answer is there and half of the computation behind it is done.
-    let action = Action::Overlap { part: Part::Send, post: point(-1, 0.0), wait: point(2, 0.5) };
+    let action = Action::Overlap { part: Part::Send, post: point(-1, 0.0), wait: point(2, 0.5), needs: Vec::new() };
     let at = |placement: Placement| {
         let mut changed = Changed::new(&before, 0.0);
         changed.add(&[edit(0, 1, action.clone())], placement).unwrap();
@@ -258,7 +261,8 @@ fn a_broadcast_goes_on_in_the_background() {
     let before = builder.build().unwrap();
     // Rank 1 has the broadcast after o + 8 B + L + o = 12.007 us (7 gaps), computes to 42.007 and sends; rank 0 has that at 54.007.
     let blocking = makespan(before.clone());
-    let action = || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0) };
+    let action =
+        || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let both = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     assert_eq!(
         words(&both, 1),
@@ -292,11 +296,108 @@ fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
     }
     let before = builder.build().unwrap();
     // Posted earlier, waited for where it is: behind the send that the partner needs.
-    let action = || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0) };
+    let action =
+        || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
     assert_eq!(kinds, [OpKind::Irecv, OpKind::Calc, OpKind::Send, OpKind::Wait]);
     makespan(after);
+}
+
+/// Rank 0 sends a buffer, receives into it, and does so again, with computation behind each receive.
+fn one_buffer() -> Program {
+    let other = Envelope::world(1, 0);
+    let round = [(0.0, Op::send(other, 8)), (0.0, Op::recv(other, 8))];
+    let again = [(4.0, Op::send(other, 8)), (0.0, Op::recv(other, 8)), (4.0, Op::send(other, 8))];
+    let rank: Vec<(f64, Op)> = round.into_iter().chain(again).collect();
+    program(&[&rank, &[]])
+}
+
+fn needs(distance: u64, part: Part) -> Vec<Needed> {
+    vec![Needed { distance, part }]
+}
+
+#[test]
+fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
+    let before = one_buffer();
+    // The receives end behind the computation; the sends go before it.
+    let late =
+        Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(1, 1.0), needs: needs(1, Part::Send) };
+    let early =
+        Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, Part::Receive) };
+    let receives = [Edit { rank: 0, event: 1, times: 2, step: 2, action: late }];
+    let sends = [Edit { rank: 0, event: 2, times: 2, step: 2, action: early }];
+    for (first, second, crossing) in
+        [(&receives, &sends, "before the end of"), (&sends, &receives, "behind the start of")]
+    {
+        let mut changed = Changed::new(&before, 0.0);
+        changed.add(first, Placement::default()).unwrap();
+        let refused = changed.add(second, Placement::default()).unwrap_err();
+        assert_eq!(refused.with, Some(0));
+        assert!(refused.why.contains(crossing), "{}", refused.why);
+    }
+    // What is sent where it is sent now crosses nothing.
+    let mut changed = Changed::new(&before, 0.0);
+    changed.add(&receives, Placement::default()).unwrap();
+    changed.add(&sends, Placement { late_post: true, early_wait: false }).unwrap();
+}
+
+#[test]
+fn within_one_change_the_later_call_makes_way() {
+    // Both at once, as the occurrences of one line would: the sends start where the receives before them end.
+    let before = one_buffer();
+    let late = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(1, 0.5), needs: Vec::new() };
+    let early =
+        Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, Part::Receive) };
+    let after = changed(&before, &[edit(0, 1, late), edit(0, 2, early)]);
+    let expected = [
+        "send of 8 B to rank 1, tag 0",
+        "irecv of 8 B from rank 1, tag 0",
+        "calc of 2 us",
+        "wait for irecv of 8 B from rank 1, tag 0",
+        "isend of 8 B to rank 1, tag 0",
+        "calc of 2 us",
+        "wait for isend of 8 B to rank 1, tag 0",
+        "recv of 8 B from rank 1, tag 0",
+        "calc of 4 us",
+        "send of 8 B to rank 1, tag 0",
+    ];
+    assert_eq!(words(&after, 0), expected);
+}
+
+#[test]
+fn what_is_merged_must_be_there_too() {
+    // The second of two sends needs what came before the first; that receive would now end between them.
+    let other = Envelope::world(1, 0);
+    let before = program(&[&[(0.0, Op::recv(other, 8)), (2.0, Op::send(other, 8)), (2.0, Op::send(other, 8))], &[]]);
+    let late = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(2, 0.5), needs: Vec::new() };
+    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 0, needs: needs(1, Part::Receive) };
+    let (late, merge) = ([edit(0, 0, late)], [edit(0, 1, merge)]);
+    for (first, second) in [(&late, &merge), (&merge, &late)] {
+        let mut changed = Changed::new(&before, 0.0);
+        changed.add(first, Placement::default()).unwrap();
+        assert_eq!(changed.add(second, Placement::default()).unwrap_err().with, Some(0));
+    }
+}
+
+#[test]
+fn what_is_merged_is_complete_as_soon_as_one_of_its_parts_was() {
+    let from = |tag| Envelope::world(1, tag);
+    let mut builder = ProgramBuilder::new(2);
+    let mut rank = builder.sequence(0);
+    let first = rank.push_at(Op::irecv(from(1), 10), 1);
+    let second = rank.push_at(Op::irecv(from(2), 20), 2);
+    rank.push_at(Op::wait(second), 3);
+    rank.push_at(Op::calc(us(6.0)), 4);
+    rank.push_at(Op::wait(first), 4);
+    builder.finish_rank(rank);
+    let rank = builder.sequence(1);
+    builder.finish_rank(rank);
+    let before = builder.build().unwrap();
+    let merge = Action::Merge { with: vec![1], bytes: 30, copy: 0, needs: Vec::new() };
+    let after = changed(&before, &[edit(0, 0, merge)]);
+    let expected = ["irecv of 30 B from rank 1, tag 1", "wait for irecv of 30 B from rank 1, tag 1", "calc of 6 us"];
+    assert_eq!(words(&after, 0), expected);
 }
 
 #[test]
@@ -320,7 +421,7 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
     before.finish_rank(rank);
     let before = before.build().unwrap();
 
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.625), wait: point(1, 0.5) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.625), wait: point(1, 0.5), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "calc of 1 us",
@@ -335,7 +436,7 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
     assert_eq!(words(&after, 0), expected);
     assert_eq!(after.rank(RankId(0)).within(region), [(1, 4)], "from behind the first microsecond to the second call");
     // In the first piece, in front of the border.
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.125), wait: point(0, 1.0) };
+    let action = Action::Overlap { part: Part::Send, post: point(0, 0.125), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     assert_eq!(words(&after, 0)[..3], ["calc of 500 ns", "isend of 100 B to rank 1, tag 5", "calc of 500 ns"]);
     assert_eq!(after.rank(RankId(0)).within(region)[0].0, 3);

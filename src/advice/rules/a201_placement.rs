@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hayase_advice::model::{Certainty, Change, Finding, RuleId, ScenarioChange};
+use hayase_advice::model::{Change, Finding, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 use rayon::prelude::*;
 
@@ -111,7 +111,6 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         text.push(format!("nodes of ranks 0 to {}: {}", ranks - 1, nodes.join(" ")));
     }
     vec![Finding {
-        certainty: Certainty::Check,
         title: format!("place {} of {ranks} ranks on other nodes: less is sent over the same links", moved.len()),
         text,
         occurrences: moved.len() as u64,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hayase_advice::model::{Certainty, Change, Finding, Location, Role, RuleId, ScenarioChange};
+use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 use rayon::prelude::*;
 
-use super::settings::settings;
+use super::settings::{is_setting, settings};
 use super::{Base, place};
 use crate::advice::Judge;
-use crate::advice::gain::with_algorithm;
+use crate::advice::gain::{LEAST_GAIN, with_algorithm};
 use crate::output::table::seconds;
 use crate::workload::program::collectives::{Algorithm, Operation, operation};
 
@@ -23,7 +23,8 @@ An MPI library chooses the algorithm of a collective operation by the number of 
 measured somewhere else. On another network, or with ranks placed otherwise, another algorithm may be faster.
 
 What is reported. The whole program is played with every algorithm that there is for each of its collective operations; the fastest is
-reported if the program ends earlier by a thousandth or more.
+reported if the program ends earlier by a thousandth or more. Those that a thousandth does not tell apart are as fast, and named
+together.
 
 How to change it. By settings of the library, not in the source; the advice names those of the algorithm, where Open MPI 4.1
 (component `tuned`: `--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4`) and MPICH 4.0
@@ -75,7 +76,12 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
             .filter_map(|(&(_, algorithm), time)| Some(((*time)?, algorithm)))
             .collect();
         of.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let Some(&(best, algorithm)) = of.first() else { continue };
+        let Some(&(best, _)) = of.first() else { continue };
+        // What a thousandth of the run cannot tell apart is as fast; of these, one that a library can be told to use.
+        let tie = of.iter().filter(|(time, _)| *time <= best + LEAST_GAIN * base.simulated.makespan_s);
+        let mut tie: Vec<Algorithm> = tie.map(|&(_, algorithm)| algorithm).collect();
+        tie.sort_by_key(|&algorithm| !is_setting(operation, algorithm));
+        let (algorithm, others) = (tie[0], &tie[1..]);
         let name = algorithm.name();
         if best > base.simulated.makespan_s * 0.999 {
             continue;
@@ -87,8 +93,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         ];
         text.extend(settings(operation, algorithm));
         findings.push(Finding {
-            certainty: Certainty::Check,
-            title: format!("do {operation} by `{name}`: the fastest of {} algorithms on this network", of.len()),
+            title: format!("do {operation} by `{name}`: {}", standing(others, of.len())),
             text,
             places: sites.iter().map(|(site, count)| super::a_place(site, Role::Communication, *count)).collect(),
             ranks: ranks.into_iter().collect(),
@@ -103,4 +108,38 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// How an algorithm stands among `all`, of which `others` are as fast.
+fn standing(others: &[Algorithm], all: usize) -> String {
+    let names: Vec<String> = others.iter().map(|other| format!("`{}`", other.name())).collect();
+    match names.as_slice() {
+        [] => format!("the fastest of {all} algorithms on this network"),
+        _ if names.len() + 1 == all => format!("as fast as any of the {all} algorithms on this network"),
+        [other] => format!("as fast as {other}, faster than the others of {all} algorithms on this network"),
+        [first @ .., last] => format!(
+            "as fast as {} and {last}, faster than the others of {all} algorithms on this network",
+            first.join(", ")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_are_ties() {
+        use Algorithm::{Bruck, Linear, Ring};
+        assert_eq!(standing(&[], 5), "the fastest of 5 algorithms on this network");
+        assert_eq!(
+            standing(&[Linear], 5),
+            "as fast as `linear`, faster than the others of 5 algorithms on this network"
+        );
+        assert_eq!(
+            standing(&[Linear, Ring], 5),
+            "as fast as `linear` and `ring`, faster than the others of 5 algorithms on this network"
+        );
+        assert_eq!(standing(&[Linear, Ring, Bruck], 4), "as fast as any of the 4 algorithms on this network");
+    }
 }

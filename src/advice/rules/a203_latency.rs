@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hayase_advice::model::{Certainty, Finding, Location, Role, RuleId};
+use hayase_advice::model::{Finding, Location, Role, RuleId};
 use hayase_advice::rules::Rule;
 
 use super::{Base, place, written};
@@ -78,7 +78,6 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         .collect();
     let ns = (small / 1000.0) as u64;
     vec![Finding {
-        certainty: Certainty::Check,
         title: format!(
             "{:.0} % of the critical path is latency: {} of at most {} one after another",
             share(small),

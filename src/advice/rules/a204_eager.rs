@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hayase_advice::model::{Certainty, Change, Finding, Location, Role, RuleId, ScenarioChange};
+use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 
 use super::{Base, place, written};
@@ -63,7 +63,6 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
         .collect();
     vec![Finding {
         rule: RuleId::A204,
-        certainty: Certainty::Check,
         title: format!(
             "raise the eager limit to {}: {} above it wait {} for their receivers",
             Bytes(largest),

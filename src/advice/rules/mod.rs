@@ -11,7 +11,7 @@ mod settings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hayase_advice::model::{Certainty, Change, Finding, Location, Place, Ranks, Role, RuleId, ScenarioChange};
+use hayase_advice::model::{Change, Finding, Location, Place, Ranks, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 
 use super::gain::{Judge, Simulated, outcome};
@@ -157,7 +157,6 @@ fn empty(rule: RuleId) -> Finding {
     Finding {
         id: String::new(),
         rule,
-        certainty: Certainty::Check,
         title: String::new(),
         text: Vec::new(),
         places: Vec::new(),
@@ -168,6 +167,7 @@ fn empty(rule: RuleId) -> Finding {
         bytes: 0,
         time_ns: 0,
         caveats: Vec::new(),
+        notes: Vec::new(),
         change: Change::None,
     }
 }
@@ -176,7 +176,7 @@ fn empty(rule: RuleId) -> Finding {
 fn place(program: &Program, rank: u32, op: u32) -> Location {
     match program.site(RankId(rank), op) {
         Some(site) => Location::parse(site),
-        None => Location { file: "?".into(), line: 0 },
+        None => Location { file: "?".into(), ..Location::default() },
     }
 }
 

@@ -19,6 +19,11 @@ pub(super) fn settings(operation: O, algorithm: A) -> Vec<String> {
     }
 }
 
+/// Whether a library can be told to use it.
+pub(super) fn is_setting(operation: O, algorithm: A) -> bool {
+    open_mpi(operation, algorithm).is_some() || mpich(operation, algorithm).is_some()
+}
+
 /// The number of the algorithm in Open MPI's component `tuned`. What it calls pairwise goes to the rank p further on in step p.
 fn open_mpi(operation: O, algorithm: A) -> Option<u8> {
     Some(match (operation, algorithm) {

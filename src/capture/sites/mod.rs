@@ -6,8 +6,10 @@
 
 mod maps;
 mod module;
+mod path;
+mod symbols;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,9 +18,11 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 pub use maps::Maps;
+use module::Module;
 
 use super::folder::files;
 use crate::output::AtomicFile;
+use hayase_trace::names::{has_line, object_without_line};
 use hayase_trace::{EXTENSION, Site};
 
 /// The table of call sites of a rank's stream.
@@ -36,9 +40,18 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// The name of an address of a rank.
-    pub fn name(&self, rank: u32, address: u64) -> Option<&str> {
-        self.tables.get(&rank)?.values().find(|site| site.address == address).map(|site| site.name.as_str())
+    /// The name of a call site of a rank, by its number from 1, or else by its address.
+    pub fn name(&self, rank: u32, number: Option<u32>, address: u64) -> Option<&str> {
+        let table = self.tables.get(&rank)?;
+        let numbered = number.and_then(|number| table.get(&number.checked_sub(1)?));
+        let site = numbered.or_else(|| table.values().find(|site| site.address == address))?;
+        Some(site.name.as_str())
+    }
+
+    /// The programs and libraries that have places whose lines are not known.
+    pub fn objects_without_lines(&self) -> BTreeSet<&str> {
+        let sites = self.tables.values().flat_map(BTreeMap::values);
+        sites.filter_map(|site| object_without_line(&site.name)).collect()
     }
 }
 
@@ -47,7 +60,13 @@ impl Resolved {
 pub struct Names {
     maps: BTreeMap<u32, Maps>,
     source: PathBuf,
-    known: Mutex<BTreeMap<(PathBuf, u64), String>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    modules: BTreeMap<PathBuf, Module>,
+    names: BTreeMap<(PathBuf, u64), String>,
 }
 
 impl Names {
@@ -56,63 +75,71 @@ impl Names {
     /// # Errors
     /// Those of reading the memory maps.
     pub fn open(folder: &Path, source: &Path) -> io::Result<Self> {
-        let maps = files(folder, "maps")?
-            .into_iter()
-            .map(|(rank, path)| Ok((rank, Maps::parse(&String::from_utf8_lossy(&fs::read(path)?)))))
-            .collect::<io::Result<_>>()?;
-        Ok(Self { maps, source: source.to_owned(), known: Mutex::default() })
+        Ok(Self { maps: maps(folder)?, source: source.to_owned(), known: Mutex::default() })
     }
 
     /// The place of an address of a rank's process; `None` where no file was.
     ///
-    /// Cost: the module is read for each place that was not asked for before.
+    /// Cost: a module is read when it is asked for first.
     pub fn name(&self, rank: u32, address: u64) -> Option<String> {
         let (path, offset) = self.maps.get(&rank)?.find(address)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = known.entry((path.clone(), offset));
-        Some(entry.or_insert_with(|| module::names(path, &[offset], &self.source).swap_remove(0)).clone())
+        let Known { modules, names } = &mut *known;
+        let name = || {
+            let module = modules.entry(path.clone()).or_insert_with(|| Module::open(path));
+            module.names(offset, &self.source).swap_remove(0)
+        };
+        Some(names.entry((path.clone(), offset)).or_insert_with(name).clone())
     }
 }
 
-/// Names the call sites of all ranks and writes the names into their streams.
+/// The memory maps of all ranks.
+fn maps(folder: &Path) -> io::Result<BTreeMap<u32, Maps>> {
+    let map = |(rank, path)| Ok((rank, Maps::parse(&String::from_utf8_lossy(&fs::read(path)?))));
+    files(folder, "maps")?.into_iter().map(map).collect()
+}
+
+/// Names the call sites of all ranks and the callers above them, and writes the names into their streams.
 ///
-/// `tables` has what the streams say; sites that have names keep them. Files below `source` are named from there.
+/// `tables` has what the streams say; what has a name keeps it. Files below `source` are named from there.
 ///
 /// Cost: each module is read once; each stream is copied.
 ///
 /// # Errors
 /// Those of writing streams.
 pub fn resolve(folder: &Path, mut tables: BTreeMap<u32, Table>, source: &Path) -> io::Result<Resolved> {
-    let maps: BTreeMap<u32, Maps> = files(folder, "maps")?
-        .into_iter()
-        .map(|(rank, path)| Ok((rank, Maps::parse(&String::from_utf8_lossy(&fs::read(path)?)))))
-        .collect::<io::Result<_>>()?;
-    // The places of each module; their names come back in the same order.
-    let mut places: BTreeMap<&PathBuf, BTreeMap<u64, String>> = BTreeMap::new();
+    let maps = maps(folder)?;
+    let place = |rank: u32, address: u64| maps.get(&rank).and_then(|maps| maps.find(address));
+    // The places of each module, each with its names: those of functions that were put into others come first.
+    let mut places: BTreeMap<&PathBuf, BTreeMap<u64, Vec<String>>> = BTreeMap::new();
     for (rank, table) in &tables {
         for site in table.values().filter(|site| site.name.is_empty()) {
-            if let Some((path, offset)) = maps.get(rank).and_then(|maps| maps.find(site.address)) {
-                places.entry(path).or_default().insert(offset, String::new());
+            let callers = site.callers.iter().filter(|frame| frame.name.is_empty()).map(|frame| frame.address);
+            for (path, offset) in callers.chain([site.address]).filter_map(|address| place(*rank, address)) {
+                places.entry(path).or_default().insert(offset, Vec::new());
             }
         }
     }
     places.par_iter_mut().for_each(|(path, places)| {
-        let offsets: Vec<u64> = places.keys().copied().collect();
-        for (place, name) in places.values_mut().zip(module::names(path, &offsets, source)) {
-            *place = name;
+        let module = Module::open(path);
+        for (offset, names) in places {
+            *names = module.names(*offset, source);
         }
     });
-    let all = places.values().flat_map(BTreeMap::values);
-    let lines = all.clone().filter(|name| has_line(name)).count();
-    let count = all.count();
-
     for (rank, table) in &mut tables {
         for site in table.values_mut().filter(|site| site.name.is_empty()) {
-            let place = maps.get(rank).and_then(|maps| maps.find(site.address));
-            let name = place.and_then(|(path, offset)| places.get(path)?.get(&offset));
-            site.name = name.cloned().unwrap_or_else(|| format!("{:#x}", site.address));
+            let names = |address| {
+                place(*rank, address).and_then(|(path, offset)| Some((path, places.get(path)?.get(&offset)?)))
+            };
+            path::name(site, source, names);
         }
     }
+    let sites = || tables.iter().flat_map(|(rank, table)| table.values().map(|site| (*rank, site)));
+    // A place is a place of the source where that is known: one instruction of an interpreter is many.
+    let known: BTreeSet<&str> = sites().map(|(_, site)| site.name.as_str()).filter(|name| has_line(name)).collect();
+    let unknown = sites().filter(|(_, site)| !has_line(&site.name));
+    let unknown: BTreeSet<_> = unknown.filter_map(|(rank, site)| place(rank, site.address)).collect();
+    let (lines, count) = (known.len(), known.len() + unknown.len());
     files(folder, EXTENSION)?.into_par_iter().try_for_each(|(rank, path)| {
         let Some(table) = tables.get(&rank).filter(|table| !table.is_empty()) else { return Ok(()) };
         let input = BufReader::new(File::open(&path)?);
@@ -121,10 +148,4 @@ pub fn resolve(folder: &Path, mut tables: BTreeMap<u32, Table>, source: &Path) -
         output.commit()
     })?;
     Ok(Resolved { places: count, lines, tables })
-}
-
-/// Whether a name is a line of a source, not just a place in a function or module.
-fn has_line(name: &str) -> bool {
-    let file_and_line = name.split(" (").next().unwrap_or_default();
-    file_and_line.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u32>().is_ok())
 }

@@ -6,75 +6,99 @@ use std::path::{Path, PathBuf};
 use addr2line::Loader;
 use object::{Object, ObjectSegment};
 
-/// Names the places at these offsets of a file (in bytes from its beginning).
-///
-/// A name is `file:line (function)`; without debug information `function+0x12`, without symbols `module+0x1234`. Files below
-/// `folder` are named from there. Debug information may be in a file of its own, beside the module or where systems keep
-/// it, by its build id.
-///
-/// Source: DWARF 5, section 6.2 (line numbers); the ELF program headers lead from a place in the file to the address that
-/// the linker gave it, `va = offset - p_offset + p_vaddr`.
-pub fn names(path: &Path, offsets: &[u64], folder: &Path) -> Vec<String> {
-    let short = path.file_name().unwrap_or_default().to_string_lossy();
-    let unknown = |offset: &u64| format!("{short}+{offset:#x}");
-    let Ok(data) = fs::read(path) else { return offsets.iter().map(unknown).collect() };
-    let Ok(object) = object::File::parse(&*data) else { return offsets.iter().map(unknown).collect() };
-    let segments: Vec<(u64, u64, u64)> = object
-        .segments()
-        .map(|segment| {
+use super::symbols::{Symbols, demangled, shortened};
+
+/// A program or library.
+pub struct Module {
+    /// Its name without folders.
+    short: String,
+    /// Pieces of the file: where each begins, how long it is, and the address that the linker gave it.
+    segments: Vec<(u64, u64, u64)>,
+    /// Lines, in it or in a file of its own.
+    lines: Option<Loader>,
+    symbols: Symbols,
+}
+
+impl std::fmt::Debug for Module {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Module").field("short", &self.short).finish_non_exhaustive()
+    }
+}
+
+impl Module {
+    /// Reads what there is: a file that cannot be read has neither lines nor functions.
+    ///
+    /// Debug information may be in a file of its own, beside the module or where systems keep it, by its build id.
+    pub fn open(path: &Path) -> Self {
+        let short = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let nothing = Self { short, segments: Vec::new(), lines: None, symbols: Symbols::default() };
+        let Ok(data) = fs::read(path) else { return nothing };
+        let Ok(object) = object::File::parse(&*data) else { return nothing };
+        let segments = object.segments().map(|segment| {
             let (start, length) = segment.file_range();
             (start, length, segment.address())
-        })
-        .collect();
-    // What cannot be read has no lines.
-    let plain = Loader::new(path).ok();
-    let separate = if object.has_debug_symbols() { None } else { separate(path, &object) };
-    let separate = separate.and_then(|path| Loader::new(path).ok());
-    let with_lines = separate.as_ref().or(plain.as_ref());
-    offsets
-        .iter()
-        .map(|offset| {
-            let segment =
-                segments.iter().find(|(start, length, _)| offset.checked_sub(*start).is_some_and(|at| at < *length));
-            let Some((start, _, address)) = segment else { return unknown(offset) };
-            let address = address.wrapping_add(offset - start);
-            with_lines
-                .and_then(|loader| line(loader, address, folder))
-                .or_else(|| separate.as_ref().and_then(|loader| symbol(loader, address)))
-                .or_else(|| plain.as_ref().and_then(|loader| symbol(loader, address)))
-                .unwrap_or_else(|| unknown(offset))
-        })
-        .collect()
+        });
+        let separate = if object.has_debug_symbols() { None } else { separate(path, &object) };
+        let mut symbols = Symbols::of(&object);
+        // What was stripped from the module is there.
+        if let Some(data) = separate.as_ref().and_then(|path| fs::read(path).ok())
+            && let Ok(object) = object::File::parse(&*data)
+        {
+            symbols = Symbols::of(&object);
+        }
+        let lines = Loader::new(separate.as_deref().unwrap_or(path)).ok();
+        Self { segments: segments.collect(), lines, symbols, ..nothing }
+    }
+
+    /// Names the place at this offset of the file (in bytes from its beginning), and the places that it was put into by the compiler: functions
+    /// that became part of others, the innermost first. There is one name at least.
+    ///
+    /// A name is `file:line (function)`; without debug information `module: function+0x12`, without symbols `module+0x1234`. Files below
+    /// `folder` are named from there.
+    ///
+    /// Source: DWARF 5, section 6.2 (line numbers); the ELF program headers lead from a place in the file to the address that
+    /// the linker gave it, `va = offset - p_offset + p_vaddr`.
+    pub fn names(&self, offset: u64, folder: &Path) -> Vec<String> {
+        let segment =
+            self.segments.iter().find(|(start, length, _)| offset.checked_sub(*start).is_some_and(|at| at < *length));
+        let unknown = || vec![format!("{}+{offset:#x}", self.short)];
+        let Some((start, _, address)) = segment else { return unknown() };
+        let address = address.wrapping_add(offset - start);
+        let lines = self.lines.as_ref().map_or_else(Vec::new, |loader| lines(loader, address, folder));
+        if !lines.is_empty() {
+            return lines;
+        }
+        match self.symbols.name(address) {
+            Some(function) => vec![format!("{}: {function}", self.short)],
+            None => unknown(),
+        }
+    }
 }
 
-/// `file:line (function)`; of functions that were put into others, the innermost: there the call is written.
-fn line(loader: &Loader, address: u64, folder: &Path) -> Option<String> {
-    let mut frames = loader.find_frames(address).ok()?;
-    let frame = frames.next().ok()??;
-    let location = frame.location?;
-    let (file, line) = (location.file?, location.line?);
-    let file = normal(Path::new(file));
-    let file = file.strip_prefix(folder).unwrap_or(&file).display().to_string();
-    let function = frame.function.and_then(|function| Some(function.demangle().ok()?.into_owned()));
-    let function = function.or_else(|| loader.find_symbol(address).map(demangled));
-    Some(match function {
-        Some(function) => format!("{file}:{line} ({function})"),
-        None => format!("{file}:{line}"),
-    })
-}
-
-/// `function+0x12`.
-fn symbol(loader: &Loader, address: u64) -> Option<String> {
-    let symbol = loader.find_symbol_info(address)?;
-    Some(format!("{}+{:#x}", demangled(symbol.name()), address - symbol.address()))
-}
-
-fn demangled(name: &str) -> String {
-    addr2line::demangle_auto(name.into(), None).into_owned()
+/// `file:line (function)` of the innermost function, then of each that it was put into; nothing where the first is not known.
+fn lines(loader: &Loader, address: u64, folder: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    let Ok(mut frames) = loader.find_frames(address) else { return names };
+    while let Ok(Some(frame)) = frames.next() {
+        let Some((file, line)) = frame.location.and_then(|location| location.file.zip(location.line)) else { break };
+        // Line 0: the compiler's own instruction.
+        if line == 0 {
+            break;
+        }
+        let file = normal(Path::new(file));
+        let file = file.strip_prefix(folder).unwrap_or(&file).display().to_string();
+        let function = frame.function.and_then(|function| Some(shortened(&function.demangle().ok()?)));
+        let function = function.or_else(|| loader.find_symbol(address).map(demangled));
+        names.push(match function {
+            Some(function) => format!("{file}:{line} ({function})"),
+            None => format!("{file}:{line}"),
+        });
+    }
+    names
 }
 
 /// Without `.` and, where it is only text, `a/..`.
-fn normal(path: &Path) -> PathBuf {
+pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {
@@ -123,8 +147,8 @@ mod tests {
     fn what_is_no_module_is_named_by_its_offset() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lib.so");
-        assert_eq!(names(&path, &[0x10], folder.path()), ["lib.so+0x10"]);
+        assert_eq!(Module::open(&path).names(0x10, folder.path()), ["lib.so+0x10"]);
         fs::write(&path, "no module").unwrap();
-        assert_eq!(names(&path, &[0x10, 0], folder.path()), ["lib.so+0x10", "lib.so+0x0"]);
+        assert_eq!(Module::open(&path).names(0, folder.path()), ["lib.so+0x0"]);
     }
 }

@@ -9,6 +9,7 @@ use hayase_advice::search::{Options as SearchOptions, Run, search};
 use hayase_advice::within::Within;
 
 use super::AdviseArgs;
+use crate::cli::caveats::judge;
 use crate::cli::{Failure, Voice, progress, reason, replay};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
 use crate::workload::program::generate::Generator;
@@ -71,15 +72,20 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     }
     if trace.format() == Format::Hayase && args.input.trace.is_dir() {
         let folder = args.input.trace.clone();
-        let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call());
+        let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
         trace.calls(options, &mut program).map_err(read)?;
         let mut program = program.finish().map_err(read)?;
+        let mut caveats = trace.caveats();
+        judge(&caveats, &name, args.input.strictness, voice)?;
         if let Some(times) = &args.times {
             let path: Located<String> = times.display().to_string().into();
             let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
-            let mut plain = regions.in_trace(ToProgram::new(&name, "event").at_every_call());
+            let mut plain = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
             trace.calls(options, &mut plain).map_err(read)?;
             let plain = plain.finish().map_err(read)?;
+            let others = trace.caveats().beyond(&caveats);
+            judge(&others, trace.name(), args.input.strictness, voice)?;
+            caveats.add(&others);
             if let Some(rank) = difference(&program, &plain) {
                 let what = format!("`{}` is another run: rank {rank} makes other calls", times.display());
                 return Err(Diagnostic::new("other-run", what)
@@ -89,7 +95,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
             program = plain;
         }
         regions.in_program_of_trace(&mut program, voice);
-        let program = Arc::new(program);
+        let program = Arc::new(program.with_caveats(caveats));
         let run = Run::open(&folder).map_err(failed)?;
         let source = recorded_in(&folder);
         return Ok(Found { name, program, run: Some(run), folder, source, _converted: None });
@@ -100,18 +106,20 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     };
     fs::create_dir_all(&folder).map_err(unwritable)?;
     let converted = Converted(folder.clone());
-    let mut streams = ToTrace::new();
+    let mut streams = ToTrace::new().with_ends(trace.format() == Format::Hayase);
     trace.calls(options, &mut streams).map_err(read)?;
+    let caveats = trace.caveats();
+    judge(&caveats, &name, args.input.strictness, voice)?;
     for (rank, stream) in streams.streams().map_err(unwritable)? {
         fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
     }
     let path: Located<String> = folder.display().to_string().into();
-    let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call());
+    let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
     let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
     trace.calls(options, &mut program).map_err(read)?;
     let mut program = program.finish().map_err(read)?;
     regions.in_program_of_trace(&mut program, voice);
-    let program = Arc::new(program);
+    let program = Arc::new(program.with_caveats(caveats));
     let run = Run::open(&folder).map_err(failed)?;
     Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
 }

@@ -8,11 +8,14 @@ use std::sync::Arc;
 
 use hayase_advice::model::{Change, ScenarioChange};
 use hayase_advice_page::{Level, PageData};
+use hayase_trace::callers::CALLED_FROM;
 
 use super::args::RunFormat;
 use super::files::{self, unknown};
 use super::progress::{self, Stop};
-use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print, print_with, replay};
+use super::{
+    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, lines, print, print_with, replay,
+};
 use crate::advice::gain::{LEAST_GAIN, LEAST_WAIT};
 use crate::advice::page::Context;
 use crate::advice::rules::{self, Base};
@@ -22,6 +25,7 @@ use crate::node::NodeSpec;
 use crate::output::{AtomicFile, json, table};
 use crate::report::Status;
 use crate::scenario::replay::Replay;
+use crate::workload::caveats::Caveats;
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;
 
@@ -69,7 +73,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
                 let log = hayase_advice_page::sarif(&data, env!("CARGO_PKG_VERSION"));
                 file.write(|w| json::write(&log, w))?;
             }
-            Kind::Json => file.write(|w| json::write(&text::json(&data, &ranked), w))?,
+            Kind::Json => file.write(|w| json::write(&text::json(&data, &ranked, &run.program.caveats), w))?,
             Kind::Placement => match proposed(&ranked) {
                 Some(nodes) => {
                     let rows = nodes.iter().enumerate().map(|(rank, node)| format!("{rank},{node}\n"));
@@ -81,7 +85,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     }
     match args.format {
         RunFormat::Table => print(&text::text(&data, &ranked))?,
-        RunFormat::Json => print_with(|w| json::write(&text::json(&data, &ranked), w))?,
+        RunFormat::Json => print_with(|w| json::write(&text::json(&data, &ranked, &run.program.caveats), w))?,
     }
     Ok(ended(args, &data, voice))
 }
@@ -152,6 +156,8 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
             100.0 * LEAST_WAIT,
         ));
     }
+    let sites = replay.program.sites.iter().map(|site| &**site);
+    notes.extend(lines::remedy_of_places(sites.map(|site| site.split(CALLED_FROM).next().unwrap_or(site))));
     let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
     if let Some(region) = base.replayed.report.chosen() {
         let times = if region.executions == 1 { "once".to_owned() } else { format!("{} times", region.executions) };
@@ -167,6 +173,9 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     if keeps && base.replayed.history.is_none() {
         notes.push("the run is too long to be shown event by event".to_owned());
     }
+    let Caveats { incomplete, lack_of_cores } = &replay.program.caveats;
+    let missing = incomplete.iter().map(|what| format!("the recording is incomplete: {what}"));
+    notes.extend(missing.chain(lack_of_cores.iter().cloned()));
     let happened = if keeps { page::run(&base) } else { hayase_advice_page::Run::new(replay.program.ranks()) };
     let mut folders = args.source.clone();
     folders.extend(run.source.clone());

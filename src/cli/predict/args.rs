@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::args::RunFormat;
+use crate::cli::caveats::Strictness;
 use crate::cli::replay::args::PlayedOn;
 
 const EXAMPLES: &str = "\
@@ -45,6 +46,9 @@ pub struct PredictArgs {
     /// after another of eight that stand for all, in an order of --seed).
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = BlockTimes::Line, hide_possible_values = true)]
     pub times: BlockTimes,
+    /// What becomes of data of an incomplete recording.
+    #[command(flatten)]
+    pub strictness: Strictness,
     /// What it is played on, where that is no communication data.
     #[command(flatten)]
     pub on: PlayedOn,

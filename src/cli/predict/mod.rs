@@ -5,6 +5,7 @@ pub mod args;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::caveats::judge_data;
 use super::{End, Failure, Voice, program, progress, replay};
 use crate::data_set::communication::{Communication, Row};
 use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
@@ -22,6 +23,9 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     replay::check_names(&args.output)?;
     let data = program::read_program(&args.program, voice)?;
     let (books, names, machines) = computation(args, &data, voice)?;
+    let books_by_name = names.iter().map(Path::new).zip(books.iter().map(|book| book.notes.as_slice()));
+    let data_sets = std::iter::once((args.program.as_path(), data.notes.as_slice())).chain(books_by_name);
+    let caveats = judge_data(data_sets, args.strictness, voice)?;
     let mut loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
     if let Some(path) = &args.communication {
         if let Some(other) = network(args) {
@@ -49,7 +53,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     }
     let regions = &args.on.regions;
     regions.in_program(&mut whole, voice)?;
-    let replay = loader.load_replay(Arc::new(whole), &name, args.on.cpu_speed)?;
+    let replay = loader.load_replay(Arc::new(whole.with_caveats(caveats)), &name, args.on.cpu_speed)?;
     let replay = regions.ask(replay, voice)?;
     if args.communication.is_none() && matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 
 use crate::cli::args::RunFormat;
+use crate::cli::caveats::Strictness;
 use crate::cli::trace::TraceArgs;
 
 const FOLD_EXAMPLES: &str = "\
@@ -66,6 +67,9 @@ pub struct ShowArgs {
     /// Only what this rank does.
     #[arg(long, value_name = "RANK")]
     pub rank: Option<u32>,
+    /// What becomes of data of an incomplete recording.
+    #[command(flatten)]
+    pub strictness: Strictness,
 }
 
 /// `hayase program extend`.
@@ -83,6 +87,9 @@ pub struct ExtendArgs {
     /// The file to write: x.prog, x.prog.zst.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
+    /// What becomes of data of an incomplete recording.
+    #[command(flatten)]
+    pub strictness: Strictness,
 }
 
 fn iterations(text: &str) -> Result<crate::data_set::program::extend::Iterations, String> {

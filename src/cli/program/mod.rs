@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::args::RunFormat;
 use super::files::{self, Opened, unknown};
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, extension, print, print_with, progress};
+use super::{End, Failure, Voice, caveats, extension, print, print_with, progress};
 use crate::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use crate::data_set::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources};
@@ -19,6 +19,7 @@ use crate::output::{AtomicFile, json, table};
 use crate::report::variation::Variation;
 use crate::scenario::variation::variation;
 use crate::units::Bytes;
+use crate::workload::caveats::Caveats;
 use crate::workload::trace::{Options, Tally, Trace, unmatched};
 use args::{ExtendArgs, FoldArgs, ProgramVerb, ShowArgs};
 
@@ -53,6 +54,12 @@ pub fn program(verb: &ProgramVerb, voice: Voice) -> Result<End, Failure> {
 struct FoldReport {
     schema: &'static str,
     trace: String,
+    /// What is not in the trace, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+    /// That ranks lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lack_of_cores: Vec<String>,
     ranks: u32,
     operations: u64,
     /// Operations and loops of the folded program, over all groups.
@@ -74,16 +81,17 @@ fn invalid(diagnostics: Vec<Diagnostic>) -> Failure {
 
 fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, kind)?;
-    let Run { folded, name, notes, borders } = read_run(&args.input, voice)?;
+    let Run { folded, name, notes, borders, caveats } = read_run(&args.input, voice)?;
+    caveats::judge(&caveats, &name, args.input.strictness, voice)?;
     let Folded { mut data, times } = folded;
-    data.notes = notes.clone();
+    data.notes = notes.iter().cloned().chain(caveats.notes(false)).collect();
     let leaves: u64 = times.iter().map(|times| times.len() as u64 - 1).sum();
     let operations = leaves - borders;
     let blocks = Blocks::of(&data);
     let folded = Folded { data, times };
     let pool = if args.pooled { Pool::Group } else { Pool::EachRank };
     let mut times = gather(&folded, &blocks, pool).map_err(invalid)?;
-    times.notes = notes;
+    times.notes = notes.into_iter().chain(caveats.notes(true)).collect();
     let variation = variation(&folded, &blocks, &times).map_err(invalid)?;
     let mut text = Vec::new();
     program::write(&folded.data, &mut text).map_err(Failure::Print)?;
@@ -96,6 +104,8 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     let report = FoldReport {
         schema: "hayase-fold-1",
         trace: name,
+        incomplete: caveats.incomplete,
+        lack_of_cores: caveats.lack_of_cores,
         ranks: folded.data.ranks,
         operations,
         steps: folded.data.steps(),
@@ -125,6 +135,7 @@ struct Run {
     notes: Vec<(String, String)>,
     /// Borders of regions, of all ranks.
     borders: u64,
+    caveats: Caveats,
 }
 
 fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
@@ -147,7 +158,7 @@ fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
         notes.extend(computation::region_notes(&program));
         notes.push(("made-by".to_owned(), format!("hayase {}", env!("CARGO_PKG_VERSION"))));
         let borders = program.iter().map(|(_, rank)| rank.marks.len() as u64).sum();
-        Ok(Run { folded, name: trace.name().to_owned(), notes, borders })
+        Ok(Run { folded, name: trace.name().to_owned(), notes, borders, caveats: program.caveats })
     };
     read().map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
 }
@@ -231,6 +242,9 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
         );
     }
     let times = args.computation.as_ref().map(|path| read_computation(path, voice)).transpose()?;
+    let beside = args.computation.as_deref().zip(times.as_ref().map(|times| times.notes.as_slice()));
+    let data_sets = std::iter::once((args.program.as_path(), data.notes.as_slice())).chain(beside);
+    caveats::judge_data(data_sets, args.strictness, voice)?;
     let fits = |times: &ComputationData| times.structure == computation::structure(&data, &blocks);
     if let Some(times) = times.as_ref().filter(|times| !fits(times)) {
         // What it holds is looked up by name, as a prediction does.
@@ -251,6 +265,7 @@ fn extended(args: &ExtendArgs, voice: Voice) -> Result<End, Failure> {
         return Err(unknown(&args.output, "x.prog or x.prog.zst").into());
     }
     let mut data = read_program(&args.program, voice)?;
+    caveats::judge_data([(args.program.as_path(), data.notes.as_slice())], args.strictness, voice)?;
     for name in &args.loops {
         let (before, after) = extend::extend(&mut data, name, args.iterations)?;
         voice.say(format_args!("{name}: {before} iterations become {after}"));

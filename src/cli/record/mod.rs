@@ -39,6 +39,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
             .and_then(|stop| if let StopAfter::Calls(calls) = stop { Some(calls) } else { None }),
         stop_after: args.stop_after.and_then(|stop| if let StopAfter::Time(time) = stop { Some(time) } else { None }),
         memory: args.memory,
+        depth: Some(args.depth),
     };
     let stop = interrupt::stop_flag();
     let (started, clock) = clocks();

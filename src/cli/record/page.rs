@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::capture::caught::Caught;
 use crate::capture::folder::Provenance;
 use crate::capture::sites::Resolved;
+use crate::cli::lines;
 use crate::output::table::{fixed, grouped, printable};
 use crate::units::Time;
 
@@ -32,11 +33,12 @@ pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) 
     }
     let (count, known) = (sites.places, sites.lines);
     let lines = match known {
-        0 if count > 0 => "of none the line is known: compile with -g".to_owned(),
+        0 if count > 0 => "of none the line is known".to_owned(),
         _ if known == count => "with file and line".to_owned(),
         _ => format!("{} with file and line", grouped(known as u64)),
     };
-    fact("call sites", format!("{}, {lines}", grouped(count as u64)));
+    let remedy = lines::remedy(sites.objects_without_lines()).map_or(String::new(), |remedy| format!("; {remedy}"));
+    fact("call sites", format!("{}, {lines}{}", grouped(count as u64), printable(&remedy)));
     let lost = caught.sum(|stream| stream.lost);
     if lost > 0 {
         fact("lost", format!("{} calls, of other threads than the one that initialised MPI", grouped(lost)));
@@ -64,6 +66,9 @@ pub fn page(caught: &Caught, run: &Provenance, sites: &Resolved, output: &Path) 
     }
     for (why, ranks) in caught.remarks("ended") {
         fact("ended early", format!("{} ranks: {}", grouped(ranks.into()), printable(why)));
+    }
+    for what in caught.caveats().lack_of_cores {
+        fact("cores", printable(&what));
     }
     text.truncate(text.trim_end().len());
     text

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 
 use crate::cli::args::RunFormat;
+use crate::cli::caveats::Strictness;
 
 /// What traces are read; the help of every verb that reads one.
 const FORMATS: &str = "\
@@ -23,7 +24,7 @@ pub enum TraceVerb {
     Info(TraceInfoArgs),
     /// Show where in the program calls are made: file, line and function, how often, how much, how long.
     #[command(after_help = FORMATS)]
-    Sites(TraceInfoArgs),
+    Sites(TraceSitesArgs),
     /// Write a trace in another format.
     #[command(after_help = FORMATS)]
     Convert(TraceConvertArgs),
@@ -41,6 +42,9 @@ pub struct TraceArgs {
     /// Use a trace that ends early (.hyt) as far as it goes.
     #[arg(long)]
     pub truncated: bool,
+    /// What becomes of one that is incomplete.
+    #[command(flatten)]
+    pub strictness: Strictness,
 }
 
 /// `hayase trace info`.
@@ -49,6 +53,20 @@ pub struct TraceInfoArgs {
     /// Which trace.
     #[command(flatten)]
     pub input: TraceArgs,
+    /// Print it as a table or as json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
+    pub format: RunFormat,
+}
+
+/// `hayase trace sites`.
+#[derive(Args, Debug)]
+pub struct TraceSitesArgs {
+    /// Which trace.
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// Tell sites apart by so many of their callers, and show these.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub depth: u32,
     /// Print it as a table or as json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
     pub format: RunFormat,

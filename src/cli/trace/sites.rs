@@ -3,14 +3,15 @@
 use serde::Serialize;
 
 use super::accesses::{self, AccessSite};
-use super::args::TraceInfoArgs;
+use super::args::TraceSitesArgs;
 use super::{open, options};
 use crate::cli::args::RunFormat;
-use crate::cli::{End, Failure, Voice, print, print_with};
+use crate::cli::{End, Failure, Voice, caveats, lines, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::output::json;
 use crate::output::table::{Grid, grouped, printable};
-use crate::workload::trace::BySite;
+use crate::workload::caveats::Caveats;
+use crate::workload::trace::{BySite, Calling};
 
 /// All sites, as data.
 #[derive(Serialize)]
@@ -21,6 +22,12 @@ struct Sites {
     /// Where memory is accessed; only of runs that were recorded so.
     #[serde(skip_serializing_if = "Option::is_none")]
     accesses: Option<Vec<AccessSite>>,
+    /// What is not in the trace, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+    /// That ranks lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lack_of_cores: Vec<String>,
 }
 
 /// A call from a site.
@@ -28,6 +35,9 @@ struct Sites {
 struct Site {
     /// `file:line (function)` or what else is known; nothing where it is not.
     site: Option<String>,
+    /// Its callers, the first first, if they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callers: Option<Vec<String>>,
     call: &'static str,
     ranks: u32,
     count: u64,
@@ -36,7 +46,7 @@ struct Site {
 }
 
 /// Shows them, most often called first.
-pub fn sites(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
+pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
     let mut sources = Sources::default();
     let trace = open(&args.input, &mut sources, voice)?;
     let mut by_site = BySite::default();
@@ -46,16 +56,18 @@ pub fn sites(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
         let message = format!("`{}` is a schedule: it holds no calls", trace.name());
         return Err(Diagnostic::new("no-calls", message).into());
     }
-    let sites = by_site.sites();
+    let caveats = trace.caveats();
+    caveats::judge(&caveats, trace.name(), args.input.strictness, voice)?;
+    let sites = by_site.sites(args.depth as usize);
     let accesses = accesses::of(&args.input.trace)?.map(|accesses| accesses.sites);
+    if let Some(remedy) = lines::remedy_of_places(sites.iter().map(|calling| calling.site.as_str())) {
+        voice.hint(printable(&remedy));
+    }
     match args.format {
         RunFormat::Json => {
-            let site = |(name, call, tally): (
-                String,
-                crate::workload::trace::calls::Call,
-                crate::workload::trace::SiteTally,
-            )| Site {
-                site: (!name.is_empty()).then_some(name),
+            let site = |Calling { site, callers, call, tally }: Calling| Site {
+                site: (!site.is_empty()).then_some(site),
+                callers: (args.depth > 0).then_some(callers),
                 call: call.name(),
                 ranks: tally.ranks,
                 count: tally.count,
@@ -63,7 +75,9 @@ pub fn sites(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
                 time_s: tally.time.seconds(),
             };
             let sites = sites.into_iter().map(site).collect();
-            let report = Sites { schema: "hayase-trace-sites-1", name: trace.name().to_owned(), sites, accesses };
+            let Caveats { incomplete, lack_of_cores } = caveats;
+            let (schema, name) = ("hayase-trace-sites-1", trace.name().to_owned());
+            let report = Sites { schema, name, sites, accesses, incomplete, lack_of_cores };
             print_with(|w| json::write(&report, w))?;
         }
         RunFormat::Table => {
@@ -74,10 +88,15 @@ pub fn sites(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
                 .number("count")
                 .number("bytes")
                 .number("time inside");
-            for (name, call, tally) in sites {
-                let name = if name.is_empty() { "?".to_owned() } else { printable(&name) };
+            for Calling { site, callers, call, tally } in sites {
+                let name = if site.is_empty() { "?".to_owned() } else { printable(&site) };
                 let (count, bytes) = (grouped(tally.count), grouped(tally.bytes));
                 grid.row([name, call.name().to_owned(), tally.ranks.to_string(), count, bytes, tally.time.to_string()]);
+                for caller in callers {
+                    let nothing = String::new;
+                    let caller = format!("  called from {}", printable(&caller));
+                    grid.row([caller, nothing(), nothing(), nothing(), nothing(), nothing()]);
+                }
             }
             print(&grid.to_text())?;
             if let Some(accesses) = accesses {

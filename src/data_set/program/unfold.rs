@@ -4,6 +4,7 @@ use super::blocks::Blocks;
 use super::{Group, Meaning, Operation, Peer, ProgramData, What, sequence};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
+use crate::workload::caveats::Caveats;
 use crate::workload::program::{
     ANY_SOURCE, ANY_TAG, Collective, Communicator, Counts, Op, Program, ProgramBuilder, SequenceBuilder,
 };
@@ -75,7 +76,10 @@ pub fn unfold(
             }
         }
     }
-    if mistakes.is_empty() { program.build() } else { Err(mistakes) }
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    Ok(program.build()?.with_caveats(Caveats::of_notes(&data.notes)))
 }
 
 struct Unfolding<'a> {

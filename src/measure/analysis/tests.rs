@@ -1,8 +1,8 @@
 //! A network is recognised from noisy measurements of it; where the processor does the work of the network, that is said.
 
 use super::*;
+use crate::measure::Sizes;
 use crate::measure::protocol::Times;
-use crate::measure::sizes;
 
 const SYNC: u64 = 4040;
 
@@ -19,7 +19,7 @@ fn repetitions(stream: &mut Stream, ns: f64) -> Vec<f64> {
 fn measured(seed: u64, time: impl Fn(Kind, u64, f64) -> f64) -> Measured {
     let mut stream = Stream::new(seed, "measured");
     let mut times = Vec::new();
-    for bytes in sizes(1 << 18, Some(SYNC)) {
+    for bytes in (Sizes { largest: 1 << 18, ..Sizes::default() }).all(Some(SYNC)) {
         let trip = time(Kind::RoundTrip, bytes, 0.0);
         for (kind, work_ns) in
             [(Kind::RoundTrip, 0.0), (Kind::RoundTrip, 3.0 * trip), (Kind::Send, 0.0), (Kind::Late, 0.0)]

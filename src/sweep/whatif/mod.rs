@@ -141,6 +141,8 @@ impl WhatIf {
             limits: limits(&base, &ideal),
             scenario: base.scenario,
             program: base.program,
+            incomplete: base.incomplete,
+            lack_of_cores: base.lack_of_cores,
             node: base.node,
             network: base.network,
             status: base.status,

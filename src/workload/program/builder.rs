@@ -8,6 +8,7 @@ use super::{ANY_SOURCE, Collective, Communicator, FOR_START, Graph, Mark, Op, Op
 use crate::diagnostic::Diagnostic;
 use crate::ids::{Id, RankId};
 use crate::units::Time;
+use crate::workload::caveats::Caveats;
 
 /// Puts a [`Program`] together.
 ///
@@ -134,6 +135,7 @@ impl ProgramBuilder {
             self.mistakes.push(Diagnostic::new("missing-rank", "a program without ranks"));
         }
         let program = Program {
+            caveats: Caveats::default(),
             ranks: self.ranks.into_iter().flatten().collect::<Vec<_>>().into(),
             communicators: self.communicators,
             collectives: self.collectives,

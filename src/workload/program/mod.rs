@@ -49,6 +49,7 @@ use std::sync::Arc;
 
 use crate::ids::{Id, IdVec, RankId};
 use crate::units::Time;
+use crate::workload::caveats::Caveats;
 
 /// What a receive takes that left open from whom, or with what tag, where it is known what came in the recorded run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -88,6 +89,8 @@ pub struct Program {
     pub files: Vec<Arc<str>>,
     /// What places count: `"line"`, `"event"`, `"byte"`.
     pub place_unit: &'static str,
+    /// What is wrong with the recording that it was made of.
+    pub caveats: Caveats,
 }
 
 /// What one rank does.
@@ -184,6 +187,13 @@ impl RankProgram {
 }
 
 impl Program {
+    /// The same, made of recordings of which this is wrong.
+    #[must_use]
+    pub fn with_caveats(mut self, caveats: Caveats) -> Self {
+        self.caveats = caveats;
+        self
+    }
+
     /// Number of ranks.
     pub fn ranks(&self) -> u32 {
         self.ranks.len() as u32

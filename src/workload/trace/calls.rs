@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-pub use hayase_trace::{Call, Clock, Communicator, Event, Flags, Header, Item, Kind, Mark, Op, Site};
+pub use hayase_trace::{Call, Clock, Communicator, Event, Flags, Frame, Header, Item, Kind, Mark, Op, Site};
 
 use crate::diagnostic::{Diagnostic, Input};
 

@@ -14,6 +14,7 @@ mod by_site;
 pub mod calls;
 mod expand;
 pub mod goal;
+mod integrity;
 pub(crate) mod lines;
 mod lives;
 mod matched;
@@ -24,8 +25,9 @@ pub mod time_independent;
 mod to_program;
 mod to_trace;
 
-pub use by_site::{BySite, SiteTally};
+pub use by_site::{BySite, Calling, SiteTally};
 pub use expand::expanded;
+pub use integrity::{Integrity, Moment};
 pub use matched::unmatched;
 pub use source::{Format, Options, Trace};
 pub use tally::{CallTally, Tally};

@@ -129,7 +129,7 @@ impl Top {
             b"#site" => {
                 let index = number(words.next(), 1 << 24)? as u32;
                 let name: Vec<_> = words.map(|(_, word)| String::from_utf8_lossy(word)).collect();
-                self.sites.insert(index, Site { address: 0, name: name.join(" ") });
+                self.sites.insert(index, Site { name: name.join(" "), ..Site::default() });
             }
             b"#rank" => {
                 let rank = number(words.next(), u64::from(self.ranks))? as u32;

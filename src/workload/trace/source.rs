@@ -1,12 +1,15 @@
 //! A file or folder with a trace: what format it is in, and how it is read.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
 use super::calls::{self, Calls};
+use super::integrity::{Integrity, Watched};
 use super::{ToProgram, goal, npb, time_independent};
 use crate::diagnostic::{Diagnostic, Input, Located, Sources};
+use crate::workload::caveats::Caveats;
 use crate::workload::program::Program;
 
 /// How much of a file is looked at to tell its format \[B\].
@@ -105,6 +108,8 @@ pub struct Trace<'a> {
     /// The files, in the order in which they are read.
     files: Vec<Located<String>>,
     name: String,
+    /// What was seen of it when it was last read.
+    integrity: RefCell<Integrity>,
 }
 
 impl<'a> Trace<'a> {
@@ -131,7 +136,7 @@ impl<'a> Trace<'a> {
                 .at_value(path)
                 .help("known are Hayase's own traces, GOAL (text and binary), SimGrid's time-independent traces and text traces of the NAS benchmarks")
         })?;
-        Ok(Self { sources, format, files: vec![path.clone()], name })
+        Ok(Self { sources, format, files: vec![path.clone()], name, integrity: RefCell::default() })
     }
 
     /// A folder with a file a rank.
@@ -155,7 +160,7 @@ impl<'a> Trace<'a> {
                 .help(format!("files of ranks end in .{}", hayase_trace::EXTENSION)));
         }
         let files = files.into_iter().map(Located::from).collect();
-        Ok(Self { sources, format: Format::Hayase, files, name })
+        Ok(Self { sources, format: Format::Hayase, files, name, integrity: RefCell::default() })
     }
 
     /// Whether it holds calls; a schedule does not.
@@ -191,9 +196,12 @@ impl<'a> Trace<'a> {
                 time_independent::read(&self.name, &open, options.flop_rate, calls)?;
             }
             Format::Hayase => {
+                let integrity = &mut *self.integrity.borrow_mut();
+                *integrity = Integrity::default();
+                let mut watched = Watched { calls, integrity };
                 for file in &self.files {
                     let input = self.open_file(file).map_err(|diagnostic| vec![diagnostic])?;
-                    match calls::read(input, calls) {
+                    match calls::read(input, &mut watched) {
                         Err(mistakes) if options.truncated && mistakes[0].code == "truncated-trace" => {}
                         result => result?,
                     }
@@ -203,7 +211,12 @@ impl<'a> Trace<'a> {
         Ok(true)
     }
 
-    /// Reads the trace as a program.
+    /// What is wrong with the recording, as far as it has been read: whether all of the run is there, and had its cores.
+    pub fn caveats(&self) -> Caveats {
+        self.integrity.borrow().caveats()
+    }
+
+    /// Reads the trace as a program, which carries the trace's caveats.
     ///
     /// # Errors
     /// What cannot be read or makes no sense, with its place.
@@ -228,7 +241,7 @@ impl<'a> Trace<'a> {
                 let unit = if self.format == Format::Hayase { "event" } else { "line" };
                 let mut program = prepare(ToProgram::new(&self.name, unit));
                 self.calls(options, &mut program)?;
-                program.finish()
+                Ok(program.finish()?.with_caveats(self.caveats()))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a trace holds, counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::calls::{Call, Calls, Clock, Event, Item, Kind, Wrong};
 use crate::units::Time;
@@ -53,7 +53,7 @@ struct State {
     empty_gap: u64,
     start: u64,
     last_end: u64,
-    sites: u32,
+    sites: BTreeSet<(u64, String)>,
     communicators: u32,
     ended: bool,
 }
@@ -105,10 +105,11 @@ impl Calls for Tally {
                 self.open += 1;
             }
             Item::Event(event) => self.event(rank, event),
-            Item::Site(..) => {
+            Item::Site(_, site) => {
                 if let Some(state) = self.state.get_mut(&rank) {
-                    state.sites += 1;
-                    self.sites = self.sites.max(state.sites);
+                    // A place with other callers is the same place.
+                    state.sites.insert((site.address, site.name.clone()));
+                    self.sites = self.sites.max(state.sites.len() as u32);
                 }
             }
             Item::Communicator(..) => {

@@ -21,6 +21,7 @@ mod borders;
 
 use std::collections::BTreeMap;
 
+use hayase_trace::callers::Gather;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -56,6 +57,8 @@ pub struct ToProgram {
     /// In the order of their numbers.
     listed: Vec<Collective>,
     every_call: bool,
+    /// What tells sites of one place apart, if it is asked for.
+    callers: Option<Gather>,
     regions: Regions,
 }
 
@@ -127,6 +130,7 @@ impl ToProgram {
             collectives: FxHashMap::default(),
             listed: Vec::new(),
             every_call: false,
+            callers: None,
             regions: Regions::default(),
         }
     }
@@ -136,6 +140,13 @@ impl ToProgram {
     #[must_use]
     pub fn at_every_call(mut self) -> Self {
         self.every_call = true;
+        self
+    }
+
+    /// Places of one line are told apart by their callers: `lib.c:5 (send) called from a.c:20 (solve)`.
+    #[must_use]
+    pub fn with_callers(mut self) -> Self {
+        self.callers = Some(Gather::default());
         self
     }
 
@@ -191,6 +202,7 @@ impl ToProgram {
         let collective =
             |collective: Collective| program.collective(Collective { comm: comm(collective.comm), ..collective });
         let collectives: Vec<u32> = self.listed.into_iter().map(collective).collect();
+        let callers = self.callers.map(Gather::finish).unwrap_or_default();
         let clock = self.ranks.values().next().map_or(Clock::None, |rank| rank.clock);
         for mut rank in self.ranks.into_values() {
             self.regions.end(&mut rank);
@@ -200,7 +212,8 @@ impl ToProgram {
             let names: FxHashMap<u32, u32> = {
                 let mut known: Vec<_> = rank.sites.iter().collect();
                 known.sort_unstable();
-                known.into_iter().map(|(&index, name)| (index + 1, program.site(name))).collect()
+                let name = |index, name| callers.name(rank.me, index, name);
+                known.into_iter().map(|(&index, known)| (index + 1, program.site(&name(index, known)))).collect()
             };
             rank.ops.renumber_sites(|site| names.get(&site).copied().unwrap_or(0));
             if rank.clock == Clock::Wall {
@@ -354,6 +367,9 @@ impl Calls for ToProgram {
             }
             Item::Event(event) => self.event(rank, place, event),
             Item::Site(index, site) => {
+                if let Some(callers) = &mut self.callers {
+                    callers.add(rank, index, site);
+                }
                 let Some(known) = self.ranks.get_mut(&rank) else { return Ok(()) };
                 let name = match site.name.as_str() {
                     "" if site.address == 0 => return Ok(()),

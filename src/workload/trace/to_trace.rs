@@ -11,6 +11,8 @@ use super::calls::{Calls, Item, Wrong};
 #[derive(Debug, Default)]
 pub struct ToTrace {
     ranks: BTreeMap<u32, Stream>,
+    /// Streams of the source end with an end, unless they are cut off.
+    ends: bool,
 }
 
 #[derive(Debug)]
@@ -25,6 +27,13 @@ impl ToTrace {
         Self::default()
     }
 
+    /// The source is of a format whose streams have ends: one without is cut off, and is marked as that.
+    #[must_use]
+    pub fn with_ends(mut self, ends: bool) -> Self {
+        self.ends = ends;
+        self
+    }
+
     /// The streams of all ranks that there are, ascending.
     ///
     /// # Errors
@@ -33,7 +42,13 @@ impl ToTrace {
         let mut streams = Vec::new();
         for (rank, stream) in self.ranks {
             let bytes = match stream {
-                Stream::Open(writer) => writer.finish()?,
+                Stream::Open(mut writer) => {
+                    // What is written has an end, and must not look whole for that.
+                    if self.ends {
+                        writer.note("ended", b"cut off")?;
+                    }
+                    writer.finish()?
+                }
                 Stream::Done(bytes) => bytes,
             };
             streams.push((rank, bytes));

@@ -5,32 +5,25 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use hayase_advice::model::{
     Action, Blocker, Certainty, Change, Dependence, Finding, Iterations, Location, Part, Place, Role, RuleId, Side,
 };
+use hayase_needs::is_there;
 
 use super::Desk;
 
 /// A compiler under an MPI.
-struct Chain {
-    compiler: &'static str,
-    mpi: &'static str,
+pub struct Chain {
+    pub compiler: &'static str,
+    pub mpi: &'static str,
 }
 
 impl Chain {
     /// Whether all of it is here; says what is not.
-    fn is_here(&self) -> bool {
-        let launcher = format!("mpirun.{}", self.mpi);
-        for tool in [self.compiler, launcher.as_str()] {
-            if !Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success()) {
-                eprintln!("SKIPPED: there is no {tool}");
-                return false;
-            }
-        }
-        true
+    pub fn is_here(&self) -> bool {
+        is_there(self.compiler) && is_there(&format!("mpirun.{}", self.mpi))
     }
 }
 
@@ -105,10 +98,10 @@ impl Source {
         if finding.occurrences > 1 {
             parts.push(format!("{} times", finding.occurrences));
         }
-        if finding.caveats.iter().any(|caveat| caveat.contains("not contiguous")) {
+        if finding.notes.iter().any(|note| note.contains("not contiguous")) {
             parts.push("gaps".to_owned());
         }
-        if finding.certainty == Certainty::Check {
+        if finding.certainty() == Certainty::Check {
             parts.push("check".to_owned());
         }
         format!("{} {}", finding.rule, parts.join("; "))
@@ -171,14 +164,12 @@ impl Source {
     }
 }
 
-/// Compiles, records and advises a program; the findings of these rules must be its answers, all of them and no others.
-fn answers_hold(name: &str, ranks: u32, rules: &[RuleId], chain: &Chain) {
+/// Compiles a program of the cases, and records it; `None` if what that takes is not here.
+fn recorded(name: &str, ranks: u32, chain: &Chain) -> Option<Desk> {
     if !chain.is_here() {
-        return;
+        return None;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/cases").join(name);
-    let source = Source::read(&path);
-    assert!(source.answers.len() > 3 && source.names.len() > 10, "{name} has no answers");
     let desk = Desk::new();
     let hayase = |words: &str| {
         desk.hayase(words)
@@ -194,8 +185,22 @@ fn answers_hold(name: &str, ranks: u32, rules: &[RuleId], chain: &Chain) {
     hayase(&format!("{verb} --compiler {wrapper}.{mpi} -O2 {} -o program", path.display())).assert().success();
     let over = if *mpi == "openmpi" { " --oversubscribe" } else { "" };
     hayase(&format!("-q record --memory -o run -- mpirun.{mpi}{over} -np {ranks} ./program")).assert().success();
-    let advised = hayase("-q advise run --all --format json").assert().success();
-    let advice: serde_json::Value = serde_json::from_slice(&advised.get_output().stdout).unwrap();
+    eprintln!("{name}, {compiler}, {mpi}");
+    Some(desk)
+}
+
+/// What is advised, as JSON.
+fn advised(desk: &Desk, words: &str) -> serde_json::Value {
+    let advised = desk.hayase(words).timeout(Duration::from_secs(120)).assert().success();
+    serde_json::from_slice(&advised.get_output().stdout).unwrap()
+}
+
+/// Compiles, records and advises a program; the findings of these rules must be its answers, all of them and no others.
+fn answers_hold(name: &str, ranks: u32, rules: &[RuleId], chain: &Chain) {
+    let Some(desk) = recorded(name, ranks, chain) else { return };
+    let source = Source::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/cases").join(name));
+    assert!(source.answers.len() > 3 && source.names.len() > 10, "{name} has no answers");
+    let advice = advised(&desk, "-q advise run --all --format json");
     let findings = advice["findings"].as_array().unwrap().iter();
     let findings = findings.map(|finding| serde_json::from_value::<Finding>(finding.clone()).unwrap());
     let mut found: Vec<String> =
@@ -206,6 +211,7 @@ fn answers_hold(name: &str, ranks: u32, rules: &[RuleId], chain: &Chain) {
     let without = |these: &[String], those: &[String]| -> String {
         these.iter().filter(|this| !those.contains(this)).map(|this| format!("\n  {this}")).collect()
     };
+    let Chain { compiler, mpi } = chain;
     assert!(
         found == wanted,
         "{name}, {compiler}, {mpi}: not found:{}\nfound, but no answer:{}",
@@ -241,4 +247,32 @@ fn messages_and_collectives_in_c_that_could_be_one_are_all_found_and_no_others()
 #[test]
 fn messages_and_collectives_in_fortran_that_could_be_one_are_all_found_and_no_others() {
     answers_hold("merge.f90", 4, &MERGING, &Chain { compiler: "gfortran", mpi: "openmpi" });
+}
+
+#[test]
+fn a_pingpong_with_one_buffer_gains_nothing_by_overlap_but_its_empty_loop() {
+    for chain in [
+        Chain { compiler: "gcc", mpi: "openmpi" },
+        Chain { compiler: "gcc", mpi: "mpich" },
+        Chain { compiler: "clang", mpi: "mpich" },
+    ] {
+        let Some(desk) = recorded("pingpong.c", 2, &chain) else { continue };
+        let advice = advised(&desk, "-q advise run -m fast-ethernet --all --format json");
+        let base = advice["simulated"]["makespan_s"].as_f64().unwrap();
+        let overlap = advice["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "A001");
+        let gains: Vec<f64> = overlap.clone().map(|finding| finding["gain_s"].as_f64().unwrap()).collect();
+        // The send may go before the loop, or the receive end behind it: what that saves is the loop, at most.
+        let loops = overlap.map(|finding| finding["time_ns"].as_f64().unwrap() * 1e-9).fold(0.0, f64::max);
+        assert!(gains.len() == 2 && gains.iter().all(|&gain| gain <= loops), "{gains:?} {loops}");
+        // Both would send what has not come.
+        let together = &advice["together"];
+        let saved = base - together["changed"]["makespan_s"].as_f64().unwrap();
+        let best = gains.iter().copied().fold(0.0, f64::max);
+        assert!(saved <= best * 1.000_001, "{saved} {gains:?}");
+        let left_out = &together["left_out"][0];
+        assert!(left_out["id"].as_str().unwrap().starts_with("A001-"), "{together}");
+        let why = left_out["why"].as_str().unwrap();
+        assert!(why.starts_with("beside A001-") && why.contains("needs"), "{why}");
+        assert_eq!(together["taken"].as_array().unwrap().len(), 1, "{together}");
+    }
 }

@@ -106,3 +106,23 @@ fn rules_are_explained() {
     let error = String::from_utf8_lossy(&wrong.get_output().stderr).into_owned();
     assert!(error.contains("there is no rule `overlp`") && error.contains("did you mean `overlap`?"), "{error}");
 }
+
+#[test]
+fn what_is_to_be_checked_is_never_called_proven() {
+    let desk = Desk::new().file("run.tsv", &run());
+    let advice = json(&desk, "-q advise run.tsv -m fast-ethernet -t torus-4x4 --all --format json");
+    let findings = advice["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        let checks = finding["caveats"].as_array().unwrap().len();
+        assert_eq!(finding["certainty"] == "proven", checks == 0, "{finding}");
+    }
+    let text = desk.hayase("-q advise run.tsv -m fast-ethernet -t torus-4x4 --all").assert().success();
+    let text = String::from_utf8(text.get_output().stdout.clone()).unwrap();
+    for finding in findings {
+        let id = format!("\n{} ", finding["id"].as_str().unwrap());
+        let (_, own) = text.split_once(&id).unwrap();
+        let own = own.split("\n\n").next().unwrap();
+        assert_eq!(own.contains("    check: "), finding["certainty"] == "check", "{own}");
+    }
+}

@@ -3,15 +3,17 @@
 
 use std::fmt::Write;
 
+use hayase::data_set::communication::Communication;
+use hayase::diagnostic::Sources;
 use hayase::measure::protocol::{Kind, Message, Times};
-use hayase::measure::sizes;
+use hayase::measure::{Increment, Sizes};
 
 use super::Desk;
 
 const SYNC: u64 = 4096;
 
-/// What rank 0 says: L = 2 us, o = 1 us, 1 ns/B at each end, 8 ns/B in between.
-fn said() -> String {
+/// What rank 0 says of these sizes: L = 2 us, o = 1 us, 1 ns/B at each end, 8 ns/B in between.
+fn said(sizes: &Sizes) -> String {
     let pair = Message::Pair {
         mpi: "MPI 1".into(),
         hosts: vec!["a".into(), "b".into()],
@@ -20,8 +22,9 @@ fn said() -> String {
     };
     let mut text = String::from("Warning: something else\n");
     text += &pair.to_line();
-    text += &Message::Eager { limit: Some(SYNC) }.to_line();
-    for bytes in sizes(1 << 16, Some(SYNC)) {
+    let limit = Some(SYNC).filter(|&sync| sync < sizes.largest);
+    text += &Message::Eager { limit }.to_line();
+    for bytes in sizes.all(Some(SYNC)) {
         let (k, waits) = (bytes as f64, bytes > SYNC);
         let (end, net, handshake) = (1000.0 + k, 2000.0 + 8.0 * k, 4000.0);
         let (seen, hidden) = if waits {
@@ -45,7 +48,8 @@ fn said() -> String {
 }
 
 fn desk() -> Desk {
-    Desk::new().file("said", &said()).file("launcher", "cat said\n")
+    let sizes = Sizes { largest: 1 << 16, ..Sizes::default() };
+    Desk::new().file("said", &said(&sizes)).file("launcher", "cat said\n")
 }
 
 #[cfg(unix)]
@@ -78,6 +82,51 @@ fn a_network_is_measured_written_and_used_for_predictions() {
 
 #[cfg(unix)]
 #[test]
+fn the_sizes_that_are_asked_for_are_measured_and_written() {
+    // With S and the size above it; and all of them above S.
+    for (words, sizes, told) in [
+        (
+            "--smallest 1000 --largest 10KB --increment 3000B",
+            Sizes { smallest: 1000, largest: 10_000, increment: Some(Increment::Add(3000)) },
+            vec![1000, 4000, SYNC, SYNC + 1, 7000, 10_000],
+        ),
+        (
+            "--smallest 8KiB --largest 128KiB --increment x2",
+            Sizes { smallest: 8 << 10, largest: 128 << 10, increment: Some(Increment::Times(2.0)) },
+            vec![8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10],
+        ),
+        (
+            "--smallest 100 --largest 500",
+            Sizes { smallest: 100, largest: 500, increment: None },
+            vec![100, 128, 192, 256, 384, 500],
+        ),
+    ] {
+        let desk =
+            Desk::new().file("said", &said(&sizes)).file("launcher", "shift 2; echo \"$@\" > options; cat said\n");
+        desk.hayase(&format!(
+            "measure communication {words} -o x.comm -o x.svg -o x.csv --node-out x.toml -- sh launcher"
+        ))
+        .assert()
+        .success();
+        let options = desk.read("options");
+        let begin = format!("--smallest={} --largest={}", sizes.smallest, sizes.largest);
+        assert!(options.starts_with(&begin), "{options}");
+        match sizes.increment {
+            Some(increment) => assert!(options.contains(&format!(" --increment={increment} ")), "{options}"),
+            None => assert!(!options.contains("increment"), "{options}"),
+        }
+        let (data, mut sources) = (desk.path().join("x.comm"), Sources::default());
+        let data = Communication::read(&data.display().to_string(), &mut sources).unwrap();
+        let found: Vec<u64> = data.times.iter().map(|row| row.size.0).collect();
+        assert_eq!(found, told, "{words}");
+        assert!(data.lines.iter().all(|line| line.from.0 >= sizes.smallest && line.to.0 <= sizes.largest), "{words}");
+        assert!(!desk.read("x.svg").contains("NaN"));
+        desk.hayase("replay linear:ranks=4 -m x.toml").assert().success();
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn what_fails_says_why_and_leaves_no_file() {
     let failed = Message::Failed {
         message: "two processes are measured, and the launcher started 1".into(),
@@ -106,10 +155,33 @@ fn mistakes_are_found_before_anything_is_started() {
         "measure communication -o x.comn -- true",
         "measure communication --node-out x.json -- true",
         "measure communication --largest 5 -- true",
+        "measure communication --smallest much -- true",
         "measure communication --seconds 0 -- true",
         "measure communication --seconds nan -- true",
     ] {
         desk.hayase(words).assert().code(2);
     }
+    for (words, message, help) in [
+        (
+            "--smallest 1MiB --largest 64KiB",
+            "--smallest: 1MiB is more than the largest, 64KiB",
+            "default: 0 B to 4 MiB",
+        ),
+        ("--smallest 8MiB", "--smallest: 8MiB is more than the largest, 4 MiB", "default: 0 B to 4 MiB"),
+        ("--increment 0", "--increment: 0 more is the same size again", "--increment x2"),
+        ("--increment x1", "--increment: `x1` is no factor above 1", "--increment x2"),
+        ("--increment xnan", "--increment: `xnan` is no factor above 1", "--increment x2"),
+        ("--increment 1", "--increment: 1 makes more than 1000 sizes from 0 B to 4 MiB", "write 4199 B or more"),
+        ("--increment x1.0001", "makes more than 1000 sizes", "or a factor, --increment x2"),
+        ("--increment 4MiB", "there are 2 sizes from 0 B to 4 MiB, and the fewest", "a smaller --increment"),
+        ("--smallest 4MiB", "there is 1 size from 4MiB to 4 MiB", "a wider interval"),
+    ] {
+        let assert = desk.hayase(&format!("measure communication -o x.comm {words} -- true")).assert().code(2);
+        let errors = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(errors.contains(message) && errors.contains(help), "{errors}");
+    }
+    // What the help says is accepted.
+    let assert = desk.hayase("measure communication --increment 4199 -- no-such-launcher").assert().code(2);
+    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("cannot start `no-such-launcher`"));
     assert!(desk.names().is_empty());
 }

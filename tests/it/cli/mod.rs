@@ -6,12 +6,18 @@ mod advise_network;
 mod bench;
 mod calibrate;
 mod check;
+mod environment;
 mod help;
+#[cfg(target_os = "linux")]
+mod instrumented;
+mod integrity;
+mod known_answers;
 mod lists;
 mod master_slave;
 mod matches;
 mod measure;
 mod mistakes;
+mod paths;
 mod predict;
 mod record;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use hayase_needs::{Need, is_there};
+
 use super::Desk;
 
 /// `hayase` with a cache of its own: the recorder is written there.
@@ -66,7 +68,7 @@ fn a_static_program_is_said_to_be_one() {
     let mut compiled = Command::new("cc");
     compiled.args(["-static", "-o", "a", "a.c"]).current_dir(desk.path()).stderr(Stdio::null());
     if !compiled.status().is_ok_and(|status| status.success()) {
-        eprintln!("skipped: no C compiler that links statically");
+        hayase_needs::missing(Need::Compilers, "there is no C compiler that links statically");
         return;
     }
     let text = said(&desk, "record -o run -- ./a", 1);
@@ -124,16 +126,15 @@ int main(int argc, char **argv) {
 fn launchers(desk: &Desk) -> Vec<(&'static str, String)> {
     let mut launchers = Vec::new();
     for mpi in ["openmpi", "mpich"] {
+        if !is_there(&format!("mpicc.{mpi}")) {
+            continue;
+        }
         let mut compiler = Command::new(format!("mpicc.{mpi}"));
         compiler.args(["-g", "-O1", "-o", &format!("ring-{mpi}"), "ring.c"]).current_dir(desk.path());
-        match compiler.output() {
-            Ok(output) => {
-                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-                let oversubscribe = if mpi == "openmpi" { "--oversubscribe " } else { "" };
-                launchers.push((mpi, format!("mpirun.{mpi} {oversubscribe}-np 3")));
-            }
-            Err(_) => eprintln!("skipped: there is no mpicc.{mpi}"),
-        }
+        let output = compiler.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let oversubscribe = if mpi == "openmpi" { "--oversubscribe " } else { "" };
+        launchers.push((mpi, format!("mpirun.{mpi} {oversubscribe}-np 3")));
     }
     launchers
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::Desk;
+use hayase_needs::is_there;
 
 /// How often "step" is executed.
 const TIMES: u64 = 5;
@@ -24,7 +25,7 @@ fn trace() -> Vec<u8> {
         let mut writer = Writer::new(&mut out, &header).unwrap();
         let sites = ["src/step.c:10 (send)", "src/step.c:20 (receive)", "src/step.c:30 (main)"];
         for (site, name) in (0..).zip(sites) {
-            writer.site(site, &Site { address: 0, name: name.into() }).unwrap();
+            writer.site(site, &Site { address: 0, name: name.into(), callers: Vec::new() }).unwrap();
         }
         for (region, name) in (0..).zip(["all", "step", "never"]) {
             writer.region(region, name).unwrap();
@@ -281,14 +282,14 @@ hint: start-up is left out: 1 calls a rank (20.0 % of all), up to that at src/st
 
 /// Builds programs for an MPI; whether it is there.
 fn built(desk: &Desk, mpi: &str) -> bool {
+    if !is_there(&format!("mpicc.{mpi}")) || !is_there(&format!("mpifort.{mpi}")) {
+        return false;
+    }
     let build = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/build");
     let mut built = Command::new(build);
     built.args([mpi, "bin", "regions", "regionsf"]).current_dir(desk.path());
-    let there = built.output().is_ok_and(|output| output.status.success());
-    if !there {
-        eprintln!("skipped: {mpi} is not on this machine");
-    }
-    there
+    assert!(built.output().is_ok_and(|output| output.status.success()), "{mpi}");
+    true
 }
 
 /// `hayase` with what programs of MPI need.
@@ -386,8 +387,7 @@ fn compilers_find_the_header_and_the_module_by_themselves() {
     let f = "program a\nuse mpi\nuse hayase\ninteger :: e\ncall MPI_Init(e)\ncall hayase_region_begin('x')\n\
              call hayase_region_end('x')\ncall MPI_Finalize(e)\nend program\n";
     for mpi in ["openmpi", "mpich"] {
-        if !Command::new(format!("mpicc.{mpi}")).arg("--version").output().is_ok_and(|out| out.status.success()) {
-            eprintln!("skipped: {mpi} is not on this machine");
+        if !is_there(&format!("mpicc.{mpi}")) {
             continue;
         }
         let desk = Desk::new().file("a.c", c).file("a.f90", f);

@@ -191,6 +191,42 @@ static void no_collective(void) {
     next();
 }
 
+/* Near misses: a length, and then that many elements. Of one size each time, of another, and from rank to rank. */
+static void lengths(void) {
+    for (int times = 0; times < 3; times++) {
+        int many = rank == 0 ? N : 0;
+        MPI_Bcast(&many, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        MPI_Bcast(a, many, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        next();
+    }
+    for (int times = 0; times < 3; times++) {
+        long most, mine = rank * times;
+        MPI_Allreduce(&mine, &most, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(a, in, most / (RANKS - 1) + 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+        next();
+    }
+    if (rank == 0) {
+        int many = 2 * N;
+        MPI_Send(&many, 1, MPI_INT, 1, 20, MPI_COMM_WORLD);
+        MPI_Send(a, many, MPI_DOUBLE, 1, 21, MPI_COMM_WORLD);
+    } else if (rank == 1) {
+        int many;
+        MPI_Recv(&many, 1, MPI_INT, 0, 20, MPI_COMM_WORLD, &status);
+        MPI_Recv(in, many, MPI_DOUBLE, 0, 21, MPI_COMM_WORLD, &status);
+    }
+    next();
+}
+
+/* A number that is no length: nobody reads it before the second comes. */
+//= A003 Bcast @number.first, @number.second: 84 B, copies 84 B on 0, 84 B on 1, 84 B on 2, 84 B on 3
+static void number_and_row(void) {
+    static int step;
+    MPI_Bcast(&step, 1, MPI_INT, 0, MPI_COMM_WORLD); // @number.first
+    MPI_Bcast(a, N, MPI_DOUBLE, 0, MPI_COMM_WORLD); // @number.second
+    sum[0] += step;
+    next();
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -204,6 +240,8 @@ int main(int argc, char **argv) {
     all_get_from_all();
     all_give_to_all();
     no_collective();
+    lengths();
+    number_and_row();
     if (rank == 0) printf("merge: %g\n", sum[0]);
     MPI_Finalize();
     return 0;

@@ -37,16 +37,16 @@ function drawAdvice() {
       el("span", { class: "title" }, finding.title),
       el("span", { class: "gain" }, gain === null ? "" : gain === 0 ? "0" : gain > 0 ? `−${seconds(gain, 3)}` : `+${seconds(-gain, 3)}`),
       el("span", { class: "where" }, where, " ", el("span", { class: "tag" }, finding.rule), " ",
-        finding.certainty === "check" ? el("span", { class: "tag check" }, "check") : null),
+        finding.caveats.length > 0 ? el("span", { class: "tag check" }, "check") : null),
       gain === null ? null : el("div", { class: "size" }, el("i", { style: { width: `${most > 0 ? Math.max(0, gain) / most * 100 : 0}%` } })));
   }));
   if (data.findings.length === 0) {
     $("list").append(el("p", { class: "empty" }, "No advice: none of the rules found anything to improve in this run."));
   }
   if (data.together) {
-    const { gain, left_out: out } = data.together;
+    const { gain, why } = data.together;
     $("together").append("All together: ", el("b", {}, `${seconds(gain.before_s)} → ${seconds(gain.after_s)}`), ` (${change(gain)})`,
-      ...out.length ? [el("div", { class: "muted" }, `without ${out.join(", ")}, ruled out by others`)] : []);
+      ...why.map(text => el("div", { class: "muted" }, text)));
   }
   $("notes").hidden = data.notes.length === 0;
   $("notes").querySelector("ul").append(...data.notes.map(note => el("li", {}, note)));
@@ -81,7 +81,9 @@ function drawFinding() {
   box.replaceChildren(...[
     el("div", { class: "head" },
       el("span", { class: "tag" }, rule ? `${rule.id} ${rule.name}` : finding.rule),
-      el("span", { class: `tag ${finding.certainty}` }, finding.certainty === "proven" ? "proven on this run" : "to be checked"),
+      finding.caveats.length > 0
+        ? el("span", { class: "tag check" }, "to be checked")
+        : el("span", { class: "tag proven" }, "proven on this run"),
       el("button", { type: "button", title: "Close (Escape)", "aria-label": "Close", onclick: () => chooseFinding(-1) }, "✕")),
     el("h3", {}, finding.title),
     gain && el("div", { class: "bars" },
@@ -89,6 +91,7 @@ function drawFinding() {
       el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${seconds(gain.after_s)}  (${change(gain)})`)),
     ...finding.text.map(text => el("p", {}, text)),
     ...finding.caveats.map(text => el("p", { class: "caveat" }, text)),
+    ...finding.notes.map(text => el("p", { class: "note" }, text)),
     finding.facts.length > 0 && el("dl", {}, ...finding.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     ...finding.marks.filter(mark => !hasLine(mark)).map(mark =>
       el("p", {}, `${GLYPHS[mark.role]} ${data.roles[mark.role]}: ${[mark.file === "" ? "" : lineName(mark), mark.text].filter(Boolean).join(" - ")}`)),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Certainty, Kind, Mark, Span};
+use crate::{Kind, Mark, Span};
 
 fn html(data: &PageData) -> String {
     let mut out = Vec::new();
@@ -17,10 +17,10 @@ fn finding(text: &str) -> Finding {
         id: "A001-1".into(),
         rule: "A001".into(),
         title: text.into(),
-        certainty: Certainty::Check,
         gain: None,
         text: vec![text.into()],
-        caveats: Vec::new(),
+        caveats: vec![text.into()],
+        notes: vec![text.into()],
         facts: Vec::new(),
         marks: vec![Mark { file: text.into(), line: 3, last_line: 3, role: Role::Forbids, text: text.into() }],
         ranks: Vec::new(),

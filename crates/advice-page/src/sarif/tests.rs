@@ -10,10 +10,10 @@ fn finding(rule: &str, marks: Vec<Mark>) -> Finding {
         id: format!("{rule}-1"),
         rule: rule.into(),
         title: "overlap x[i] {send}".into(),
-        certainty: Certainty::Proven,
         gain: Some(Gain { before_s: 2.0, after_s: 1.5 }),
         text: vec!["seen".into()],
         caveats: Vec::new(),
+        notes: Vec::new(),
         facts: Vec::new(),
         marks,
         ranks: vec![0, 1],
@@ -73,7 +73,10 @@ fn fingerprints_stay_when_lines_above_change_and_differ_between_lines_of_one_tex
 #[test]
 fn levels_follow_the_gain() {
     let with = |after_s, certainty| {
-        Level::of(&Finding { gain: Some(Gain { before_s: 1.0, after_s }), certainty, ..finding("A001", Vec::new()) })
+        let caveats = if certainty == Certainty::Check { vec!["blocks".to_owned()] } else { Vec::new() };
+        let finding = Finding { gain: Some(Gain { before_s: 1.0, after_s }), caveats, ..finding("A001", Vec::new()) };
+        assert_eq!(finding.certainty(), certainty);
+        Level::of(&finding)
     };
     assert_eq!(with(0.85, Certainty::Proven), Level::Error);
     assert_eq!(with(0.85, Certainty::Check), Level::Warning);

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use hayase_trace::{Call, Kind};
 
 use super::Rule;
+use crate::calls::Doubts;
 use crate::fold::Folded;
 use crate::model::{Action, Dependence, Finding, Iterations, Location, Part, Point, Role, RuleId, Side};
-use crate::overlap::Spread;
+use crate::overlap::{Spread, needed};
 use crate::past::Share;
 use crate::watch::{Block, NO_LINE};
 
@@ -73,6 +74,7 @@ impl Overlap<u32> {
         let key = (spread.line, spread.call, spread.part, spread.waits.map(|(call, line)| (line, call)));
         let folded = self.folded.entry(key).or_default();
         folded.executions += 1;
+        folded.sized(spread.bytes);
         let worth = if memory {
             // Accesses of the line that forbids more are no computation that could be moved.
             let moves = !spread.detailed || spread.lines.iter().any(|lines| !lines.is_empty());
@@ -88,6 +90,7 @@ impl Overlap<u32> {
         folded.bytes += spread.bytes;
         folded.time += spread.time.0 + spread.time.1;
         folded.doubts.and(spread.doubts);
+        folded.before_length |= spread.before_length;
         folded.place(Role::Communication, spread.line, spread.call.name(), None);
         if let Some((call, line)) = spread.waits {
             folded.place(Role::Completion, line, call.name(), None);
@@ -107,7 +110,12 @@ impl Overlap<u32> {
         }
         let relative =
             |(interval, fraction): (u64, f32)| Point { interval: interval as i64 - spread.event as i64, fraction };
-        let action = Action::Overlap { part: spread.part, post: relative(spread.post), wait: relative(spread.wait) };
+        let action = Action::Overlap {
+            part: spread.part,
+            post: relative(spread.post),
+            wait: relative(spread.wait),
+            needs: needed(&spread.needs, spread.event),
+        };
         folded.edits.push(rank, spread.event, action);
     }
 
@@ -150,7 +158,7 @@ impl Overlap<Location> {
 
     /// The findings, by place.
     pub fn findings(self, ranks: u32) -> Vec<Finding> {
-        let one = |((line, call, _, waits), folded): (Key<Location>, Folded<Location>)| {
+        let one = |((line, call, _, waits), mut folded): (Key<Location>, Folded<Location>)| {
             let does = if call.kind() == Kind::Sendrecv {
                 format!("a part of {}", call.name())
             } else {
@@ -162,6 +170,10 @@ impl Overlap<Location> {
                     format!("{does} at {line}, completed by {} at {wait}, could be under way longer", how.name())
                 }
             };
+            // Of one size each time, it depends on nothing that comes.
+            if folded.before_length && folded.several_sizes() {
+                folded.doubts.and(Doubts::CONTENT);
+            }
             let mut finding = folded.finding(RuleId::A001, title, Vec::new(), ranks)?;
             for (role, what) in [(Role::OverlapBefore, "posted before"), (Role::OverlapAfter, "completed after")] {
                 let lines: Vec<String> = finding

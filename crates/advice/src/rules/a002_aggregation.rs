@@ -1,14 +1,17 @@
 //! A002: messages to one rank that could be one message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
 use super::Rule;
+use crate::calls::Doubts;
 use crate::fold::Folded;
-use crate::merge::Join;
+use crate::merge::{Content, Join, all};
 use crate::model::{Action, Finding, Location, Place, Role, RuleId};
+use crate::overlap::needed;
 use crate::walk::Half;
+use crate::watch::Through;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -37,6 +40,9 @@ How to change the source.
     call MPI_Send(v, n, t, to, 2, comm, ierr)         call MPI_Send(both, 2*n, t, to, 1, comm, ierr)
 
 MPI_Pack, or a datatype made by MPI_Type_create_struct from absolute addresses, does the same without a buffer of your own.
+
+A length and then so many bytes are not reported: the first is a few integers, the receiver reads it before it asks for the
+second, and that is longer or of several sizes. Where the first is longer and may begin with a length, that is to be checked.
 
 When it is wrong. The second message may be sent in some cases only (a branch), or the receiver may decide by the
 contents of the first whether there is a second. Above the size at which messages wait for their receivers, a merged
@@ -107,14 +113,19 @@ impl Aggregation {
         }
     }
 
-    /// The findings; `line` gives the location of a line of a rank.
-    pub fn findings(self, ranks: u32, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a line of a rank.
+    pub fn findings(
+        self,
+        ranks: u32,
+        of_several_sizes: &BTreeSet<Location>,
+        line: impl Fn(u32, u32) -> Location,
+    ) -> Vec<Finding> {
         let mut folded: BTreeMap<Vec<Location>, Folded<Location>> = BTreeMap::new();
         for (rank, joins) in (0_u32..).zip(&self.joins) {
             // Members of a group in the order of events, divided where the receiver does not agree.
             let mut groups: BTreeMap<u32, Vec<Join>> = BTreeMap::new();
             for join in joins.iter().filter(|join| self.partners.contains_key(&(rank, join.event))) {
-                groups.entry(join.head).or_default().push(*join);
+                groups.entry(join.head).or_default().push(join.clone());
             }
             for members in groups.values() {
                 let mut open: Vec<Message> = Vec::new();
@@ -125,9 +136,12 @@ impl Aggregation {
                     else {
                         continue;
                     };
-                    let agreed = self.join(this.to, this.received).is_some_and(|other| other.before == before.received);
+                    let there = self.join(this.to, this.received);
+                    let length = there.is_some_and(|other| other.content == Content::Length);
+                    let sizes = of_several_sizes.contains(&line(rank, this.send_line));
+                    let agreed = !(length && sizes) && there.is_some_and(|other| other.before == before.received);
                     if !agreed || open.last().is_some_and(|last| last.sent != join.before) {
-                        self.fold(rank, &open, &joined, &mut folded, &line);
+                        self.fold(rank, &open, &joined, of_several_sizes, &mut folded, &line);
                         (open, joined) = (Vec::new(), Vec::new());
                     }
                     if agreed {
@@ -135,10 +149,10 @@ impl Aggregation {
                             open.push(*before);
                         }
                         open.push(*this);
-                        joined.push(*join);
+                        joined.push(join.clone());
                     }
                 }
-                self.fold(rank, &open, &joined, &mut folded, &line);
+                self.fold(rank, &open, &joined, of_several_sizes, &mut folded, &line);
             }
         }
         let title = |at: &[Location]| match at {
@@ -164,6 +178,7 @@ impl Aggregation {
         rank: u32,
         group: &[Message],
         joins: &[Join],
+        of_several_sizes: &BTreeSet<Location>,
         folded: &mut BTreeMap<Vec<Location>, Folded<Location>>,
         line: &impl Fn(u32, u32) -> Location,
     ) {
@@ -171,6 +186,7 @@ impl Aggregation {
         if rest.is_empty() {
             return;
         }
+        let several = rest.iter().any(|message| of_several_sizes.contains(&line(rank, message.send_line)));
         let mut lines: Vec<Location> = group.iter().map(|message| line(rank, message.send_line)).collect();
         let first = lines[0].clone();
         lines.sort();
@@ -180,7 +196,10 @@ impl Aggregation {
         let there = |message: &Message| self.join(*to, message.received);
         let adjacent = joins.iter().all(|join| join.adjacent);
         let adjacent_there = rest.iter().all(|message| there(message).is_some_and(|join| join.adjacent));
-        let merge = |with, adjacent| Action::Merge { with, bytes, copy: if adjacent { 0 } else { bytes } };
+        let merge = |with, adjacent, needs: &[Through], head: u32| {
+            let needs = needed(needs, u64::from(head));
+            Action::Merge { with, bytes, copy: if adjacent { 0 } else { bytes }, needs }
+        };
         let folded = folded.entry(lines.clone()).or_default();
         folded.found += 1;
         folded.bytes += bytes;
@@ -188,6 +207,9 @@ impl Aggregation {
         folded.ranks.insert(*to);
         for join in joins.iter().chain(rest.iter().filter_map(there)) {
             folded.doubts.and(join.doubts);
+            if join.content != Content::Nothing && several {
+                folded.doubts.and(Doubts::CONTENT);
+            }
         }
         for at in lines {
             let role = if at == first { Role::Communication } else { Role::Companion };
@@ -197,10 +219,14 @@ impl Aggregation {
             folded.place(Role::Partner, at, "Recv", None);
         }
         let with = rest.iter().map(|message| u64::from(message.sent - head)).collect();
-        folded.edits.push(rank, u64::from(*head), merge(with, adjacent));
+        folded.edits.push(rank, u64::from(*head), merge(with, adjacent, &all(&mut joins.iter()), *head));
         // A rank that is in two groups of one place has its edits in the order of senders: they are sorted in the end.
         let with: Vec<u64> = rest.iter().map(|message| u64::from(message.received - received)).collect();
-        folded.edits.push(*to, u64::from(*received), merge(with, adjacent_there));
+        folded.edits.push(
+            *to,
+            u64::from(*received),
+            merge(with, adjacent_there, &all(&mut rest.iter().filter_map(there)), *received),
+        );
     }
 }
 

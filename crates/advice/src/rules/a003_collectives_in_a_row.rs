@@ -1,6 +1,6 @@
 //! A003: collective operations in a row that could be one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hayase_trace::Call;
 use rustc_hash::FxHashMap;
@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 use super::Rule;
 use crate::calls::Doubts;
 use crate::fold::Folded;
-use crate::merge::Join;
+use crate::merge::{Content, Join, all};
 use crate::model::{Action, Finding, Location, Role, RuleId};
+use crate::overlap::needed;
 use crate::walk::Half;
 
 /// The rule.
@@ -23,7 +24,8 @@ Two of one kind in a row, on one communicator, with one root and one operator, c
 
 What is reported. Collective operations that follow each other on a communicator, where on every rank what the second
 contributes is ready when the first is called, and its result is not used in between. One rank on which that is not so
-is enough for silence: a second dot product that needs the first is not reported.
+is enough for silence: a second dot product that needs the first is not reported. Nor is the broadcast of a length and then of so many
+bytes: a few integers that are read before a longer operation is called, or one of several sizes.
 
 How to change the source.
 
@@ -84,13 +86,42 @@ impl InARow {
         self.open.insert(comm, (ordinal, group));
     }
 
-    /// The findings; `line` gives the location of a line of a rank.
-    pub fn findings(mut self, ranks: u32, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+    /// A group, divided before each operation whose size an earlier one may bring.
+    fn apart<'g>(
+        &self,
+        group: &'g [Vec<Half>],
+        of_several_sizes: &BTreeSet<Location>,
+        line: &impl Fn(u32, u32) -> Location,
+    ) -> Vec<&'g [Vec<Half>]> {
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for at in 1..group.len() {
+            let mut joins = group[at].iter().filter_map(|half| self.join(half));
+            let varies = group[at].first().is_some_and(|half| of_several_sizes.contains(&line(half.rank, half.line)));
+            if varies && joins.any(|join| join.content == Content::Length) {
+                parts.push(&group[from..at]);
+                from = at;
+            }
+        }
+        parts.push(&group[from..]);
+        parts.retain(|part| part.len() > 1);
+        parts
+    }
+
+    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a line of a rank.
+    pub fn findings(
+        mut self,
+        ranks: u32,
+        of_several_sizes: &BTreeSet<Location>,
+        line: impl Fn(u32, u32) -> Location,
+    ) -> Vec<Finding> {
         let open: BTreeMap<u64, (u64, Vec<Vec<Half>>)> = std::mem::take(&mut self.open).into_iter().collect();
         self.groups.extend(open.into_values().map(|(_, group)| group).filter(|group| group.len() > 1));
         let mut folded: BTreeMap<(Vec<Location>, &'static str), Folded<Location>> = BTreeMap::new();
-        for group in &self.groups {
+        for group in self.groups.iter().flat_map(|group| self.apart(group, of_several_sizes, &line)) {
             let Some(first) = group.first().and_then(|members| members.first()) else { continue };
+            let later = group[1..].iter().filter_map(|members| members.first());
+            let several = later.map(|half| line(half.rank, half.line)).any(|at| of_several_sizes.contains(&at));
             let mut lines: Vec<Location> =
                 group.iter().filter_map(|members| members.first()).map(|half| line(half.rank, half.line)).collect();
             lines.dedup();
@@ -106,8 +137,12 @@ impl InARow {
                 let with: Vec<u64> = halves[1..].iter().map(|half| half.event - head.event).collect();
                 let mut doubts = Doubts::default();
                 let mut adjacent = true;
-                for join in halves[1..].iter().filter_map(|half| self.join(half)) {
+                let joins = || halves[1..].iter().filter_map(|half| self.join(half));
+                for join in joins() {
                     doubts.and(join.doubts);
+                    if several && join.content != Content::Nothing {
+                        doubts.and(Doubts::CONTENT);
+                    }
                     adjacent &= join.adjacent;
                 }
                 entry.doubts.and(doubts);
@@ -116,7 +151,8 @@ impl InARow {
                 // In and out; of a broadcast, the root copies in and the others copy out.
                 let copies = if first.call.blocking() == Call::Bcast { 1 } else { 2 };
                 let copy = if adjacent { 0 } else { copies * bytes };
-                entry.edits.push(head.rank, head.event, Action::Merge { with, bytes, copy });
+                let needs = needed(&all(&mut joins()), head.event);
+                entry.edits.push(head.rank, head.event, Action::Merge { with, bytes, copy, needs });
             }
         }
         folded

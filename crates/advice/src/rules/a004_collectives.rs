@@ -8,6 +8,7 @@ use crate::fold::Folded;
 use crate::model::{Action, Finding, Location, Part, Role, RuleId};
 use crate::rounds::Round;
 use crate::walk::Half;
+use crate::watch::{AT_EVENT, Through};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -203,11 +204,10 @@ impl Patterns {
                 };
                 let mut calls: Vec<(u32, u64)> = Vec::new();
                 let mut doubts = Doubts::default();
-                for &(rank, i) in sends.iter().chain(&receives.iter().map(|(&rank, &i)| (rank, i)).collect::<Vec<_>>())
-                {
-                    let round = &self.rounds[rank as usize][i as usize];
-                    calls.extend(round.events.iter().map(|&event| (rank, u64::from(event))));
-                    doubts.and(round.doubts);
+                let mut needs = Vec::new();
+                for &(rank, i) in &sends {
+                    let both = [i, receives[&rank]].map(|i| &self.rounds[rank as usize][i as usize]);
+                    doubts.and(Self::exchange(rank, both, &mut calls, &mut needs));
                 }
                 let (rank, i) = sends[0];
                 let at = line(rank, self.rounds[rank as usize][i as usize].line);
@@ -215,12 +215,41 @@ impl Patterns {
                 entry.place(Role::Communication, at, "Send", None);
                 let (receiver, i) = (rank, receives[&rank]);
                 entry.place(Role::Partner, line(receiver, self.rounds[rank as usize][i as usize].line), "Recv", None);
-                note(entry, call, None, bytes, sends.iter().map(|&(rank, _)| rank).collect(), calls, doubts);
+                note(entry, call, None, bytes, sends.iter().map(|&(rank, _)| rank).collect(), calls, needs, doubts);
                 for (rank, i) in sends.into_iter().chain(receives) {
                     self.partners[rank as usize][i as usize].clear();
                 }
             }
         }
+    }
+
+    /// Adds the calls of a rank that sends a round and receives one, the place of the collective operation first, and what must be complete
+    /// there; returns what is in doubt.
+    ///
+    /// The place is the first of all calls if what is sent is ready there, and the buffers are free. Where receives are posted before what is sent is
+    /// made, it is the first send.
+    fn exchange(
+        rank: u32,
+        [sends, receives]: [&Round; 2],
+        calls: &mut Vec<(u32, u64)>,
+        needs: &mut Vec<(u32, u64, Part)>,
+    ) -> Doubts {
+        let mut doubts = sends.doubts;
+        doubts.and(receives.doubts);
+        let mut events: Vec<u32> = sends.events.iter().chain(&receives.events).copied().collect();
+        events.sort_unstable();
+        events.dedup();
+        let mut place = u64::from(events[0]);
+        if sends.behind.max(receives.behind) >= (place, AT_EVENT) {
+            place = u64::from(sends.events[0].max(receives.events[0]));
+            doubts.and(Doubts::PLACE);
+        }
+        for round in [sends, receives] {
+            needs.extend(later(&round.needs, rank, place, &events));
+        }
+        calls.push((rank, place));
+        calls.extend(events.into_iter().map(|event| (rank, event.into())).filter(|&(_, event)| event != place));
+        doubts
     }
 
     /// The rounds in which all messages of these rounds end, one on each rank, by rank; `None`: some end elsewhere.
@@ -302,34 +331,50 @@ impl Patterns {
                 };
                 let mut calls: Vec<(u32, u64)> = round.events.iter().map(|&event| (rank, u64::from(event))).collect();
                 calls.extend(partners.iter().flatten().map(|&(peer, event)| (peer, u64::from(event))));
+                calls.sort_unstable();
                 let entry = folded.entry((at.clone(), call)).or_default();
                 let (mine, other) = if round.part == Part::Send { ("Send", "Recv") } else { ("Recv", "Send") };
                 entry.place(Role::Communication, at, mine, None);
                 let (peer, at) = self.lines[rank as usize][i];
                 entry.place(Role::Partner, partner(peer, at), other, None);
-                note(entry, call, Some(rank), round.bytes, set, calls, doubts);
+                let first = u64::from(round.events[0]);
+                let needs = later(&round.needs, rank, first, &round.events);
+                note(entry, call, Some(rank), round.bytes, set, calls, needs, doubts);
             }
         }
     }
 }
 
+/// Those of the communications that could end behind the event at which a collective operation is put, as rank, event and part.
+fn later(needs: &[Through], rank: u32, place: u64, replaced: &[u32]) -> Vec<(u32, u64, Part)> {
+    let mut needs: Vec<(u32, u64, Part)> = needs
+        .iter()
+        .filter(|need| need.until > (place, AT_EVENT))
+        .filter(|need| !replaced.iter().any(|&event| u64::from(event) == need.event))
+        .map(|need| (rank, need.event, need.part))
+        .collect();
+    needs.sort_unstable();
+    needs.dedup();
+    needs
+}
+
+#[allow(clippy::too_many_arguments, reason = "each is something else of one finding")]
 fn note(
     folded: &mut Folded<Location>,
     call: &str,
     root: Option<u32>,
     bytes: u64,
     members: Vec<u32>,
-    mut calls: Vec<(u32, u64)>,
+    calls: Vec<(u32, u64)>,
+    needs: Vec<(u32, u64, Part)>,
     doubts: Doubts,
 ) {
-    calls.sort_unstable();
-    calls.dedup();
     folded.found += 1;
     folded.bytes += bytes * (members.len() as u64 - 1);
     folded.doubts.and(doubts);
     for &member in &members {
         folded.ranks.insert(member);
     }
-    let (rank, event) = calls[0];
-    folded.edits.push(rank, event, Action::Replace { collective: call.into(), members, root, bytes, calls });
+    let Some(&(rank, event)) = calls.iter().min() else { return };
+    folded.edits.push(rank, event, Action::Replace { collective: call.into(), members, root, bytes, calls, needs });
 }

@@ -39,7 +39,7 @@ impl Recorded {
         let mut stream = Vec::new();
         let mut writer = Writer::new(&mut stream, &Header::new(rank, ranks)).unwrap();
         for line in 0..40 {
-            writer.site(line, &CallSite { address: 0, name: format!("program.c:{}", 100 + line) }).unwrap();
+            writer.site(line, &CallSite { name: format!("program.c:{}", 100 + line), ..CallSite::default() }).unwrap();
         }
         for event in &self.events {
             writer.event(event).unwrap();

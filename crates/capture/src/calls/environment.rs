@@ -23,11 +23,12 @@ export! {
 /// # Safety
 /// As MPI has it.
 pub unsafe extern "C" fn init(count: *mut c_int, words: *mut *mut *mut c_char, site: usize) -> c_int {
-    let (begin, site) = (clock::monotonic(), fortran::caller(site));
+    // SAFETY: `site` is this body's last argument.
+    let (begin, caller) = (clock::monotonic(), unsafe { fortran::caller(site) });
     // SAFETY: arguments are the program's.
     let result = unsafe { (mpi::functions().init)(count, words) };
     if result == SUCCESS {
-        initialised(begin, site);
+        initialised(begin, caller);
     }
     result
 }
@@ -43,11 +44,12 @@ pub unsafe extern "C" fn init_thread(
     provided: *mut c_int,
     site: usize,
 ) -> c_int {
-    let (begin, site) = (clock::monotonic(), fortran::caller(site));
+    // SAFETY: `site` is this body's last argument.
+    let (begin, caller) = (clock::monotonic(), unsafe { fortran::caller(site) });
     // SAFETY: arguments are the program's.
     let result = unsafe { (mpi::functions().init_thread)(count, words, required, provided) };
     if result == SUCCESS {
-        initialised(begin, site);
+        initialised(begin, caller);
     }
     result
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use hayase_mpi::SUCCESS;
 
-use crate::entry::export;
+use crate::entry::{Caller, export};
 use crate::{fortran, mpi, recorder};
 
 export! {
@@ -36,8 +36,11 @@ const PAGE: usize = 4096;
 /// As MPI has it.
 pub unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize) -> c_int {
     static FUNCTION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-    let caller = fortran::caller(site);
-    let from_c = caller == site;
+    // SAFETY: this is the body, and it has not returned.
+    let (caller, from_c) = unsafe {
+        let caller = fortran::caller(site);
+        (caller, caller == Caller::at(site))
+    };
     let text = || if from_c && matches!(level, 1 | -1) { text_at(name as usize) } else { None };
     let pass = || {
         let mut function = FUNCTION.load(Ordering::Relaxed);

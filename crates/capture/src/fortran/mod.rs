@@ -24,21 +24,29 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::entry::Caller;
+
+/// No note.
+const NOTHING: Caller = Caller { back: 0, stack: 0, frame: 0 };
+
 thread_local! {
-    /// Where the layer was entered; 0: the last note has been taken.
-    static NOTED: Cell<usize> = const { Cell::new(0) };
+    /// Where the layer was entered; nothing: the last note has been taken.
+    static NOTED: Cell<Caller> = const { Cell::new(NOTHING) };
 }
 
-/// Where a call that came in from `site` was made: where the layer of Fortran was entered, if it was.
+/// Where a call was made that came in with this last argument: where the layer of Fortran was entered, if it was.
+///
+/// # Safety
+/// `site` is the last argument of a body that has not returned.
 #[inline]
-pub fn caller(site: usize) -> usize {
-    match NOTED.get() {
-        0 => site,
-        noted => {
-            NOTED.set(0);
-            noted
-        }
+pub unsafe fn caller(site: usize) -> Caller {
+    let noted = NOTED.get();
+    if noted.back == 0 {
+        // SAFETY: promised by the caller.
+        return unsafe { Caller::at(site) };
     }
+    NOTED.set(NOTHING);
+    noted
 }
 
 /// A symbol of Fortran, and the one beneath it.
@@ -57,7 +65,8 @@ impl Entry {
 
 /// Notes where an entry was called from and returns where to go on.
 extern "C" fn note(entry: &Entry, site: usize) -> *mut c_void {
-    NOTED.set(site);
+    // SAFETY: `go_on` has made a frame as entries do, and its address is `site`.
+    NOTED.set(unsafe { Caller::at(site) });
     let layer = entry.layer.load(Ordering::Relaxed);
     if !layer.is_null() {
         return layer;
@@ -78,6 +87,12 @@ extern "C" fn note(entry: &Entry, site: usize) -> *mut c_void {
 #[unsafe(naked)]
 unsafe extern "C" fn go_on() {
     ::core::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
         "push rdi",
         "push rsi",
         "push rdx",
@@ -85,10 +100,12 @@ unsafe extern "C" fn go_on() {
         "push r8",
         "push r9",
         "push rax",
+        "sub rsp, 8",
         "mov rdi, r11",
-        "mov rsi, [rsp + 56]",
+        "mov rsi, rbp",
         "call {note}",
         "mov r11, rax",
+        "add rsp, 8",
         "pop rax",
         "pop r9",
         "pop r8",
@@ -96,7 +113,10 @@ unsafe extern "C" fn go_on() {
         "pop rdx",
         "pop rsi",
         "pop rdi",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
         "jmp r11",
+        ".cfi_endproc",
         note = sym note,
     )
 }
@@ -106,23 +126,25 @@ unsafe extern "C" fn go_on() {
 #[unsafe(naked)]
 unsafe extern "C" fn go_on() {
     ::core::arch::naked_asm!(
-        "stp x29, x30, [sp, #-96]!",
+        "stp x29, x30, [sp, #-16]!",
         "mov x29, sp",
-        "stp x0, x1, [sp, #16]",
-        "stp x2, x3, [sp, #32]",
-        "stp x4, x5, [sp, #48]",
-        "stp x6, x7, [sp, #64]",
-        "str x8, [sp, #80]",
+        "sub sp, sp, #80",
+        "stp x0, x1, [sp]",
+        "stp x2, x3, [sp, #16]",
+        "stp x4, x5, [sp, #32]",
+        "stp x6, x7, [sp, #48]",
+        "str x8, [sp, #64]",
         "mov x0, x9",
-        "mov x1, x30",
+        "mov x1, x29",
         "bl {note}",
         "mov x16, x0",
-        "ldp x0, x1, [sp, #16]",
-        "ldp x2, x3, [sp, #32]",
-        "ldp x4, x5, [sp, #48]",
-        "ldp x6, x7, [sp, #64]",
-        "ldr x8, [sp, #80]",
-        "ldp x29, x30, [sp], #96",
+        "ldp x0, x1, [sp]",
+        "ldp x2, x3, [sp, #16]",
+        "ldp x4, x5, [sp, #32]",
+        "ldp x6, x7, [sp, #48]",
+        "ldr x8, [sp, #64]",
+        "mov sp, x29",
+        "ldp x29, x30, [sp], #16",
         "br x16",
         note = sym note,
     )
@@ -208,10 +230,15 @@ mod tests {
 
     #[test]
     fn a_note_is_taken_once() {
-        assert_eq!(caller(7), 7, "nobody came through Fortran");
-        NOTED.set(42);
-        assert_eq!(caller(7), 42);
-        assert_eq!(caller(7), 7);
+        let (frame, noted) = ([1_usize, 7], Caller { back: 42, stack: 16, frame: 3 });
+        let site = frame.as_ptr() as usize;
+        let plain = Caller { back: 7, stack: site + 16, frame: 1 };
+        // SAFETY: a frame lies there.
+        let caller = || unsafe { caller(site) };
+        assert_eq!(caller(), plain, "nobody came through Fortran");
+        NOTED.set(noted);
+        assert_eq!(caller(), noted);
+        assert_eq!(caller(), plain);
     }
 
     /// What the layer of Fortran does with its arguments: those in registers and those on the stack.
@@ -244,6 +271,6 @@ mod tests {
         // SAFETY: as above.
         assert_eq!(unsafe { entry(1, 2, 3, 4, 5, 6, 7, 8, 9, 0) }, 1_234_567_890);
         let here = arguments_go_on_as_they_came_and_the_caller_is_noted as *const () as usize;
-        assert!(caller(0).abs_diff(here) < 1 << 20);
+        assert!(NOTED.get().back.abs_diff(here) < 1 << 20);
     }
 }

@@ -12,6 +12,8 @@ use hayase_mpi::{Abi, Functions, Handle, SUCCESS};
 use hayase_trace::{Communicator, Writer};
 use rustc_hash::FxHashMap;
 
+use crate::floating;
+
 /// A communicator of this rank.
 #[derive(Clone, Debug)]
 pub struct Known {
@@ -124,6 +126,18 @@ impl Communicators {
 
     /// A communicator has been made from the one with this id; it is written down.
     pub fn made<W: Write>(
+        &mut self,
+        handle: Handle,
+        parent: u64,
+        abi: &Abi,
+        mpi: &Functions,
+        writer: &mut Option<Writer<W>>,
+    ) -> &Known {
+        // What MPI is asked here, it is not asked by the program.
+        floating::apart(|| self.learn(handle, parent, abi, mpi, writer))
+    }
+
+    fn learn<W: Write>(
         &mut self,
         handle: Handle,
         parent: u64,

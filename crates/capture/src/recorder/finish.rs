@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
 use super::{OFF, OTHER_THREADS, Recorder, STATE, signals};
+use crate::floating;
 
 /// Why a recording ends that was asked to end early.
 pub(super) const STOPPED: &str = "stopped as asked";
@@ -13,6 +14,10 @@ pub(super) const STOPPED: &str = "stopped as asked";
 /// Ends the recording of a process that is still sound: how it came to that, empty if as it should.
 #[cold]
 pub fn finish(recorder: &mut Recorder, why: &str) {
+    floating::apart(|| end(recorder, why));
+}
+
+fn end(recorder: &mut Recorder, why: &str) {
     if STATE.load(Ordering::Relaxed) == OFF {
         return;
     }
@@ -25,7 +30,8 @@ pub fn finish(recorder: &mut Recorder, why: &str) {
         // SAFETY: the function is the runtime's, with this signature.
         unsafe { (memory.stop)() };
     }
-    let Recorder { queue, poll, writer, opaque, lost, .. } = recorder;
+    recorder.note_scheduling("end");
+    let Recorder { queue, poll, writer, opaque, scheduling, lost, .. } = recorder;
     let Some(mut writer) = writer.take() else { return };
     let write = || {
         if let Some(poll) = poll.take() {
@@ -39,6 +45,9 @@ pub fn finish(recorder: &mut Recorder, why: &str) {
                 let _ = writeln!(text, "{name} {count}");
             }
             writer.note("opaque", text.as_bytes())?;
+        }
+        if !scheduling.text().is_empty() {
+            writer.note("scheduling", scheduling.text().as_bytes())?;
         }
         if !why.is_empty() {
             writer.note("ended", why.as_bytes())?;

@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::{PLACE, Recorder, take};
 use crate::clock;
+use crate::entry::Caller;
+use crate::path::Stack;
 
 /// What is known of regions.
 #[derive(Debug, Default)]
@@ -42,21 +44,21 @@ pub unsafe fn control(
     level: c_int,
     name: impl FnOnce() -> Option<String>,
     pass: impl FnOnce() -> c_int,
-    site: usize,
+    caller: Caller,
 ) -> c_int {
     // Borders that threads set which are not recorded have no calls around them.
     // SAFETY: promised by the caller; the reference does not leave this function.
     let Some(recorder) = (unsafe { take(|| ()) }) else { return pass() };
     let now = Moment { cpu: if recorder.reads_cpu { clock::thread() } else { 0 }, time: clock::monotonic() };
     match (level, name()) {
-        (1, Some(name)) => recorder.mark(&name, true, site, now),
-        (-1, Some(name)) => recorder.mark(&name, false, site, now),
+        (1, Some(name)) => recorder.mark(&name, true, caller, now),
+        (-1, Some(name)) => recorder.mark(&name, false, caller, now),
         // As MPI recommends: level 1 switches profiling on, which it is already at first, and 0 off.
         (-1..=1, _) => {
             let begins = level == 1;
             if recorder.marks.controlled != begins {
                 recorder.marks.controlled = begins;
-                recorder.mark(CONTROLLED, begins, site, now);
+                recorder.mark(CONTROLLED, begins, caller, now);
             }
         }
         (2, _) => {
@@ -67,7 +69,7 @@ pub unsafe fn control(
             }
         }
         (3.., _) | (..=-3, _) => {
-            recorder.mark(&format!("{CONTROLLED}-{}", level.unsigned_abs()), level > 0, site, now);
+            recorder.mark(&format!("{CONTROLLED}-{}", level.unsigned_abs()), level > 0, caller, now);
         }
         _ => {}
     }
@@ -77,17 +79,19 @@ pub unsafe fn control(
 }
 
 impl Recorder {
-    /// Writes a border. What else is to be known of these moments is to be asked for here.
-    fn mark(&mut self, name: &str, begins: bool, site: usize, now: Moment) {
+    /// Writes a border, and notes how long the rank has lacked a core up to it.
+    fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Moment) {
         let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
         if thread != self.thread {
             (self.thread, self.cpu) = (thread, now.cpu);
+            self.stack = Stack::of_this_thread();
         }
         // A test that found nothing belongs to what was before: those after the border are a call of their own.
         if let Some(poll) = self.poll.take() {
             self.write(&poll.event);
         }
-        let site = self.site(site.wrapping_sub(1));
+        let site = self.paths.site(caller, self.stack, self.writer.as_mut());
+        self.back = caller.back;
         let region = self.region(name);
         let gap = now.cpu.saturating_sub(self.cpu);
         let since = gap + self.marks.cpu;
@@ -101,6 +105,7 @@ impl Recorder {
         if let Err(error) = self.queue.mark(mark, writer) {
             self.failed(&error);
         }
+        self.note_scheduling(&format!("{} {name}", if begins { "enter" } else { "leave" }));
     }
 
     /// The index of a region.

@@ -14,6 +14,7 @@ mod marks;
 mod peers;
 pub mod queue;
 pub mod requests;
+mod scheduling;
 pub mod signals;
 mod start;
 
@@ -24,10 +25,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, compiler_fence};
 
 use hayase_mpi::{Abi, Functions, Handle, SUCCESS, Status, Statuses};
-use hayase_trace::{Call, Event, Flags, Op, Site, Writer};
+use hayase_trace::{Call, Event, Flags, Op, Writer};
 use rustc_hash::FxHashMap;
 
 use crate::clock;
+use crate::entry::Caller;
+use crate::path::{Paths, Stack};
 use crate::token::Token;
 use communicators::Communicators;
 use queue::Queue;
@@ -76,7 +79,10 @@ static RECORDER: Slot = Slot(UnsafeCell::new(None));
 /// What happens to the program's memory, beside its calls: the runtime of instrumented programs, if it is there.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
-    event: unsafe extern "C" fn(u64),
+    /// A call with this number comes in from this address.
+    call: unsafe extern "C" fn(u64, u64),
+    /// The call from this address returns.
+    back: unsafe extern "C" fn(u64),
     stop: unsafe extern "C" fn(),
 }
 
@@ -115,8 +121,10 @@ pub struct Recorder {
     pub ranks: u32,
     pub(crate) writer: Option<Writer<File>>,
     queue: Queue,
-    sites: FxHashMap<usize, u32>,
-    last_site: (usize, u32),
+    paths: Paths,
+    stack: Stack,
+    /// Where the present call was made: its return address.
+    back: usize,
     memory: Option<Memory>,
     poll: Option<Poll>,
     marks: marks::Marks,
@@ -133,6 +141,7 @@ pub struct Recorder {
     counted: u64,
     last_end: u64,
     opaque: Vec<(&'static str, u64)>,
+    scheduling: scheduling::Scheduling,
     stop_events: u64,
     stop_after: u64,
     lost: u64,
@@ -145,10 +154,11 @@ pub struct Recorder {
 /// the mark of the thread sees to that, as long as nobody keeps the reference.
 #[inline]
 pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
-    let site = crate::fortran::caller(site);
+    // SAFETY: bodies hand on what they were given, and have not returned.
+    let caller = unsafe { crate::fortran::caller(site) };
     // SAFETY: promised by the caller.
     let recorder = unsafe { take(|| _ = OTHER_THREADS.fetch_add(1, Ordering::Relaxed)) }?;
-    recorder.begin(call, site);
+    recorder.begin(call, caller);
     Some(recorder)
 }
 
@@ -199,21 +209,22 @@ struct Layout {
 
 impl Recorder {
     #[inline]
-    fn begin(&mut self, call: Call, site: usize) {
+    fn begin(&mut self, call: Call, caller: Caller) {
         let cpu = if self.reads_cpu { clock::thread() } else { 0 };
         let begin = clock::monotonic();
         let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
         if thread != self.thread {
             // Another thread's clock says nothing about this one.
             (self.thread, self.cpu) = (thread, cpu);
+            self.stack = Stack::of_this_thread();
         }
         if let Some(memory) = self.memory {
             let number = self.number();
             // SAFETY: the function is the runtime's, with this signature.
-            unsafe { (memory.event)(number) };
+            unsafe { (memory.call)(number, caller.back as u64) };
         }
-        // Return address minus one: of the call instruction.
-        let site = self.site(site.wrapping_sub(1));
+        let site = self.paths.site(caller, self.stack, self.writer.as_mut());
+        self.back = caller.back;
         let event = &mut self.event;
         event.call = call;
         event.begin = begin.saturating_sub(self.start);
@@ -234,22 +245,6 @@ impl Recorder {
     /// Number that the call will have in the stream.
     fn number(&self) -> u64 {
         self.writer.as_ref().map_or(0, Writer::events) + self.queue.len() + u64::from(self.poll.is_some())
-    }
-
-    #[inline]
-    fn site(&mut self, address: usize) -> u32 {
-        if self.last_site.0 == address {
-            return self.last_site.1;
-        }
-        let known = self.sites.len() as u32;
-        let index = *self.sites.entry(address).or_insert(known);
-        if index == known
-            && let Some(writer) = &mut self.writer
-        {
-            writer.new_site(index, &Site { address: address as u64, name: String::new() });
-        }
-        self.last_site = (address, index + 1);
-        index + 1
     }
 
     /// Lets MPI do what it was asked to: meanwhile a signal may end the program.
@@ -288,6 +283,10 @@ impl Recorder {
     /// Back in the program.
     #[inline]
     fn back(&mut self) {
+        if let Some(memory) = self.memory {
+            // SAFETY: the function is the runtime's, with this signature.
+            unsafe { (memory.back)(self.back as u64) };
+        }
         if self.reads_cpu {
             self.cpu = clock::thread();
         }
@@ -539,7 +538,7 @@ impl Recorder {
 
     /// Where the present call was made: address of the call.
     pub(crate) fn address(&self) -> usize {
-        self.last_site.0
+        self.back.wrapping_sub(1)
     }
 
     /// A call that is not understood: counted by name.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::peers::WARNING;
 use super::{BUSY, OFF, ON, OTHER_THREADS, PLACE, Place, Recorder, STATE};
+use crate::floating;
 
 /// What ends a program.
 const SIGNALS: [(c_int, &str); 12] = [
@@ -158,6 +159,11 @@ pub fn late() {
 
 /// Writes what there is.
 fn last_words(signal: c_int) {
+    // Where the signal came, any environment may have been.
+    floating::apart(|| say_last_words(signal));
+}
+
+fn say_last_words(signal: c_int) {
     STATE.store(OFF, Ordering::Release);
     // SAFETY: the recorder is not busy, and from here on nothing enters it.
     if let Some(recorder) = unsafe { super::recorder() } {
@@ -179,6 +185,9 @@ impl Recorder {
             // SAFETY: the function is the runtime's, with this signature.
             unsafe { (memory.stop)() };
         }
+        if self.writer.is_some() {
+            self.note_scheduling("end");
+        }
         let Some(writer) = &mut self.writer else { return };
         let mut note = [0_u8; 64];
         let mut length = 0;
@@ -194,7 +203,9 @@ impl Recorder {
         }
         let _ = self.queue.close(writer);
         let lost = self.lost + OTHER_THREADS.load(Ordering::Relaxed);
-        let _ = writer.end_stored("ended", &note[..length], lost);
+        let notes = [("scheduling", self.scheduling.text().as_bytes()), ("ended", &note[..length])];
+        let known = &notes[usize::from(self.scheduling.text().is_empty())..];
+        let _ = writer.end_stored(known, lost);
         self.copy_maps();
     }
 

@@ -14,8 +14,11 @@ use super::peers::Peers;
 use super::queue::Queue;
 use super::requests::Requests;
 use super::{BUSY, MULTIPLE, Memory, OFF, ON, PLACE, Place, RECORDER, Recorder, STATE, UNKNOWN, finish, signals};
+use crate::entry::Caller;
+use crate::path::python::Python;
+use crate::path::{DEEPEST, DEPTH, Paths, Stack};
 use crate::token::Token;
-use crate::{clock, mpi};
+use crate::{clock, floating, mpi};
 
 /// Where traces go; not set: nothing is recorded.
 const DIRECTORY: &str = "HAYASE_CAPTURE_DIR";
@@ -52,27 +55,30 @@ pub fn lazily() -> bool {
         return false;
     }
     let now = clock::monotonic();
-    self::initialised(now, 0);
+    self::initialised(now, Caller::default());
     STATE.load(Ordering::Relaxed) == ON
 }
 
 /// MPI has been initialised by this thread, in a call from `begin` on; recording starts.
 #[cold]
-pub fn initialised(begin: u64, site: usize) {
-    if STATE.load(Ordering::Relaxed) != UNKNOWN {
-        return;
+pub fn initialised(begin: u64, caller: Caller) {
+    if STATE.load(Ordering::Relaxed) == UNKNOWN {
+        floating::apart(|| start(begin, caller));
     }
+}
+
+fn start(begin: u64, caller: Caller) {
     STATE.store(OFF, Ordering::Relaxed);
     if std::env::var_os(DIRECTORY).is_none_or(|name| name.is_empty()) {
         return;
     }
-    match begin_recording(begin, site) {
+    match begin_recording(begin, caller) {
         Ok(recorder) => {
             // SAFETY: nothing is recorded yet, so nobody uses it.
             let recorder = unsafe { (*RECORDER.0.get()).insert(recorder) };
             signals::install();
             at_exit();
-            recorder.start_memory();
+            recorder.start_memory(caller.back);
             // Without it ranks that are killed may lose their last calls: no reason not to record.
             recorder.peers = Peers::join(&recorder.directory, recorder.rank, recorder.ranks).ok();
             PLACE.set(Place::Program);
@@ -84,6 +90,8 @@ pub fn initialised(begin: u64, site: usize) {
                     Err(error) => eprintln!("hayase: rank {rank}: ranks cannot run one at a time: {error}"),
                 }
             }
+            recorder.scheduling.begin(recorder.thread);
+            recorder.note_scheduling("start");
             if recorder.reads_cpu {
                 recorder.cpu = clock::thread();
             }
@@ -96,7 +104,7 @@ pub fn initialised(begin: u64, site: usize) {
     }
 }
 
-fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
+fn begin_recording(begin: u64, caller: Caller) -> Result<Recorder, String> {
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).unwrap_or_default());
     let library = mpi::library().ok_or("")?;
     let (abi, functions) = (&library.abi, mpi::functions());
@@ -146,7 +154,8 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
     let file = File::create(&path).map_err(failed)?;
     let mut writer = Writer::new(file, &header).map_err(failed)?;
     let end = clock::monotonic() - begin;
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<f64>().ok());
+    let stop_events = limit("HAYASE_CAPTURE_STOP_EVENTS", 1, "a number of calls", rank);
+    let stop_after = limit("HAYASE_CAPTURE_STOP_SECONDS", 1_000_000_000, "a number of seconds", rank);
     let mut recorder = Recorder {
         abi,
         mpi: functions,
@@ -161,8 +170,9 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         rank,
         ranks,
         queue: Queue::default(),
-        sites: rustc_hash::FxHashMap::default(),
-        last_site: (0, 0),
+        paths: paths(rank),
+        stack: Stack::of_this_thread(),
+        back: caller.back,
         memory: None,
         poll: None,
         marks: super::marks::Marks::default(),
@@ -176,22 +186,18 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
         counted: 0,
         last_end: end,
         opaque: Vec::new(),
-        stop_events: number("HAYASE_CAPTURE_STOP_EVENTS").map_or(u64::MAX, |events| events as u64),
-        stop_after: number("HAYASE_CAPTURE_STOP_SECONDS").map_or(u64::MAX, |seconds| (seconds * 1e9) as u64),
+        scheduling: super::scheduling::Scheduling::default(),
+        stop_events,
+        stop_after,
         lost: 0,
         writer: None,
     };
     if token {
         (recorder.event.end, recorder.last_end) = (0, 0);
     }
-    recorder.event.site = if site == 0 {
-        0
-    } else {
-        let address = site.wrapping_sub(1);
-        recorder.sites.insert(address, 0);
-        writer.new_site(0, &hayase_trace::Site { address: address as u64, name: String::new() });
-        1
-    };
+    if caller.back != 0 {
+        recorder.event.site = recorder.paths.site(caller, recorder.stack, Some(&mut writer));
+    }
     writer.event(&recorder.event).map_err(failed)?;
     // The first event is in the queue's count.
     recorder.queue.skip(1);
@@ -199,29 +205,77 @@ fn begin_recording(begin: u64, site: usize) -> Result<Recorder, String> {
     Ok(recorder)
 }
 
+/// How call paths are kept: to the depth that is asked for, into the functions of Python where they lead there.
+fn paths(rank: u32) -> Paths {
+    let depth = std::env::var("HAYASE_CAPTURE_DEPTH").ok().and_then(|depth| depth.parse().ok()).unwrap_or(DEPTH);
+    let mut paths = Paths::new(depth.min(DEEPEST));
+    match Python::of_process() {
+        Ok(Some(python)) if depth > 0 => paths.follow(python),
+        Err(version) if depth > 0 && rank == 0 => {
+            eprintln!("hayase: Python {version} is not known: lines of Python are not recorded (3.8 to 3.13 are)");
+        }
+        _ => {}
+    }
+    paths
+}
+
+/// The limit that a variable sets, times a unit; none if it sets none, and what cannot be read is said.
+fn limit(name: &str, unit: u64, what: &str, rank: u32) -> u64 {
+    let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else { return u64::MAX };
+    text.to_str().and_then(|text| decimal(text.trim(), unit)).unwrap_or_else(|| {
+        if rank == 0 {
+            eprintln!("hayase: {name} is {text:?}, not {what}: the recording is not limited");
+        }
+        u64::MAX
+    })
+}
+
+/// A decimal number (`30`, `0.25`) times a unit that is a power of ten, rounded down; more than there is: as much as there is. With
+/// integers alone: see [`floating`].
+fn decimal(text: &str, unit: u64) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && part.is_empty()) || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let whole = whole.bytes().fold(0_u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
+    let (mut sum, mut place) = (whole.saturating_mul(unit), unit);
+    for digit in part.bytes() {
+        place /= 10;
+        sum = sum.saturating_add(u64::from(digit - b'0') * place);
+    }
+    Some(sum)
+}
+
 impl Recorder {
     /// Tells the runtime of an instrumented program where to write, if there is one and it is wanted.
-    fn start_memory(&mut self) {
+    fn start_memory(&mut self, site: usize) {
         if std::env::var_os("HAYASE_CAPTURE_MEMORY").is_none_or(|value| value != "1") {
             return;
         }
-        let symbols = ["hayase_memory_start", "hayase_memory_event", "hayase_memory_stop"].map(mpi::symbol);
+        let symbols =
+            ["hayase_memory_start", "hayase_memory_call", "hayase_memory_back", "hayase_memory_stop"].map(mpi::symbol);
         if symbols.iter().any(|symbol| symbol.is_null()) {
             if self.rank == 0 {
-                eprintln!("hayase: memory accesses are not recorded: the program was not compiled for it");
+                let why =
+                    if symbols[0].is_null() { "was not compiled for it" } else { "was compiled by an older hayase cc" };
+                eprintln!("hayase: memory accesses are not recorded: the program {why}");
             }
             return;
         }
-        let [start, event, stop] = symbols;
+        let [start, call, back, stop] = symbols;
         let path = self.directory.join(format!("rank-{:05}.mem", self.rank));
         let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return };
-        // SAFETY: the three functions have these signatures by agreement with the runtime.
+        // SAFETY: the functions have these signatures by agreement with the runtime.
         unsafe {
             std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*const c_char)>(start)(path.as_ptr());
-            self.memory = Some(Memory {
-                event: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(event),
+            let memory = Memory {
+                call: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64, u64)>(call),
+                back: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(back),
                 stop: std::mem::transmute::<*mut c_void, unsafe extern "C" fn()>(stop),
-            });
+            };
+            (memory.back)(site as u64);
+            self.memory = Some(memory);
         }
     }
 }
@@ -262,4 +316,29 @@ fn host() -> String {
     unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
     String::from_utf8_lossy(&name[..length]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_without_floating_point() {
+        for (text, unit, value) in [
+            ("30", 1, Some(30)),
+            ("18446744073709551615", 1, Some(u64::MAX)),
+            ("99999999999999999999", 1, Some(u64::MAX)),
+            ("0.25", 1_000_000_000, Some(250_000_000)),
+            (".0000000019", 1_000_000_000, Some(1)),
+            ("1000000000000", 1_000_000_000, Some(u64::MAX)),
+            ("2.", 1_000, Some(2_000)),
+            ("1e6", 1, None),
+            ("-1", 1, None),
+            ("nan", 1, None),
+            ("", 1, None),
+            (".", 1, None),
+        ] {
+            assert_eq!(decimal(text, unit), value, "{text:?}");
+        }
+    }
 }

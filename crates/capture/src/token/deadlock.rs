@@ -29,6 +29,7 @@ pub(super) fn end(recorder: &mut Recorder) -> ! {
         slot.set_file(file.as_bytes());
         slot.offset.store(offset, SeqCst);
         slot.site.store(address as u64, SeqCst);
+        slot.number.store(recorder.event.site, SeqCst);
         // It stays blocked, for the report.
         slot.state.store(BLOCKED, SeqCst);
         if first {
@@ -109,7 +110,8 @@ impl Token {
                 let _ = write!(text, ", tag {tag}");
             }
             let (file, offset, site) = (slot.file(), slot.offset.load(SeqCst), slot.site.load(SeqCst));
-            let _ = writeln!(text, ", at {file}+{offset:#x} ({site:#x})");
+            let number = slot.number.load(SeqCst);
+            let _ = writeln!(text, ", at {file}+{offset:#x} ({site:#x}, site {number})");
         }
         text
     }

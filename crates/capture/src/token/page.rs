@@ -48,7 +48,8 @@ pub(super) struct Slot {
     pub(super) tag: AtomicI32,
     /// The trace is written.
     pub(super) flushed: AtomicU32,
-    /// Where the call is: address of it, in which file of the process, from where on in that.
+    /// Where the call is: the number of its site, address of it, in which file of the process, from where on in that.
+    pub(super) number: AtomicU32,
     pub(super) site: AtomicU64,
     pub(super) offset: AtomicU64,
     /// Name of that file, 8 bytes a word.

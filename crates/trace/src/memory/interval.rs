@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::{Gather, Item, Nest, Reader, Run, Site, Totals};
+use super::{Gather, Item, Kind, Nest, Reader, Run, Site, Totals};
 use crate::ReadError;
 
 /// What a rank accessed between two of its calls.
@@ -14,6 +14,8 @@ pub struct Interval {
     pub nests: Vec<Nest>,
     /// Accesses that do not, by the position of the first.
     pub gathers: Vec<Gather>,
+    /// Functions that began or ended ([`Kind::Frame`]), by position; no accesses.
+    pub frames: Vec<Nest>,
 }
 
 impl Interval {
@@ -83,7 +85,11 @@ impl<R: Read> Intervals<R> {
                     self.next = Some(number);
                     break;
                 }
-                Item::Nest(nest) => interval.get_or_insert_default().nests.push(*nest),
+                Item::Nest(nest) => {
+                    let is_frame = self.sites.get(nest.site as usize).is_some_and(|site| site.kind == Kind::Frame);
+                    let interval = interval.get_or_insert_default();
+                    if is_frame { &mut interval.frames } else { &mut interval.nests }.push(*nest);
+                }
                 Item::Gather(gather) => interval.get_or_insert_default().gathers.push(gather.clone()),
                 Item::End(totals) => self.totals = Some(totals),
             }
@@ -91,6 +97,7 @@ impl<R: Read> Intervals<R> {
         if let Some(interval) = &mut interval {
             interval.nests.sort_by_key(|nest| nest.first);
             interval.gathers.sort_by_key(|gather| gather.first);
+            interval.frames.sort_by_key(|frame| frame.first);
         }
         Ok(interval)
     }

@@ -454,4 +454,4 @@ impl Short {
     }
 }
 
-const _: () = assert!(Kind::ALL.len() == 4 && super::DEPTH <= LEVELS as usize);
+const _: () = assert!(Kind::ALL.len() == 5 && super::DEPTH <= LEVELS as usize);

@@ -1,0 +1,216 @@
+//! Call paths: who called the function that made a call, and who called that.
+//!
+//! All paths of the program are a tree: below a return address stand those of the callers that it was reached from. Each node knows how
+//! one gets from its function to the caller's ([`rule`]), so a path that was there before costs a few words read from
+//! the stack for each caller, and tables are consulted only where a new node is made. The way up is walked at every call:
+//! which callers there are cannot be told from anything less.
+//!
+//! Nothing is read but the thread's own stack between the stack pointer and its beginning ([`stack`]), and a return address that
+//! leads to no code ends the path. So a table that is wrong gives a wrong path at worst.
+//!
+//! Where the program is written in Python, the path goes on from the interpreter's own functions, which say nothing, to the functions
+//! of Python ([`python`]).
+
+pub mod python;
+mod rule;
+mod stack;
+
+use hayase_trace::{Frame, Site, Writer};
+use rustc_hash::FxHashMap;
+
+use crate::entry::Caller;
+use python::Python;
+use rule::{Registers, Rule};
+pub use stack::Stack;
+
+/// Callers of a call that are kept, if nothing else is said: enough to leave the layers of most libraries.
+pub const DEPTH: usize = 8;
+/// The most that can be asked for.
+pub const DEEPEST: usize = 64;
+/// Nodes that are kept; paths that would need more end early.
+const MOST: usize = 1 << 18;
+
+/// The node above all.
+const ROOT: u32 = 0;
+/// What is known to be no caller.
+const NOBODY: u32 = u32::MAX;
+
+/// A return address, reached from those above it.
+#[derive(Debug)]
+struct Node {
+    /// The return address; of a function of Python, what tells its instruction apart.
+    back: usize,
+    rule: Rule,
+    above: u32,
+    /// The node below that was last gone to.
+    last: u32,
+    /// The call site that ends here, plus one.
+    site: u32,
+    what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    Compiled,
+    /// A function of the interpreter: the path goes on in Python.
+    Interpreter,
+    Python,
+}
+
+/// The paths of a program.
+#[derive(Debug)]
+pub struct Paths {
+    depth: usize,
+    nodes: Vec<Node>,
+    below: FxHashMap<(u32, usize), u32>,
+    /// Places of the functions of Python, by node.
+    places: FxHashMap<u32, String>,
+    python: Option<Python>,
+    sites: u32,
+}
+
+impl Paths {
+    /// None yet; of each, up to so many callers will be kept.
+    pub fn new(depth: usize) -> Self {
+        let root = Node { back: 0, rule: Rule::End, above: ROOT, last: ROOT, site: 0, what: What::Compiled };
+        Self {
+            depth,
+            nodes: vec![root],
+            below: FxHashMap::default(),
+            places: FxHashMap::default(),
+            python: None,
+            sites: 0,
+        }
+    }
+
+    /// Follows paths into the functions of this interpreter.
+    pub fn follow(&mut self, python: Python) {
+        self.python = Some(python);
+    }
+
+    /// The number of the site of a call, from 1; a new one is made known to the trace first.
+    #[inline]
+    pub fn site<W: std::io::Write>(&mut self, caller: Caller, stack: Stack, writer: Option<&mut Writer<W>>) -> u32 {
+        let node = self.walk(caller, stack);
+        match self.nodes[node as usize].site {
+            0 => self.new_site(node, writer),
+            site => site,
+        }
+    }
+
+    /// The node of a call's path.
+    #[inline]
+    fn walk(&mut self, caller: Caller, stack: Stack) -> u32 {
+        let Some(mut node) = self.go(ROOT, caller.back) else { return ROOT };
+        let memory = stack.above(caller.stack);
+        let mut registers = Registers { stack: caller.stack, frame: caller.frame };
+        for _ in 0..self.depth {
+            let Some((back, above)) = self.nodes[node as usize].rule.step(registers, memory) else { break };
+            let Some(next) = self.go(node, back) else { break };
+            (node, registers) = (next, above);
+        }
+        if self.nodes[node as usize].what == What::Interpreter { self.walk_python(node) } else { node }
+    }
+
+    /// From a node to that of a caller; `None`: the path ends.
+    #[inline]
+    fn go(&mut self, from: u32, back: usize) -> Option<u32> {
+        let last = self.nodes[from as usize].last;
+        if self.nodes[last as usize].back == back && last != ROOT {
+            return Some(last);
+        }
+        let node = match self.below.get(&(from, back)) {
+            Some(&NOBODY) => return None,
+            Some(&node) => node,
+            None => self.new_caller(from, back)?,
+        };
+        self.nodes[from as usize].last = node;
+        Some(node)
+    }
+
+    /// A return address that was not reached on this way before.
+    #[cold]
+    fn new_caller(&mut self, from: u32, back: usize) -> Option<u32> {
+        let found = if self.depth > 0 || from != ROOT { rule::find(back) } else { None };
+        if found.is_none() && from != ROOT {
+            // No code of any file: neither function nor caller.
+            if self.below.len() < MOST {
+                self.below.insert((from, back), NOBODY);
+            }
+            return None;
+        }
+        let (module, rule) = found.unwrap_or((rule::Module::default(), Rule::End));
+        let interpreter = self.python.as_ref().is_some_and(|python| python.base() == module.base && from != ROOT);
+        let (rule, what) = if interpreter { (Rule::End, What::Interpreter) } else { (rule, What::Compiled) };
+        self.insert(Node { back, rule, above: from, last: ROOT, site: 0, what })
+    }
+
+    fn insert(&mut self, node: Node) -> Option<u32> {
+        if self.nodes.len() >= MOST {
+            return None;
+        }
+        let number = self.nodes.len() as u32;
+        self.below.insert((node.above, node.back), number);
+        self.nodes.push(node);
+        Some(number)
+    }
+
+    /// On through the functions of Python.
+    #[inline]
+    fn walk_python(&mut self, from: u32) -> u32 {
+        let Some(python) = self.python.take() else { return from };
+        let mut node = from;
+        let mut frame = python.innermost();
+        for _ in 0..self.depth.max(1) {
+            let Some(running) = frame else { break };
+            let key = running.key();
+            let last = self.nodes[node as usize].last;
+            node = if last != ROOT && self.nodes[last as usize].back == key {
+                last
+            } else {
+                let known = self.below.get(&(node, key)).copied();
+                let Some(next) = known.or_else(|| self.new_place(node, key, &running, &python)) else { break };
+                self.nodes[node as usize].last = next;
+                next
+            };
+            frame = python.caller(&running);
+        }
+        self.python = Some(python);
+        node
+    }
+
+    #[cold]
+    fn new_place(&mut self, above: u32, key: usize, frame: &python::Running, python: &Python) -> Option<u32> {
+        let place = python.place(frame)?;
+        let node = self.insert(Node { back: key, rule: Rule::End, above, last: ROOT, site: 0, what: What::Python })?;
+        self.places.insert(node, place);
+        Some(node)
+    }
+
+    /// A path that ends where none has ended before.
+    #[cold]
+    fn new_site<W: std::io::Write>(&mut self, node: u32, writer: Option<&mut Writer<W>>) -> u32 {
+        let mut callers = Vec::new();
+        let (mut at, mut address) = (node, 0);
+        while at != ROOT {
+            let Node { back, above, what, .. } = self.nodes[at as usize];
+            // Return address minus one: of the call instruction.
+            address = back.wrapping_sub(1) as u64;
+            match what {
+                What::Compiled => callers.push(Frame { address, name: String::new() }),
+                What::Python => callers.push(Frame { address: 0, name: self.places[&at].clone() }),
+                What::Interpreter => {}
+            }
+            at = above;
+        }
+        // The call itself is no caller.
+        callers.pop();
+        callers.reverse();
+        if let Some(writer) = writer {
+            writer.new_site(self.sites, &Site { address, name: String::new(), callers });
+        }
+        self.sites += 1;
+        self.nodes[node as usize].site = self.sites;
+        self.sites
+    }
+}

@@ -1,0 +1,199 @@
+//! The functions of a program in Python, where the interpreter is CPython: read out of its memory, never run.
+//!
+//! A library like mpi4py lets go of the interpreter's lock while MPI works, so none of its functions may be called that creates an
+//! object, counts a reference or waits for that lock. Two only are: `PyGILState_GetThisThreadState` reads the
+//! variable in which the thread keeps its state, `Py_IsInitialized` a flag. From there the frames, code objects and texts are
+//! plain memory, whose [`layout`] is that of the interpreter's version. They belong to this thread, which is in the
+//! midst of its call: nobody changes or frees them.
+//!
+//! Whether the layout is the right one is found out before anything is trusted: the first frames are read by calls of the system that
+//! fail where there is no memory ([`memory`]), and what a frame says is its code must say of itself that it is code. Until then, and
+//! if it is not so, there are no frames. From then on a frame that was seen before costs five words read.
+
+mod layout;
+mod lines;
+mod memory;
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use crate::mpi;
+use layout::Layout;
+
+/// Frames of the interpreter itself that may follow each other.
+const MOST_SHIMS: usize = 8;
+
+/// An interpreter of this process.
+#[derive(Debug)]
+pub struct Python {
+    layout: &'static Layout,
+    thread_state: unsafe extern "C" fn() -> *const c_void,
+    is_initialized: unsafe extern "C" fn() -> c_int,
+    /// The type of code objects.
+    code_type: usize,
+    base: usize,
+    /// Whether memory is as the layout has it.
+    checked: Cell<Checked>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Checked {
+    NotYet,
+    Right,
+    Wrong,
+}
+
+/// A function of Python that runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Running {
+    frame: usize,
+    code: usize,
+    instruction: usize,
+    /// The table of its lines, which tells it from code that was at the same address before.
+    table: usize,
+}
+
+impl Running {
+    /// What tells its instruction from others.
+    #[inline]
+    pub fn key(&self) -> usize {
+        (self.instruction ^ self.code.rotate_left(20) ^ self.table.rotate_left(40)) | 1 << 63
+    }
+}
+
+impl Python {
+    /// The interpreter of this process, if there is one; `Err` is its version, if that is not known here.
+    ///
+    /// # Errors
+    /// Its memory is not known: the version.
+    pub fn of_process() -> Result<Option<Self>, String> {
+        let names = ["Py_GetVersion", "PyGILState_GetThisThreadState", "Py_IsInitialized", "PyCode_Type"];
+        let symbols = names.map(mpi::symbol);
+        if symbols.iter().any(|symbol| symbol.is_null()) {
+            return Ok(None);
+        }
+        let [version, thread_state, is_initialized, code_type] = symbols;
+        // SAFETY: the functions of these names have these signatures in all versions; the first returns a text that stays.
+        let (version, thread_state, is_initialized) = unsafe {
+            let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const c_char>(version)();
+            (
+                CStr::from_ptr(version).to_string_lossy().into_owned(),
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const c_void>(thread_state),
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(is_initialized),
+            )
+        };
+        let Some(layout) = Layout::of(&version) else {
+            return Err(version.split(' ').next().unwrap_or_default().to_owned());
+        };
+        let base = super::rule::find(thread_state as usize + 1).map_or(0, |(module, _)| module.base);
+        let checked = Cell::new(Checked::NotYet);
+        Ok(Some(Self { layout, thread_state, is_initialized, code_type: code_type as usize, base, checked }))
+    }
+
+    /// What the addresses of the interpreter's own functions are counted from.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
+    /// The function that this thread is in.
+    #[inline]
+    pub fn innermost(&self) -> Option<Running> {
+        // SAFETY: both read a variable, and may be called at any time and by any thread.
+        let state = unsafe {
+            if (self.is_initialized)() == 0 {
+                return None;
+            }
+            (self.thread_state)() as usize
+        };
+        if state == 0 {
+            return None;
+        }
+        match self.checked.get() {
+            Checked::Right => self.running(self.first(state, memory::trusted)?, memory::trusted),
+            Checked::Wrong => None,
+            Checked::NotYet => self.check(state),
+        }
+    }
+
+    /// Who called it.
+    #[inline]
+    pub fn caller(&self, of: &Running) -> Option<Running> {
+        self.running(memory::trusted(of.frame + self.layout.frame.previous)?, memory::trusted)
+    }
+
+    /// The frame that a thread's state leads to.
+    #[inline]
+    fn first(&self, state: usize, read: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+        let at = read(state + self.layout.thread_state)?;
+        match self.layout.control {
+            Some(offset) => read(at + offset),
+            None => Some(at),
+        }
+    }
+
+    /// The function of a frame; of one that belongs to the interpreter, that of its caller.
+    #[inline]
+    fn running(&self, mut frame: usize, read: impl Fn(usize) -> Option<usize>) -> Option<Running> {
+        let of = &self.layout.frame;
+        for _ in 0..MOST_SHIMS {
+            if frame == 0 {
+                return None;
+            }
+            if !of.is_shim(frame, &read)? {
+                let code = read(frame + of.code)?;
+                let instruction = of.instruction(frame, &read)?;
+                return Some(Running { frame, code, instruction, table: read(code + self.layout.code.table)? });
+            }
+            frame = read(frame + of.previous)?;
+        }
+        None
+    }
+
+    /// Reads the frames for the first time, whether there is memory or not.
+    #[cold]
+    fn check(&self, state: usize) -> Option<Running> {
+        let running = || {
+            let innermost = self.running(self.first(state, memory::word)?, memory::word)?;
+            let mut next = Some(innermost);
+            for _ in 0..super::DEEPEST {
+                let Some(running) = next else { break };
+                self.place(&running)?;
+                let above = memory::word(running.frame + self.layout.frame.previous)?;
+                next = if above == 0 { None } else { self.running(above, memory::word) };
+            }
+            Some(innermost)
+        };
+        let running = running();
+        self.checked.set(if running.is_some() { Checked::Right } else { Checked::Wrong });
+        running
+    }
+
+    /// `file:line (function)`.
+    #[cold]
+    pub fn place(&self, running: &Running) -> Option<String> {
+        let of = &self.layout.code;
+        let word = |offset: usize| memory::word(running.code + offset);
+        if word(layout::TYPE)? != self.code_type {
+            return None;
+        }
+        let file = self.layout.text.read(word(of.file)?)?;
+        let name = self.layout.text.read(word(of.name)?)?;
+        let first = memory::bytes(running.code + of.first_line, 4)?;
+        let first = i32::from_ne_bytes(first.try_into().ok()?);
+        let table = memory::bytes(running.table + layout::BYTES, memory::word(running.table + layout::SIZE)?)?;
+        Some(match of.lines.find(&table, first, of.offset(running)) {
+            Some(line) => format!("{file}:{line} ({name})"),
+            None => format!("{file} ({name})"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_python_has_no_interpreter() {
+        assert!(matches!(Python::of_process(), Ok(None)));
+    }
+}

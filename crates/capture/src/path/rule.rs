@@ -1,0 +1,313 @@
+//! How one gets from a function that runs to the one that called it: a rule for each return address.
+//!
+//! Of the registers that unwind tables know only two matter: what compilers write for x86_64 and aarch64 says where the caller's
+//! frame begins by the stack pointer or by the frame pointer, in one known form by a word that the frame pointer leads to (a
+//! stack that was aligned anew), and where the caller's frame pointer and the return address were saved by their distance from there.
+//!
+//! Source: DWARF 5, section 6.4 (call frame information); System V ABI for x86_64, section 4.2.4 (`.eh_frame`); what
+//! is left out: Linux Standard Base 5.0, section 10.6.
+
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, Operation, Pointer, RegisterRule,
+    UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow,
+};
+
+use super::stack::InUse;
+
+/// From a function to its caller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// There is no caller, or it cannot be found.
+    End,
+    /// The frame of the caller begins here, and these words were saved in between.
+    Frame {
+        /// Where it begins.
+        begin: Begin,
+        /// Where the return address is, from where the caller's frame begins \[B\].
+        back: i32,
+        /// Where the caller's frame pointer is.
+        frame: Saved,
+    },
+}
+
+/// Where the caller's frame begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begin {
+    /// So far from the stack pointer.
+    Stack(i32),
+    /// So far from the frame pointer.
+    Frame(i32),
+    /// At the address that lies so far from the frame pointer.
+    At(i32),
+}
+
+/// Where the caller's frame pointer is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Saved {
+    /// Still in its register.
+    Register,
+    /// So far from where the caller's frame begins.
+    FromBegin(i32),
+    /// So far from the frame pointer.
+    FromFrame(i32),
+    /// Nowhere.
+    Lost,
+}
+
+/// The registers of a function, as far as they matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Registers {
+    /// The stack pointer.
+    pub stack: usize,
+    /// The frame pointer, or whatever that register holds.
+    pub frame: usize,
+}
+
+impl Rule {
+    /// What holds where there are no tables: each function keeps a frame pointer, which leads to that of its caller and to the return
+    /// address behind it.
+    pub const FRAME_POINTER: Self = Self::Frame { begin: Begin::Frame(16), back: -8, frame: Saved::FromBegin(-16) };
+
+    /// The return address into the caller, and the registers there.
+    #[inline]
+    pub fn step(self, Registers { stack, frame }: Registers, memory: InUse) -> Option<(usize, Registers)> {
+        let Self::Frame { begin, back, frame: saved } = self else { return None };
+        let from = |base: usize, distance: i32| base.wrapping_add_signed(distance as isize);
+        let begin = match begin {
+            Begin::Stack(distance) => from(stack, distance),
+            Begin::Frame(distance) => from(frame, distance),
+            Begin::At(distance) => memory.word(from(frame, distance))?,
+        };
+        // The callers' frames lie above: there is no way back, hence none without end.
+        if begin < stack || (cfg!(target_arch = "x86_64") && begin == stack) {
+            return None;
+        }
+        let back = memory.word(from(begin, back))?;
+        let frame = match saved {
+            Saved::Register => frame,
+            Saved::FromBegin(distance) => memory.word(from(begin, distance))?,
+            Saved::FromFrame(distance) => memory.word(from(frame, distance))?,
+            Saved::Lost => 0,
+        };
+        Some((plain(back), Registers { stack: begin, frame }))
+    }
+}
+
+/// A return address without the signature that some processors keep in its upper bits.
+#[inline]
+fn plain(back: usize) -> usize {
+    if cfg!(target_arch = "aarch64") { back & ((1 << 48) - 1) } else { back }
+}
+
+/// A file in memory: where its code lies, and its tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Module {
+    /// What its addresses are counted from.
+    pub base: usize,
+    /// The index of the tables, and its end.
+    index: (usize, usize),
+    /// The piece of memory with the tables, and its end.
+    tables: (usize, usize),
+}
+
+/// The rule for a return address, and the module it lies in; `None` where no code is.
+#[cold]
+pub fn find(back: usize) -> Option<(Module, Rule)> {
+    struct Search {
+        address: usize,
+        found: Option<(Module, Rule)>,
+    }
+    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: libc::size_t, data: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: `dl_iterate_phdr` gives a description that is valid during the call, and our own pointer.
+        unsafe {
+            let (info, search) = (&*info, &mut *data.cast::<Search>());
+            let Some(module) = module(info, search.address) else { return 0 };
+            // The module stays where it is as long as this function runs.
+            search.found = Some((module, module.rule(search.address).unwrap_or(Rule::FRAME_POINTER)));
+        }
+        1
+    }
+    // The instruction of the call: behind one that does not return, another function may begin.
+    let mut search = Search { address: back.wrapping_sub(1), found: None };
+    // SAFETY: the function takes what it is given.
+    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut search).cast()) };
+    search.found
+}
+
+/// The module, if the address lies in its code.
+///
+/// # Safety
+/// The description is one of the loader's.
+unsafe fn module(info: &libc::dl_phdr_info, address: usize) -> Option<Module> {
+    let base = info.dlpi_addr as usize;
+    // SAFETY: promised by the caller.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let range = |header: &libc::Elf64_Phdr| {
+        let start = base.wrapping_add(header.p_vaddr as usize);
+        (start, start.wrapping_add(header.p_memsz as usize))
+    };
+    let holds = |(start, end): (usize, usize), address: usize| start <= address && address < end;
+    let loaded = |address: usize, flags: u32| {
+        let pieces = headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & flags == flags);
+        pieces.map(range).find(|&piece| holds(piece, address))
+    };
+    loaded(address, libc::PF_X)?;
+    let index = headers.iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME).map(range);
+    // Within what is loaded, and so can be read.
+    let index = index.filter(|&(start, end)| loaded(start, libc::PF_R).is_some_and(|piece| end <= piece.1));
+    let tables = index.and_then(|(start, _)| loaded(start, libc::PF_R));
+    Some(Module { base, index: index.unwrap_or_default(), tables: tables.unwrap_or_default() })
+}
+
+type Bytes = EndianSlice<'static, LittleEndian>;
+
+/// Room for what the tables say, of a fixed size.
+struct Room;
+
+impl UnwindContextStorage<usize> for Room {
+    type Rules = [(gimli::Register, RegisterRule<usize>); 96];
+    type Stack = [UnwindTableRow<usize, Self>; 4];
+}
+
+#[cfg(target_arch = "x86_64")]
+mod registers {
+    pub(super) const FRAME: gimli::Register = gimli::X86_64::RBP;
+    pub(super) const STACK: gimli::Register = gimli::X86_64::RSP;
+    pub(super) const BACK: gimli::Register = gimli::X86_64::RA;
+}
+
+#[cfg(target_arch = "aarch64")]
+mod registers {
+    pub(super) const FRAME: gimli::Register = gimli::AArch64::X29;
+    pub(super) const STACK: gimli::Register = gimli::AArch64::SP;
+    pub(super) const BACK: gimli::Register = gimli::AArch64::X30;
+}
+
+impl Module {
+    /// What its tables say of an address; `None`: they do not know it.
+    ///
+    /// # Safety
+    /// The module is in memory, and stays there meanwhile.
+    unsafe fn rule(&self, address: usize) -> Option<Rule> {
+        let bytes = |start: usize, end: usize| {
+            // SAFETY: the caller promises that the module stays, and the range lies in one loaded piece of it.
+            let bytes = unsafe { std::slice::from_raw_parts(start as *const u8, end - start) };
+            EndianSlice::new(bytes, LittleEndian)
+        };
+        let (start, end) = self.index;
+        if start == 0 {
+            return None;
+        }
+        let mut bases = BaseAddresses::default().set_eh_frame_hdr(start as u64);
+        let index = EhFrameHdr::from(bytes(start, end)).parse(&bases, 8).ok()?;
+        let Pointer::Direct(frames) = index.eh_frame_ptr() else { return None };
+        let frames = frames as usize;
+        if frames < self.tables.0 || frames >= self.tables.1 {
+            return None;
+        }
+        bases = bases.set_eh_frame(frames as u64);
+        let section = EhFrame::from(bytes(frames, self.tables.1));
+        let Pointer::Direct(entry) = index.table()?.lookup(address as u64, &bases).ok()? else { return None };
+        let offset = (entry as usize).checked_sub(frames)?;
+        let entry = section.fde_from_offset(&bases, offset.into(), EhFrame::cie_from_offset).ok()?;
+        if !entry.contains(address as u64) {
+            return None;
+        }
+        let mut room = UnwindContext::<usize, Room>::new_in();
+        let row = entry.unwind_info_for_address(&section, &bases, &mut room, address as u64).ok()?;
+        Some(rule(row, &section))
+    }
+}
+
+/// A row of the tables as a rule.
+fn rule(row: &UnwindTableRow<usize, Room>, section: &EhFrame<Bytes>) -> Rule {
+    let small = |value: i64| i32::try_from(value).ok();
+    // `FRAME + distance`, and whether the word there is meant.
+    let from_frame = |expression: &UnwindExpression<usize>| -> Option<(i32, bool)> {
+        let mut operations = expression.get(section).ok()?.operations(gimli::Encoding {
+            address_size: 8,
+            format: gimli::Format::Dwarf32,
+            version: 4,
+        });
+        let Operation::RegisterOffset { register: registers::FRAME, offset, .. } = operations.next().ok()?? else {
+            return None;
+        };
+        match (operations.next().ok()?, operations.next().ok()?) {
+            (None, _) => Some((small(offset)?, false)),
+            (Some(Operation::Deref { .. }), None) => Some((small(offset)?, true)),
+            _ => None,
+        }
+    };
+    let begin = match row.cfa() {
+        CfaRule::RegisterAndOffset { register: registers::STACK, offset } => small(*offset).map(Begin::Stack),
+        CfaRule::RegisterAndOffset { register: registers::FRAME, offset } => small(*offset).map(Begin::Frame),
+        CfaRule::Expression(expression) => {
+            from_frame(expression).map(|(at, word)| if word { Begin::At(at) } else { Begin::Frame(at) })
+        }
+        CfaRule::RegisterAndOffset { .. } => None,
+    };
+    let back = match row.register(registers::BACK) {
+        Some(RegisterRule::Offset(distance)) => small(distance),
+        // The outermost function has none.
+        _ => None,
+    };
+    let frame = match row.register(registers::FRAME) {
+        None | Some(RegisterRule::SameValue) => Saved::Register,
+        Some(RegisterRule::Offset(distance)) => small(distance).map_or(Saved::Lost, Saved::FromBegin),
+        Some(RegisterRule::Expression(expression)) => match from_frame(&expression) {
+            Some((at, false)) => Saved::FromFrame(at),
+            _ => Saved::Lost,
+        },
+        Some(_) => Saved::Lost,
+    };
+    match (begin, back) {
+        (Some(begin), Some(back)) => Rule::Frame { begin, back, frame },
+        _ => Rule::End,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Stack;
+    use super::*;
+
+    #[test]
+    fn rules_are_found_for_code_alone() {
+        // The return address of a call in the midst of a function.
+        let here = rules_are_found_for_code_alone as fn() as usize + 8;
+        let (module, rule) = find(here).unwrap();
+        assert!(matches!(rule, Rule::Frame { .. }) && module.base <= here);
+        let heap = Box::new([0_u8; 64]);
+        for nowhere in [0, 1, heap.as_ptr() as usize, &raw const heap as usize, usize::MAX] {
+            assert_eq!(find(nowhere), None, "{nowhere:#x}");
+        }
+    }
+
+    #[test]
+    fn a_step_leads_upwards_and_reads_the_stack_alone() {
+        // Two frames, as frame pointers chain them.
+        let mut words = [0_usize; 8];
+        let at = words.as_ptr() as usize;
+        words[2..4].copy_from_slice(&[at + 48, 0x1234]);
+        let words = std::hint::black_box(words);
+        let moved = words.as_ptr() as usize;
+        let memory = Stack::of_this_thread().above(moved);
+        let registers = Registers { stack: moved, frame: moved + 16 };
+        let above = Registers { stack: moved + 32, frame: at + 48 };
+        assert_eq!(Rule::FRAME_POINTER.step(registers, memory), Some((0x1234, above)));
+        let all = [0, 8, moved - 64, moved, moved + 1, moved + 16, usize::MAX - 8, 1 << 47];
+        for (stack, frame) in all.iter().flat_map(|stack| all.map(|frame| (*stack, frame))) {
+            for distance in [i32::MIN, -64, -8, 0, 8, 16, i32::MAX] {
+                for begin in [Begin::Stack(distance), Begin::Frame(distance), Begin::At(distance)] {
+                    for saved in [Saved::FromBegin(distance), Saved::FromFrame(distance), Saved::Lost, Saved::Register]
+                    {
+                        let rule = Rule::Frame { begin, back: -8, frame: saved };
+                        let step = rule.step(Registers { stack, frame }, memory);
+                        assert!(step.is_none_or(|(_, above)| above.stack > stack), "no way back");
+                    }
+                }
+            }
+        }
+        assert_eq!(Rule::End.step(registers, memory), None);
+    }
+}

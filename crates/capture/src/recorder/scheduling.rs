@@ -1,0 +1,132 @@
+//! How long this rank was ready to run and had no core: noted at the start, at the end, and wherever else it is asked for.
+//!
+//! The system counts it for each thread: the second number of `/proc/thread-self/schedstat` is the time that it was runnable and did
+//! not run \[ns\]. A rank that sleeps (for the token, or in an MPI that does) is not runnable, so what is counted is that there were
+//! more who wanted to run than cores. Where the system does not count (no `CONFIG_SCHED_INFO`), nothing is noted.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+use super::Recorder;
+use crate::clock;
+
+/// Most moments that are kept beside start and end: regions may be entered millions of times.
+const MOST: usize = 4096;
+
+/// What was counted so far.
+#[derive(Debug, Default)]
+pub(super) struct Scheduling {
+    /// Where the system counts for the thread that began.
+    counter: Option<File>,
+    /// Which thread that is.
+    thread: usize,
+    /// The note: a line a moment.
+    text: String,
+    lines: usize,
+}
+
+/// How a thread was scheduled up to some moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Counts {
+    /// Runnable, and not running \[ns\].
+    waited: u64,
+    /// How often its core was taken away.
+    involuntary: u64,
+}
+
+impl Scheduling {
+    /// Counts from here on, for this thread.
+    pub(super) fn begin(&mut self, thread: usize) {
+        self.counter = File::open("/proc/thread-self/schedstat").ok();
+        self.thread = thread;
+    }
+
+    /// The note for the stream; empty where nothing was counted.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn counts(&self) -> Option<Counts> {
+        let file = self.counter.as_ref()?;
+        let mut text = [0_u8; 96];
+        // SAFETY: the room is as large as is said.
+        let got = unsafe { libc::pread(file.as_raw_fd(), text.as_mut_ptr().cast(), text.len(), 0) };
+        let waited = waited(text.get(..usize::try_from(got).ok()?)?)?;
+        // SAFETY: zeros are a valid structure, which the call fills in.
+        let involuntary = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+            usage.ru_nivcsw as u64
+        };
+        Some(Counts { waited, involuntary })
+    }
+}
+
+/// The second of the three numbers of `schedstat`: time run, time waited, turns. A thread that asks has had a turn, unless
+/// nobody counts.
+fn waited(text: &[u8]) -> Option<u64> {
+    let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse::<u64>);
+    let (_, waited, turns) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
+    (turns > 0).then_some(waited)
+}
+
+impl Recorder {
+    /// Notes how long this rank has lacked a core up to here, and where that is: `start`, `end`, or what a border is called.
+    ///
+    /// Some 2 us. A moment in another thread than that which began says nothing and is left out.
+    pub(crate) fn note_scheduling(&mut self, place: &str) {
+        let number = self.number();
+        let scheduling = &mut self.scheduling;
+        let thread = super::PLACE.with(|place| std::ptr::from_ref(place) as usize);
+        let border = !matches!(place, "start" | "end");
+        if thread != scheduling.thread || (border && scheduling.lines >= MOST) {
+            return;
+        }
+        let Some(Counts { waited, involuntary }) = scheduling.counts() else { return };
+        let wall = clock::monotonic().saturating_sub(self.start);
+        let cpu = clock::thread();
+        scheduling.lines += 1;
+        let place: String = place.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        // Writing to a string does not fail.
+        let _ = writeln!(scheduling.text, "{wall} {cpu} {waited} {involuntary} {number} {place}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_counts_is_read_and_nothing_is_made_of_what_it_does_not() {
+        assert_eq!(waited(b"123456 789 12\n"), Some(789));
+        assert_eq!(waited(b"0 5 1\n"), Some(5), "the first turn is not over");
+        assert_eq!(waited(b"0 0 0\n"), None, "nobody counts");
+        assert_eq!(waited(b""), None);
+        assert_eq!(waited(b"7 8\n"), None);
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_core_is_seen_to() {
+        let mut scheduling = Scheduling::default();
+        scheduling.begin(0);
+        let Some(before) = scheduling.counts() else {
+            eprintln!("skipped: this system does not count");
+            return;
+        };
+        // Eight threads on each core: each waits for most of the time.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let waited = std::thread::scope(|scope| {
+            for _ in 0..8 * cores {
+                scope.spawn(|| while !stop.load(std::sync::atomic::Ordering::Relaxed) {});
+            }
+            let begin = clock::monotonic();
+            while clock::monotonic() - begin < 300_000_000 {}
+            let after = scheduling.counts().unwrap();
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            after.waited - before.waited
+        });
+        assert!(waited > 100_000_000, "{waited} ns of 300 ms");
+    }
+}

@@ -1,0 +1,300 @@
+//! Functions, imports and constant data of a part of the process.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_int, c_void};
+
+use libc::{PF_W, PF_X, PT_GNU_EH_FRAME, PT_GNU_RELRO, PT_LOAD, dl_iterate_phdr, dl_phdr_info};
+
+use super::decode::{Flow, Instruction, RIP, decode};
+
+/// A function or variable of another part, and where its address is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Import {
+    /// The entry of the table of addresses.
+    pub(crate) slot: usize,
+    /// Its name; it is never freed.
+    pub(crate) name: *mut libc::c_char,
+    /// The same.
+    pub(crate) text: &'static str,
+    /// Whether it may be data.
+    pub(crate) is_data: bool,
+    /// Whether the part has it itself.
+    pub(crate) is_own: bool,
+}
+
+/// An entry of a dynamic section.
+#[repr(C)]
+struct Entry {
+    tag: i64,
+    value: usize,
+}
+
+mod tag {
+    pub(super) const NULL: i64 = 0;
+    pub(super) const PLT_RELOCATIONS_SIZE: i64 = 2;
+    pub(super) const STRINGS: i64 = 5;
+    pub(super) const SYMBOLS: i64 = 6;
+    pub(super) const RELOCATIONS: i64 = 7;
+    pub(super) const RELOCATIONS_SIZE: i64 = 8;
+    pub(super) const PLT_RELOCATIONS: i64 = 23;
+}
+
+/// A relocation with an addend.
+#[repr(C)]
+struct Relocation {
+    offset: usize,
+    info: u64,
+    addend: i64,
+}
+
+/// What a part of the process imports.
+///
+/// # Safety
+/// `dynamic` is the dynamic section of a part that is loaded at `base` and stays.
+pub(crate) unsafe fn imports(base: usize, dynamic: usize) -> Vec<Import> {
+    let mut all = Vec::new();
+    let (mut strings, mut symbols) = (0, 0);
+    let (mut plt, mut plt_size, mut rela, mut rela_size) = (0, 0, 0, 0);
+    let mut entry = dynamic as *const Entry;
+    // SAFETY: the section ends with an entry whose tag is 0.
+    unsafe {
+        while (*entry).tag != tag::NULL {
+            let value = (*entry).value;
+            match (*entry).tag {
+                tag::STRINGS => strings = value,
+                tag::SYMBOLS => symbols = value,
+                tag::PLT_RELOCATIONS => plt = value,
+                tag::PLT_RELOCATIONS_SIZE => plt_size = value,
+                tag::RELOCATIONS => rela = value,
+                tag::RELOCATIONS_SIZE => rela_size = value,
+                _ => {}
+            }
+            entry = entry.add(1);
+        }
+    }
+    if strings == 0 || symbols == 0 {
+        return all;
+    }
+    for (table, size) in [(plt, plt_size), (rela, rela_size)] {
+        if table == 0 {
+            continue;
+        }
+        let count = size / size_of::<Relocation>();
+        // SAFETY: the section says that the table is there and how long it is; the C library has made its address absolute.
+        let relocations = unsafe { std::slice::from_raw_parts(table as *const Relocation, count) };
+        for relocation in relocations {
+            // R_X86_64_JUMP_SLOT, and R_X86_64_GLOB_DAT for programs that call without a linkage table.
+            if !matches!(relocation.info as u32, 6 | 7) {
+                continue;
+            }
+            let symbol = symbols + (relocation.info >> 32) as usize * 24;
+            // SAFETY: a symbol is 24 bytes: its name, an offset in the table of strings, and its kind and its section come first.
+            let (name, kind, section) = unsafe {
+                let name = strings + (symbol as *const u32).read_unaligned() as usize;
+                (name as *mut libc::c_char, *((symbol + 4) as *const u8) & 15, *((symbol + 6) as *const u16))
+            };
+            // SAFETY: names end with a zero, and stay as long as the part does.
+            let Ok(text) = unsafe { CStr::from_ptr(name) }.to_str() else { continue };
+            // Functions of other parts are STT_FUNC, or STT_NOTYPE where the linker did not know.
+            let is_data = relocation.info as u32 == 6 && kind != 2;
+            all.push(Import { slot: base + relocation.offset, name, text, is_data, is_own: section != 0 });
+        }
+    }
+    all
+}
+
+/// What a call goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Callee {
+    /// The hook at the entry of functions that gcc instruments.
+    GnuEntry,
+    /// That of clang's.
+    ClangEntry,
+    /// That at the exit.
+    Exit,
+    /// Tells of an access: bytes read, bytes written.
+    Access(u32, u32),
+    /// Another function of the instrumentation.
+    Hook,
+    /// A function of another part whose accesses are none of the program's, or recorded.
+    Harmless,
+    /// Any other function.
+    Function,
+}
+
+fn callee_of(name: &str) -> Callee {
+    let size = |rest: &str| match rest {
+        "_range" => Some(u32::MAX / 2),
+        _ => rest.parse().ok(),
+    };
+    let Some(rest) = name.strip_prefix("__tsan_") else {
+        return match name {
+            "__cyg_profile_func_enter" => Callee::ClangEntry,
+            "__cyg_profile_func_exit" => Callee::Exit,
+            _ if crate::opaque::is_harmless(name) => Callee::Harmless,
+            _ => Callee::Function,
+        };
+    };
+    match rest {
+        "func_entry" => return Callee::GnuEntry,
+        "func_exit" => return Callee::Exit,
+        "vptr_read" => return Callee::Access(8, 0),
+        "vptr_update" => return Callee::Access(0, 8),
+        _ => {}
+    }
+    let rest = rest.strip_prefix("unaligned_").unwrap_or(rest);
+    let rest = rest.strip_prefix("volatile_").unwrap_or(rest);
+    if let Some(size) = rest.strip_prefix("read").and_then(size) {
+        return Callee::Access(size, 0);
+    }
+    rest.strip_prefix("write").and_then(size).map_or(Callee::Hook, |size| Callee::Access(0, size))
+}
+
+/// A function: its first byte, and one past its last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Function {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// A part of the process.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    base: usize,
+    /// Code, and data that is not written: first byte, one past the last.
+    code: Vec<(usize, usize)>,
+    constant: Vec<(usize, usize)>,
+    /// The table of tables of unwinding.
+    unwinding: (usize, usize),
+    /// By entry of the table of addresses.
+    slots: BTreeMap<usize, Callee>,
+}
+
+impl Part {
+    /// The part that is loaded at `base`; `None`: its functions are not known.
+    pub(super) fn new(base: usize, imports: &[Import]) -> Option<Self> {
+        let mut part = Self { base, ..Self::default() };
+        // SAFETY: `visit` reads what the C library gives it, and `part` outlives the call.
+        unsafe { dl_iterate_phdr(Some(visit), (&raw mut part).cast()) };
+        part.slots = imports.iter().map(|import| (import.slot, callee_of(import.text))).collect();
+        (part.unwinding.0 != 0 && !part.code.is_empty()).then_some(part)
+    }
+
+    fn bytes(&self, start: usize, end: usize) -> Option<&[u8]> {
+        let inside = self.code.iter().any(|&(low, high)| low <= start && start <= end && end <= high);
+        // SAFETY: of a segment of code, which is readable and stays; what is changed there is changed behind every reading.
+        inside.then(|| unsafe { std::slice::from_raw_parts(start as *const u8, end - start) })
+    }
+
+    /// Whether what is at an address is never written.
+    pub(super) fn is_constant(&self, address: usize) -> bool {
+        self.constant.iter().any(|&(low, high)| (low..high).contains(&address)) || self.slots.contains_key(&address)
+    }
+
+    /// All functions that the tables of unwinding have.
+    pub(super) fn functions(&self) -> Vec<Function> {
+        let (header, size) = self.unwinding;
+        // SAFETY: a segment that is readable and stays.
+        let table = unsafe { std::slice::from_raw_parts(header as *const u8, size) };
+        let number = |at: usize| -> Option<i32> { Some(i32::from_le_bytes(table.get(at..at + 4)?.try_into().ok()?)) };
+        // Version 1, count as a number of four bytes, entries as two numbers of four bytes from the header on.
+        if table.len() < 12 || table[0] != 1 || table[2] & 15 != 3 || table[3] != 0x3b {
+            return Vec::new();
+        }
+        let entries =
+            (0..number(8).unwrap_or(0).max(0) as usize).map_while(|i| Some((number(12 + 8 * i)?, number(16 + 8 * i)?)));
+        let mut functions: Vec<Function> = entries
+            .filter_map(|(start, description)| {
+                let start = header.wrapping_add_signed(start as isize);
+                let description = header.wrapping_add_signed(description as isize);
+                // SAFETY: the description of a function begins with its length and its kind, four bytes each; where it starts and how long
+                // it is come next, four bytes each in all code that compilers write for this processor.
+                let length = unsafe { *((description + 12) as *const u32) } as usize;
+                self.bytes(start, start.checked_add(length)?)?;
+                Some(Function { start, end: start + length })
+            })
+            .collect();
+        functions.sort_by_key(|function| function.start);
+        functions
+    }
+
+    /// The instructions of a function, with their addresses, as far as they are known.
+    pub(super) fn instructions(&self, function: &Function) -> impl Iterator<Item = (usize, Instruction)> + '_ {
+        let (start, end) = (function.start, function.end);
+        let bytes = self.bytes(start, end).unwrap_or_default();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let instruction = decode(bytes.get(at..)?)?;
+            let address = start + at;
+            at += instruction.length;
+            (at <= bytes.len()).then_some((address, instruction))
+        })
+    }
+
+    /// Where an instruction goes.
+    pub(super) fn target(&self, address: usize, instruction: &Instruction, way: i32) -> usize {
+        (address + instruction.length).wrapping_add_signed(way as isize)
+    }
+
+    /// What a call to this address goes to.
+    pub(super) fn callee(&self, target: usize) -> Callee {
+        // An entry of the linkage table: perhaps a landing pad, then a jump to what the table of addresses says.
+        let Some(bytes) = self.bytes(target, target.saturating_add(16)) else { return Callee::Function };
+        let pad = if bytes.starts_with(&[0xf3, 0x0f, 0x1e, 0xfa]) { 4 } else { 0 };
+        match decode(&bytes[pad..]) {
+            Some(jump) if jump.flow == Flow::JumpThere => self.through(target + pad, &jump),
+            _ => Callee::Function,
+        }
+    }
+
+    /// What a call or jump through memory goes to.
+    pub(super) fn through(&self, address: usize, instruction: &Instruction) -> Callee {
+        let slot = instruction
+            .operand
+            .filter(|operand| operand.base == Some(RIP))
+            .map(|operand| self.target(address, instruction, operand.displacement));
+        slot.and_then(|slot| self.slots.get(&slot)).copied().unwrap_or(Callee::Function)
+    }
+
+    /// What an instruction calls; `None`: it calls nothing.
+    pub(super) fn called(&self, address: usize, instruction: &Instruction) -> Option<Callee> {
+        match instruction.flow {
+            Flow::Call(way) => Some(self.callee(self.target(address, instruction, way))),
+            Flow::CallThere => Some(self.through(address, instruction)),
+            _ => None,
+        }
+    }
+
+    /// Whether a function calls the hook at its entry.
+    pub(super) fn calls_hook(&self, function: &Function) -> bool {
+        self.instructions(function).any(|(address, instruction)| {
+            matches!(self.called(address, &instruction), Some(Callee::GnuEntry | Callee::ClangEntry))
+        })
+    }
+}
+
+/// Notes the segments of the part that `data` points to.
+unsafe extern "C" fn visit(info: *mut dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
+    // SAFETY: the C library passes a valid description, and `new` a part.
+    let (info, part) = unsafe { (&*info, &mut *data.cast::<Part>()) };
+    if info.dlpi_addr as usize != part.base || info.dlpi_phdr.is_null() {
+        return 0;
+    }
+    // SAFETY: the description has so many program headers.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    for header in headers {
+        let start = part.base.wrapping_add(header.p_vaddr as usize);
+        let range = (start, start.wrapping_add(header.p_memsz as usize));
+        match header.p_type {
+            PT_LOAD if header.p_flags & PF_X != 0 => {
+                part.code.push(range);
+                part.constant.push(range);
+            }
+            PT_LOAD if header.p_flags & PF_W == 0 => part.constant.push(range),
+            PT_GNU_RELRO => part.constant.push(range),
+            PT_GNU_EH_FRAME => part.unwinding = (start, header.p_memsz as usize),
+            _ => {}
+        }
+    }
+    1
+}

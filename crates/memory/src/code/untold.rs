@@ -1,0 +1,197 @@
+//! Accesses without a call before them that tells of them.
+//!
+//! Between two calls there is straight code, nearly. gcc puts the call that tells of an access right before the statement that makes it; so
+//! what is accessed between two calls was told by those right before, or was not told. Variables that do not leave their
+//! function need not be told, nor data that is never written: whose address comes from the stack pointer, the frame pointer or an address of
+//! such data, within the statement.
+//!
+//! An access that is not told is no proof of anything, only the end of what is known: the next call is marked.
+
+use super::Mark;
+use super::decode::{Flow, Instruction, Operand, RBP, RIP, RSP, Register};
+use super::part::{Callee, Function, Part};
+
+/// Registers that a function may change.
+const OF_CALLER: [u8; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+const RSI: usize = 6;
+const RDI: usize = 7;
+
+/// What is known of the registers: whether they hold addresses of the function's own variables, or of constant data.
+#[derive(Clone, Copy, Default)]
+struct Registers([bool; 16]);
+
+impl Registers {
+    /// Whether an operand is a variable of the function, or constant.
+    fn own(&self, part: &Part, next: usize, operand: &Operand) -> bool {
+        let Operand { base, index, displacement, of_thread } = *operand;
+        if of_thread {
+            return true;
+        }
+        match base {
+            Some(RIP) => part.is_constant(next.wrapping_add_signed(displacement as isize)),
+            Some(RSP | RBP) => true,
+            Some(base) => {
+                self.0[usize::from(base & 15)]
+                    || index.is_some_and(|(index, scale)| scale == 1 && self.0[usize::from(index & 15)])
+            }
+            None => part.is_constant(displacement as u32 as usize),
+        }
+    }
+
+    fn follow(&mut self, part: &Part, next: usize, instruction: &Instruction) {
+        let known =
+            |registers: &Self, register: u8| matches!(register, RSP | RBP) || registers.0[usize::from(register & 15)];
+        match (instruction.register, &instruction.operand) {
+            (Register::Address(to), Some(operand)) => {
+                self.0[usize::from(to & 15)] = self.own(part, next, operand);
+            }
+            (Register::Copied(to, from), _) => self.0[usize::from(to & 15)] = known(self, from),
+            (Register::Added(to, other), _) => {
+                self.0[usize::from(to & 15)] = known(self, to) || known(self, other);
+            }
+            (Register::Set(to), _) => self.0[usize::from(to & 15)] = false,
+            _ => {}
+        }
+    }
+
+    fn called(&mut self) {
+        for register in OF_CALLER {
+            self.0[usize::from(register)] = false;
+        }
+    }
+}
+
+/// Between two calls.
+#[derive(Default)]
+struct Window {
+    /// Bytes that were told and not accessed yet: read, written.
+    told: (u32, u32),
+    /// Operands that were accessed as told, and those that were read without.
+    seen: Vec<Operand>,
+    unsure: Vec<Operand>,
+    untold: bool,
+}
+
+impl Window {
+    fn access(&mut self, instruction: &Instruction) {
+        let Some(operand) = instruction.operand else { return };
+        if self.seen.contains(&operand) {
+            return;
+        }
+        let Instruction { read, written, .. } = *instruction;
+        if written > 0 {
+            match self.told.1.checked_sub(written) {
+                Some(rest) => {
+                    self.told.1 = rest;
+                    // A part of what is written, as of a field of bits, is read before.
+                    self.unsure.retain(|other| *other != operand);
+                    self.seen.push(operand);
+                }
+                None => self.untold = true,
+            }
+        } else if read > 0 {
+            match self.told.0.checked_sub(read) {
+                Some(rest) => {
+                    self.told.0 = rest;
+                    self.seen.push(operand);
+                }
+                None => self.unsure.push(operand),
+            }
+        }
+    }
+
+    fn end(&mut self) -> bool {
+        let untold = self.untold || !self.unsure.is_empty();
+        (self.untold, self.unsure) = (false, Vec::new());
+        self.seen.clear();
+        untold
+    }
+}
+
+/// Adds the calls behind accesses that nobody is told of. Of functions that clang instruments all are told.
+pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
+    let mut registers = Registers::default();
+    let mut window = Window::default();
+    let mut entered = false;
+    // The last call that can be changed.
+    let mut last: Option<(usize, usize)> = None;
+    for (address, instruction) in part.instructions(function) {
+        let next = address + instruction.length;
+        let callee = part.called(address, &instruction);
+        if callee == Some(Callee::ClangEntry) {
+            return;
+        }
+        if callee.is_none() && entered {
+            match instruction.operand {
+                Some(operand) if !registers.own(part, next, &operand) => window.access(&instruction),
+                _ => {}
+            }
+            let (reads, writes) = instruction.text;
+            if writes && !registers.0[RDI] || reads && !registers.0[RSI] {
+                // Copies of a size that only the registers know: all that was told, or something else.
+                window.untold |= window.told.0.max(window.told.1) <= 16;
+            }
+        }
+        registers.follow(part, next, &instruction);
+        let here = match instruction.flow {
+            Flow::Call(way) => Some((address, part.target(address, &instruction, way))),
+            _ => None,
+        };
+        if let Some(callee) = callee {
+            if window.end()
+                && let Some((call, target)) = here.or(last)
+            {
+                marks.push(Mark { call, target, foreign: false });
+            }
+            entered |= callee == Callee::GnuEntry;
+            window.told = match callee {
+                Callee::Access(read, written) => {
+                    (window.told.0.saturating_add(read), window.told.1.saturating_add(written))
+                }
+                Callee::Hook => window.told,
+                _ => (0, 0),
+            };
+            registers.called();
+            last = here.or(last);
+        } else if matches!(instruction.flow, Flow::End | Flow::Jump(_) | Flow::JumpThere) {
+            // Nothing comes to what follows but from elsewhere.
+            if window.end()
+                && let Some((call, target)) = last
+            {
+                marks.push(Mark { call, target, foreign: false });
+            }
+            window.told = (0, 0);
+        }
+    }
+}
+
+/// Whether a function that is not instrumented accesses nothing but its own variables and constants.
+pub(super) fn is_harmless(part: &Part, function: &Function) -> bool {
+    let mut registers = Registers::default();
+    let mut end = function.start;
+    for (address, instruction) in part.instructions(function) {
+        let next = address + instruction.length;
+        end = next;
+        let within = |target: usize| (function.start..function.end).contains(&target);
+        let stays = match instruction.flow {
+            Flow::On | Flow::End => true,
+            Flow::Branch(way) | Flow::Jump(way) => within(part.target(address, &instruction, way)),
+            Flow::Call(_) | Flow::CallThere => {
+                let callee = part.called(address, &instruction);
+                registers.called();
+                !matches!(callee, Some(Callee::Function))
+            }
+            Flow::JumpThere => false,
+        };
+        let accesses = instruction.read > 0 || instruction.written > 0;
+        let own = instruction.operand.is_none_or(|operand| registers.own(part, next, &operand));
+        let called = !matches!(instruction.flow, Flow::On);
+        let (reads, writes) = instruction.text;
+        if !stays || accesses && !own && !called || (reads && !registers.0[RSI]) || (writes && !registers.0[RDI]) {
+            return false;
+        }
+        registers.follow(part, next, &instruction);
+    }
+    // All of it was understood.
+    end == function.end
+}

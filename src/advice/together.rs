@@ -1,0 +1,278 @@
+//! Several pieces of advice in one program: which go together, what that brings, and why.
+//!
+//! 1. In the order of gain, each piece that keeps all dependences beside those before it ([`super::edit`]) is taken; what crosses is left out,
+//!    with the reason. This costs no simulation.
+//! 2. All that were taken are simulated as one program; where that is slower than the best piece alone, they are added one by one, each that does not make
+//!    it slower.
+//! 3. What all save should be what each saves, or less, since they hide behind the same time. Where it is more, something pays only in company: two ranks
+//!    that wait for each other gain nothing while one is still late. The few pieces that do are looked for: a smallest group that saves
+//!    more than its parts,
+//!    ```text
+//!    gain(group) - sum of gain(piece) = the excess, nearly all of it
+//!    ```
+//!    and shown beside the sum. If no few are found, the gain is not explained and not shown: pieces are left out, the least first, until it is.
+
+use std::sync::Arc;
+
+use hayase_advice::model::Change;
+use serde::Serialize;
+
+use super::edit::Changed;
+use super::gain::{Judge, Judged, LEAST_GAIN, Simulated, scenario};
+
+/// Pieces of advice that are tried together one after the other, at most.
+const MOST_TRIED: usize = 40;
+
+/// Pieces of a group that is an explanation, at most.
+const FEW: usize = 4;
+
+/// Groups that explain a gain, at most.
+const GROUPS: usize = 3;
+
+/// Share of the excess that the groups must have.
+const EXPLAINED: f64 = 0.9;
+
+/// Several changes in one program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Together {
+    /// What it gave.
+    pub changed: Simulated,
+    /// The findings that are in it, by id, in the order in which they were taken.
+    pub taken: Vec<String>,
+    /// Those that are not, each with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// What each of them saves alone, summed up \[s\].
+    pub sum_s: f64,
+    /// Groups that save more than their pieces do alone, where all together do.
+    pub only_together: Vec<Group>,
+}
+
+/// Findings that save more together than each alone.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Group {
+    /// By id, in the order of their gains.
+    pub findings: Vec<String>,
+    /// What they save together \[s\].
+    pub gain_s: f64,
+    /// What each saves alone \[s\].
+    pub alone_s: Vec<f64>,
+}
+
+impl Group {
+    /// In words, but for the times: which pieces.
+    pub fn names(&self) -> String {
+        match self.findings.as_slice() {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            all => all.join(", "),
+        }
+    }
+}
+
+/// A finding and what it saves alone.
+#[derive(Clone, Copy)]
+struct Piece<'j> {
+    judged: &'j Judged,
+    saved_s: f64,
+}
+
+impl Judge<'_> {
+    /// What saves time, in one program.
+    ///
+    /// Cost: a simulation, more where pieces get in each other's way or save more than their sum.
+    pub(super) fn together(&self, base: &Simulated, judged: &[Judged]) -> Option<Together> {
+        let saves = |judged| Judged::saved_s(judged, base).filter(|&saved| saved > 0.0);
+        let good: Vec<Piece<'_>> =
+            judged.iter().filter_map(|judged| Some(Piece { judged, saved_s: saves(judged)? })).collect();
+        if good.len() < 2 {
+            return None;
+        }
+        let mut left_out = Vec::new();
+        let (taken, changed) = self.add_up(base, &self.compatible(good, &mut left_out), &mut left_out)?;
+        let (taken, changed, only_together) = self.explained(base, taken, changed, &mut left_out)?;
+        let sum_s = taken.iter().map(|piece| piece.saved_s).sum();
+        let taken = taken.into_iter().map(|piece| piece.judged.finding.id.clone()).collect();
+        Some(Together { changed, taken, left_out, sum_s, only_together })
+    }
+
+    /// Those that keep all dependences beside those before them.
+    fn compatible<'j>(&self, good: Vec<Piece<'j>>, left_out: &mut Vec<(String, String)>) -> Vec<Piece<'j>> {
+        let mut taken: Vec<Piece<'j>> = Vec::new();
+        let mut changed = Changed::new(&self.replay.program, self.copy);
+        // By change of the program, in their order, the piece it is.
+        let mut changes: Vec<&str> = Vec::new();
+        for piece in good {
+            let Judged { finding, placement, .. } = piece.judged;
+            if let Change::Program { edits, .. } = &finding.change {
+                if let Err(refused) = changed.add(edits, *placement) {
+                    let with = refused.with.and_then(|with| changes.get(with));
+                    let beside = with.map_or_else(String::new, |id| format!("beside {id}, "));
+                    left_out.push((finding.id.clone(), beside + &refused.why));
+                    // As far as it was made, it is in there.
+                    changed = Changed::new(&self.replay.program, self.copy);
+                    for Piece { judged, .. } in &taken {
+                        if let Change::Program { edits, .. } = &judged.finding.change {
+                            // They went together before.
+                            let _ = changed.add(edits, judged.placement);
+                        }
+                    }
+                    continue;
+                }
+                changes.push(&finding.id);
+            }
+            taken.push(piece);
+        }
+        taken
+    }
+
+    /// As many as save more and more, and the program with them: all at once where that works, one by one where it does not.
+    fn add_up<'j>(
+        &self,
+        base: &Simulated,
+        good: &[Piece<'j>],
+        left_out: &mut Vec<(String, String)>,
+    ) -> Option<(Vec<Piece<'j>>, Simulated)> {
+        let (first, rest) = good.split_first()?;
+        let mut changed = first.judged.changed.clone().ok()?;
+        match self.all(base, good) {
+            Ok(all) if all.makespan_s <= changed.makespan_s => return Some((good.to_vec(), all)),
+            _ => {}
+        }
+        let mut taken = vec![*first];
+        for &piece in rest.iter().take(MOST_TRIED) {
+            taken.push(piece);
+            let why = match self.all(base, &taken) {
+                Ok(all) if all.makespan_s <= changed.makespan_s => {
+                    changed = all;
+                    continue;
+                }
+                Ok(_) => "it brings nothing beside those before it".to_owned(),
+                Err(why) => why,
+            };
+            taken.pop();
+            left_out.push((piece.judged.finding.id.clone(), why));
+        }
+        let more = rest.iter().skip(MOST_TRIED);
+        left_out.extend(more.map(|piece| (piece.judged.finding.id.clone(), "it was not tried".to_owned())));
+        Some((taken, changed))
+    }
+
+    /// As many of them as save no more than their sum, or of which a few explain that.
+    fn explained<'j>(
+        &self,
+        base: &Simulated,
+        mut taken: Vec<Piece<'j>>,
+        mut changed: Simulated,
+        left_out: &mut Vec<(String, String)>,
+    ) -> Option<(Vec<Piece<'j>>, Simulated, Vec<Group>)> {
+        let saved =
+            |pieces: &[Piece<'j>]| self.all(base, pieces).ok().map(|changed| base.makespan_s - changed.makespan_s);
+        let least = LEAST_GAIN * base.makespan_s;
+        let all = base.makespan_s - changed.makespan_s;
+        let alone: Vec<f64> = taken.iter().map(|piece| piece.saved_s).collect();
+        let of = |numbers: &[usize]| numbers.iter().map(|&number| taken[number]).collect::<Vec<_>>();
+        if let Some(groups) = groups(&alone, all, least, &|numbers| saved(&of(numbers))) {
+            let groups = groups.iter().map(|group| self.group(base, &of(group))).collect();
+            return Some((taken, changed, groups));
+        }
+        // As many of the first as save no more than their sum.
+        let (mut low, mut high) = (1, taken.len());
+        while high - low > 1 {
+            let half = low.midpoint(high);
+            let sum: f64 = taken[..half].iter().map(|piece| piece.saved_s).sum();
+            match self.all(base, &taken[..half]) {
+                Ok(all) if base.makespan_s - all.makespan_s <= sum + least => (low, changed) = (half, all),
+                _ => high = half,
+            }
+        }
+        for piece in taken.drain(low..) {
+            let why =
+                "with it they would save more than each does alone, and no few of them were found to explain that";
+            left_out.push((piece.judged.finding.id.clone(), why.to_owned()));
+        }
+        if low == 1 {
+            changed = taken[0].judged.changed.clone().ok()?;
+        }
+        Some((taken, changed, Vec::new()))
+    }
+
+    fn group(&self, base: &Simulated, pieces: &[Piece<'_>]) -> Group {
+        let gain_s = self.all(base, pieces).map_or(0.0, |changed| base.makespan_s - changed.makespan_s);
+        Group {
+            findings: pieces.iter().map(|piece| piece.judged.finding.id.clone()).collect(),
+            gain_s,
+            alone_s: pieces.iter().map(|piece| piece.saved_s).collect(),
+        }
+    }
+
+    /// All these changes at once.
+    fn all(&self, base: &Simulated, pieces: &[Piece<'_>]) -> Result<Simulated, String> {
+        let mut changed = Changed::new(&self.replay.program, self.copy);
+        let mut replay = self.replay.clone();
+        for Piece { judged, .. } in pieces {
+            match &judged.finding.change {
+                Change::None => {}
+                Change::Program { edits, .. } => {
+                    changed.add(edits, judged.placement).map_err(|refused| refused.why)?;
+                }
+                Change::Scenario(change) => replay = scenario(&replay, change)?,
+            }
+        }
+        self.play(&replay.with_program(Arc::new(changed.build()?)), base.unreceived)
+    }
+}
+
+/// Groups of pieces that save more than the pieces do alone, and so explain what `all` of them save together: none if that is no more than the
+/// sum of what each saves `alone`, but for `least`; `None` if no few are found.
+fn groups(alone: &[f64], all: f64, least: f64, saved: &impl Fn(&[usize]) -> Option<f64>) -> Option<Vec<Vec<usize>>> {
+    let excess = |pieces: &[usize]| {
+        let sum: f64 = pieces.iter().map(|&piece| alone[piece]).sum();
+        saved(pieces).map_or(0.0, |saved| saved - sum)
+    };
+    let whole = all - alone.iter().sum::<f64>();
+    let mut left = whole;
+    let mut open: Vec<usize> = (0..alone.len()).collect();
+    let mut groups = Vec::new();
+    while left > least.max((1.0 - EXPLAINED) * whole) {
+        if groups.len() == GROUPS {
+            return None;
+        }
+        let mut group = smallest(&open, least, &excess)?;
+        left -= excess(&group);
+        open.retain(|piece| !group.contains(piece));
+        group.sort_unstable();
+        groups.push(group);
+    }
+    Some(groups)
+}
+
+/// A few pieces that have half of the excess of all.
+///
+/// They are found from the front: of the shortest prefix that has so much, the last piece belongs to the group; with that one in front, the
+/// shortest prefix of what was before it, until the group has so much by itself.
+///
+/// Cost: log2(n) simulations for each piece of the group.
+fn smallest(open: &[usize], least: f64, excess: &impl Fn(&[usize]) -> f64) -> Option<Vec<usize>> {
+    let all = excess(open);
+    let enough = all / 2.0;
+    let mut group: Vec<usize> = Vec::new();
+    let mut rest = open.to_vec();
+    if all <= least {
+        return None;
+    }
+    while group.len() < 2 || excess(&group) < enough {
+        if group.len() == FEW || rest.is_empty() {
+            return None;
+        }
+        let (mut low, mut high) = (0, rest.len());
+        while high - low > 1 {
+            let half = low.midpoint(high);
+            if excess(&[&group[..], &rest[..half]].concat()) >= enough { high = half } else { low = half }
+        }
+        group.push(rest[high - 1]);
+        rest.truncate(high - 1);
+    }
+    Some(group)
+}
+
+#[cfg(test)]
+mod tests;

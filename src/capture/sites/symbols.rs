@@ -1,0 +1,161 @@
+//! The functions of a program or library by its tables of symbols: what is known without debug information.
+
+use object::{Object, ObjectSymbol, SymbolKind};
+
+/// Functions by address.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols(Vec<Symbol>);
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Symbol {
+    start: u64,
+    /// Behind the last byte; as `start`, where it is not known.
+    end: u64,
+    name: String,
+}
+
+impl Symbols {
+    /// Those of a file: of its whole table or, where that was stripped, what it exports to others.
+    pub fn of(object: &object::File<'_>) -> Self {
+        let functions = |symbol: object::Symbol<'_, '_>| {
+            let is_function = symbol.kind() == SymbolKind::Text && symbol.is_definition();
+            let name = symbol.name().ok().filter(|name| is_function && !name.is_empty())?;
+            let (start, length) = (symbol.address(), symbol.size());
+            // `name@@VERSION` of libraries.
+            let name = name.split('@').next().unwrap_or(name);
+            Some(Symbol { start, end: start.saturating_add(length), name: name.to_owned() })
+        };
+        let mut symbols: Vec<Symbol> = object.symbols().filter_map(functions).collect();
+        symbols.extend(object.dynamic_symbols().filter_map(functions));
+        // Of several names, the first in the alphabet: the same on every machine. Of those that begin together, the
+        // longest is the function.
+        symbols.sort_by(|a, b| a.start.cmp(&b.start).then(b.end.cmp(&a.end)).then(a.name.cmp(&b.name)));
+        symbols.dedup_by_key(|symbol| symbol.start);
+        Self(symbols)
+    }
+
+    /// `function+0x12`; `None`: no function is known to be there.
+    pub fn name(&self, address: u64) -> Option<String> {
+        let after = self.0.partition_point(|symbol| symbol.start <= address);
+        let symbol = self.0[..after].last()?;
+        let within = if symbol.end > symbol.start { address < symbol.end } else { after < self.0.len() };
+        within.then(|| format!("{}+{:#x}", demangled(&symbol.name), address - symbol.start))
+    }
+}
+
+/// The name of a function as it stands in the source, without what makes names of C++ long.
+pub fn demangled(name: &str) -> String {
+    shortened(&addr2line::demangle_auto(name.into(), None))
+}
+
+/// Arguments of templates of more characters are left out.
+const LONG: usize = 24;
+
+/// A name without types: no arguments, no result, long arguments of templates as `<...>`.
+pub fn shortened(name: &str) -> String {
+    if !name.contains(['(', '<']) {
+        return name.to_owned();
+    }
+    let bytes = name.as_bytes();
+    let mut short = String::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &name[at..];
+        if let Some(operator) = operator(short.as_str(), rest) {
+            short += operator;
+            at += operator.len();
+        } else if rest.starts_with("(anonymous namespace)") {
+            short += "(anonymous namespace)";
+            at += "(anonymous namespace)".len();
+        } else if rest.starts_with('<') {
+            let length = closing(rest, '<', '>');
+            short += if length > LONG { "<...>" } else { &rest[..length] };
+            at += length;
+        } else if rest.starts_with('(') {
+            // Arguments: those of a lambda are followed by its number, those of a function by what encloses nothing.
+            at += closing(rest, '(', ')');
+            if !name[at..].contains("::") && !name[at..].starts_with('#') {
+                break;
+            }
+        } else {
+            let next = rest.chars().next().unwrap_or(' ');
+            short.push(next);
+            at += next.len_utf8();
+        }
+    }
+    // Functions of templates have their result before them.
+    let mut depth = 0_i32;
+    let mut begin = 0;
+    for (at, character) in short.char_indices() {
+        match character {
+            '<' | '(' | '{' => depth += 1,
+            '>' | ')' | '}' => depth -= 1,
+            ' ' if depth == 0 && !short[..at].ends_with("operator") => begin = at + 1,
+            _ => {}
+        }
+    }
+    short.split_off(begin)
+}
+
+/// The operator whose name is cut into otherwise, if the name so far ends with `operator`.
+fn operator<'a>(before: &str, rest: &'a str) -> Option<&'a str> {
+    const ALL: [&str; 12] = ["()", "<<=", ">>=", "<=>", "<<", ">>", "<=", ">=", "->*", "->", "<", ">"];
+    let found = ALL.iter().find(|operator| rest.starts_with(**operator))?;
+    before.ends_with("operator").then(|| &rest[..found.len()])
+}
+
+/// How far it is to the bracket that closes the first, that included.
+fn closing(text: &str, open: char, close: char) -> usize {
+    let mut depth = 0;
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if character == open => depth += 1,
+            // Not that of an arrow.
+            _ if character == close && !text[..at].ends_with('-') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + character.len_utf8();
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_functions_lose_their_types() {
+        for (name, short) in [
+            ("main", "main"),
+            ("cegterg_", "cegterg_"),
+            ("LAMMPS_NS::CommBrick::forward_comm(LAMMPS_NS::Compute*)", "LAMMPS_NS::CommBrick::forward_comm"),
+            ("solver::size() const", "solver::size"),
+            ("(anonymous namespace)::f(int (*)(double))", "(anonymous namespace)::f"),
+            ("void apply<int>(std::vector<int> const&)", "apply<int>"),
+            (
+                "std::vector<int> ns::run<Kokkos::RangePolicy<Kokkos::Serial>, int>(int)::operator()(int) const",
+                "ns::run<...>::operator()",
+            ),
+            ("a::operator<<(b&, int)", "a::operator<<"),
+            ("operator new(unsigned long)", "operator new"),
+            ("a::operator bool() const", "a::operator bool"),
+            ("run(int)::{lambda(int)#1}::operator()(int) const", "run::{lambda#1}::operator()"),
+            ("f(int, (cut off", "f"),
+        ] {
+            assert_eq!(shortened(name), short, "{name}");
+        }
+        assert_eq!(demangled("_ZN9LAMMPS_NS9CommBrick12forward_commEi"), "LAMMPS_NS::CommBrick::forward_comm");
+    }
+
+    #[test]
+    fn an_address_belongs_to_the_function_around_it() {
+        let symbol = |start, end, name: &str| Symbol { start, end, name: name.into() };
+        let symbols = Symbols(vec![symbol(16, 32, "a"), symbol(48, 48, "start"), symbol(64, 80, "b")]);
+        let name = |address| symbols.name(address);
+        assert_eq!((name(16).as_deref(), name(31).as_deref()), (Some("a+0x0"), Some("a+0xf")));
+        assert_eq!((name(15), name(32), name(80)), (None, None, None), "before, between and behind functions");
+        assert_eq!(name(50).as_deref(), Some("start+0x2"), "one whose length is not known reaches to the next");
+    }
+}
