@@ -49,6 +49,9 @@ pub struct Judge<'a> {
 pub struct Simulated {
     /// When the last rank ended; of a region that is asked for, its time \[s\].
     pub makespan_s: f64,
+    /// When the last rank ended, where a region is asked for \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_s: Option<f64>,
     /// What its critical path consists of; empty where the run was too long to be walked back through.
     pub critical_path: Vec<PathPart>,
     /// Messages that nobody asked for.
@@ -220,6 +223,7 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
     match replayed.report.status {
         Status::Complete => Ok(Simulated {
             makespan_s: replayed.report.asked_s(),
+            whole_s: replayed.report.region.as_ref().map(|_| replayed.report.makespan_s),
             critical_path: replayed.report.critical_path.as_ref().map_or_else(Vec::new, |path| path.kinds.clone()),
             unreceived: replayed.report.unreceived,
         }),

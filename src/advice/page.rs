@@ -9,6 +9,7 @@ use hayase_advice_page as out;
 use super::rules::{self, Base};
 use super::{Judged, Ranked, Simulated};
 use crate::ids::RankId;
+use crate::output::table::seconds;
 use crate::player::ActivityKind;
 use crate::record::PathKind;
 use crate::report::replay::PathPart;
@@ -102,6 +103,13 @@ fn finding(judged: &Judged, base: Option<&Simulated>) -> out::Finding {
     if let Some(base) = base {
         match changed {
             Ok(changed) => {
+                // What leaves a region may be done elsewhere instead.
+                if let (Some(before), Some(after)) = (base.whole_s, changed.whole_s) {
+                    found.facts.push((
+                        "the whole run".to_owned(),
+                        format!("{} instead of {}", seconds(after), seconds(before)),
+                    ));
+                }
                 let paths = [("critical path before", base), ("critical path after", changed)];
                 let known = paths.into_iter().filter(|(_, run)| !run.critical_path.is_empty());
                 found.facts.extend(known.map(|(name, run)| (name.to_owned(), path(&run.critical_path))));

@@ -100,6 +100,23 @@ await test("the timeline zooms, moves and comes back", "gauss.html", async page 
   assert.ok((await seen(page)).length < all.length);
 });
 
+await test("a region is a band above the rows, and choosing one shows it and lets the rest step back", "gauss.html", async page => {
+  const regionNow = async () => { await drawn(page); return page.locator("#timeline").evaluate(canvas => +canvas.dataset.region); };
+  assert.deepEqual(await page.locator("#region option").allTextContents().then(names => names.map(name => name.replace(/ \(.*/, ""))), ["none", "elimination", "first half"]);
+  assert.equal(await regionNow(), -1);
+  const all = await seen(page);
+  await page.selectOption("#region", "1");
+  assert.equal(await regionNow(), 1);
+  const part = await seen(page);
+  assert.ok(part.length < 0.6 * all.length && part.from < all.length / 10, `${part.from} to ${part.to} of ${all.length}`);
+  await page.selectOption("#region", "-1");
+  assert.equal(await regionNow(), -1);
+});
+
+await test("a page of a program without regions does not speak of them", "empty.html", async page => {
+  assert.equal(await page.locator("#region").isVisible(), false);
+});
+
 await test("the critical path is drawn when asked for, from the first rank that holds the others up to the last", "gauss.html", async page => {
   const pieces = async () => { await drawn(page); return page.locator("#timeline").evaluate(canvas => +canvas.dataset.path); };
   /** Pixels of a colour in the rows. */

@@ -156,6 +156,9 @@ fn mark(line: u32, last_line: u32, role: Role, text: &str) -> Mark {
 fn gauss_page(ranks: u32, n: u64) -> PageData {
     let mut run = Run::new(ranks);
     eliminate(&mut run, n);
+    let end = run.end();
+    run.region("elimination", [(0, end)]);
+    run.region("first half", [(0, end / 4), (end / 4, end / 2)]);
     let before_s = run.end() as f64 * 1e-9;
     let gain = |share: f64| Some(Gain { before_s, after_s: before_s * (1.0 - share) });
     let detail = |rank, event, last: u64| Detail {

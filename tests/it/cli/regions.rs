@@ -355,7 +355,8 @@ fn programs_in_c_and_fortran_are_recorded_predicted_and_advised_by_region() {
                 let (marked, found) = (region(&replayed, "exchange"), &by_places["regions"][0]);
                 assert_eq!(found["executions"], marked["executions"], "{what}");
                 let (marked, found) = (us(marked, "time_s"), us(found, "time_s"));
-                assert!((marked - found).abs() < 0.2 * marked + 50.0, "{what}: {marked} {found}");
+                // It begins with the first call and ends with the second: within what is marked around them.
+                assert!(found > 0.0 && found <= marked * (1.0 + 1e-9), "{what}: {marked} {found}");
 
                 // Advice on a region is about calls in it; on what is not start-up, not about the broadcasts of options.
                 let broadcasts = |words: &str| {

@@ -79,7 +79,7 @@ pub unsafe fn control(
 }
 
 impl Recorder {
-    /// Writes a border. What else is to be known of these moments is to be asked for here.
+    /// Writes a border, and notes how long the rank has lacked a core up to it.
     fn mark(&mut self, name: &str, begins: bool, caller: Caller, now: Moment) {
         let thread = PLACE.with(|place| std::ptr::from_ref(place) as usize);
         if thread != self.thread {
@@ -105,6 +105,7 @@ impl Recorder {
         if let Err(error) = self.queue.mark(mark, writer) {
             self.failed(&error);
         }
+        self.note_scheduling(&format!("{} {name}", if begins { "enter" } else { "leave" }));
     }
 
     /// The index of a region.
