@@ -71,17 +71,16 @@ fn marking_takes_no_time_of_the_program() {
         let Some(run) = run(mpi, "regions", How { ranks: 2, variables: TOKEN, ..How::default() }) else { continue };
         run.assert_success(mpi);
         let stream = run.stream(0);
-        let empty = stream.header.as_ref().unwrap().empty_gap;
-        // "solve" begins right behind the barrier, and the receive comes right behind that.
-        let gaps: Vec<u64> = stream
-            .events
-            .iter()
-            .enumerate()
-            .filter(|(at, event)| event.call == Call::Irecv && stream.marks.iter().any(|(before, _)| before == at))
-            .map(|(_, event)| event.cpu.unwrap().saturating_sub(empty))
-            .collect();
-        let least = gaps.iter().min().unwrap();
-        assert!(*least < 2_000, "{mpi}: {gaps:?} ns of computation with a border in between");
+        // "solve" begins right behind the barrier, and the receive comes right behind that: the receive's time since the barrier is that
+        // up to the border and that from there on, and nothing of what the border itself took.
+        let mut checked = 0;
+        for (before, mark) in &stream.marks {
+            let Some(event) = stream.events.get(*before).filter(|event| event.call == Call::Irecv) else { continue };
+            let (up_to, since) = (mark.cpu.unwrap(), event.cpu.unwrap());
+            assert!(up_to <= since, "{mpi}: {up_to} ns to the border, {since} ns to the call behind it");
+            checked += 1;
+        }
+        assert!(checked > 0, "{mpi}");
     }
 }
 
