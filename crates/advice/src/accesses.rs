@@ -21,7 +21,12 @@ impl AccessSite {
     /// From a recorded site whose line has this number.
     pub fn new(site: &Site, line: u32) -> Self {
         let opaque = site.kind == Kind::Opaque;
-        Self { line, write: site.write, opaque, foreign: opaque && foreign_file(site).is_some() && !site.name.ends_with(')') }
+        Self {
+            line,
+            write: site.write,
+            opaque,
+            foreign: opaque && foreign_file(site).is_some() && !site.name.ends_with(')'),
+        }
     }
 }
 
