@@ -21,9 +21,9 @@ Examples:
   hayase wrap mpicxx solver.cc -o solver          any compiler: gcc, gfortran, clang, or what calls one of them
   hayase record --memory -o run -- mpirun -np 4 ./solver
 
-All but the options named here go to the compiler, with -fsanitize=thread, what links Hayase's library in the place of the
-thread sanitizer's, and -g; -O2 and above become -O1, which is said. Parts that are compiled in other ways can be
-linked in: their accesses are not seen. The program runs without Hayase too, some times slower.
+All but the options named here go to the compiler, with its instrumentation (docs/memory.md), what links Hayase's library,
+and -g; -O2 and the like become -Og (gcc) or -O0 (clang), which is said. Parts that are compiled in other ways can be linked
+in: calls that they make and calls of them are marked. The program runs without Hayase too, some times slower.
 The exit code is that of the compiler; 2 where it is not known to have the instrumentation.";
 
 /// `hayase cc` and `hayase fc`.
