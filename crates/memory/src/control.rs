@@ -38,27 +38,21 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
     }
 }
 
-/// The call with this index begins: what was accessed since the call before is the interval with this number.
+/// The call with this index begins, and will return to `site` (0: not known), when [`hayase_memory_back`] follows: what was accessed since
+/// the call before is the interval with this number.
 ///
-/// Not for the handler of a signal.
-#[unsafe(no_mangle)]
-pub extern "C" fn hayase_memory_event(number: u64) {
-    // Other threads than the recorded one have no intervals.
-    let _ = state::with(|recorder| recorder.call(number));
-}
-
-/// As [`hayase_memory_event`]; the call returns to `site` (0: not known), and [`hayase_memory_back`] follows.
-///
-/// Where that is in code without instrumentation, what was accessed there before the call is not known, and is marked so.
+/// Where the site is in code without instrumentation, what was accessed there before the call is not known, and is marked so. Not for
+/// the handler of a signal.
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_call(number: u64, site: u64) {
+    // Other threads than the recorded one have no intervals.
     let _ = state::with(|recorder| {
         frames::call(recorder, number, site as usize);
         recorder.call(number);
     });
 }
 
-/// The call that was made from `site` returns.
+/// The call that was made from `site` returns, or the recording starts in one: code without instrumentation goes on from there.
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_back(site: u64) {
     let _ = state::with(|recorder| frames::back(recorder, site as usize));

@@ -159,7 +159,8 @@ pub(crate) extern "C" fn enter(caller: usize, place: usize, low: usize, pointer:
 /// Where the function keeps no frame pointer, all up to the frame of the instrumented function around it is taken.
 #[inline]
 fn frame_end(caller: usize, low: usize, pointer: usize, bound: usize) -> usize {
-    if cfg!(target_arch = "x86_64") && pointer > low && pointer % 8 == 0 && pointer.saturating_add(16) <= bound {
+    if cfg!(target_arch = "x86_64") && pointer > low && pointer.is_multiple_of(8) && pointer.saturating_add(16) <= bound
+    {
         // SAFETY: between the stack pointer and an address of the same stack.
         let returns_to = unsafe { *((pointer + 8) as *const usize) };
         if returns_to == caller {

@@ -297,7 +297,7 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
         }
         0x84 | 0x85 => with_operands(cursor, prefixes, Use::Read(width(opcode)), 0)?,
         0x86 | 0x87 => sets(cursor, prefixes, Use::Both(width(opcode)), 0)?,
-        0x88 | 0x89 | 0x8a | 0x8b => {
+        0x88..=0x8b => {
             let stores = opcode < 0x8a;
             let kind = if stores { Use::Write(width(opcode)) } else { Use::Read(width(opcode)) };
             let operands = operands(cursor, prefixes)?;

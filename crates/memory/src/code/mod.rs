@@ -6,9 +6,9 @@
 //! and `f(all)` write and read a structure, and nobody is told. The call instruction behind such accesses, or the one that goes
 //! to such a function, is changed to go to a stub that marks the place ([`opaque`](crate::opaque)).
 //!
-//! * [`decode`]: instructions.
-//! * [`part`]: functions, imports and constant data of a part.
-//! * [`untold`]: accesses without a call before them.
+//! * `decode`: instructions.
+//! * `part`: functions, imports and constant data of a part.
+//! * `untold`: accesses without a call before them.
 
 mod decode;
 mod part;
