@@ -239,6 +239,7 @@ fn run(
             on_transfer: if asked || counts { Some(&mut on_transfer) } else { None },
             keep: others.iter().any(|(kind, _)| matches!(kind, Kind::Timeline | Kind::Path)),
             watch: Some(&monitor),
+            ..ReplayOptions::default()
         })
     };
     if let Some((prediction, start)) = prediction {

@@ -60,6 +60,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     if pairs.is_empty() || ranks < 2 {
         return Vec::new();
     }
+    let until = (!judge.thorough).then_some(base.simulated.makespan_s);
     let now: Vec<u32> = placement.iter().map(|node| node.0).collect();
     let mut starts = vec![now.clone()];
     for spec in [PlacementSpec::Block(BlockSpec::default()), PlacementSpec::RoundRobin(RoundRobinSpec {})] {
@@ -81,8 +82,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let times: Vec<Option<f64>> = candidates
         .par_iter()
         .map(|nodes| {
-            let replay = judge.replay.with_nodes(nodes)?;
-            Some(judge.play(&replay, base.simulated.unreceived).ok()?.makespan_s)
+            judge.makespan(&judge.replay.with_nodes(nodes)?, base.simulated.unreceived, until)
         })
         .collect();
     let best = candidates

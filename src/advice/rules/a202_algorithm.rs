@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use hayase_advice::model::{Certainty, Change, Finding, Location, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
-use rayon::prelude::*;
 
 use super::settings::settings;
+use super::tries::{self, Tried};
 use super::{Base, place};
 use crate::advice::Judge;
-use crate::advice::gain::with_algorithm;
 use crate::output::table::seconds;
-use crate::workload::program::collectives::{Algorithm, Operation, operation};
+use crate::workload::program::collectives::{Operation, operation};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -22,8 +21,8 @@ pub const RULE: Rule = Rule {
 An MPI library chooses the algorithm of a collective operation by the number of ranks and the size of the data, by limits that were
 measured somewhere else. On another network, or with ranks placed otherwise, another algorithm may be faster.
 
-What is reported. The whole program is played with every algorithm that there is for each of its collective operations; the fastest is
-reported if the program ends earlier by a thousandth or more.
+What is reported. The whole program is played with other algorithms of its collective operations, those first that do the calls alone
+soonest (`--all`: with every one that there is); the fastest is reported if the program ends earlier by a thousandth or more.
 
 How to change it. By settings of the library, not in the source; the advice names those of the algorithm, where Open MPI 4.1
 (component `tuned`: `--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4`) and MPICH 4.0
@@ -35,45 +34,35 @@ takes is told to the simulator with `[collectives]`; without, it is that of MPIC
 ",
 };
 
-/// Looks for them; one simulation for each algorithm of each operation.
+/// Looks for them; up to three simulations for each operation, or one for each algorithm.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let program = &base.program;
     // By operation: how often, by whom, and where.
     type Called = (u64, std::collections::BTreeSet<u32>, BTreeMap<Location, u64>);
     let mut called: BTreeMap<&'static str, (Operation, Called)> = BTreeMap::new();
+    let operations: Vec<Operation> = program.collectives.iter().map(operation).collect();
     for (rank, ops) in program.iter() {
+        // By operation and number of the place: how often, and one of them.
+        let mut of_rank: BTreeMap<(&'static str, u32), (Operation, u64, u32)> = BTreeMap::new();
         for (at, op) in (0..).zip(&ops.ops) {
             if op.kind.is_collective() {
-                let operation = operation(&program.collectives[op.arg as usize]);
-                let (_, (count, ranks, sites)) =
-                    called.entry(operation.name()).or_insert_with(|| (operation, Called::default()));
-                *count += 1;
-                ranks.insert(rank.0);
-                *sites.entry(place(program, rank.0, at)).or_default() += 1;
+                let operation = operations[op.arg as usize];
+                let site = ops.sites.get(at as usize).copied().unwrap_or(0);
+                of_rank.entry((operation.name(), site)).or_insert((operation, 0, at)).1 += 1;
             }
         }
+        for ((name, _), (operation, times, at)) in of_rank {
+            let (_, (count, ranks, sites)) = called.entry(name).or_insert_with(|| (operation, Called::default()));
+            *count += times;
+            ranks.insert(rank.0);
+            *sites.entry(place(program, rank.0, at)).or_default() += times;
+        }
     }
-    let tries: Vec<(Operation, Algorithm)> = called
-        .values()
-        .flat_map(|&(operation, _)| Algorithm::of(operation).iter().map(move |&algorithm| (operation, algorithm)))
-        .collect();
-    let times: Vec<Option<f64>> = tries
-        .par_iter()
-        .map(|&(operation, algorithm)| {
-            let collectives = with_algorithm(&judge.replay.collectives, operation.name(), algorithm.name()).ok()?;
-            let mut replay = judge.replay.clone();
-            replay.collectives = collectives;
-            judge.play(&replay, base.simulated.unreceived).ok().map(|simulated| simulated.makespan_s)
-        })
-        .collect();
+    let operations: Vec<Operation> = called.values().map(|&(operation, _)| operation).collect();
+    let mut tried = tries::simulate(base, judge, &operations);
     let mut findings = Vec::new();
     for (operation, (count, ranks, sites)) in called.into_values() {
-        let mut of: Vec<(f64, Algorithm)> = tries
-            .iter()
-            .zip(&times)
-            .filter(|((other, _), _)| *other == operation)
-            .filter_map(|(&(_, algorithm), time)| Some(((*time)?, algorithm)))
-            .collect();
+        let Some(Tried { times: mut of, untried }) = tried.remove(operation.name()) else { continue };
         of.sort_by(|a, b| a.0.total_cmp(&b.0));
         let Some(&(best, algorithm)) = of.first() else { continue };
         let name = algorithm.name();
@@ -85,6 +74,11 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
             format!("as it is the program takes {}; with {operation} by", seconds(base.simulated.makespan_s)),
             all.join(", "),
         ];
+        if untried > 0 {
+            text.push(format!(
+                "{untried} more were not simulated: those were that do the calls alone soonest; --all simulates all"
+            ));
+        }
         text.extend(settings(operation, algorithm));
         findings.push(Finding {
             certainty: Certainty::Check,

@@ -7,6 +7,7 @@ mod a202_algorithm;
 mod a203_latency;
 mod a204_eager;
 mod settings;
+mod tries;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +21,10 @@ use crate::output::table::seconds;
 use crate::player::Transfer;
 use crate::scenario::replay::{ReplayOptions, Replayed};
 use crate::workload::program::Program;
+use crate::workload::program::collectives::{Operation, operation};
+
+/// Activities and messages of the run that are kept to see what changes could save: some 400 MB.
+const ROOM: usize = 6_000_000;
 
 /// The rules of this room.
 pub const SIMULATED: &[Rule] = &[a201_placement::RULE, a202_algorithm::RULE, a203_latency::RULE, a204_eager::RULE];
@@ -89,6 +94,7 @@ impl Base {
         let mut on_transfer = |transfer: &Transfer| seen.transfer(transfer, limit);
         let replayed = judge.replay.run(ReplayOptions {
             keep,
+            room: Some(ROOM),
             watch: judge.watch,
             on_transfer: Some(&mut on_transfer),
             ..ReplayOptions::default()
@@ -128,6 +134,11 @@ pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding>
         finding.id = format!("{}-{count}", finding.rule);
     }
     findings
+}
+
+/// Which operation of MPI a collective of a program is.
+pub(super) fn operation_of(program: &Program, number: u32) -> Operation {
+    operation(&program.collectives[number as usize])
 }
 
 /// A finding that says nothing yet.

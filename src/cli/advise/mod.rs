@@ -124,7 +124,7 @@ enum Outcome {
 fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: Voice) -> Result<Outcome, Failure> {
     let stop = Stop(interrupt::stop_flag());
     let copy = 1e12 / args.copy_rate.bytes_per_second();
-    let judge = Judge { replay, copy, watch: Some(&stop) };
+    let judge = Judge { replay, copy, watch: Some(&stop), thorough: args.all };
     let (mut findings, mut notes) = run.search(rules::eager(&judge))?;
     let base = match Base::new(&judge, keeps) {
         Ok(base) => base,
@@ -137,7 +137,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     let simulates = !(matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none());
     let ranked = if simulates {
         findings.extend(rules::search(&base, &judge, &findings));
-        judge.rank(&base.simulated, findings, args.all)
+        judge.rank(&base, findings, args.all)
     } else {
         voice.hint("gains are not simulated: name a machine (-m, see `hayase machine list`) or a fabric (-t)");
         let computed = base.replayed.report.ranks.iter().map(|rank| rank.compute_s).sum();
@@ -149,6 +149,13 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
             ranked.hidden,
             100.0 * LEAST_GAIN,
             100.0 * LEAST_WAIT,
+        ));
+    }
+    if ranked.untried > 0 {
+        let share = base.simulated.makespan_s.recip() * 100.0 * ranked.untried_s;
+        notes.push(format!(
+            "{} more were not simulated: others could save more; one of them could save up to {share:.1} %; --all simulates all",
+            ranked.untried,
         ));
     }
     let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
