@@ -91,8 +91,21 @@ impl Touched {
                 Action::Replace { calls, .. } => calls.iter().for_each(|&(rank, event)| touch(rank, event)),
             }
         }
-        for (&rank, ops) in &mut touched {
-            mark_waits(ops, program.rank(RankId(rank)));
+        // Who comes earlier to a collective operation is earlier for all its members.
+        let mut which = vec![false; program.collectives.len()];
+        for (&rank, ops) in &touched {
+            let of = &program.rank(RankId(rank)).ops;
+            let collectives = ops.iter().zip(of).filter(|(touched, op)| **touched && op.kind.is_collective());
+            collectives.for_each(|(_, op)| which[op.arg as usize] = true);
+        }
+        if which.contains(&true) {
+            let Self::Operations(members) = Self::collectives(program, |number| which[number as usize]) else {
+                return Self::Everything;
+            };
+            for (rank, ops) in members {
+                let known = touched.entry(rank).or_insert_with(|| vec![false; ops.len()]);
+                known.iter_mut().zip(ops).for_each(|(known, op)| *known |= op);
+            }
         }
         Self::Operations(touched)
     }

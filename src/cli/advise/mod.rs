@@ -169,7 +169,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     if keeps && base.replayed.history.is_none() {
         notes.push("the run is too long to be shown event by event".to_owned());
     }
-    let happened = if keeps { page::run(&base) } else { hayase_advice_page::Run::new(replay.program.ranks()) };
+    let happened = if keeps { page::run(&base, &ranked) } else { hayase_advice_page::Run::new(replay.program.ranks()) };
     let mut folders = args.source.clone();
     folders.extend(run.source.clone());
     let context = Context { program: run.name.clone(), facts, notes, folders };

@@ -1,20 +1,12 @@
 // The ranked list of advice, and the chosen piece in words.
 
-const onRank = (finding, rank) => rank < 0 || finding.ranks.length === 0 || finding.ranks.includes(rank);
+const onRank = (finding, rank) => rank < 0 || finding.ranges.length === 0 || finding.ranges.some(([first, last]) => first <= rank && rank <= last);
 
-/** Ranks as text, with runs as ranges. */
-function rankList(list) {
-  const parts = [];
-  for (let i = 0; i < list.length;) {
-    let j = i;
-    while (j + 1 < list.length && list[j + 1] === list[j] + 1) j++;
-    parts.push(j > i ? `${list[i]}-${list[j]}` : `${list[i]}`);
-    i = j + 1;
-  }
-  return parts.join(", ");
-}
-const ranksText = finding => finding.ranks.length === 0 || finding.ranks.length === data.ranks ? (data.ranks === 1 ? "rank 0" : "all ranks")
-  : finding.ranks.length === 1 ? `rank ${finding.ranks[0]}` : `ranks ${rankList(finding.ranks)}`;
+/** Ranks as text. */
+const rankList = ranges => ranges.map(([first, last]) => last > first ? `${first}-${last}` : `${first}`).join(", ");
+const rankCount = ranges => ranges.reduce((n, [first, last]) => n + last - first + 1, 0);
+const ranksText = ({ ranges }) => ranges.length === 0 || rankCount(ranges) === data.ranks ? (data.ranks === 1 ? "rank 0" : "all ranks")
+  : rankCount(ranges) === 1 ? `rank ${ranges[0][0]}` : `ranks ${rankList(ranges)}`;
 
 const saved = finding => finding.gain ? finding.gain.before_s - finding.gain.after_s : null;
 const savedShare = gain => gain.before_s > 0 ? (gain.before_s - gain.after_s) / gain.before_s : 0;
@@ -50,6 +42,8 @@ function drawAdvice() {
   }
   $("notes").hidden = data.notes.length === 0;
   $("notes").querySelector("ul").append(...data.notes.map(note => el("li", {}, note)));
+  $("cuts").hidden = data.cuts.length === 0;
+  $("cuts").querySelector("ul").append(...data.cuts.map(cut => el("li", {}, cut)));
 }
 
 /** Shows a piece of advice: on its lines, and where it happens in time. */
@@ -68,7 +62,7 @@ function chooseFinding(i) {
 /** Whether a mark is at a line that the source view shows. */
 function hasLine(mark) {
   const file = data.files[fileOf(mark.file)];
-  return file !== undefined && mark.line > 0 && (file.text === null || mark.line <= linesOf(file).length);
+  return file !== undefined && mark.line > 0 && (file.text === null || linesOf(file)[mark.line - 1] !== undefined);
 }
 
 function drawFinding() {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Certainty, Kind, Mark, Span};
+use crate::{Certainty, Kind, Mark, Source, Span};
 
 fn html(data: &PageData) -> String {
     let mut out = Vec::new();
