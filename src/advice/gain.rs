@@ -181,8 +181,14 @@ impl Ranked {
             placement: Placement::default(),
             most_s: f64::INFINITY,
         };
-        let mut ranked =
-            Self { base: None, findings: findings.into_iter().map(judged).collect(), together: None, hidden: 0, untried: 0, untried_s: 0.0 };
+        let mut ranked = Self {
+            base: None,
+            findings: findings.into_iter().map(judged).collect(),
+            together: None,
+            hidden: 0,
+            untried: 0,
+            untried_s: 0.0,
+        };
         if !everything {
             ranked.hide(computed);
         }
@@ -230,7 +236,8 @@ impl<'a> Judge<'a> {
     /// Simulates findings; of several placements of one the best counts, and its text says which.
     fn judge(&self, base: &Base, findings: Vec<Finding>) -> Vec<Judged> {
         let mut open: Vec<Open> = findings.into_par_iter().map(|finding| self.open(base, finding)).collect();
-        let least = if self.thorough { f64::NEG_INFINITY } else { LEAST_GAIN * base.simulated.makespan_s };
+        let prunes = !self.thorough && self.is_bound();
+        let least = if prunes { LEAST_GAIN * base.simulated.makespan_s } else { f64::NEG_INFINITY };
         // The same change of what the program runs on may be advised at several places.
         let twins: Vec<usize> = (0..open.len())
             .map(|at| {
@@ -263,9 +270,11 @@ impl<'a> Judge<'a> {
         open.into_iter().zip(done).map(close).collect()
     }
 
-    /// Whether what the critical path says of a change is sure: nothing but messages connects the ranks.
-    fn is_bound(&self) -> bool {
-        self.replay.network().is_none()
+    /// Whether what the critical path says of a change is sure: nothing but messages connects the ranks, and each of them does one thing
+    /// after the other.
+    pub(super) fn is_bound(&self) -> bool {
+        let plain = matches!(self.replay.node, NodeSpec::Loggp(_) | NodeSpec::Loggps(_));
+        plain && self.replay.network().is_none() && !self.replay.program.has_graphs()
     }
 
     /// A finding before it is simulated.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hayase_advice_page::{Certainty, Finding, PageData, Role};
+use hayase_advice_page::{Certainty, Finding, PageData, Role, Unit};
 use serde_json::{Value, json};
 
 use super::page::path;
@@ -29,10 +29,10 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
         text.push_str("\nnothing was found that could be improved\n");
         return text;
     }
-    let mut grid = Grid::new().number("gain [ms]").number("gain").text("advice").text("place").text("what to do");
+    let mut grid = Grid::new().number("saves").number("share").text("advice").text("place").text("what to do");
     for finding in &page.findings {
         let (saved, share) = match finding.gain {
-            Some(gain) => (format!("{:.3}", 1e3 * gain.saved_s()), format!("{:.1} %", 100.0 * gain.share())),
+            Some(gain) => (finding.unit.write(1e9 * gain.saved_s()), format!("{:.1} %", 100.0 * gain.share())),
             None => ("-".to_owned(), "-".to_owned()),
         };
         let check = if finding.certainty == Certainty::Check { " (check)" } else { "" };
@@ -43,12 +43,13 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
         && let Some(base) = &ranked.base
     {
         let saved = base.makespan_s - together.changed.makespan_s;
+        let unit = Unit::of(1e9 * base.makespan_s.max(together.changed.makespan_s));
         let _ = writeln!(
             text,
             "\ntogether ({}): {} instead of {}, {:.1} % less{}",
             together.taken.join(", "),
-            seconds(together.changed.makespan_s),
-            seconds(base.makespan_s),
+            unit.write(1e9 * together.changed.makespan_s),
+            unit.write(1e9 * base.makespan_s),
             if base.makespan_s > 0.0 { 100.0 * saved / base.makespan_s } else { 0.0 },
             on_path(&together.changed),
         );
@@ -128,6 +129,7 @@ pub fn json(page: &PageData, ranked: &Ranked) -> Value {
         "notes": page.notes,
         "findings": findings,
         "hidden": ranked.hidden,
+        "untried": ranked.untried,
         "together": ranked.together.as_ref().map(|together| json!({
             "changed": together.changed,
             "taken": together.taken,

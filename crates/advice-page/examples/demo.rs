@@ -10,8 +10,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hayase_advice_page::{
-    Certainty, Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, page,
-    sarif,
+    Certainty, Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, Unit,
+    page, sarif,
 };
 
 const FILE: &str = "examples/programs/gauss.c";
@@ -172,6 +172,7 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
         rule: "A001".into(),
         title: String::new(),
         certainty: Certainty::Proven,
+        unit: Unit::Milliseconds,
         gain: None,
         text: Vec::new(),
         caveats: Vec::new(),
@@ -185,7 +186,8 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
         Finding {
             id: "A001-1".into(),
             title: "Send the pivot row without blocking, and wait for it before the next pivot row is received".into(),
-            gain: gain(0.2316),
+            unit: Unit::Milliseconds,
+        gain: gain(0.2316),
             text: vec![
                 "MPI_Send at line 32 holds the rank until the row is out. Nothing that follows writes the row before the next MPI_Recv at line 41, so that all of the update at line 49 can run meanwhile.".into(),
                 "Replace MPI_Send by MPI_Isend, and put MPI_Wait in front of line 41 and line 38.".into(),
@@ -205,7 +207,8 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             id: "A003-1".into(),
             rule: "A003".into(),
             title: "Merge the two reductions of the search into one".into(),
-            gain: gain(0.0841),
+            unit: Unit::Milliseconds,
+        gain: gain(0.0841),
             text: vec!["MPI_Allreduce at line 61 only sends on what the one at line 60 found: MPI_MAXLOC gives value and place at once.".into()],
             marks: vec![mark(60, 60, Role::Communication, ""), mark(61, 61, Role::Companion, "same communicator, 4 bytes more"), mark(62, 62, Role::Forbids, "flow dependence: reads best.value")],
             occurrences: n * u64::from(ranks),
@@ -216,7 +219,8 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             rule: "A103".into(),
             title: "Even out the work before the reduction: the last rank computes longest".into(),
             certainty: Certainty::Check,
-            gain: gain(0.0127),
+            unit: Unit::Milliseconds,
+        gain: gain(0.0127),
             text: vec!["All ranks wait at line 60 for the rank with most work at line 58.".into()],
             caveats: vec!["whether rows can be dealt out differently depends on the program".into()],
             marks: vec![mark(60, 60, Role::Communication, "waits"), mark(57, 59, Role::Cause, "rank 15 takes 6 us longer than the mean")],
@@ -229,7 +233,8 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             rule: "A004".into(),
             title: "The ring of sends is a broadcast: MPI_Bcast could replace it".into(),
             certainty: Certainty::Check,
-            gain: gain(-0.031),
+            unit: Unit::Milliseconds,
+        gain: gain(-0.031),
             text: vec!["The broadcast of this machine is slower here, because ranks further on in the ring start computing later.".into()],
             marks: vec![mark(32, 32, Role::Communication, ""), mark(41, 41, Role::Partner, "")],
             occurrences: n,
@@ -296,6 +301,7 @@ fn odd_page() -> PageData {
         rule: "A999".into(),
         title: nasty.into(),
         certainty: Certainty::Check,
+        unit: Unit::Milliseconds,
         gain: Some(Gain { before_s: 0.0, after_s: 0.0 }),
         text: vec![nasty.into()],
         caveats: vec![nasty.into()],

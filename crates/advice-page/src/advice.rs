@@ -35,7 +35,7 @@ impl Finding {
             facts.push(("bytes of the messages".into(), format!("{} B", found.bytes)));
         }
         if found.time_ns > 0 {
-            facts.push(("time at stake, over all ranks".into(), format!("{:.3} ms", found.time_ns as f64 * 1e-6)));
+            facts.push(("time at stake, over all ranks".into(), found.unit.write(found.time_ns as f64)));
         }
         Self {
             id: found.id.clone(),
@@ -46,6 +46,7 @@ impl Finding {
                 model::Certainty::Check => Certainty::Check,
             },
             gain,
+            unit: found.unit,
             text: found.text.clone(),
             caveats: found.caveats.clone(),
             facts,
@@ -206,6 +207,7 @@ mod tests {
             bytes: 0,
             time_ns: 0,
             caveats: Vec::new(),
+            unit: Default::default(),
             change,
         }
     }

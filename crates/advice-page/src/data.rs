@@ -1,5 +1,6 @@
 //! What the page shows, as plain data.
 
+use hayase_advice::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
@@ -57,6 +58,8 @@ pub struct Finding {
     pub certainty: Certainty,
     /// What it would gain, where that was simulated.
     pub gain: Option<Gain>,
+    /// In which all its times are written.
+    pub unit: Unit,
     /// What was seen, a paragraph each.
     pub text: Vec<String>,
     /// What the run cannot show, a sentence each: branches, layouts, contents.

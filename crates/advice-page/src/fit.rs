@@ -52,6 +52,8 @@ pub(crate) struct Packed {
     /// Messages in the page of each sender.
     pub sent: Vec<usize>,
     pub path: String,
+    /// Sources, and files that have none.
+    pub files: Vec<File>,
     /// What was left out, a sentence each.
     pub cuts: Vec<String>,
 }
@@ -61,6 +63,10 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     let mut run = data.run.clone();
     let mut cuts = Vec::new();
     few_places(&mut run, &data.findings, &mut cuts);
+    let files = sources(data, &run, &mut cuts);
+    // What sources do not need is for what happened.
+    let room = SOURCES - files.iter().map(File::size).sum::<usize>().min(SOURCES);
+    let (most_spans, most_messages) = (SPANS + room / 3 * 2, MESSAGES + room / 3);
     let ranks = run.spans.len();
     let rows = ranks.min(ROWS);
     if rows < ranks {
@@ -72,7 +78,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     }
     let all = run.spans.iter().map(Vec::len).sum::<usize>();
     let (mut tables, mut spans) = packed_spans(&run);
-    while tables.classes_size() + spans.iter().map(String::len).sum::<usize>() > SPANS {
+    while tables.classes_size() + spans.iter().map(String::len).sum::<usize>() > most_spans {
         let goes_on = run.coarsen_once();
         (tables, spans) = packed_spans(&run);
         if !goes_on {
@@ -90,7 +96,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     }
     let kept = |run: &Run| run.messages.len() + run.named_messages.len();
     let (mut sent, mut messages) = tables.messages(&run);
-    while tables.links_size() + messages.iter().map(String::len).sum::<usize>() > MESSAGES && kept(&run) > 0 {
+    while tables.links_size() + messages.iter().map(String::len).sum::<usize>() > most_messages && kept(&run) > 0 {
         if run.messages.is_empty() {
             run.named_messages.truncate(run.named_messages.len() / 2);
         }
@@ -118,7 +124,7 @@ pub(crate) fn pack(data: &PageData) -> Packed {
             run.path.len()
         ));
     }
-    Packed { run, tables, spans, messages, sent, path, cuts }
+    Packed { run, tables, spans, messages, sent, path, files, cuts }
 }
 
 /// How many spans there were.
@@ -315,7 +321,7 @@ impl File {
 }
 
 /// The sources, as much of them as fits: whole where all fit, else around the lines that advice names and those that took most time.
-pub(crate) fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec<File> {
+fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec<File> {
     let mut once = BTreeSet::new();
     let marks = || data.findings.iter().flat_map(|finding| &finding.marks);
     let files = marks().map(|mark| name(&mark.file)).chain(run.places.iter().map(|(file, _)| file.clone()));
@@ -362,7 +368,9 @@ pub(crate) fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec
             *file = File { left_out: true, ..File::unread(&file.path) };
         }
     }
-    cuts.push("of the sources, only what is around lines that advice names, and around those that took most time".into());
+    cuts.push(
+        "of the sources, only what is around lines that advice names, and around those that took most time".into(),
+    );
     files
 }
 

@@ -63,15 +63,14 @@ pub fn page(data: &PageData, out: &mut impl Write) -> io::Result<()> {
 /// The data of the page, as `script` elements that are not scripts.
 fn packed_data(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     let packed = fit::pack(data);
-    let mut cuts = packed.cuts.clone();
-    let files = files(fit::sources(data, &packed.run, &mut cuts), &packed.run, data);
+    let files = files(packed.files.clone(), &packed.run, data);
     let mut lengths = Lengths::FIRST;
-    let mut head = text(&head(data, &packed, files.clone(), &cuts, lengths))?;
+    let mut head = text(&head(data, &packed, files.clone(), lengths))?;
     let sources: usize = files.iter().filter(|file| file.text.is_some()).map(File::size).sum();
     let apart = sources + packed.tables.classes_size() + packed.tables.links_size();
     while head.len() > fit::HEAD + apart && lengths != lengths.halved() {
         lengths = lengths.halved();
-        head = text(&self::head(data, &packed, files.clone(), &cuts, lengths))?;
+        head = text(&self::head(data, &packed, files.clone(), lengths))?;
     }
     writeln!(out, "<script type=\"application/json\" id=\"data\">{head}</script>")?;
     writeln!(out, "<script type=\"text/plain\" id=\"path\">{}</script>", packed.path)?;
@@ -206,10 +205,10 @@ impl Advised {
     }
 }
 
-fn head<'a>(data: &'a PageData, packed: &Packed, files: Vec<File>, cuts: &[String], lengths: Lengths) -> Head<'a> {
+fn head<'a>(data: &'a PageData, packed: &Packed, files: Vec<File>, lengths: Lengths) -> Head<'a> {
     let Packed { run, tables, sent, .. } = packed;
     let totals = &run.totals;
-    let mut cuts = cuts.to_vec();
+    let mut cuts = packed.cuts.clone();
     let numbers: BTreeMap<&str, i64> = files.iter().zip(0..).map(|(file, i)| (file.path.as_str(), i)).collect();
     let places = run.places.iter().map(|(file, line)| (numbers.get(file.as_str()).copied().unwrap_or(-1), *line));
     let places: Vec<(i64, u32)> = places.collect();
@@ -254,10 +253,7 @@ fn head<'a>(data: &'a PageData, packed: &Packed, files: Vec<File>, cuts: &[Strin
         advised.finding.marks.len() < all.marks.len() || advised.finding.details.len() < all.details.len()
     };
     if findings.iter().zip(&data.findings).any(|(advised, all)| shorter(advised, all)) {
-        cuts.push(format!(
-            "of a piece of advice, {} lines and {} calls at most",
-            lengths.parts, lengths.details
-        ));
+        cuts.push(format!("of a piece of advice, {} lines and {} calls at most", lengths.parts, lengths.details));
     }
     let mut other_uses = ByKind::default();
     for rank in totals.ranks.iter().skip(lengths.uses) {

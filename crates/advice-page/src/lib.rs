@@ -39,6 +39,8 @@ mod sarif;
 mod sources;
 mod totals;
 
+pub use hayase_advice::unit::Unit;
+
 pub use data::{Certainty, Detail, Finding, Gain, Mark, PageData, Role, Rule, Source, Together};
 pub use html::page;
 pub use recorded::recorded;

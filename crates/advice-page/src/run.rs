@@ -18,7 +18,7 @@ const MOST_NAMED: usize = 20_000;
 /// Most names of calls; all others are one.
 const MOST_CALLS: usize = 1_000;
 /// Most places that short spans which become one keep apart.
-const PLACES_APART: usize = 6;
+const PLACES_APART: usize = 16;
 
 /// What a rank does with its time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]

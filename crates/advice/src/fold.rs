@@ -9,6 +9,7 @@ use crate::model::{
     Action, Blocker, Certainty, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId,
     Side,
 };
+use crate::unit::Unit;
 
 /// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
 const EDITS_OF_A_RANK: usize = 1 << 14;
@@ -280,6 +281,7 @@ impl Folded<Location> {
             bytes: self.bytes,
             time_ns: self.time,
             caveats,
+            unit: Unit::of(self.time as f64),
             change: self.edits.change(),
         })
     }

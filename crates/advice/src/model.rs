@@ -11,6 +11,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::unit::Unit;
+
 /// What was found in a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Advice {
@@ -96,6 +98,9 @@ pub struct Finding {
     pub time_ns: u64,
     /// What the finding rests on and the run cannot show: branches, layouts, contents.
     pub caveats: Vec<String>,
+    /// In which all times that are written about it are.
+    #[serde(default)]
+    pub unit: Unit,
     /// The improved program.
     pub change: Change,
 }

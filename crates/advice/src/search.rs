@@ -17,6 +17,7 @@ use crate::rules::a002_aggregation::Aggregation;
 use crate::rules::a003_collectives_in_a_row::InARow;
 use crate::rules::a004_collectives::Patterns;
 use crate::stream::{Error, Known, Steps};
+use crate::unit::Unit;
 use crate::waits::Waits;
 use crate::walk::{Half, Waited, Walk, Watcher};
 
@@ -31,11 +32,20 @@ pub struct Options {
     pub eager: Option<u64>,
     /// Waits below this share of all ranks' time are not worth a finding.
     pub share: f64,
+    /// The longest time that will be written beside those of a finding, as the makespan of a simulation \[ns\]; all have one unit.
+    pub beside_ns: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001 }
+        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001, beside_ns: 0.0 }
+    }
+}
+
+impl Options {
+    /// The unit of a finding with so much time at stake \[ns\].
+    pub(crate) fn unit(&self, time_ns: u64) -> Unit {
+        Unit::of(self.beside_ns.max(time_ns as f64))
     }
 }
 
@@ -283,7 +293,10 @@ pub fn put_together<R: Read, M: Read>(
     let searched =
         |rank: u32, line: u32| ranks.get(rank as usize).map_or_else(Location::default, |rank| rank.lines.get(line));
     advice.findings.extend(patterns.findings(advice.ranks, searched, line));
-    advice.findings.extend(waits.findings(&walked.clocks, options.share, options.eager, line));
+    advice.findings.extend(waits.findings(&walked.clocks, options, line));
+    for finding in &mut advice.findings {
+        finding.unit = options.unit(finding.time_ns);
+    }
     number(&mut advice.findings);
     Ok(advice)
 }

@@ -9,7 +9,6 @@ use super::settings::settings;
 use super::tries::{self, Tried};
 use super::{Base, place};
 use crate::advice::Judge;
-use crate::output::table::seconds;
 use crate::workload::program::collectives::{Operation, operation};
 
 /// The rule.
@@ -69,9 +68,11 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         if best > base.simulated.makespan_s * 0.999 {
             continue;
         }
-        let all: Vec<String> = of.iter().map(|(time, other)| format!("{} {}", other.name(), seconds(*time))).collect();
+        let unit = super::unit(base, 0);
+        let all: Vec<String> =
+            of.iter().map(|(time, other)| format!("{} {}", other.name(), unit.write(time * 1e9))).collect();
         let mut text = vec![
-            format!("as it is the program takes {}; with {operation} by", seconds(base.simulated.makespan_s)),
+            format!("as it is the program takes {}; with {operation} by", unit.write(base.simulated.makespan_s * 1e9)),
             all.join(", "),
         ];
         if untried > 0 {
@@ -89,6 +90,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
             occurrences: count,
             executions: count,
             caveats: vec!["the library must be able to choose it; all calls of the operation use it".into()],
+            unit,
             change: Change::Scenario(ScenarioChange::Algorithm {
                 collective: operation.name().to_owned(),
                 algorithm: name.to_owned(),

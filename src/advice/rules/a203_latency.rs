@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hayase_advice::model::{Certainty, Finding, Location, Role, RuleId};
 use hayase_advice::rules::Rule;
 
-use super::{Base, place, written};
+use super::{Base, place};
 use crate::ids::RankId;
 use crate::player::ActivityKind;
 use crate::record::PathKind;
@@ -76,6 +76,7 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
         })
         .collect();
     let ns = (small / 1000.0) as u64;
+    let unit = super::unit(base, ns);
     vec![Finding {
         certainty: Certainty::Check,
         title: format!(
@@ -93,8 +94,9 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
         time_ns: ns,
         caveats: vec![format!(
             "{} of the path could be shortened at most, and another path may be nearly as long",
-            written(ns)
+            unit.write(ns as f64)
         )],
+        unit,
         ..super::empty(RuleId::A203)
     }]
 }

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use hayase_advice::model::{Certainty, Change, Finding, Location, Place, Ranks, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
+use hayase_advice::unit::Unit;
 
 use super::gain::{Judge, Simulated, outcome};
 use crate::ids::RankId;
-use crate::output::table::seconds;
 use crate::player::Transfer;
 use crate::scenario::replay::{ReplayOptions, Replayed};
 use crate::workload::program::Program;
@@ -157,6 +157,7 @@ fn empty(rule: RuleId) -> Finding {
         bytes: 0,
         time_ns: 0,
         caveats: Vec::new(),
+        unit: Unit::default(),
         change: Change::None,
     }
 }
@@ -182,7 +183,7 @@ fn messages(count: u64) -> String {
     if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }
 
-/// A time in words.
-fn written(ns: u64) -> String {
-    seconds(ns as f64 * 1e-9)
+/// In which times are written that stand beside the makespan.
+fn unit(base: &Base, time_ns: u64) -> Unit {
+    Unit::of((base.simulated.makespan_s * 1e9).max(time_ns as f64))
 }

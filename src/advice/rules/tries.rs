@@ -42,8 +42,7 @@ pub(super) fn simulate(base: &Base, judge: &Judge<'_>, operations: &[Operation])
     let mut chosen: Vec<(Operation, Vec<Vec<Algorithm>>, usize)> = Vec::new();
     for (most, of) in bounded {
         let groups = if judge.thorough { alone(of) } else { groups(program, judge, of) };
-        // On a fabric what others do may matter too.
-        let cannot = !judge.thorough && judge.replay.network().is_none() && most < LEAST_GAIN * base.simulated.makespan_s;
+        let cannot = !judge.thorough && judge.is_bound() && most < LEAST_GAIN * base.simulated.makespan_s;
         let take = if cannot { 0 } else { groups.len().min(left).min(if judge.thorough { usize::MAX } else { 3 }) };
         left -= take.min(left);
         let untried = if cannot { 0 } else { groups[take..].iter().map(Vec::len).sum() };

@@ -125,7 +125,6 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     let stop = Stop(interrupt::stop_flag());
     let copy = 1e12 / args.copy_rate.bytes_per_second();
     let judge = Judge { replay, copy, watch: Some(&stop), thorough: args.all };
-    let (mut findings, mut notes) = run.search(rules::eager(&judge))?;
     let base = match Base::new(&judge, keeps) {
         Ok(base) => base,
         Err(replayed) if replayed.report.status == Status::Deadlocked => {
@@ -135,6 +134,8 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
         Err(_) => return Ok(Outcome::End(End::Interrupted)),
     };
     let simulates = !(matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none());
+    let beside = if simulates { base.simulated.makespan_s } else { 0.0 };
+    let (mut findings, mut notes) = run.search(rules::eager(&judge), beside)?;
     let ranked = if simulates {
         findings.extend(rules::search(&base, &judge, &findings));
         judge.rank(&base, findings, args.all)

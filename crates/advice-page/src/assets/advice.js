@@ -27,7 +27,7 @@ function drawAdvice() {
     return el("div", { class: "item", role: "option", id: `advice-${i}`, "aria-selected": "false", onclick: () => chooseFinding(i) },
       el("span", { class: "no" }, `${i + 1}`),
       el("span", { class: "title" }, finding.title),
-      el("span", { class: "gain" }, gain === null ? "" : gain === 0 ? "0" : gain > 0 ? `−${seconds(gain, 3)}` : `+${seconds(-gain, 3)}`),
+      el("span", { class: "gain" }, gain === null ? "" : gain === 0 ? "0" : gain > 0 ? `−${inUnit(finding, gain, 3)}` : `+${inUnit(finding, -gain, 3)}`),
       el("span", { class: "where" }, where, " ", el("span", { class: "tag" }, finding.rule), " ",
         finding.certainty === "check" ? el("span", { class: "tag check" }, "check") : null),
       gain === null ? null : el("div", { class: "size" }, el("i", { style: { width: `${most > 0 ? Math.max(0, gain) / most * 100 : 0}%` } })));
@@ -37,7 +37,8 @@ function drawAdvice() {
   }
   if (data.together) {
     const { gain, left_out: out } = data.together;
-    $("together").append("All together: ", el("b", {}, `${seconds(gain.before_s)} → ${seconds(gain.after_s)}`), ` (${change(gain)})`,
+    const longest = Math.max(gain.before_s, gain.after_s), unit = { unit: longest >= 1 ? "s" : longest >= 1e-3 ? "ms" : longest >= 1e-6 ? "us" : "ns" };
+    $("together").append("All together: ", el("b", {}, `${inUnit(unit, gain.before_s)} → ${inUnit(unit, gain.after_s)}`), ` (${change(gain)})`,
       ...out.length ? [el("div", { class: "muted" }, `without ${out.join(", ")}, ruled out by others`)] : []);
   }
   $("notes").hidden = data.notes.length === 0;
@@ -79,8 +80,8 @@ function drawFinding() {
       el("button", { type: "button", title: "Close (Escape)", "aria-label": "Close", onclick: () => chooseFinding(-1) }, "✕")),
     el("h3", {}, finding.title),
     gain && el("div", { class: "bars" },
-      el("span", { class: "muted" }, "now"), el("i", { class: "before", style: { width: width(gain.before_s) } }), el("span", {}, seconds(gain.before_s)),
-      el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${seconds(gain.after_s)}  (${change(gain)})`)),
+      el("span", { class: "muted" }, "now"), el("i", { class: "before", style: { width: width(gain.before_s) } }), el("span", {}, inUnit(finding, gain.before_s)),
+      el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${inUnit(finding, gain.after_s)}  (${change(gain)})`)),
     ...finding.text.map(text => el("p", {}, text)),
     ...finding.caveats.map(text => el("p", { class: "caveat" }, text)),
     finding.facts.length > 0 && el("dl", {}, ...finding.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),

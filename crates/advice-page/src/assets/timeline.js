@@ -599,5 +599,11 @@ const timeline = (() => {
     measure();
   }
   const hint = "Wheel zooms, dragging moves, a click picks a call or a message and lights its line; a click on a rank's name shows it alone.";
-  return { setUp, goTo, choosePick, words, show };
+  /** The mean colour of steps of waiting: for whoever wants to know whether they can be told apart. */
+  const heatOf = steps => steps.map(step => {
+    const sums = [0, 0, 0];
+    for (let i = 0; i < 576; i++) for (let part = 0; part < 3; part++) sums[part] += (heat(step, i % 24, Math.floor(i / 24)) >> 8 * part & 255) / 576;
+    return sums;
+  });
+  return { setUp, goTo, choosePick, words, show, heatOf };
 })();

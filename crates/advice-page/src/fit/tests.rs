@@ -33,9 +33,8 @@ fn generated(shape: Shape) -> (Run, Vec<(u32, u64, u64, u64)>) {
     let each = shape.spans / u64::from(shape.ranks);
     let every = (each / 5).max(1);
     run.name((0..shape.ranks).flat_map(|rank| (0..each).step_by(every as usize).map(move |event| (rank, event))));
-    let places: Vec<PlaceId> = (0..shape.places)
-        .map(|at| run.place(&format!("{}{at}", "a/".repeat(shape.name / 2)), at % 1000 + 1))
-        .collect();
+    let places: Vec<PlaceId> =
+        (0..shape.places).map(|at| run.place(&format!("{}{at}", "a/".repeat(shape.name / 2)), at % 1000 + 1)).collect();
     let mut now = vec![0u64; shape.ranks as usize];
     let mut named = Vec::new();
     for event in 0..each {
@@ -79,7 +78,8 @@ fn check(data: &PageData) -> serde_json::Value {
     assert!(size <= MOST, "{size} B");
     let totals = &data.run.totals;
     let spent: u64 = totals.ranks.iter().flat_map(|rank| rank.ns).sum();
-    let uses = times(json["uses"].as_array().unwrap().iter().map(|row| &row[0])) + times([&json["otherUses"]].into_iter());
+    let uses =
+        times(json["uses"].as_array().unwrap().iter().map(|row| &row[0])) + times([&json["otherUses"]].into_iter());
     assert_eq!(uses, spent);
     assert_eq!(times(json["lines"].as_array().unwrap().iter().map(|row| &row[2])), spent);
     let sum = |rows: &str, column: usize| -> u64 {
@@ -147,6 +147,7 @@ fn finding(number: usize, size: usize) -> Finding {
         title: text.clone(),
         certainty: Certainty::Check,
         gain: None,
+        unit: Default::default(),
         text: vec![text.clone(); 10],
         caveats: vec![text.clone(); 3],
         facts: vec![("fact".into(), text.clone())],

@@ -19,6 +19,7 @@ fn finding(text: &str) -> Finding {
         title: text.into(),
         certainty: Certainty::Check,
         gain: None,
+        unit: Default::default(),
         text: vec![text.into()],
         caveats: Vec::new(),
         facts: Vec::new(),

@@ -11,6 +11,7 @@ fn finding(rule: &str, marks: Vec<Mark>) -> Finding {
         rule: rule.into(),
         title: "overlap x[i] {send}".into(),
         certainty: Certainty::Proven,
+        unit: Default::default(),
         gain: Some(Gain { before_s: 2.0, after_s: 1.5 }),
         text: vec!["seen".into()],
         caveats: Vec::new(),
