@@ -54,6 +54,20 @@ impl Placement {
         Self { late_post: true, early_wait: true },
     ];
 
+    /// Those of which these edits make different programs, the widest first.
+    pub fn that_differ(edits: &[Edit]) -> Vec<Self> {
+        let (mut posts, mut waits) = (false, false);
+        for edit in edits {
+            if let Action::Overlap { post, wait, .. } = &edit.action {
+                // A post at the end of the interval before the call is where the call is; a wait before it moves to its end.
+                posts |= post.interval < 0 || (post.interval == 0 && post.fraction < 1.0);
+                waits |= wait.interval > 0;
+            }
+        }
+        let differs = |placement: &Self| (posts || !placement.late_post) && (waits || !placement.early_wait);
+        Self::ALL.into_iter().filter(differs).collect()
+    }
+
     /// What is to be said of it; `None` of the widest.
     pub fn text(self) -> Option<&'static str> {
         match (self.late_post, self.early_wait) {
@@ -323,6 +337,14 @@ impl<'a> Changed<'a> {
     }
 }
 
+/// The operations of an event of a rank, its computation among them.
+pub(super) fn calls(of: &RankProgram, event: u64) -> std::ops::Range<u32> {
+    let place = u32::try_from(event + 1).unwrap_or(u32::MAX);
+    let first = of.places.partition_point(|&other| other < place);
+    let last = of.places.partition_point(|&other| other <= place);
+    first as u32..last as u32
+}
+
 fn is_communication(kind: OpKind) -> bool {
     matches!(kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv) || kind.is_collective()
 }
@@ -394,10 +416,7 @@ impl<'a> Rank<'a> {
 
     /// The operations of an event, its computation among them.
     fn calls(&self, event: u64) -> std::ops::Range<u32> {
-        let place = u32::try_from(event + 1).unwrap_or(u32::MAX);
-        let first = self.of.places.partition_point(|&other| other < place);
-        let last = self.of.places.partition_point(|&other| other <= place);
-        first as u32..last as u32
+        calls(self.of, event)
     }
 
     fn is_taken(&self, op: u32) -> bool {

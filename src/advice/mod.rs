@@ -8,6 +8,7 @@
 //! run, machine, network -- rules ---> findings ---+--- gain (player) ---> ranked advice ---> text, JSON, page, SARIF
 //! ```
 //! * [`edit`](mod@edit) makes the change in the program: calls move, merge, become collective.
+//! * [`bound`] says what a change could save at most, so that what cannot help is not simulated.
 //! * [`gain`] plays each changed program on the same nodes and network; what it saves is the gain.
 //! * [`together`] makes of the pieces that go together one program, and explains what that saves.
 //! * [`rules`] finds what only a simulation shows: algorithms of collective operations, placements, messages that wait for their
@@ -16,6 +17,7 @@
 //!
 //! Source: Gordini, section 4 (the dependences) and section 6 (the gain is left open there).
 
+pub mod bound;
 pub mod edit;
 pub mod gain;
 pub mod page;

@@ -37,7 +37,7 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
     let together = ranked.together.as_ref().zip(ranked.base.as_ref()).map(|(together, base)| out::Together {
         gain: gain(base, &together.changed),
         left_out: together.left_out.iter().map(|(id, _)| id.clone()).collect(),
-        why: super::text::why(together),
+        why: super::text::why(together, super::text::unit(base, together)),
     });
     let mut data = out::PageData {
         program: context.program.clone(),
@@ -136,10 +136,13 @@ fn is_file(name: &str) -> bool {
     !name.is_empty() && name != "?" && !name.starts_with("0x")
 }
 
-/// What happened, span by span and message by message, as it was simulated.
-pub fn run(base: &Base) -> out::Run {
+/// What happened, span by span and message by message, as it was simulated; calls that advice names stay exact, however long the run.
+pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
     let program = &*base.program;
     let mut run = out::Run::new(program.ranks());
+    for judged in &ranked.findings {
+        run.name(out::Finding::of(&judged.finding, None).details.iter().map(|detail| (detail.rank, detail.event)));
+    }
     let Some(history) = &base.replayed.history else { return run };
     let mut places: BTreeMap<u32, out::PlaceId> = BTreeMap::new();
     let mut place_of = |run: &mut out::Run, rank: RankId, op: u32| -> out::PlaceId {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hayase_advice_page::{Certainty, Finding, PageData, Role};
+use hayase_advice_page::{Certainty, Finding, PageData, Role, Unit};
 use serde_json::{Value, json};
 
 use super::page::path;
@@ -30,10 +30,10 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
         text.push_str("\nnothing was found that could be improved\n");
         return text;
     }
-    let mut grid = Grid::new().number("gain [ms]").number("gain").text("advice").text("place").text("what to do");
+    let mut grid = Grid::new().number("saves").number("share").text("advice").text("place").text("what to do");
     for finding in &page.findings {
         let (saved, share) = match finding.gain {
-            Some(gain) => (format!("{:.3}", 1e3 * gain.saved_s()), format!("{:.1} %", 100.0 * gain.share())),
+            Some(gain) => (finding.unit.write(1e9 * gain.saved_s()), format!("{:.1} %", 100.0 * gain.share())),
             None => ("-".to_owned(), "-".to_owned()),
         };
         let check = if finding.certainty() == Certainty::Check { " (check)" } else { "" };
@@ -44,16 +44,17 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
         && let Some(base) = &ranked.base
     {
         let saved = base.makespan_s - together.changed.makespan_s;
+        let unit = unit(base, together);
         let _ = writeln!(
             text,
             "\ntogether ({}): {} instead of {}, {:.1} % less{}",
             together.taken.join(", "),
-            seconds(together.changed.makespan_s),
-            seconds(base.makespan_s),
+            unit.write(1e9 * together.changed.makespan_s),
+            unit.write(1e9 * base.makespan_s),
             if base.makespan_s > 0.0 { 100.0 * saved / base.makespan_s } else { 0.0 },
             on_path(&together.changed),
         );
-        for line in why(together) {
+        for line in why(together, unit) {
             let _ = writeln!(text, "  {}", printable(&line));
         }
     }
@@ -63,15 +64,21 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
     text
 }
 
-/// Why pieces save more together than alone, and why others are left out: a line each.
-pub fn why(together: &Together) -> Vec<String> {
+/// Why pieces save more together than alone, and why others are left out: a line each, with times in this unit.
+pub fn why(together: &Together, unit: Unit) -> Vec<String> {
+    let time = |seconds: f64| unit.write(1e9 * seconds);
     let groups = together.only_together.iter().map(|group| {
-        let alone: Vec<String> = group.alone_s.iter().map(|&saved| seconds(saved)).collect();
-        let (names, gain, alone) = (group.names(), seconds(group.gain_s), alone.join(" and "));
+        let alone: Vec<String> = group.alone_s.iter().map(|&saved| time(saved)).collect();
+        let (names, gain, alone) = (group.names(), time(group.gain_s), alone.join(" and "));
         format!("{names} save {gain} only together, alone {alone}: each shortens a way that is the longest once the other is shorter")
     });
     let left_out = together.left_out.iter().map(|(id, why)| format!("without {id}: {why}"));
     groups.chain(left_out).collect()
+}
+
+/// In which the times of all together are written.
+pub fn unit(base: &Simulated, together: &Together) -> Unit {
+    Unit::of(1e9 * base.makespan_s.max(together.changed.makespan_s))
 }
 
 fn on_path(run: &Simulated) -> String {
@@ -145,6 +152,7 @@ pub fn json(page: &PageData, ranked: &Ranked, caveats: &Caveats) -> Value {
         "notes": page.notes,
         "findings": findings,
         "hidden": ranked.hidden,
+        "untried": ranked.untried,
         "together": ranked.together.as_ref().map(|together| json!({
             "changed": together.changed,
             "taken": together.taken,

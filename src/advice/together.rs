@@ -11,7 +11,11 @@
 //!    gain(group) - sum of gain(piece) = the excess, nearly all of it
 //!    ```
 //!    and shown beside the sum. If no few are found, the gain is not explained and not shown: pieces are left out, the least first, until it is.
+//!
+//! All of it has so many simulations ([`Trials`]); a *thorough* judge has no limit. What is not found with them is not found.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hayase_advice::model::Change;
@@ -20,8 +24,20 @@ use serde::Serialize;
 use super::edit::Changed;
 use super::gain::{Judge, Judged, LEAST_GAIN, Simulated, scenario};
 
-/// Pieces of advice that are tried together one after the other, at most.
+/// Pieces of advice that are tried together one after the other, at most, by a thorough judge.
 const MOST_TRIED: usize = 40;
+
+/// The same, by any other.
+const FEW_TRIED: usize = 5;
+
+/// Simulations of several pieces in one program, unless the judge is thorough.
+const TRIALS: usize = 8;
+
+/// Those of them that are kept for leaving out what is not explained.
+const KEPT_BACK: usize = 2;
+
+/// Why a program is not simulated: there were enough.
+const NOT_TRIED: &str = "it was not tried";
 
 /// Pieces of a group that is an explanation, at most.
 const FEW: usize = 4;
@@ -71,24 +87,69 @@ impl Group {
 /// A finding and what it saves alone.
 #[derive(Clone, Copy)]
 struct Piece<'j> {
+    /// Its place among those that save time.
+    number: usize,
     judged: &'j Judged,
     saved_s: f64,
+}
+
+/// Programs of several pieces that were simulated, and how many more may be.
+struct Trials<'t> {
+    judge: &'t Judge<'t>,
+    base: &'t Simulated,
+    left: Cell<usize>,
+    /// By the numbers of their pieces, ascending.
+    known: RefCell<BTreeMap<Vec<usize>, Result<Simulated, String>>>,
+}
+
+impl<'t> Trials<'t> {
+    fn new(judge: &'t Judge<'t>, base: &'t Simulated) -> Self {
+        let left = if judge.thorough { usize::MAX } else { TRIALS };
+        Self { judge, base, left: Cell::new(left), known: RefCell::default() }
+    }
+
+    /// All these changes at once, in the order of their gains; one alone is known. So many simulations are left untouched.
+    fn all(&self, pieces: &[Piece<'_>], untouched: usize) -> Result<Simulated, String> {
+        if let [only] = pieces {
+            return only.judged.changed.clone();
+        }
+        let mut pieces = pieces.to_vec();
+        pieces.sort_unstable_by_key(|piece| piece.number);
+        let numbers: Vec<usize> = pieces.iter().map(|piece| piece.number).collect();
+        if let Some(known) = self.known.borrow().get(&numbers) {
+            return known.clone();
+        }
+        if self.left.get() <= untouched {
+            return Err(NOT_TRIED.to_owned());
+        }
+        self.left.set(self.left.get() - 1);
+        let simulated = self.judge.all(self.base, &pieces);
+        self.known.borrow_mut().insert(numbers, simulated.clone());
+        simulated
+    }
+
+    /// What they save \[s\].
+    fn saved(&self, pieces: &[Piece<'_>], untouched: usize) -> Option<f64> {
+        self.all(pieces, untouched).ok().map(|changed| self.base.makespan_s - changed.makespan_s)
+    }
 }
 
 impl Judge<'_> {
     /// What saves time, in one program.
     ///
-    /// Cost: a simulation, more where pieces get in each other's way or save more than their sum.
+    /// Cost: a simulation, more where pieces get in each other's way or save more than their sum, [`TRIALS`] at most.
     pub(super) fn together(&self, base: &Simulated, judged: &[Judged]) -> Option<Together> {
         let saves = |judged| Judged::saved_s(judged, base).filter(|&saved| saved > 0.0);
+        let good = judged.iter().filter_map(|judged| Some((judged, saves(judged)?)));
         let good: Vec<Piece<'_>> =
-            judged.iter().filter_map(|judged| Some(Piece { judged, saved_s: saves(judged)? })).collect();
+            good.enumerate().map(|(number, (judged, saved_s))| Piece { number, judged, saved_s }).collect();
         if good.len() < 2 {
             return None;
         }
         let mut left_out = Vec::new();
-        let (taken, changed) = self.add_up(base, &self.compatible(good, &mut left_out), &mut left_out)?;
-        let (taken, changed, only_together) = self.explained(base, taken, changed, &mut left_out)?;
+        let trials = Trials::new(self, base);
+        let (taken, changed) = trials.add_up(&self.compatible(good, &mut left_out), &mut left_out)?;
+        let (taken, changed, only_together) = trials.explained(taken, changed, &mut left_out)?;
         let sum_s = taken.iter().map(|piece| piece.saved_s).sum();
         let taken = taken.into_iter().map(|piece| piece.judged.finding.id.clone()).collect();
         Some(Together { changed, taken, left_out, sum_s, only_together })
@@ -124,86 +185,6 @@ impl Judge<'_> {
         taken
     }
 
-    /// As many as save more and more, and the program with them: all at once where that works, one by one where it does not.
-    fn add_up<'j>(
-        &self,
-        base: &Simulated,
-        good: &[Piece<'j>],
-        left_out: &mut Vec<(String, String)>,
-    ) -> Option<(Vec<Piece<'j>>, Simulated)> {
-        let (first, rest) = good.split_first()?;
-        let mut changed = first.judged.changed.clone().ok()?;
-        match self.all(base, good) {
-            Ok(all) if all.makespan_s <= changed.makespan_s => return Some((good.to_vec(), all)),
-            _ => {}
-        }
-        let mut taken = vec![*first];
-        for &piece in rest.iter().take(MOST_TRIED) {
-            taken.push(piece);
-            let why = match self.all(base, &taken) {
-                Ok(all) if all.makespan_s <= changed.makespan_s => {
-                    changed = all;
-                    continue;
-                }
-                Ok(_) => "it brings nothing beside those before it".to_owned(),
-                Err(why) => why,
-            };
-            taken.pop();
-            left_out.push((piece.judged.finding.id.clone(), why));
-        }
-        let more = rest.iter().skip(MOST_TRIED);
-        left_out.extend(more.map(|piece| (piece.judged.finding.id.clone(), "it was not tried".to_owned())));
-        Some((taken, changed))
-    }
-
-    /// As many of them as save no more than their sum, or of which a few explain that.
-    fn explained<'j>(
-        &self,
-        base: &Simulated,
-        mut taken: Vec<Piece<'j>>,
-        mut changed: Simulated,
-        left_out: &mut Vec<(String, String)>,
-    ) -> Option<(Vec<Piece<'j>>, Simulated, Vec<Group>)> {
-        let saved =
-            |pieces: &[Piece<'j>]| self.all(base, pieces).ok().map(|changed| base.makespan_s - changed.makespan_s);
-        let least = LEAST_GAIN * base.makespan_s;
-        let all = base.makespan_s - changed.makespan_s;
-        let alone: Vec<f64> = taken.iter().map(|piece| piece.saved_s).collect();
-        let of = |numbers: &[usize]| numbers.iter().map(|&number| taken[number]).collect::<Vec<_>>();
-        if let Some(groups) = groups(&alone, all, least, &|numbers| saved(&of(numbers))) {
-            let groups = groups.iter().map(|group| self.group(base, &of(group))).collect();
-            return Some((taken, changed, groups));
-        }
-        // As many of the first as save no more than their sum.
-        let (mut low, mut high) = (1, taken.len());
-        while high - low > 1 {
-            let half = low.midpoint(high);
-            let sum: f64 = taken[..half].iter().map(|piece| piece.saved_s).sum();
-            match self.all(base, &taken[..half]) {
-                Ok(all) if base.makespan_s - all.makespan_s <= sum + least => (low, changed) = (half, all),
-                _ => high = half,
-            }
-        }
-        for piece in taken.drain(low..) {
-            let why =
-                "with it they would save more than each does alone, and no few of them were found to explain that";
-            left_out.push((piece.judged.finding.id.clone(), why.to_owned()));
-        }
-        if low == 1 {
-            changed = taken[0].judged.changed.clone().ok()?;
-        }
-        Some((taken, changed, Vec::new()))
-    }
-
-    fn group(&self, base: &Simulated, pieces: &[Piece<'_>]) -> Group {
-        let gain_s = self.all(base, pieces).map_or(0.0, |changed| base.makespan_s - changed.makespan_s);
-        Group {
-            findings: pieces.iter().map(|piece| piece.judged.finding.id.clone()).collect(),
-            gain_s,
-            alone_s: pieces.iter().map(|piece| piece.saved_s).collect(),
-        }
-    }
-
     /// All these changes at once.
     fn all(&self, base: &Simulated, pieces: &[Piece<'_>]) -> Result<Simulated, String> {
         let mut changed = Changed::new(&self.replay.program, self.copy);
@@ -218,6 +199,87 @@ impl Judge<'_> {
             }
         }
         self.play(&replay.with_program(Arc::new(changed.build()?)), base.unreceived)
+    }
+}
+
+impl Trials<'_> {
+    /// As many as save more and more, and the program with them: all at once where that works, one by one where it does not.
+    fn add_up<'j>(
+        &self,
+        good: &[Piece<'j>],
+        left_out: &mut Vec<(String, String)>,
+    ) -> Option<(Vec<Piece<'j>>, Simulated)> {
+        let (first, rest) = good.split_first()?;
+        let mut changed = first.judged.changed.clone().ok()?;
+        match self.all(good, 0) {
+            Ok(all) if all.makespan_s <= changed.makespan_s => return Some((good.to_vec(), all)),
+            _ => {}
+        }
+        let mut taken = vec![*first];
+        let most = if self.judge.thorough { MOST_TRIED } else { FEW_TRIED };
+        for &piece in rest.iter().take(most) {
+            taken.push(piece);
+            let why = match self.all(&taken, 0) {
+                Ok(all) if all.makespan_s <= changed.makespan_s => {
+                    changed = all;
+                    continue;
+                }
+                Ok(_) => "it brings nothing beside those before it".to_owned(),
+                Err(why) => why,
+            };
+            taken.pop();
+            left_out.push((piece.judged.finding.id.clone(), why));
+        }
+        let more = rest.iter().skip(most);
+        left_out.extend(more.map(|piece| (piece.judged.finding.id.clone(), NOT_TRIED.to_owned())));
+        Some((taken, changed))
+    }
+
+    /// As many of them as save no more than their sum, or of which a few explain that.
+    fn explained<'j>(
+        &self,
+        mut taken: Vec<Piece<'j>>,
+        mut changed: Simulated,
+        left_out: &mut Vec<(String, String)>,
+    ) -> Option<(Vec<Piece<'j>>, Simulated, Vec<Group>)> {
+        let kept_back = if self.judge.thorough { 0 } else { KEPT_BACK };
+        let saved = |pieces: &[Piece<'j>]| self.saved(pieces, kept_back);
+        let least = LEAST_GAIN * self.base.makespan_s;
+        let all = self.base.makespan_s - changed.makespan_s;
+        let alone: Vec<f64> = taken.iter().map(|piece| piece.saved_s).collect();
+        let of = |numbers: &[usize]| numbers.iter().map(|&number| taken[number]).collect::<Vec<_>>();
+        if let Some(groups) = groups(&alone, all, least, &|numbers| saved(&of(numbers))) {
+            let groups = groups.iter().map(|group| self.group(&of(group))).collect();
+            return Some((taken, changed, groups));
+        }
+        // As many of the first as save no more than their sum.
+        let (mut low, mut high) = (1, taken.len());
+        while high - low > 1 {
+            let half = low.midpoint(high);
+            let sum: f64 = taken[..half].iter().map(|piece| piece.saved_s).sum();
+            match self.all(&taken[..half], 0) {
+                Ok(all) if self.base.makespan_s - all.makespan_s <= sum + least => (low, changed) = (half, all),
+                _ => high = half,
+            }
+        }
+        for piece in taken.drain(low..) {
+            let why =
+                "with it they would save more than each does alone, and no few of them were found to explain that";
+            left_out.push((piece.judged.finding.id.clone(), why.to_owned()));
+        }
+        if low == 1 {
+            changed = taken[0].judged.changed.clone().ok()?;
+        }
+        Some((taken, changed, Vec::new()))
+    }
+
+    fn group(&self, pieces: &[Piece<'_>]) -> Group {
+        let gain_s = self.saved(pieces, 0).unwrap_or(0.0);
+        Group {
+            findings: pieces.iter().map(|piece| piece.judged.finding.id.clone()).collect(),
+            gain_s,
+            alone_s: pieces.iter().map(|piece| piece.saved_s).collect(),
+        }
     }
 }
 

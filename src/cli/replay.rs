@@ -277,6 +277,7 @@ fn run(
             on_mark: if asked { Some(&mut on_mark) } else { None },
             keep: others.iter().any(|(kind, _)| matches!(kind, Kind::Timeline | Kind::Path)),
             watch: Some(&monitor),
+            ..ReplayOptions::default()
         })
     };
     if let Some((prediction, start)) = prediction {

@@ -81,8 +81,12 @@ pub struct ReplayOptions<'a> {
     pub on_transfer: Option<OnTransfer<'a>>,
     /// Called with every border of a region.
     pub on_mark: Option<OnMark<'a>>,
-    /// Whether everything is kept, however long the run; otherwise up to [`KEPT`] activities and messages are.
+    /// Whether everything is kept, however long the run; otherwise up to `room` activities and messages are.
     pub keep: bool,
+    /// How many activities and messages are kept of a run, and nothing of a longer one; [`KEPT`] if it is not said.
+    pub room: Option<usize>,
+    /// The run is stopped here, at a time that is no longer of interest.
+    pub until: Option<Time>,
     /// Looks on and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }
@@ -223,12 +227,14 @@ impl Replay {
     /// Plays it.
     pub fn run(&self, options: ReplayOptions<'_>) -> Replayed {
         let start = report::wall_clock();
-        let ReplayOptions { mut on_activity, mut on_transfer, mut on_mark, keep, watch } = options;
-        let history = History::new(self.program.ranks(), if keep { usize::MAX } else { KEPT });
+        let ReplayOptions { mut on_activity, mut on_transfer, mut on_mark, keep, room, until, watch } = options;
+        let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
+        let history = History::new(self.program.ranks(), room);
         let history = RefCell::new(history);
         let total = self.program.messages();
         let go_on = |now: Time, delivered: u64| {
-            watch.is_none_or(|watch| watch.tick(Progress { now, delivered, total: total.max(delivered + 1) }))
+            until.is_none_or(|until| now <= until)
+                && watch.is_none_or(|watch| watch.tick(Progress { now, delivered, total: total.max(delivered + 1) }))
         };
         let expander = Expander::new(self.collectives.clone());
         let mut waits = Waits::default();
@@ -293,7 +299,7 @@ impl Replay {
                 let player = Player::new(play, observers);
                 match &self.fabric {
                     None => player.run(&go_on),
-                    Some(fabric) => fabric.run(player, watch),
+                    Some(fabric) => fabric.run(player, Some(&Until { until, watch })),
                 }
             }
             (_, None) => Played::default(),
@@ -484,6 +490,18 @@ impl Placed {
         };
         let outcome = simulation.run(&mut Blind, watch);
         player.ended(outcome.stop == Stop::Interrupted)
+    }
+}
+
+/// Ends a run at a time, or when whoever looks on wants it.
+struct Until<'a> {
+    until: Option<Time>,
+    watch: Option<&'a dyn Watch>,
+}
+
+impl Watch for Until<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.until.is_none_or(|until| progress.now <= until) && self.watch.is_none_or(|watch| watch.tick(progress))
     }
 }
 

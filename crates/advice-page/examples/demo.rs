@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hayase_advice_page::{
-    Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, page, sarif,
+    Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, Unit, page, sarif,
 };
 
 const FILE: &str = "examples/programs/gauss.c";
@@ -174,6 +174,7 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
         id: String::new(),
         rule: "A001".into(),
         title: String::new(),
+        unit: Unit::Milliseconds,
         gain: None,
         text: Vec::new(),
         caveats: Vec::new(),
@@ -188,7 +189,8 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
         Finding {
             id: "A001-1".into(),
             title: "Send the pivot row without blocking, and wait for it before the next pivot row is received".into(),
-            gain: gain(0.2316),
+            unit: Unit::Milliseconds,
+        gain: gain(0.2316),
             text: vec![
                 "MPI_Send at line 32 holds the rank until the row is out. Nothing that follows writes the row before the next MPI_Recv at line 41, so that all of the update at line 49 can run meanwhile.".into(),
                 "Replace MPI_Send by MPI_Isend, and put MPI_Wait in front of line 41 and line 38.".into(),
@@ -208,7 +210,8 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             id: "A003-1".into(),
             rule: "A003".into(),
             title: "Merge the two reductions of the search into one".into(),
-            gain: gain(0.0841),
+            unit: Unit::Milliseconds,
+        gain: gain(0.0841),
             text: vec!["MPI_Allreduce at line 61 only sends on what the one at line 60 found: MPI_MAXLOC gives value and place at once.".into()],
             marks: vec![mark(60, 60, Role::Communication, ""), mark(61, 61, Role::Companion, "same communicator, 4 bytes more"), mark(62, 62, Role::Forbids, "flow dependence: reads best.value")],
             occurrences: n * u64::from(ranks),
@@ -218,6 +221,7 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             id: "A103-1".into(),
             rule: "A103".into(),
             title: "Even out the work before the reduction: the last rank computes longest".into(),
+            unit: Unit::Milliseconds,
             gain: gain(0.0127),
             text: vec!["All ranks wait at line 60 for the rank with most work at line 58.".into()],
             caveats: vec!["whether rows can be dealt out differently depends on the program".into()],
@@ -230,6 +234,7 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
             id: "A004-1".into(),
             rule: "A004".into(),
             title: "The ring of sends is a broadcast: MPI_Bcast could replace it".into(),
+            unit: Unit::Milliseconds,
             gain: gain(-0.031),
             caveats: vec!["what is received may be needed before all of it has come".into()],
             text: vec!["The broadcast of this machine is slower here, because ranks further on in the ring start computing later.".into()],
@@ -297,6 +302,7 @@ fn odd_page() -> PageData {
         id: nasty.into(),
         rule: "A999".into(),
         title: nasty.into(),
+        unit: Unit::Milliseconds,
         gain: Some(Gain { before_s: 0.0, after_s: 0.0 }),
         text: vec![nasty.into()],
         caveats: vec![nasty.into()],

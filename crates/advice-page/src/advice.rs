@@ -35,13 +35,14 @@ impl Finding {
             facts.push(("bytes of the messages".into(), format!("{} B", found.bytes)));
         }
         if found.time_ns > 0 {
-            facts.push(("time at stake, over all ranks".into(), format!("{:.3} ms", found.time_ns as f64 * 1e-6)));
+            facts.push(("time at stake, over all ranks".into(), found.unit.write(found.time_ns as f64)));
         }
         Self {
             id: found.id.clone(),
             rule: found.rule.to_string(),
             title: found.title.clone(),
             gain,
+            unit: found.unit,
             text: found.text.clone(),
             caveats: found.caveats.clone(),
             notes: found.notes.clone(),
@@ -210,6 +211,7 @@ mod tests {
             time_ns: 0,
             caveats: Vec::new(),
             notes: Vec::new(),
+            unit: Default::default(),
             change,
         }
     }

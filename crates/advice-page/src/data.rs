@@ -1,5 +1,6 @@
 //! What the page shows, as plain data.
 
+use hayase_advice::unit::Unit;
 use serde::{Deserialize, Serialize};
 
 use crate::Run;
@@ -55,6 +56,8 @@ pub struct Finding {
     pub title: String,
     /// What it would gain, where that was simulated.
     pub gain: Option<Gain>,
+    /// In which all its times are written.
+    pub unit: Unit,
     /// What was seen, a paragraph each.
     pub text: Vec<String>,
     /// What has to be checked, a sentence each: layouts, contents. One is enough for [`Certainty::Check`].

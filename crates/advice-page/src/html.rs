@@ -4,15 +4,16 @@
 //! all of the page from these. What comes from outside (names, paths, sources) is data to the last: it is never made HTML,
 //! here or by the scripts, and the page forbids its browser to load anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::fit::{self, File, Lengths, Packed};
 use crate::regions::Region;
 use crate::run::{Kept, Message};
 use crate::totals::ByKind;
-use crate::{Finding, PageData, Role, Rule, Run, Source, Together, pack};
+use crate::{Finding, PageData, Role, Rule, Run, Together, pack};
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
@@ -30,7 +31,13 @@ const SCRIPTS: [&str; 8] = [
 /// Above so many ranks, the page has what lines and calls cost in sum only, and pairs of ranks in blocks.
 const MOST_RANKS: u32 = 256;
 
-/// Writes the page.
+/// Bytes of the names of files of which there is no text.
+const UNREAD: usize = 300_000;
+
+/// Writes the page: five megabytes at most, whatever the run.
+///
+/// What does not fit is left out or becomes coarser, and the page says what; sums are those of the whole run, and calls that advice
+/// names are there one by one.
 ///
 /// # Errors
 ///
@@ -41,7 +48,11 @@ pub fn page(data: &PageData, out: &mut impl Write) -> io::Result<()> {
         let (name, after) = after.split_once("}-->").unwrap_or((after, ""));
         out.write_all(before.as_bytes())?;
         match name {
-            "title" => out.write_all(escape(&data.program).as_bytes())?,
+            "title" => {
+                let mut title = data.program.clone();
+                fit::cut(&mut title, 200);
+                out.write_all(escape(&title).as_bytes())?;
+            }
             "style" => out.write_all(STYLE.as_bytes())?,
             "scripts" => SCRIPTS.iter().try_for_each(|script| out.write_all(script.as_bytes()))?,
             _ => packed_data(data, out)?,
@@ -53,14 +64,19 @@ pub fn page(data: &PageData, out: &mut impl Write) -> io::Result<()> {
 
 /// The data of the page, as `script` elements that are not scripts.
 fn packed_data(data: &PageData, out: &mut impl Write) -> io::Result<()> {
-    let mut tables = Tables::default();
-    let spans: Vec<String> = data.run.spans.iter().map(|spans| pack::base64(&tables.spans(spans))).collect();
-    let (sent, messages) = tables.messages(&data.run);
-    let head = serde_json::to_string(&head(data, &tables, sent)).map_err(io::Error::other)?;
-    // In JSON `<` stands in strings only; written like this, nothing in them ends the element.
-    writeln!(out, "<script type=\"application/json\" id=\"data\">{}</script>", head.replace('<', "\\u003c"))?;
-    writeln!(out, "<script type=\"text/plain\" id=\"path\">{}</script>", pack::base64(&path(&data.run)))?;
-    for (kind, ranks) in [("spans", &spans), ("messages", &messages)] {
+    let packed = fit::pack(data);
+    let files = files(packed.files.clone(), &packed.run, data);
+    let mut lengths = Lengths::FIRST;
+    let mut head = text(&head(data, &packed, files.clone(), lengths))?;
+    let sources: usize = files.iter().filter(|file| file.text.is_some()).map(File::size).sum();
+    let apart = sources + packed.tables.classes_size() + packed.tables.links_size();
+    while head.len() > fit::HEAD + apart && lengths != lengths.halved() {
+        lengths = lengths.halved();
+        head = text(&self::head(data, &packed, files.clone(), lengths))?;
+    }
+    writeln!(out, "<script type=\"application/json\" id=\"data\">{head}</script>")?;
+    writeln!(out, "<script type=\"text/plain\" id=\"path\">{}</script>", packed.path)?;
+    for (kind, ranks) in [("spans", &packed.spans), ("messages", &packed.messages)] {
         for (rank, text) in ranks.iter().enumerate() {
             writeln!(out, "<script type=\"text/plain\" id=\"{kind}-{rank}\">{text}</script>")?;
         }
@@ -68,9 +84,14 @@ fn packed_data(data: &PageData, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Data as JSON: in it `<` stands in strings only; written like this, nothing in them ends the element.
+fn text(head: &Head<'_>) -> io::Result<String> {
+    Ok(serde_json::to_string(head).map_err(io::Error::other)?.replace('<', "\\u003c"))
+}
+
 /// The critical path: of each piece its rank and whether it is a message in one number, the sender of a message, its distance from the
 /// piece before, its length.
-fn path(run: &Run) -> Vec<u8> {
+pub(crate) fn path(run: &Run) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(run.path.len() * 5);
     let mut end = 0;
     for piece in &run.path {
@@ -104,15 +125,17 @@ fn escape(text: &str) -> String {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'a> {
-    program: &'a str,
-    facts: &'a [(String, String)],
+    program: String,
+    facts: Vec<(String, String)>,
     run_is: &'a str,
-    findings: &'a [Finding],
+    findings: Vec<Advised>,
     rules: &'a [Rule],
-    together: &'a Option<Together>,
-    notes: &'a [String],
+    together: Option<Together>,
+    notes: Vec<String>,
+    /// What is not in the page, because it would be too long.
+    cuts: Vec<String>,
     roles: BTreeMap<Role, &'static str>,
-    files: Vec<Source>,
+    files: Vec<File>,
     /// File (an index of `files`, -1: none) and line of each place; the first is the unknown one.
     places: Vec<(i64, u32)>,
     calls: &'a [String],
@@ -123,7 +146,7 @@ struct Head<'a> {
     /// Spans in the page of each rank.
     spans: Vec<usize>,
     /// Regions of the program: name, executions, from when to when \[ns\], each as a distance from the one before.
-    regions: Vec<(&'a str, u64, Vec<u64>)>,
+    regions: Vec<(String, u64, Vec<u64>)>,
     /// The region that is looked at first.
     #[serde(skip_serializing_if = "Option::is_none")]
     region: Option<usize>,
@@ -136,8 +159,10 @@ struct Head<'a> {
     events: u64,
     messages: u64,
     bytes: u64,
-    /// Time by kind, and the end.
+    /// Time by kind, and the end; of the first ranks.
     uses: Vec<(ByKind, u64)>,
+    /// Time by kind of all others.
+    other_uses: ByKind,
     /// Place, rank (-1: all), time by kind, calls, bytes, longest.
     lines: Vec<(u32, i64, ByKind, u64, u64, u64)>,
     /// Call, rank (-1: all), how many, time, longest, bytes.
@@ -150,22 +175,62 @@ struct Head<'a> {
     sizes: Vec<(u32, u64, u64)>,
 }
 
-fn head<'a>(data: &'a PageData, tables: &Tables, sent: Vec<usize>) -> Head<'a> {
-    let (run, totals) = (&data.run, &data.run.totals);
-    let files = files(data);
+/// A piece of advice as the page has it: ranks as ranges, and lists as long as they fit.
+#[derive(Serialize)]
+struct Advised {
+    #[serde(flatten)]
+    finding: Finding,
+    /// First and last of each group of ranks; empty: all.
+    ranges: Vec<(u32, u32)>,
+}
+
+impl Advised {
+    fn of(finding: &Finding, lengths: Lengths) -> Self {
+        let mut finding = finding.clone();
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for rank in std::mem::take(&mut finding.ranks) {
+            match ranges.last_mut() {
+                Some((_, last)) if *last + 1 == rank => *last = rank,
+                _ => ranges.push((rank, rank)),
+            }
+        }
+        ranges.truncate(lengths.sums.max(16));
+        finding.details.truncate(lengths.details);
+        finding.marks.truncate(lengths.parts);
+        finding.text.truncate(lengths.parts);
+        finding.caveats.truncate(lengths.parts);
+        finding.notes.truncate(lengths.parts);
+        finding.facts.truncate(lengths.parts);
+        let texts = finding.text.iter_mut().chain(&mut finding.caveats).chain(&mut finding.notes);
+        let texts = texts.chain([&mut finding.title, &mut finding.id]);
+        let facts = finding.facts.iter_mut().flat_map(|(name, value)| [name, value]);
+        let details = finding.details.iter_mut().map(|detail| &mut detail.text);
+        let marks = finding.marks.iter_mut().map(|mark| {
+            mark.file = fit::name(&mark.file);
+            &mut mark.text
+        });
+        texts.chain(facts).chain(details).chain(marks).for_each(|text| fit::cut(text, lengths.text));
+        Self { finding, ranges }
+    }
+}
+
+fn head<'a>(data: &'a PageData, packed: &Packed, files: Vec<File>, lengths: Lengths) -> Head<'a> {
+    let Packed { run, tables, sent, .. } = packed;
+    let totals = &run.totals;
+    let mut cuts = packed.cuts.clone();
     let numbers: BTreeMap<&str, i64> = files.iter().zip(0..).map(|(file, i)| (file.path.as_str(), i)).collect();
     let places = run.places.iter().map(|(file, line)| (numbers.get(file.as_str()).copied().unwrap_or(-1), *line));
-    let by_rank = run.ranks() <= MOST_RANKS;
+    let places: Vec<(i64, u32)> = places.collect();
+    let ranks = totals.ranks.len() as u32;
+    let by_rank = ranks <= MOST_RANKS && totals.lines.len() + totals.calls.len() <= lengths.sums;
+    if !by_rank && ranks <= MOST_RANKS {
+        cuts.push("what lines and calls cost is there in sum, not rank by rank".into());
+    }
     let rank_of = |rank: u32| if by_rank { i64::from(rank) } else { -1 };
 
     let mut lines = BTreeMap::new();
     for (&(place, rank), line) in &totals.lines {
-        let (ns, calls, bytes, longest): &mut (ByKind, u64, u64, u64) =
-            lines.entry((place.0, rank_of(rank))).or_default();
-        ns.iter_mut().zip(line.ns).for_each(|(sum, more)| *sum += more);
-        *calls += line.calls;
-        *bytes = bytes.saturating_add(line.bytes);
-        *longest = line.longest.max(*longest);
+        lines.entry((place.0, rank_of(rank))).or_insert_with(crate::totals::Line::default).join(line);
     }
     let mut calls = BTreeMap::new();
     for (&(call, rank), of_rank) in &totals.calls {
@@ -175,48 +240,81 @@ fn head<'a>(data: &'a PageData, tables: &Tables, sent: Vec<usize>) -> Head<'a> {
         *longest = of_rank.longest.max(*longest);
         *bytes = bytes.saturating_add(of_rank.bytes);
     }
-    let block = run.ranks().div_ceil(MOST_RANKS).max(1);
-    let mut pairs = BTreeMap::new();
-    for (&(from, to), traffic) in &totals.pairs {
-        let (messages, bytes): &mut (u64, u64) = pairs.entry((from / block, to / block)).or_default();
-        *messages += traffic.messages;
-        *bytes = bytes.saturating_add(traffic.bytes);
+    let mut block = ranks.div_ceil(MOST_RANKS).max(1);
+    let pairs = loop {
+        let mut pairs: BTreeMap<(u32, u32), (u64, u64)> = BTreeMap::new();
+        for (&(from, to), traffic) in &totals.pairs {
+            let (messages, bytes) = pairs.entry((from / block, to / block)).or_default();
+            *messages += traffic.messages;
+            *bytes = bytes.saturating_add(traffic.bytes);
+        }
+        if pairs.len() <= lengths.pairs || block >= ranks {
+            break pairs;
+        }
+        block *= 2;
+    };
+    let mut findings: Vec<Advised> = Vec::new();
+    findings.extend(data.findings.iter().take(lengths.findings).map(|finding| Advised::of(finding, lengths)));
+    if findings.len() < data.findings.len() {
+        cuts.push(format!("{} of {} pieces of advice, the best", findings.len(), data.findings.len()));
     }
+    let shorter = |advised: &Advised, all: &Finding| {
+        advised.finding.marks.len() < all.marks.len() || advised.finding.details.len() < all.details.len()
+    };
+    if findings.iter().zip(&data.findings).any(|(advised, all)| shorter(advised, all)) {
+        cuts.push(format!("of a piece of advice, {} lines and {} calls at most", lengths.parts, lengths.details));
+    }
+    let mut other_uses = ByKind::default();
+    for rank in totals.ranks.iter().skip(lengths.uses) {
+        other_uses.iter_mut().zip(rank.ns).for_each(|(sum, more)| *sum += more);
+    }
+    let short = |text: &str, most: usize| {
+        let mut text = text.to_owned();
+        fit::cut(&mut text, most);
+        text
+    };
+    let together = data.together.clone().map(|mut together| {
+        together.left_out.truncate(lengths.sums.max(16));
+        together.why.truncate(lengths.parts);
+        together.why.iter_mut().for_each(|why| fit::cut(why, lengths.text.min(2000)));
+        together
+    });
+    let mut regions = data.run.regions.clone();
+    crate::regions::fit(&mut regions, lengths.sums.max(64));
+    let short_fact = |(name, value): &(String, String)| (short(name, 200), short(value, lengths.text.min(1000)));
 
     Head {
-        program: &data.program,
-        facts: &data.facts,
+        program: short(&data.program, 1000),
+        facts: data.facts.iter().take(lengths.notes).map(short_fact).collect(),
         run_is: &data.run_is,
-        findings: &data.findings,
+        findings,
         rules: &data.rules,
-        together: &data.together,
-        notes: &data.notes,
+        together,
+        notes: data.notes.iter().take(lengths.notes).map(|note| short(note, lengths.text.min(2000))).collect(),
+        cuts,
         roles: ROLES.map(|role| (role, role.name())).into(),
-        places: places.collect(),
+        places,
         files,
-        calls: &run.calls,
+        calls: &data.run.calls,
         classes: in_order(&tables.classes),
         links: in_order(&tables.links),
-        sent,
+        sent: sent.clone(),
         spans: run.spans.iter().map(Vec::len).collect(),
-        regions: run
-            .regions
-            .iter()
-            .map(|region| (region.name.as_str(), region.executions, distances(region)))
-            .collect(),
-        region: run.looked_at,
+        regions: regions.iter().map(|region| (fit::name(&region.name), region.executions, distances(region))).collect(),
+        region: data.run.looked_at,
         path: run.path.len(),
-        ranks: run.ranks(),
+        ranks,
         end: run.end(),
         resolution: run.resolution,
         stride: run.stride,
         events: totals.events,
         messages: totals.all.messages,
         bytes: totals.all.bytes,
-        uses: totals.ranks.iter().map(|rank| (rank.ns, rank.end)).collect(),
+        uses: totals.ranks.iter().take(lengths.uses).map(|rank| (rank.ns, rank.end)).collect(),
+        other_uses,
         lines: lines
             .into_iter()
-            .map(|((place, rank), (ns, n, bytes, most))| (place, rank, ns, n, bytes, most))
+            .map(|((place, rank), line)| (place, rank, line.ns, line.calls, line.bytes, line.longest))
             .collect(),
         call_sums: calls
             .into_iter()
@@ -239,19 +337,15 @@ const ROLES: [Role; 7] =
     [Role::Communication, Role::Completion, Role::Overlap, Role::Forbids, Role::Companion, Role::Partner, Role::Cause];
 
 /// The sources, and the files that are named but have none.
-fn files(data: &PageData) -> Vec<Source> {
-    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut files: Vec<Source> = Vec::new();
-    for source in &data.sources {
-        if known.insert(&source.path, files.len()).is_none() {
-            files.push(source.clone());
-        }
-    }
-    let of_marks = data.findings.iter().flat_map(|finding| finding.marks.iter().map(|mark| mark.file.as_str()));
-    for path in of_marks.chain(data.run.places.iter().map(|(file, _)| file.as_str())) {
-        if !path.is_empty() && !known.contains_key(path) {
-            known.insert(path, files.len());
-            files.push(Source { path: path.to_owned(), text: None });
+fn files(sources: Vec<File>, run: &Run, data: &PageData) -> Vec<File> {
+    let mut files = sources;
+    let mut size = 0;
+    let mut known: BTreeSet<String> = files.iter().map(|file| file.path.clone()).collect();
+    let marks = data.findings.iter().take(Lengths::FIRST.findings).flat_map(|finding| &finding.marks);
+    for path in marks.map(|mark| fit::name(&mark.file)).chain(run.places.iter().map(|(file, _)| file.clone())) {
+        if !path.is_empty() && size + path.len() < UNREAD && known.insert(path.clone()) {
+            size += path.len() + 30;
+            files.push(File::unread(&path));
         }
     }
     files
@@ -266,7 +360,7 @@ type Link = (u32, u32, u32);
 
 /// What spans and messages have in common, numbered as it turns up.
 #[derive(Default)]
-struct Tables {
+pub(crate) struct Tables {
     classes: BTreeMap<Class, usize>,
     links: BTreeMap<Link, usize>,
 }
@@ -284,9 +378,24 @@ fn number_of<K: Ord>(table: &mut BTreeMap<K, usize>, key: K) -> u64 {
 }
 
 impl Tables {
+    /// About how long they are as JSON.
+    pub fn classes_size(&self) -> usize {
+        self.classes.len() * 18
+    }
+
+    /// The same of what messages have in common.
+    pub fn links_size(&self) -> usize {
+        self.links.len() * 17
+    }
+
+    /// For other messages.
+    pub fn forget_links(&mut self) {
+        self.links.clear();
+    }
+
     /// The spans of a rank. Each is: its class, whether bytes or tag differ from those of the span before, and how its
     /// event follows from the one before, in one number; its distance from the span before; its length; what differs.
-    fn spans(&mut self, spans: &[Kept]) -> Vec<u8> {
+    pub fn spans(&mut self, spans: &[Kept]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(spans.len() * 6);
         let (mut end, mut event, mut last) = (0, u64::MAX, (0, 0));
         for span in spans {
@@ -321,9 +430,9 @@ impl Tables {
 
     /// How many messages each rank sends, and they: in the order of sending, each as its link and whether bytes or tag
     /// differ in one number; its distance from the message before; how long it was under way; what differs.
-    fn messages(&mut self, run: &Run) -> (Vec<usize>, Vec<String>) {
+    pub fn messages(&mut self, run: &Run) -> (Vec<usize>, Vec<String>) {
         let mut by_sender: Vec<Vec<&Message>> = vec![Vec::new(); run.spans.len()];
-        for message in &run.messages {
+        for message in run.messages.iter().chain(&run.named_messages) {
             by_sender[message.from as usize].push(message);
         }
         let sent = by_sender.iter().map(Vec::len).collect();

@@ -10,8 +10,8 @@
 //!
 //! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps of each a few bytes: the
 //! page holds them packed (seven bits a byte, in base64), and draws what is smaller than a pixel as the shares of a column, from
-//! running sums. What is too long even for that is thinned while it is read; the statistics stay complete. So memory is
-//! bounded whatever the length of the run.
+//! running sums. What is too long even for that is thinned while it is read, and again until the page has five megabytes at most; the
+//! statistics stay complete, and so do calls that advice [names](Run::name). So memory and page are bounded whatever the length of the run.
 //!
 //! ```
 //! use hayase_advice_page::{Kind, Message, PageData, Run, Span};
@@ -30,6 +30,7 @@
 
 mod advice;
 mod data;
+mod fit;
 mod html;
 mod pack;
 mod recorded;
@@ -38,6 +39,8 @@ mod run;
 mod sarif;
 mod sources;
 mod totals;
+
+pub use hayase_advice::unit::Unit;
 
 pub use data::{Certainty, Detail, Finding, Gain, Mark, PageData, Role, Rule, Source, Together};
 pub use html::page;

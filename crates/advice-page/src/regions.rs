@@ -22,19 +22,24 @@ impl Run {
         let executions = spans.len() as u64;
         spans.sort_unstable();
         self.regions.push(Region { name: name.to_owned(), executions, spans: joined(&spans, 0) });
-        let each = (MOST / self.regions.len()).max(1);
-        for region in &mut self.regions {
-            let mut distance = 1;
-            while region.spans.len() > each {
-                distance *= 2;
-                region.spans = joined(&region.spans, distance);
-            }
-        }
+        fit(&mut self.regions, MOST);
     }
 
     /// The region that advice and times are of: the last one of this name.
     pub fn look_at(&mut self, name: &str) {
         self.looked_at = self.regions.iter().rposition(|region| region.name == name);
+    }
+}
+
+/// Joins executions that are close together, until so many of all regions are left.
+pub(crate) fn fit(regions: &mut [Region], most: usize) {
+    let each = (most / regions.len().max(1)).max(1);
+    for region in regions {
+        let mut distance = 1;
+        while region.spans.len() > each {
+            distance *= 2;
+            region.spans = joined(&region.spans, distance);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What happened: spans of ranks and messages between them, taken one at a time and kept small.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -10,10 +10,16 @@ use crate::totals::Totals;
 /// How many [`Kind`]s there are.
 pub(crate) const KINDS: usize = 5;
 
-/// Most spans that are kept one by one.
-const MOST_SPANS: usize = 2_500_000;
+/// Most spans that are kept one by one: more than fit into a page.
+const MOST_SPANS: usize = 500_000;
 /// Most messages that are kept one by one.
-const MOST_MESSAGES: usize = 1_000_000;
+const MOST_MESSAGES: usize = 250_000;
+/// Most calls that are kept because advice names them.
+const MOST_NAMED: usize = 20_000;
+/// Most names of calls; all others are one.
+const MOST_CALLS: usize = 1_000;
+/// Most places that short spans which become one keep apart.
+const PLACES_APART: usize = 16;
 
 /// What a rank does with its time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
@@ -128,15 +134,17 @@ pub(crate) struct Kept {
     pub call: u32,
     pub kind: Kind,
     pub several: bool,
+    /// Advice names it: it stays as it is.
+    pub named: bool,
 }
 
 /// A run, as the page shows it: made span by span and message by message, in the order of time on each rank.
 ///
-/// Up to 2.5 million spans and a million messages are kept as they are. Beyond, spans that are close together become one
-/// of each kind, closer than twice as long whenever there are too many again, so that the shares of the kinds stay true
-/// everywhere; and every second message stays. All sums are of the whole run.
+/// Up to half a million spans and a quarter of a million messages are kept as they are. Beyond, spans that are close together become
+/// one of each kind, closer than twice as long whenever there are too many again, so that the shares of the kinds stay true
+/// everywhere; and every second message stays. What advice [names](Self::name) is always kept. All sums are of the whole run.
 ///
-/// Memory: at most some 250 MB, and the sums: an entry for each pair of ranks and each line of each rank.
+/// Memory: at most some 60 MB, the critical path, and the sums: an entry for each pair of ranks and each line of each rank.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) spans: Vec<Vec<Kept>>,
@@ -153,6 +161,12 @@ pub struct Run {
     pub(crate) resolution: u64,
     /// One message of so many was kept.
     pub(crate) stride: u64,
+    /// Messages that calls send or receive which advice names.
+    pub(crate) named_messages: Vec<Message>,
+    /// Calls that advice names, by rank and event.
+    named: BTreeSet<(u32, u64)>,
+    /// When these begin and end, by rank.
+    named_times: BTreeSet<(u32, u64)>,
     place_numbers: BTreeMap<String, BTreeMap<u32, PlaceId>>,
     call_numbers: BTreeMap<String, u32>,
     kept: usize,
@@ -175,6 +189,9 @@ impl Run {
             totals: Totals::default(),
             resolution: 0,
             stride: 1,
+            named_messages: Vec::new(),
+            named: BTreeSet::new(),
+            named_times: BTreeSet::new(),
             place_numbers: BTreeMap::new(),
             call_numbers: BTreeMap::from([(String::new(), 0)]),
             kept: 0,
@@ -191,6 +208,13 @@ impl Run {
     pub fn keeping(mut self, spans: usize, messages: usize) -> Self {
         (self.most_spans, self.most_messages) = (spans.max(1), messages.max(1));
         self
+    }
+
+    /// Says that advice names these calls, by rank and event: what they are stays exact, however long the run. To be said before they come;
+    /// 20,000 calls are remembered.
+    pub fn name(&mut self, calls: impl IntoIterator<Item = (u32, u64)>) {
+        let room = MOST_NAMED - self.named.len().min(MOST_NAMED);
+        self.named.extend(calls.into_iter().take(room));
     }
 
     /// The number of a place: a file and a line of it, from 1.
@@ -219,7 +243,12 @@ impl Run {
         let call = self.call(span.call);
         self.totals.span(rank, &span, call, first_piece);
         let Span { kind, begin, end, place, event, peer, bytes, tag, .. } = span;
-        self.spans[rank as usize].push(Kept { begin, end, event, bytes, place, peer, tag, call, kind, several: false });
+        let named = event.is_some_and(|event| self.named.contains(&(rank, event)));
+        if named {
+            self.named_times.extend([(rank, begin), (rank, end)]);
+        }
+        let several = false;
+        self.spans[rank as usize].push(Kept { begin, end, event, bytes, place, peer, tag, call, kind, several, named });
         self.kept += 1;
         if self.kept > self.most_spans {
             self.coarsen();
@@ -230,18 +259,28 @@ impl Run {
     pub fn message(&mut self, message: &Message) {
         self.grow(message.from.max(message.to).saturating_add(1));
         self.totals.message(message);
+        let named = |rank, time| self.named_times.contains(&(rank, time));
+        if named(message.from, message.sent) || named(message.to, message.arrived) {
+            self.named_messages.push(*message);
+            return;
+        }
         if self.offered.is_multiple_of(self.stride) {
             self.messages.push(*message);
         }
         self.offered += 1;
         if self.messages.len() > self.most_messages {
-            let mut number = 0;
-            self.messages.retain(|_| {
-                number += 1;
-                number % 2 == 1
-            });
-            self.stride *= 2;
+            self.thin();
         }
+    }
+
+    /// Leaves out every second message.
+    pub(crate) fn thin(&mut self) {
+        let mut number = 0;
+        self.messages.retain(|_| {
+            number += 1;
+            number % 2 == 1
+        });
+        self.stride *= 2;
     }
 
     /// Adds the next piece of the critical path \[ns\]: what a rank did, or, if `from` is given, a message from that rank to it.
@@ -280,7 +319,11 @@ impl Run {
         if let Some(&number) = self.call_numbers.get(name) {
             return number;
         }
+        if self.calls.len() > MOST_CALLS {
+            return MOST_CALLS as u32;
+        }
         let number = self.calls.len() as u32;
+        let name = if self.calls.len() == MOST_CALLS { "other calls" } else { name };
         self.calls.push(name.to_owned());
         self.call_numbers.insert(name.to_owned(), number);
         number
@@ -291,10 +334,7 @@ impl Run {
         let wanted = self.most_spans / 4 * 3;
         self.resolution = self.resolution.max(self.end() / (1 << 20)).max(1);
         loop {
-            for spans in &mut self.spans {
-                *spans = bundle(spans, self.resolution);
-            }
-            self.kept = self.spans.iter().map(Vec::len).sum();
+            self.bundle();
             if self.kept <= wanted {
                 return;
             }
@@ -307,46 +347,110 @@ impl Run {
             self.resolution *= 2;
         }
     }
+
+    fn bundle(&mut self) {
+        for spans in &mut self.spans {
+            *spans = bundle(spans, self.resolution);
+        }
+        self.kept = self.spans.iter().map(Vec::len).sum();
+    }
+
+    /// Makes spans that are closer than twice as long as before one of each kind; whether there is more of that to do.
+    pub(crate) fn coarsen_once(&mut self) -> bool {
+        self.resolution = self.resolution.saturating_mul(2).max(self.end() / (1 << 20)).max(1);
+        self.bundle();
+        self.resolution <= self.end()
+    }
+
+    /// The critical path in so many pieces at most, about: in each part of the time, one piece for each rank that it is at and for
+    /// each to which a message is under way.
+    pub(crate) fn shorten_path(&mut self, most: usize) {
+        let mut window = (self.end() / most.max(1) as u64).max(1);
+        while self.path.len() > most && window <= self.end() {
+            let mut shorter: Vec<Piece> = Vec::new();
+            for group in self.path.chunk_by(|a, b| a.begin / window == b.begin / window) {
+                let mut at: BTreeMap<(u32, bool), (u64, Option<u32>)> = BTreeMap::new();
+                for piece in group {
+                    let known = at.entry((piece.rank, piece.from.is_some())).or_insert((0, piece.from));
+                    known.0 += piece.end - piece.begin;
+                }
+                let mut begin = group[0].begin.max(shorter.last().map_or(0, |last| last.end));
+                for ((rank, _), (time, from)) in at {
+                    shorter.push(Piece { rank, from, begin, end: begin + time });
+                    begin += time;
+                }
+            }
+            (self.path, window) = (shorter, window * 2);
+        }
+    }
 }
 
-/// Makes the spans that begin in one window of this length one of each kind.
+/// Makes the spans that begin in one window of this length one of each kind and place, or of each kind where the places are many.
 ///
 /// The sum of each kind's times stays; what was between the spans comes behind them. Spans as long as a window stay as
-/// they are.
+/// they are, and so do those that advice names.
 fn bundle(spans: &[Kept], window: u64) -> Vec<Kept> {
-    let mut bundled = Vec::with_capacity(spans.len());
-    let small = |span: &Kept| span.end - span.begin < window;
+    let mut bundled = Vec::with_capacity(spans.len() / 2);
+    let mut of: Vec<Bundle> = Vec::new();
+    let small = |span: &Kept| span.end - span.begin < window && !span.named;
     let together = |a: &Kept, b: &Kept| small(a) && small(b) && a.begin / window == b.begin / window;
     for group in spans.chunk_by(together) {
-        let kinds = Kind::ALL.iter().filter(|&&kind| group.iter().any(|span| span.kind == kind)).count();
-        if group.len() <= kinds {
+        if let [span] = group {
+            bundled.push(*span);
+            continue;
+        }
+        of.clear();
+        if !group.iter().all(|span| add(&mut of, span, span.place)) {
+            of.clear();
+            for span in group {
+                add(&mut of, span, PlaceId::UNKNOWN);
+            }
+        }
+        if group.len() <= of.len() {
             bundled.extend_from_slice(group);
             continue;
         }
+        of.sort_by_key(|one| (one.first.kind, one.first.place));
         let mut begin = group[0].begin;
-        for kind in Kind::ALL {
-            let mut of_kind = group.iter().filter(|span| span.kind == kind);
-            let Some(&first) = of_kind.next() else { continue };
-            let weight = |span: &Kept| if span.several { span.bytes } else { 1 };
-            let mut one =
-                Kept { begin, bytes: weight(&first), event: None, peer: None, tag: 0, several: true, ..first };
-            let mut time = first.end - first.begin;
-            for span in of_kind {
-                time += span.end - span.begin;
-                one.bytes += weight(span);
-                if span.place != one.place {
-                    one.place = PlaceId::UNKNOWN;
-                }
-                if span.call != one.call {
-                    one.call = 0;
-                }
-            }
-            one.end = begin + time;
-            begin = one.end;
-            bundled.push(one);
+        for Bundle { first, time, weight } in &of {
+            // What one finds here is one of several, also where it is the only one of its kind.
+            bundled.push(Kept { begin, end: begin + time, bytes: *weight, ..*first });
+            begin += time;
         }
     }
     bundled
+}
+
+/// Adds a span to those of its kind and place; whether there are few enough places to keep them apart.
+fn add(of: &mut Vec<Bundle>, span: &Kept, place: PlaceId) -> bool {
+    let at = of.iter().position(|one| (one.first.kind, one.first.place) == (span.kind, place)).unwrap_or_else(|| {
+        of.push(Bundle::new(Kept { place, ..*span }));
+        of.len() - 1
+    });
+    of[at].add(span);
+    of.len() <= PLACES_APART
+}
+
+/// Spans that become one.
+struct Bundle {
+    first: Kept,
+    time: u64,
+    weight: u64,
+}
+
+impl Bundle {
+    fn new(first: Kept) -> Self {
+        let first = Kept { event: None, peer: None, tag: 0, several: true, ..first };
+        Self { first, time: 0, weight: 0 }
+    }
+
+    fn add(&mut self, span: &Kept) {
+        self.time += span.end - span.begin;
+        self.weight += if span.several { span.bytes } else { 1 };
+        if span.call != self.first.call {
+            self.first.call = 0;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -113,7 +113,8 @@ fn result(
 ) -> Value {
     let mut text = finding.title.clone();
     if let Some(gain) = finding.gain {
-        text += &format!(" (saves {:.4} s, {:.2} % of the run)", gain.saved_s(), gain.share() * 100.0);
+        let saved = finding.unit.write(gain.saved_s() * 1e9);
+        text += &format!(" (saves {saved}, {:.2} % of the run)", gain.share() * 100.0);
     }
     for more in finding.text.iter().chain(&finding.notes) {
         text.push('\n');

@@ -31,6 +31,16 @@ pub(crate) struct Line {
     pub longest: u64,
 }
 
+impl Line {
+    /// Adds what another cost.
+    pub fn join(&mut self, other: &Self) {
+        self.ns.iter_mut().zip(other.ns).for_each(|(sum, more)| *sum += more);
+        self.calls += other.calls;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
 /// What calls of one name cost a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Calls {

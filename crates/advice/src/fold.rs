@@ -8,6 +8,7 @@ use crate::calls::Doubts;
 use crate::model::{
     Action, Blocker, Change, Dependence, Edit, Finding, Iterations, Location, Place, Ranks, Role, RuleId, Side,
 };
+use crate::unit::Unit;
 
 /// Most edits of a finding on one rank, and in all; occurrences beyond are counted only.
 const EDITS_OF_A_RANK: usize = 1 << 14;
@@ -300,6 +301,7 @@ impl Folded<Location> {
             time_ns: self.time,
             caveats,
             notes,
+            unit: Unit::of(self.time as f64),
             change: self.edits.change(),
         })
     }

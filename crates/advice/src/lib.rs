@@ -29,6 +29,7 @@ pub mod rounds;
 pub mod rules;
 pub mod search;
 pub mod stream;
+pub mod unit;
 pub mod waits;
 pub mod walk;
 pub mod watch;

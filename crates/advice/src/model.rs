@@ -12,6 +12,8 @@ use std::fmt;
 use hayase_trace::callers::CALLED_FROM;
 use serde::{Deserialize, Serialize};
 
+use crate::unit::Unit;
+
 /// What was found in a run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Advice {
@@ -98,6 +100,9 @@ pub struct Finding {
     /// What is good to know and leaves nothing to be checked.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// In which all times that are written about it are.
+    #[serde(default)]
+    pub unit: Unit,
     /// The improved program.
     pub change: Change,
 }

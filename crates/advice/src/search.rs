@@ -19,6 +19,7 @@ use crate::rules::a002_aggregation::Aggregation;
 use crate::rules::a003_collectives_in_a_row::InARow;
 use crate::rules::a004_collectives::Patterns;
 use crate::stream::{Error, Known, Steps};
+use crate::unit::Unit;
 use crate::waits::Waits;
 use crate::walk::{Half, Waited, Walk, Watcher};
 use crate::within::Within;
@@ -36,6 +37,8 @@ pub struct Options {
     pub share: f64,
     /// The part of the run that is looked at; `None`: all of it.
     pub within: Option<Arc<Within>>,
+    /// The longest time that will be written beside those of a finding, as the makespan of a simulation \[ns\]; all have one unit.
+    pub beside_ns: f64,
 }
 
 impl Options {
@@ -43,11 +46,16 @@ impl Options {
     fn looks_at(&self, rank: u32, event: u64) -> bool {
         self.within.as_ref().is_none_or(|within| within.has(rank, event))
     }
+
+    /// The unit of a finding with so much time at stake \[ns\].
+    pub(crate) fn unit(&self, time_ns: u64) -> Unit {
+        Unit::of(self.beside_ns.max(time_ns as f64))
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001, within: None }
+        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001, within: None, beside_ns: 0.0 }
     }
 }
 
@@ -323,7 +331,10 @@ pub fn put_together<R: Read, M: Read>(
     let searched =
         |rank: u32, line: u32| ranks.get(rank as usize).map_or_else(Location::default, |rank| rank.lines.get(line));
     advice.findings.extend(patterns.findings(advice.ranks, searched, line));
-    advice.findings.extend(waits.findings(&walked.clocks, options.share, options.eager, line));
+    advice.findings.extend(waits.findings(&walked.clocks, options, line));
+    for finding in &mut advice.findings {
+        finding.unit = options.unit(finding.time_ns);
+    }
     number(&mut advice.findings);
     Ok(advice)
 }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::fold::Folded;
 use crate::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
+use crate::search::Options;
 use crate::walk::{Cause, Half, Waited};
 
 /// Messages of at most so many bytes cost their latency, not their length \[B\].
@@ -148,26 +149,20 @@ impl Waits {
         }
     }
 
-    /// The findings: waits that are at least `share` of all ranks' time. `line` gives the location of a line of a rank.
-    pub fn findings(
-        mut self,
-        clocks: &[u64],
-        share: f64,
-        eager: Option<u64>,
-        line: impl Fn(u32, u32) -> Location,
-    ) -> Vec<Finding> {
+    /// The findings: waits that are at least a share of all ranks' time. `line` gives the location of a line of a rank.
+    pub fn findings(mut self, clocks: &[u64], options: &Options, line: impl Fn(u32, u32) -> Location) -> Vec<Finding> {
         for rank in 0..self.bursts.len() as u32 {
             self.end_burst(rank);
         }
         let ranks = clocks.len() as u32;
-        let least = (clocks.iter().sum::<u64>() as f64 * share) as u64;
-        let mut findings = self.waits(ranks, least, eager, &line);
+        let least = (clocks.iter().sum::<u64>() as f64 * options.share) as u64;
+        let mut findings = self.waits(ranks, least, options, &line);
         findings.extend(self.crowded(ranks, &line));
         findings.extend(self.chained(ranks, &line));
         findings
     }
 
-    fn waits(&self, ranks: u32, least: u64, eager: Option<u64>, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
+    fn waits(&self, ranks: u32, least: u64, options: &Options, line: &impl Fn(u32, u32) -> Location) -> Vec<Finding> {
         // One finding a place, with its causes: that a line waits is said once.
         let mut folded: BTreeMap<(RuleId, Location, Call), Late> = BTreeMap::new();
         for (&(rule, (rank, at), call, (who, from, to)), sum) in &self.sums {
@@ -210,7 +205,8 @@ impl Waits {
             };
             let most = if causes.len() > 1 { ", most" } else { "" };
             let longest = causes.first().map_or_else(String::new, |(place, _)| between(place));
-            let seconds = time as f64 / 1e9;
+            let unit = options.unit(time);
+            let waited = unit.write(time as f64);
             let title = match rule {
                 RuleId::A101 => format!("{call_name} at {at} waits for senders that compute{most} {longest}"),
                 RuleId::A102 => format!("{call_name} at {at} waits for receivers that compute{most} {longest}"),
@@ -222,16 +218,15 @@ impl Waits {
                 ),
             };
             let who: crate::model::Ranks = who.keys().copied().collect();
-            let mut text = vec![format!(
-                "ranks {waiting} wait {seconds:.6} s in {times} calls, for ranks {who}, most for rank {worst}"
-            )];
-            if let (RuleId::A106, Some(eager)) = (rule, eager) {
+            let mut text =
+                vec![format!("ranks {waiting} wait {waited} in {times} calls, for ranks {who}, most for rank {worst}")];
+            if let (RuleId::A106, Some(eager)) = (rule, options.eager) {
                 text.push(format!("messages above {eager} B wait for their receivers"));
             } else if causes.len() > 1 {
                 let named = causes.iter().take(MOST_CAUSES);
                 text.extend(named.map(|(place, cause)| {
                     let of: crate::model::Ranks = cause.ranks.keys().copied().collect();
-                    format!("{:.6} s of it while ranks {of} compute {}", cause.time() as f64 / 1e9, between(place))
+                    format!("{} of it while ranks {of} compute {}", unit.write(cause.time() as f64), between(place))
                 }));
                 let more = causes.len().saturating_sub(MOST_CAUSES);
                 text.extend((more > 0).then(|| format!("and {more} other places")));

@@ -11,7 +11,6 @@ use crate::advice::Judge;
 use crate::diagnostic::Sources;
 use crate::fabric::Fabric;
 use crate::ids::{Id, IdVec, LinkId, NodeId};
-use crate::output::table::seconds;
 use crate::placement::{BlockSpec, PlacementSpec, RoundRobinSpec};
 use crate::routing::Router;
 use crate::units::Bytes;
@@ -60,6 +59,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     if pairs.is_empty() || ranks < 2 {
         return Vec::new();
     }
+    let until = judge.until(base, 1.0);
     let now: Vec<u32> = placement.iter().map(|node| node.0).collect();
     let mut starts = vec![now.clone()];
     for spec in [PlacementSpec::Block(BlockSpec::default()), PlacementSpec::RoundRobin(RoundRobinSpec {})] {
@@ -80,10 +80,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let candidates: Vec<Vec<u32>> = candidates.into_iter().collect();
     let times: Vec<Option<f64>> = candidates
         .par_iter()
-        .map(|nodes| {
-            let replay = judge.replay.with_nodes(nodes)?;
-            Some(judge.play(&replay, base.simulated.unreceived).ok()?.makespan_s)
-        })
+        .map(|nodes| judge.makespan(&judge.replay.with_nodes(nodes)?, base.simulated.unreceived, until))
         .collect();
     let best = candidates
         .into_iter()
@@ -96,11 +93,12 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let before = Search::new(fabric, router, &pairs, now.clone());
     let after = Search::new(fabric, router, &pairs, nodes.clone());
     let moved: Vec<u32> = (0..ranks).filter(|&rank| now[rank as usize] != nodes[rank as usize]).collect();
+    let unit = super::unit(base, 0);
     let mut text = vec![
         format!(
             "the program takes {} as it is placed, {} as proposed",
-            seconds(base.simulated.makespan_s),
-            seconds(time)
+            unit.write(base.simulated.makespan_s * 1e9),
+            unit.write(time * 1e9)
         ),
         format!("links a byte crosses: {:.2} now, {:.2} then", before.way(), after.way()),
         "busiest links now: ".to_owned() + &before.busiest(fabric).join(", "),
@@ -117,6 +115,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         executions: moved.len() as u64,
         ranks: moved.into_iter().collect(),
         caveats: vec!["found by exchanging ranks two by two; a better placement may exist".into()],
+        unit,
         change: Change::Scenario(ScenarioChange::Placement { nodes }),
         ..super::empty(RuleId::A201)
     }]

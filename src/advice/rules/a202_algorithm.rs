@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
-use rayon::prelude::*;
 
 use super::settings::{is_setting, settings};
+use super::tries::{self, Tried};
 use super::{Base, place};
 use crate::advice::Judge;
-use crate::advice::gain::{LEAST_GAIN, with_algorithm};
-use crate::output::table::seconds;
+use crate::advice::gain::LEAST_GAIN;
 use crate::workload::program::collectives::{Algorithm, Operation, operation};
 
 /// The rule.
@@ -22,9 +21,9 @@ pub const RULE: Rule = Rule {
 An MPI library chooses the algorithm of a collective operation by the number of ranks and the size of the data, by limits that were
 measured somewhere else. On another network, or with ranks placed otherwise, another algorithm may be faster.
 
-What is reported. The whole program is played with every algorithm that there is for each of its collective operations; the fastest is
-reported if the program ends earlier by a thousandth or more. Those that a thousandth does not tell apart are as fast, and named
-together.
+What is reported. The whole program is played with other algorithms of its collective operations, those first that do the calls alone
+soonest (`--all`: with every one that there is); the fastest is reported if the program ends earlier by a thousandth or more. Those that
+a thousandth does not tell apart are as fast, and named together.
 
 How to change it. By settings of the library, not in the source; the advice names those of the algorithm, where Open MPI 4.1
 (component `tuned`: `--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4`) and MPICH 4.0
@@ -36,45 +35,35 @@ takes is told to the simulator with `[collectives]`; without, it is that of MPIC
 ",
 };
 
-/// Looks for them; one simulation for each algorithm of each operation.
+/// Looks for them; up to three simulations for each operation, or one for each algorithm.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let program = &base.program;
     // By operation: how often, by whom, and where.
     type Called = (u64, std::collections::BTreeSet<u32>, BTreeMap<Location, u64>);
     let mut called: BTreeMap<&'static str, (Operation, Called)> = BTreeMap::new();
+    let operations: Vec<Operation> = program.collectives.iter().map(operation).collect();
     for (rank, ops) in program.iter() {
+        // By operation and number of the place: how often, and one of them.
+        let mut of_rank: BTreeMap<(&'static str, u32), (Operation, u64, u32)> = BTreeMap::new();
         for (at, op) in (0..).zip(&ops.ops) {
             if op.kind.is_collective() && base.looks_at(rank.0, at) {
-                let operation = operation(&program.collectives[op.arg as usize]);
-                let (_, (count, ranks, sites)) =
-                    called.entry(operation.name()).or_insert_with(|| (operation, Called::default()));
-                *count += 1;
-                ranks.insert(rank.0);
-                *sites.entry(place(program, rank.0, at)).or_default() += 1;
+                let operation = operations[op.arg as usize];
+                let site = ops.sites.get(at as usize).copied().unwrap_or(0);
+                of_rank.entry((operation.name(), site)).or_insert((operation, 0, at)).1 += 1;
             }
         }
+        for ((name, _), (operation, times, at)) in of_rank {
+            let (_, (count, ranks, sites)) = called.entry(name).or_insert_with(|| (operation, Called::default()));
+            *count += times;
+            ranks.insert(rank.0);
+            *sites.entry(place(program, rank.0, at)).or_default() += times;
+        }
     }
-    let tries: Vec<(Operation, Algorithm)> = called
-        .values()
-        .flat_map(|&(operation, _)| Algorithm::of(operation).iter().map(move |&algorithm| (operation, algorithm)))
-        .collect();
-    let times: Vec<Option<f64>> = tries
-        .par_iter()
-        .map(|&(operation, algorithm)| {
-            let collectives = with_algorithm(&judge.replay.collectives, operation.name(), algorithm.name()).ok()?;
-            let mut replay = judge.replay.clone();
-            replay.collectives = collectives;
-            judge.play(&replay, base.simulated.unreceived).ok().map(|simulated| simulated.makespan_s)
-        })
-        .collect();
+    let operations: Vec<Operation> = called.values().map(|&(operation, _)| operation).collect();
+    let mut tried = tries::simulate(base, judge, &operations);
     let mut findings = Vec::new();
     for (operation, (count, ranks, sites)) in called.into_values() {
-        let mut of: Vec<(f64, Algorithm)> = tries
-            .iter()
-            .zip(&times)
-            .filter(|((other, _), _)| *other == operation)
-            .filter_map(|(&(_, algorithm), time)| Some(((*time)?, algorithm)))
-            .collect();
+        let Some(Tried { times: mut of, untried }) = tried.remove(operation.name()) else { continue };
         of.sort_by(|a, b| a.0.total_cmp(&b.0));
         let Some(&(best, _)) = of.first() else { continue };
         // What a thousandth of the run cannot tell apart is as fast; of these, one that a library can be told to use.
@@ -86,11 +75,18 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         if best > base.simulated.makespan_s * 0.999 {
             continue;
         }
-        let all: Vec<String> = of.iter().map(|(time, other)| format!("{} {}", other.name(), seconds(*time))).collect();
+        let unit = super::unit(base, 0);
+        let all: Vec<String> =
+            of.iter().map(|(time, other)| format!("{} {}", other.name(), unit.write(time * 1e9))).collect();
         let mut text = vec![
-            format!("as it is the program takes {}; with {operation} by", seconds(base.simulated.makespan_s)),
+            format!("as it is the program takes {}; with {operation} by", unit.write(base.simulated.makespan_s * 1e9)),
             all.join(", "),
         ];
+        if untried > 0 {
+            text.push(format!(
+                "{untried} more were not simulated: those were that do the calls alone soonest; --all simulates all"
+            ));
+        }
         text.extend(settings(operation, algorithm));
         findings.push(Finding {
             title: format!("do {operation} by `{name}`: {}", standing(others, of.len())),
@@ -100,6 +96,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
             occurrences: count,
             executions: count,
             caveats: vec!["the library must be able to choose it; all calls of the operation use it".into()],
+            unit,
             change: Change::Scenario(ScenarioChange::Algorithm {
                 collective: operation.name().to_owned(),
                 algorithm: name.to_owned(),

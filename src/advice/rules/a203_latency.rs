@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hayase_advice::model::{Finding, Location, Role, RuleId};
 use hayase_advice::rules::Rule;
 
-use super::{Base, place, written};
+use super::{Base, place};
 use crate::advice::Judge;
 use crate::ids::RankId;
 use crate::player::ActivityKind;
@@ -77,6 +77,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         })
         .collect();
     let ns = (small / 1000.0) as u64;
+    let unit = super::unit(base, ns);
     vec![Finding {
         title: format!(
             "{:.0} % of the critical path is latency: {} of at most {} one after another",
@@ -93,8 +94,9 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
         time_ns: ns,
         caveats: vec![format!(
             "{} of the path could be shortened at most, and another path may be nearly as long",
-            written(ns)
+            unit.write(ns as f64)
         )],
+        unit,
         ..super::empty(RuleId::A203)
     }]
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hayase_advice::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
 
-use super::{Base, place, written};
+use super::{Base, place};
 use crate::units::Bytes;
 
 /// The rule.
@@ -55,11 +55,17 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
     }
     let mut sites: Vec<_> = sites.into_iter().collect();
     sites.sort_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
+    let unit = super::unit(base, time);
     let text = sites
         .iter()
         .take(8)
         .map(|(site, (count, ns))| {
-            format!("{}{} waited {} for their receivers", super::at(site), super::messages(*count), written(*ns))
+            format!(
+                "{}{} waited {} for their receivers",
+                super::at(site),
+                super::messages(*count),
+                unit.write(*ns as f64)
+            )
         })
         .collect();
     vec![Finding {
@@ -68,7 +74,7 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
             "raise the eager limit to {}: {} above it wait {} for their receivers",
             Bytes(largest),
             super::messages(count),
-            written(time)
+            unit.write(time as f64)
         ),
         text,
         places: sites.iter().map(|(site, (count, _))| super::a_place(site, Role::Communication, *count)).collect(),
@@ -81,6 +87,7 @@ pub(super) fn find(base: &Base) -> Vec<Finding> {
             "more room for early messages is taken at receivers; the library must be able to set the limit".into(),
         ],
         change: Change::Scenario(ScenarioChange::RaiseEager { to: largest }),
+        unit,
         ..super::empty(RuleId::A204)
     }]
 }

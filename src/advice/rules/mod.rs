@@ -7,20 +7,25 @@ mod a202_algorithm;
 mod a203_latency;
 mod a204_eager;
 mod settings;
+mod tries;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hayase_advice::model::{Change, Finding, Location, Place, Ranks, Role, RuleId, ScenarioChange};
 use hayase_advice::rules::Rule;
+use hayase_advice::unit::Unit;
 
 use super::gain::{Judge, Simulated, outcome};
 use crate::ids::RankId;
-use crate::output::table::seconds;
 use crate::player::Transfer;
 use crate::scenario::replay::{ReplayOptions, Replayed};
 use crate::units::Time;
 use crate::workload::program::Program;
+use crate::workload::program::collectives::{Operation, operation};
+
+/// Activities and messages of the run that are kept to see what changes could save: some 400 MB.
+const ROOM: usize = 6_000_000;
 
 /// The rules of this room.
 pub const SIMULATED: &[Rule] = &[a201_placement::RULE, a202_algorithm::RULE, a203_latency::RULE, a204_eager::RULE];
@@ -92,6 +97,7 @@ impl Base {
         let mut on_transfer = |transfer: &Transfer| seen.transfer(transfer, limit);
         let replayed = judge.replay.run(ReplayOptions {
             keep,
+            room: Some(ROOM),
             watch: judge.watch,
             on_transfer: Some(&mut on_transfer),
             ..ReplayOptions::default()
@@ -152,6 +158,11 @@ pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding>
     findings
 }
 
+/// Which operation of MPI a collective of a program is.
+pub(super) fn operation_of(program: &Program, number: u32) -> Operation {
+    operation(&program.collectives[number as usize])
+}
+
 /// A finding that says nothing yet.
 fn empty(rule: RuleId) -> Finding {
     Finding {
@@ -168,6 +179,7 @@ fn empty(rule: RuleId) -> Finding {
         time_ns: 0,
         caveats: Vec::new(),
         notes: Vec::new(),
+        unit: Unit::default(),
         change: Change::None,
     }
 }
@@ -193,7 +205,7 @@ fn messages(count: u64) -> String {
     if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }
 
-/// A time in words.
-fn written(ns: u64) -> String {
-    seconds(ns as f64 * 1e-9)
+/// In which times are written that stand beside the makespan.
+fn unit(base: &Base, time_ns: u64) -> Unit {
+    Unit::of((base.simulated.makespan_s * 1e9).max(time_ns as f64))
 }

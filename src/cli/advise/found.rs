@@ -158,15 +158,20 @@ fn recorded_in(_: &Path) -> Option<PathBuf> {
 }
 
 impl Found {
-    /// What the run shows, and what could not be seen.
-    pub fn search(&self, eager: Option<u64>, region: Option<u32>) -> Result<(Vec<Finding>, Vec<String>), Failure> {
+    /// What the run shows, and what could not be seen; its times are written beside this one.
+    pub fn search(
+        &self,
+        eager: Option<u64>,
+        region: Option<u32>,
+        makespan_s: f64,
+    ) -> Result<(Vec<Finding>, Vec<String>), Failure> {
         let Some(run) = &self.run else {
             let note = "a schedule has no calls: only what a simulation shows was looked for";
             return Ok((Vec::new(), vec![note.to_owned()]));
         };
         let calls = |region| self.program.iter().map(|(_, rank)| rank.calls_within(region)).collect();
         let within = region.map(|region| Arc::new(Within::new(calls(region))));
-        let options = SearchOptions { eager, within, ..SearchOptions::default() };
+        let options = SearchOptions { eager, within, beside_ns: makespan_s * 1e9, ..SearchOptions::default() };
         let advice = self.with_names(|names| search(run, &options, names)).map_err(failed)?;
         Ok((advice.findings, advice.notes))
     }

@@ -130,8 +130,7 @@ enum Outcome {
 fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: Voice) -> Result<Outcome, Failure> {
     let stop = Stop(interrupt::stop_flag());
     let copy = 1e12 / args.copy_rate.bytes_per_second();
-    let judge = Judge { replay, copy, watch: Some(&stop) };
-    let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.region)?;
+    let judge = Judge { replay, copy, watch: Some(&stop), thorough: args.all };
     let base = match Base::new(&judge, keeps) {
         Ok(base) => base,
         Err(replayed) if replayed.report.status == Status::Deadlocked => {
@@ -142,9 +141,11 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
         Err(_) => return Ok(Outcome::End(End::Interrupted)),
     };
     let simulates = !(matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none());
+    let beside = if simulates { base.simulated.makespan_s } else { 0.0 };
+    let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.region, beside)?;
     let ranked = if simulates {
         findings.extend(rules::search(&base, &judge, &findings));
-        judge.rank(&base.simulated, findings, args.all)
+        judge.rank(&base, findings, args.all)
     } else {
         voice.hint("gains are not simulated: name a machine (-m, see `hayase machine list`) or a fabric (-t)");
         let computed = base.replayed.report.ranks.iter().map(|rank| rank.compute_s).sum();
@@ -156,6 +157,18 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
             ranked.hidden,
             100.0 * LEAST_GAIN,
             100.0 * LEAST_WAIT,
+        ));
+    }
+    if ranked.untried > 0 {
+        // Of a region there is no such bound.
+        let share = base.simulated.makespan_s.recip() * 100.0 * ranked.untried_s;
+        let most = match share.is_finite() && replay.region.is_none() {
+            true => format!("; one of them could save up to {share:.1} %"),
+            false => String::new(),
+        };
+        notes.push(format!(
+            "{} more were not simulated: others could save more{most}; --all simulates all",
+            ranked.untried,
         ));
     }
     let sites = replay.program.sites.iter().map(|site| &**site);
@@ -178,7 +191,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     let Caveats { incomplete, lack_of_cores } = &replay.program.caveats;
     let missing = incomplete.iter().map(|what| format!("the recording is incomplete: {what}"));
     notes.extend(missing.chain(lack_of_cores.iter().cloned()));
-    let happened = if keeps { page::run(&base) } else { hayase_advice_page::Run::new(replay.program.ranks()) };
+    let happened = if keeps { page::run(&base, &ranked) } else { hayase_advice_page::Run::new(replay.program.ranks()) };
     let mut folders = args.source.clone();
     folders.extend(run.source.clone());
     let context = Context { program: run.name.clone(), facts, notes, folders };

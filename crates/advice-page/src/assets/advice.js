@@ -1,20 +1,12 @@
 // The ranked list of advice, and the chosen piece in words.
 
-const onRank = (finding, rank) => rank < 0 || finding.ranks.length === 0 || finding.ranks.includes(rank);
+const onRank = (finding, rank) => rank < 0 || finding.ranges.length === 0 || finding.ranges.some(([first, last]) => first <= rank && rank <= last);
 
-/** Ranks as text, with runs as ranges. */
-function rankList(list) {
-  const parts = [];
-  for (let i = 0; i < list.length;) {
-    let j = i;
-    while (j + 1 < list.length && list[j + 1] === list[j] + 1) j++;
-    parts.push(j > i ? `${list[i]}-${list[j]}` : `${list[i]}`);
-    i = j + 1;
-  }
-  return parts.join(", ");
-}
-const ranksText = finding => finding.ranks.length === 0 || finding.ranks.length === data.ranks ? (data.ranks === 1 ? "rank 0" : "all ranks")
-  : finding.ranks.length === 1 ? `rank ${finding.ranks[0]}` : `ranks ${rankList(finding.ranks)}`;
+/** Ranks as text. */
+const rankList = ranges => ranges.map(([first, last]) => last > first ? `${first}-${last}` : `${first}`).join(", ");
+const rankCount = ranges => ranges.reduce((n, [first, last]) => n + last - first + 1, 0);
+const ranksText = ({ ranges }) => ranges.length === 0 || rankCount(ranges) === data.ranks ? (data.ranks === 1 ? "rank 0" : "all ranks")
+  : rankCount(ranges) === 1 ? `rank ${ranges[0][0]}` : `ranks ${rankList(ranges)}`;
 
 const saved = finding => finding.gain ? finding.gain.before_s - finding.gain.after_s : null;
 const savedShare = gain => gain.before_s > 0 ? (gain.before_s - gain.after_s) / gain.before_s : 0;
@@ -35,7 +27,7 @@ function drawAdvice() {
     return el("div", { class: "item", role: "option", id: `advice-${i}`, "aria-selected": "false", onclick: () => chooseFinding(i) },
       el("span", { class: "no" }, `${i + 1}`),
       el("span", { class: "title" }, finding.title),
-      el("span", { class: "gain" }, gain === null ? "" : gain === 0 ? "0" : gain > 0 ? `−${seconds(gain, 3)}` : `+${seconds(-gain, 3)}`),
+      el("span", { class: "gain" }, gain === null ? "" : gain === 0 ? "0" : gain > 0 ? `−${inUnit(finding, gain, 3)}` : `+${inUnit(finding, -gain, 3)}`),
       el("span", { class: "where" }, where, " ", el("span", { class: "tag" }, finding.rule), " ",
         finding.caveats.length > 0 ? el("span", { class: "tag check" }, "check") : null),
       gain === null ? null : el("div", { class: "size" }, el("i", { style: { width: `${most > 0 ? Math.max(0, gain) / most * 100 : 0}%` } })));
@@ -45,11 +37,14 @@ function drawAdvice() {
   }
   if (data.together) {
     const { gain, why } = data.together;
-    $("together").append("All together: ", el("b", {}, `${seconds(gain.before_s)} → ${seconds(gain.after_s)}`), ` (${change(gain)})`,
+    const longest = Math.max(gain.before_s, gain.after_s), unit = { unit: longest >= 1 ? "s" : longest >= 1e-3 ? "ms" : longest >= 1e-6 ? "us" : "ns" };
+    $("together").append("All together: ", el("b", {}, `${inUnit(unit, gain.before_s)} → ${inUnit(unit, gain.after_s)}`), ` (${change(gain)})`,
       ...why.map(text => el("div", { class: "muted" }, text)));
   }
   $("notes").hidden = data.notes.length === 0;
   $("notes").querySelector("ul").append(...data.notes.map(note => el("li", {}, note)));
+  $("cuts").hidden = data.cuts.length === 0;
+  $("cuts").querySelector("ul").append(...data.cuts.map(cut => el("li", {}, cut)));
 }
 
 /** Shows a piece of advice: on its lines, and where it happens in time. */
@@ -68,7 +63,7 @@ function chooseFinding(i) {
 /** Whether a mark is at a line that the source view shows. */
 function hasLine(mark) {
   const file = data.files[fileOf(mark.file)];
-  return file !== undefined && mark.line > 0 && (file.text === null || mark.line <= linesOf(file).length);
+  return file !== undefined && mark.line > 0 && (file.text === null || linesOf(file)[mark.line - 1] !== undefined);
 }
 
 function drawFinding() {
@@ -87,8 +82,8 @@ function drawFinding() {
       el("button", { type: "button", title: "Close (Escape)", "aria-label": "Close", onclick: () => chooseFinding(-1) }, "✕")),
     el("h3", {}, finding.title),
     gain && el("div", { class: "bars" },
-      el("span", { class: "muted" }, "now"), el("i", { class: "before", style: { width: width(gain.before_s) } }), el("span", {}, seconds(gain.before_s)),
-      el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${seconds(gain.after_s)}  (${change(gain)})`)),
+      el("span", { class: "muted" }, "now"), el("i", { class: "before", style: { width: width(gain.before_s) } }), el("span", {}, inUnit(finding, gain.before_s)),
+      el("span", { class: "muted" }, "changed"), el("i", { style: { width: width(gain.after_s) } }), el("span", {}, `${inUnit(finding, gain.after_s)}  (${change(gain)})`)),
     ...finding.text.map(text => el("p", {}, text)),
     ...finding.caveats.map(text => el("p", { class: "caveat" }, text)),
     ...finding.notes.map(text => el("p", { class: "note" }, text)),

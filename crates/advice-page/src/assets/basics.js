@@ -40,6 +40,12 @@ function time(ns, digits = 3) {
   return ns < 1 && ns > -1 ? `${(ns * 1000).toPrecision(digits)} ps` : scaled(ns, ["ns", "µs", "ms", "s"], 1000, digits);
 }
 const seconds = (s, digits = 4) => time(s * 1e9, digits);
+/** Seconds in the unit of a finding, in which all its times are, to so many digits. */
+function inUnit({ unit }, s, digits = 4) {
+  const value = s * { ns: 1e9, us: 1e6, ms: 1e3, s: 1 }[unit];
+  const decimals = value === 0 ? 0 : Math.max(0, Math.min(9, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
+  return `${value.toFixed(decimals)}\u00a0${unit}`;
+}
 const bytes = b => scaled(b, ["B", "KB", "MB", "GB", "TB"], 1000, 3);
 const percent = share => `${(share * 100).toFixed(Math.abs(share) < 0.0995 && share !== 0 ? 2 : 1)}\u00a0%`;
 

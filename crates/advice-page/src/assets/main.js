@@ -8,7 +8,7 @@ function setUpHeader() {
   const facts = [["ranks", count(data.ranks)], ["time", time(data.end, 4)], ["events", count(data.events)], ["messages", count(data.messages)], ["bytes", bytes(data.bytes)], ...data.facts.filter(([name]) => name !== "ranks")];
   $("facts").append(...facts.map(([name, value]) => el("div", { title: `${name}: ${value}` }, el("dt", {}, name), el("dd", {}, value))));
   const select = $("rank");
-  select.append(el("option", { value: -1 }, "all"), ...Array.from({ length: data.ranks }, (_, rank) => el("option", { value: rank }, `${rank}`)));
+  select.append(el("option", { value: -1 }, "all"), ...Array.from({ length: ranks.length }, (_, rank) => el("option", { value: rank }, `${rank}`)));
   select.addEventListener("change", () => choose({ rank: Number(select.value), ...state.pick ? { pick: null } : {} }));
   onChange(changes => { if ("rank" in changes) select.value = state.rank; });
 }

@@ -34,7 +34,7 @@ function drawEvents() {
   found.sort(eventOrder === "length" ? (a, b) => length(b) - length(a) : (a, b) => begin(a) - begin(b) || a[0] - b[0]);
 
   const lit = [...state.lit].map(placeName);
-  const heading = el("div", { class: "bar" }, el("b", {}, lit.length ? `${plural(found.length, "span")} at ${lit.slice(0, 4).join(", ")}${lit.length > 4 ? ` and ${lit.length - 4} more` : ""}` : "Choose a line of the source, or a piece of advice, to see its events."),
+  const heading = el("div", { class: "bar" }, el("b", {}, lit.length ? `${plural(sum(found.map(([rank, i]) => classes.several[ranks[rank].cls[i]] ? ranks[rank].bytes[i] : 1)), "span")} at ${lit.slice(0, 4).join(", ")}${lit.length > 4 ? ` and ${lit.length - 4} more` : ""}` : "Choose a line of the source, or a piece of advice, to see its events."),
     el("span", { class: "muted" }, state.rank < 0 ? "all ranks" : `rank ${state.rank}`),
     found.length > 1 ? el("button", { type: "button", onclick: () => { eventOrder = eventOrder === "time" ? "length" : "time"; drawEvents(); } }, eventOrder === "time" ? "longest first" : "in the order of time") : null);
   const parts = [heading];
@@ -95,14 +95,14 @@ function goToEvent(rank, event) {
 // --- hot spots ---
 
 function drawHot() {
-  const all = costs(state.rank), whole = sum(all.map(cost => cost.total)), most = Math.max(1, ...all.map(cost => cost.total));
+  const all = costs(state.rank), summed = state.rank >= 0 && data.lines.some(([, rank]) => rank < 0), whole = sum(all.map(cost => cost.total)), most = Math.max(1, ...all.map(cost => cost.total));
   const kinds = [...KINDS.keys()].filter(k => all.some(cost => cost.ns[k] > 0));
   const rows = all.filter(cost => cost.total > 0 || cost.calls > 0).slice(0, 500).map(cost => ({
     lit: state.lit.has(cost.place),
     cells: [lineLink(cost.place), stack(cost.ns, most), time(cost.total), whole > 0 ? percent(cost.total / whole) : "", ...kinds.map(k => cost.ns[k] > 0 ? time(cost.ns[k]) : ""),
       cost.calls > 0 ? count(cost.calls) : "", cost.bytes > 0 ? bytes(cost.bytes) : "", time(cost.longest)],
   }));
-  $("view-hot").replaceChildren(rows.length ? table(["line", "time by kind", "#time", "#share", ...kinds.map(k => `#${KINDS[k]}`), "#calls", "#bytes", "#longest"], rows)
+  $("view-hot").replaceChildren(summed ? el("p", { class: "empty" }, "Of all ranks: what each of them spent on a line is not in this page.") : "", rows.length ? table(["line", "time by kind", "#time", "#share", ...kinds.map(k => `#${KINDS[k]}`), "#calls", "#bytes", "#longest"], rows)
     : el("p", { class: "empty" }, "Nothing happened in this run."));
 }
 
@@ -218,7 +218,7 @@ function drawUse() {
   const whole = Math.max(1, data.end), shown = data.uses.slice(0, 1024);
   const withRest = (ns, length) => [...ns, Math.max(0, length - sum(ns))];
   const kinds = [...KINDS.keys(), K].filter(k => data.uses.some(([ns]) => withRest(ns, whole)[k] > whole * 0.0005));
-  const total = KINDS.map((_, k) => sum(data.uses.map(([ns]) => ns[k])));
+  const total = KINDS.map((_, k) => sum(data.uses.map(([ns]) => ns[k])) + data.otherUses[k]);
   const chosen = state.rank >= 0 && data.uses[state.rank] ? data.uses[state.rank][0] : total;
   const length = state.rank >= 0 ? whole : whole * Math.max(1, data.ranks);
   const rows = shown.map(([ns, end], rank) => ({ lit: rank === state.rank, cells: [

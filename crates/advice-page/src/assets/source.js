@@ -14,8 +14,16 @@ function codeText(text) {
   return line;
 }
 
-/** The lines of a file whose text is known, whatever ends them. */
-const linesOf = file => file.lines ??= file.text === null ? [] : file.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+/** The lines of a file whose text is known, whatever ends them: by number from 0, with gaps where the page has only a part of them. */
+function linesOf(file) {
+  if (file.known) return file.known;
+  const all = file.text === null ? [] : file.text.replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+  if (!file.lines) return file.known = all;
+  let at = 0;
+  file.known = [];
+  for (const [first, count] of file.lines) for (let i = 0; i < count; i++) file.known[first - 1 + i] = all[at++];
+  return file.known;
+}
 
 /** Cost of each line of the file that is shown [ns]. */
 function lineCosts() {
@@ -29,7 +37,7 @@ function lineCosts() {
   return by;
 }
 
-const wholeTime = () => sum(data.uses.map(([ns], rank) => state.rank < 0 || rank === state.rank ? sum(ns) : 0));
+const wholeTime = () => sum(data.uses.map(([ns], rank) => state.rank < 0 || rank === state.rank ? sum(ns) : 0)) + (state.rank < 0 ? sum(data.otherUses) : 0);
 
 function drawSource() {
   const code = $("code"), file = data.files[state.file];
@@ -53,10 +61,13 @@ function drawSource() {
   const lines = linesOf(file);
   // Without the text, the lines that are known by number stand for it.
   const numbers = file.text === null ? [...new Set([...cost.keys(), ...marks.keys(), ...refs.keys()])].filter(Boolean).sort((a, b) => a - b)
-    : lines.map((_, i) => i + 1);
+    : Object.keys(lines).map(i => Number(i) + 1);
   const parts = [];
-  if (file.text === null) parts.push(el("p", { class: "empty" }, `${file.path} could not be read: its lines are shown by number.`));
+  if (file.text === null) parts.push(el("p", { class: "empty" }, file.left_out ? `${file.path} was left out, since the page would be too long: its lines are shown by number.` : `${file.path} could not be read: its lines are shown by number.`));
+  let before = file.lines ? 0 : Infinity;
   for (const number of numbers) {
+    if (number > before + 1) parts.push(el("div", { class: "say" }, `lines ${count(before + 1)} to ${count(number - 1)} are not in this page`));
+    before = file.lines ? number : Infinity;
     const of = marks.get(number) || [], spent = cost.get(number), known = refs.get(number);
     const role = of.length ? of[0].role : "";
     const row = el("div", { class: `row ${role} ${spent || of.length ? "hot" : ""}`, "data-line": number, role: "option", id: `line-${number}`, "aria-selected": "false" },
@@ -109,7 +120,7 @@ function setUpSource() {
   for (const cost of costs(-1)) total.set(data.places[cost.place][0], (total.get(data.places[cost.place][0]) || 0) + cost.total);
   // An address that has no line is no file.
   const listed = data.files.map((file, i) => file.text !== null || data.places.some(([f, line]) => f === i && line > 0) || data.findings.some(finding => finding.marks.some(mark => mark.file === file.path && mark.line > 0)));
-  select.append(...data.files.flatMap((file, i) => listed[i] ? [el("option", { value: i, title: file.path }, `${file.path}${file.text === null ? " (not found)" : ""}`)] : []));
+  select.append(...data.files.flatMap((file, i) => listed[i] ? [el("option", { value: i, title: file.path }, `${file.path}${file.text !== null ? "" : file.left_out ? " (left out)" : " (not found)"}`)] : []));
   select.parentElement.hidden = !listed.includes(true);
   select.addEventListener("change", () => choose({ file: Number(select.value), line: 0 }));
   // The most expensive file that can be read comes first.

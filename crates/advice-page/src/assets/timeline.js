@@ -1,7 +1,11 @@
 // The timeline: a row a rank. What is smaller than a pixel is drawn as the shares of its column, from the running sums.
 
 const timeline = (() => {
-  const LABEL = 58, AXIS = 20 + regions.height, MOST_LINES = 3000, MOST_HEIGHT = 8000;
+  const AXIS = 20 + regions.height, MOST_LINES = 3000, MOST_HEIGHT = 8000;
+  /** Where rows are too narrow to show single spans, shares are those of so many pixels side by side: less is noise. */
+  const BIN = 5;
+  /** Where the rows begin: behind the names of the ranks and, where there is room for it, how much of the time in sight they wait. */
+  let LABEL = 58;
   const canvas = $("timeline"), overview = $("overview");
   let from = 0, to = Math.max(1, data.end), row = 20, wide = 1, dirty = false, colours = {}, patterns = {};
   /** Spans of each rank that are lit, their indices ascending. */
@@ -18,6 +22,11 @@ const timeline = (() => {
     colours.words = KINDS.map(kind => word(rgb(colours[kind])));
     colours.pale = KINDS.map(kind => word(rgb(colours[kind]).map((c, i) => Math.round(c * 0.42 + rgb(colours.panel)[i] * 0.58))));
     colours.idleWord = word(rgb(colours.idle));
+    const wait = rgb(colours.wait), panel = rgb(colours.panel), ink = rgb(colours.ink);
+    const mixed = (a, b, part) => word(a.map((c, i) => Math.round(c * part + b[i] * (1 - part))));
+    // From hardly any waiting to nothing else: darker against the page, and denser.
+    colours.heat = [[0, 0], [0.1, 0.45], [0.22, 0.6], [0.5, 1], [1, 1]].map(([ground, mark], step) => step === 0 ? [colours.idleWord, colours.idleWord]
+      : step === 4 ? [mixed(wait, ink, 0.82), mixed(wait, ink, 0.82)] : [mixed(wait, panel, ground), mixed(wait, panel, mark)]);
     patterns = KINDS.map((kind, k) => {
       const tile = el("canvas", { width: 12, height: 12 }), ink = tile.getContext("2d");
       const pixels = ink.createImageData(12, 12), words = new Uint32Array(pixels.data.buffer);
@@ -33,9 +42,20 @@ const timeline = (() => {
     return dense ? colours.words[kind] : colours.pale[kind];
   }
 
+  /** Part of the time that is waited, in the five steps of the legend. */
+  const heatStep = share => share < 0.1 ? 0 : share < 0.25 ? 1 : share < 0.5 ? 2 : share < 0.75 ? 3 : 4;
+
+  /** The texture of such a step: dots, lines, close lines, solid. */
+  function heat(step, x, y) {
+    const [ground, mark] = colours.heat[step];
+    const marked = step === 1 ? x % 4 === 0 && y % 4 === 0 : step === 2 ? (x + y) % 6 === 0 : step === 3 ? (x + y) % 4 < 2 : false;
+    return marked ? mark : ground;
+  }
+
   function measure() {
     const ratio = window.devicePixelRatio || 1, box = $("rows");
     const width = Math.max(200, box.clientWidth), shown = Math.max(1, ranks.length);
+    LABEL = width < 560 ? 58 : 118;
     wide = width - LABEL - 6;
     row = Math.max(Math.min(44, (box.clientHeight - AXIS - 2) / shown), Math.min(9, MOST_HEIGHT / shown), 2);
     const height = Math.min(MOST_HEIGHT, AXIS + row * shown);
@@ -74,6 +94,8 @@ const timeline = (() => {
     const view = { from, to, toX, left: LABEL, width: plot() };
     regions.drawBands(ink, view, AXIS - regions.height - 1, colours);
     inView = 0;
+    const waits = ranks.map(waitShare), bounds = waits.reduce(([least, most], share) => [Math.min(least, share), Math.max(most, share)], [1, 0]);
+    canvas.dataset.waits = waits.slice(0, 64).map(share => share.toFixed(3)).join(" ");
     const top = $("rows").scrollTop, bottom = top + $("rows").clientHeight;
     ranks.forEach((spans, rank) => {
       const y = toY(rank);
@@ -87,13 +109,16 @@ const timeline = (() => {
         ink.fillRect(LABEL, y, plot(), row);
         ink.globalAlpha = 1;
       }
-      drawHits(ink, spans, hits[rank], y);
-      ink.fillStyle = state.rank === rank ? colours.ink : colours.muted;
-      ink.font = `${state.rank === rank ? "700 " : ""}${Math.min(11, Math.max(8, row - 1))}px system-ui, sans-serif`;
+      drawHits(ink, spans, hits[rank], y, i1 - i0 > plot() / 2);
+      drawLabel(ink, rank, y, waits[rank], bounds);
+    });
+    if (LABEL > 60) {
+      ink.fillStyle = colours.muted;
+      ink.font = "10px system-ui, sans-serif";
       ink.textAlign = "right";
       ink.textBaseline = "middle";
-      if (row >= 8 || rank % Math.ceil(9 / row) === 0) ink.fillText(`${row >= 12 ? "rank " : ""}${rank}`, LABEL - 8, y + row / 2);
-    });
+      ink.fillText("waits", LABEL - 5, 8);
+    }
     drawMessages(ink);
     regions.drawVeil(ink, view, AXIS, row * ranks.length, colours);
     drawPath(ink);
@@ -129,29 +154,71 @@ const timeline = (() => {
     }
   }
 
-  /** More spans than fit: each column of pixels is divided by the shares of the kinds in its time. */
+  /**
+   * A column of pixels, divided by the shares of the kinds; what is waited fills the rest from the top, in the shade of its share: where ranks wait
+   * for long, blocks stand out, and those that they wait for are gaps in them.
+   */
+  function drawShares(words, width, height, x0, x1, shares) {
+    const waited = shares[3], step = heatStep(waited);
+    let bottom = height, left = 0;
+    for (let k = 0; k < K; k++) {
+      if (k === 3) continue;
+      left += shares[k] * height;
+      const top = Math.max(0, height - Math.round(left));
+      for (let line = top; line < bottom; line++) for (let x = x0; x < x1; x++) words[line * width + x] = texture(k, x, line);
+      bottom = top;
+    }
+    const top = Math.max(0, height - Math.round(left + waited * height));
+    for (let line = top; line < bottom; line++) for (let x = x0; x < x1; x++) words[line * width + x] = heat(step, x, line);
+  }
+
+  /** More spans than fit: each few columns of pixels are divided by the shares of the kinds in their time. */
   function drawColumns(ink, spans, y, ratio, i0, i1) {
-    const width = Math.round(plot() * ratio), height = Math.max(1, Math.round((row - 2) * ratio));
+    const width = Math.round(plot() * ratio), height = Math.max(1, Math.round((row - 2) * ratio)), bin = Math.max(1, Math.round(BIN * ratio));
     const pixels = ink.createImageData(width, height), words = new Uint32Array(pixels.data.buffer);
     words.fill(colours.idleWord);
-    const before = new Float64Array(K), after = new Float64Array(K);
+    const before = new Float64Array(K), after = new Float64Array(K), share = new Float64Array(K);
     let i = i0;
     timeUntil(spans, i, from, before);
-    for (let x = 0; x < width; x++) {
-      const t = from + (x + 1) / width * (to - from);
+    for (let x = 0; x < width; x += bin) {
+      const last = Math.min(width, x + bin), t = from + last / width * (to - from), length = (last - x) / width * (to - from);
       i = firstIndex(Math.max(0, i), i1, j => spans.begin[j] >= t) - 1;
       timeUntil(spans, i, t, after);
-      const length = (to - from) / width;
-      let bottom = height, left = 0;
-      for (let k = 0; k < K; k++) {
-        left += (after[k] - before[k]) / length * height;
-        const top = Math.max(0, height - Math.round(left));
-        for (let line = top; line < bottom; line++) words[line * width + x] = texture(k, x, line);
-        bottom = top;
-      }
+      for (let k = 0; k < K; k++) share[k] = (after[k] - before[k]) / length;
+      drawShares(words, width, height, x, last, share);
       before.set(after);
     }
     ink.putImageData(pixels, Math.round(LABEL * ratio), Math.round((y + 1) * ratio));
+  }
+
+  /** How much of the time in sight a rank waits. */
+  function waitShare(spans) {
+    const before = new Float64Array(K), after = new Float64Array(K);
+    timeUntil(spans, spanBefore(spans, from), from, before);
+    timeUntil(spans, spanBefore(spans, to), to, after);
+    return to > from ? (after[3] - before[3]) / (to - from) : 0;
+  }
+
+  /** The name of a rank, and a bar of how much it waits: the most and the least in bold where they differ by much. */
+  function drawLabel(ink, rank, y, share, [least, most]) {
+    const wide = LABEL > 60, chosen = state.rank === rank, text = row >= 8 || rank % Math.ceil(9 / row) === 0;
+    const size = Math.min(11, Math.max(8, row - 1)), right = wide ? LABEL - 66 : LABEL - 8;
+    ink.fillStyle = chosen ? colours.ink : colours.muted;
+    ink.font = `${chosen ? "700 " : ""}${size}px system-ui, sans-serif`;
+    ink.textAlign = "right";
+    ink.textBaseline = "middle";
+    if (text) ink.fillText(`${row >= 12 ? "rank " : ""}${rank}`, right, y + row / 2);
+    if (!wide) return;
+    const length = 26, height = Math.max(1, Math.min(8, row - 3)), x = LABEL - 60, top = y + (row - height) / 2;
+    ink.fillStyle = colours.idle;
+    ink.fillRect(x, top, length, height);
+    ink.fillStyle = colours.wait;
+    ink.fillRect(x, top, Math.min(1, share) * length, height);
+    if (row < 8) return;
+    const extreme = most - least > 0.1 && (share >= most - 0.005 || share <= least + 0.005);
+    ink.fillStyle = extreme ? colours.ink : colours.muted;
+    ink.font = `${extreme ? "700 " : ""}${size}px system-ui, sans-serif`;
+    ink.fillText(`${Math.round(share * 100)}%`, LABEL - 5, y + row / 2);
   }
 
   /** Few enough to be drawn one by one: waiting is low, so that the eye finds what keeps a rank busy. */
@@ -185,7 +252,7 @@ const timeline = (() => {
   }
 
   /** Ticks above the spans of the chosen line. */
-  function drawHits(ink, spans, hit, y) {
+  function drawHits(ink, spans, hit, y, dense) {
     ink.fillStyle = colours.ink;
     let next = from;
     for (let j = 0; ; j++) {
@@ -193,7 +260,7 @@ const timeline = (() => {
       j = firstIndex(j, hit.length, k => spans.end[hit[k]] >= next);
       if (j >= hit.length || spans.begin[hit[j]] > to) break;
       const x0 = Math.max(LABEL, toX(spans.begin[hit[j]])), x1 = Math.max(x0 + 1.5, Math.min(LABEL + plot(), toX(spans.end[hit[j]])));
-      ink.fillRect(x0, y, x1 - x0, Math.min(3, row / 3));
+      ink.fillRect(x0, y, x1 - x0, Math.min(dense ? 1.5 : 3, row / 3));
       next = toTime(x1 + 1);
     }
   }
@@ -348,14 +415,10 @@ const timeline = (() => {
           before.set(after);
         }
       }
+      const share = new Float64Array(K);
       for (let x = 0; x < width; x++) {
-        let left = 0, bottom = height;
-        for (let k = 0; k < K; k++) {
-          left += total[x * K + k] / (Math.max(1, data.end) / width * ranks.length) * height;
-          const top = Math.max(0, height - Math.round(left));
-          for (let line = top; line < bottom; line++) words[line * width + x] = texture(k, x, line);
-          bottom = top;
-        }
+        for (let k = 0; k < K; k++) share[k] = total[x * K + k] / (Math.max(1, data.end) / width * ranks.length);
+        drawShares(words, width, height, x, x + 1, share);
       }
     }
     ink.setTransform(1, 0, 0, 1, 0, 0);
@@ -523,7 +586,9 @@ const timeline = (() => {
     $("next").addEventListener("click", () => step(1));
     $("path-switch").hidden = path.n === 0;
     $("path-switch").addEventListener("click", () => choose({ path: !state.path }));
-    $("kinds").append(...KINDS.map((kind, k) => el("span", {}, el("i", { class: `swatch kind-${k}` }), kind)));
+    $("kinds").append(...KINDS.map((kind, k) => el("span", {}, el("i", { class: `swatch kind-${k}` }), kind)),
+      el("span", { title: "Where spans are too many to be drawn one by one: the share of the time that is waited, from 10, 25, 50 and 75 % on" }, "waiting ≥",
+        ...["10", "25", "50", "75 %"].flatMap((from, step) => [el("i", { class: `swatch heat-${step + 1}` }), from])));
     new ResizeObserver(measure).observe($("rows"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", measure);
     onChange(changes => {
@@ -539,5 +604,11 @@ const timeline = (() => {
     regions.setUp(show);
   }
   const hint = "Wheel zooms, dragging moves, a click picks a call or a message and lights its line; a click on a rank's name shows it alone.";
-  return { setUp, goTo, choosePick, words, show };
+  /** The mean colour of steps of waiting: for whoever wants to know whether they can be told apart. */
+  const heatOf = steps => steps.map(step => {
+    const sums = [0, 0, 0];
+    for (let i = 0; i < 576; i++) for (let part = 0; part < 3; part++) sums[part] += (heat(step, i % 24, Math.floor(i / 24)) >> 8 * part & 255) / 576;
+    return sums;
+  });
+  return { setUp, goTo, choosePick, words, show, heatOf };
 })();

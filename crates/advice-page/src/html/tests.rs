@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Kind, Mark, Span};
+use crate::{Kind, Mark, Source, Span};
 
 fn html(data: &PageData) -> String {
     let mut out = Vec::new();
@@ -18,6 +18,7 @@ fn finding(text: &str) -> Finding {
         rule: "A001".into(),
         title: text.into(),
         gain: None,
+        unit: Default::default(),
         text: vec![text.into()],
         caveats: vec![text.into()],
         notes: vec![text.into()],

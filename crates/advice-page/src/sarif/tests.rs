@@ -10,6 +10,7 @@ fn finding(rule: &str, marks: Vec<Mark>) -> Finding {
         id: format!("{rule}-1"),
         rule: rule.into(),
         title: "overlap x[i] {send}".into(),
+        unit: Default::default(),
         gain: Some(Gain { before_s: 2.0, after_s: 1.5 }),
         text: vec!["seen".into()],
         caveats: Vec::new(),

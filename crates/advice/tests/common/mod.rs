@@ -169,7 +169,21 @@ pub fn advise(ranks: &[Program], memory: bool, options: &Options) -> Advice {
     };
     let files: &'static Vec<_> = Box::leak(Box::new(files));
     let found = files.iter().map(|files| search_rank(steps(files, memory), options).unwrap()).collect();
-    put_together(found, files.iter().map(|files| steps(files, false)).collect(), options).unwrap()
+    let advice = put_together(found, files.iter().map(|files| steps(files, false)).collect(), options).unwrap();
+    advice.findings.iter().for_each(has_one_unit);
+    advice
+}
+
+/// Whatever is found: its times are written in its unit.
+fn has_one_unit(finding: &Finding) {
+    let plain = |word: &str| word.trim_matches(|c: char| "(),;:.".contains(c)).to_owned();
+    for text in finding.text.iter().chain(&finding.caveats).chain([&finding.title]) {
+        let words: Vec<String> = text.split_whitespace().map(plain).collect();
+        for pair in words.windows(2).filter(|pair| pair[0].parse::<f64>().is_ok()) {
+            let is_time = ["ps", "ns", "us", "ms", "s"].contains(&pair[1].as_str());
+            assert!(!is_time || pair[1] == finding.unit.name(), "{}: {text}", finding.unit.name());
+        }
+    }
 }
 
 /// The findings of a rule.

@@ -1,0 +1,95 @@
+//! The unit in which all times of one piece of advice are written.
+//!
+//! Times that stand side by side are compared, so they have one unit: that of the longest.
+
+use serde::{Deserialize, Serialize};
+
+/// A unit of time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Unit {
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Microseconds.
+    #[serde(rename = "us")]
+    Microseconds,
+    /// Milliseconds.
+    #[serde(rename = "ms")]
+    Milliseconds,
+    /// Seconds.
+    #[default]
+    #[serde(rename = "s")]
+    Seconds,
+}
+
+impl Unit {
+    /// The unit that fits the longest of some times \[ns\].
+    pub fn of(longest_ns: f64) -> Self {
+        match longest_ns.abs() {
+            ns if ns >= 1e9 => Self::Seconds,
+            ns if ns >= 1e6 => Self::Milliseconds,
+            ns if ns >= 1e3 => Self::Microseconds,
+            _ => Self::Nanoseconds,
+        }
+    }
+
+    /// Its symbol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Microseconds => "us",
+            Self::Milliseconds => "ms",
+            Self::Seconds => "s",
+        }
+    }
+
+    /// How many nanoseconds it has.
+    pub fn nanoseconds(self) -> f64 {
+        match self {
+            Self::Nanoseconds => 1.0,
+            Self::Microseconds => 1e3,
+            Self::Milliseconds => 1e6,
+            Self::Seconds => 1e9,
+        }
+    }
+
+    /// A time \[ns\] in this unit, to four digits or to the nanosecond: `0.353 ms`.
+    pub fn write(self, ns: f64) -> String {
+        format!("{} {}", self.number(ns), self.name())
+    }
+
+    /// The same without the unit.
+    pub fn number(self, ns: f64) -> String {
+        let value = ns / self.nanoseconds();
+        // No more digits than there are nanoseconds.
+        let most = match self {
+            Self::Nanoseconds => 0,
+            Self::Microseconds => 3,
+            Self::Milliseconds => 6,
+            Self::Seconds => 9,
+        };
+        let mut decimals = 0;
+        let mut scaled = value.abs();
+        while scaled < 999.95 && scaled > 0.0 && decimals < most {
+            scaled *= 10.0;
+            decimals += 1;
+        }
+        let text = format!("{value:.decimals$}");
+        if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_the_unit_of_the_longest_and_four_digits() {
+        let unit = Unit::of(34_700_000.0);
+        let times = [34_702_345.0, 353_021.0, 41.0, 0.0, -1_000_000.0, 123_456_789_000.0];
+        let words = times.map(|ns| unit.write(ns));
+        assert_eq!(words, ["34.7 ms", "0.353 ms", "0.000041 ms", "0 ms", "-1 ms", "123457 ms"]);
+        assert_eq!([999.0, 1e3, 1e6, 1e9].map(|ns| Unit::of(ns).name()), ["ns", "us", "ms", "s"]);
+        assert_eq!(Unit::Seconds.write(66_247_000.0), "0.06625 s");
+    }
+}
