@@ -31,7 +31,7 @@ const MOST_TRIED: usize = 40;
 const FEW_TRIED: usize = 5;
 
 /// Simulations of several pieces in one program, unless the judge is thorough.
-const TRIALS: usize = 8;
+const TRIALS: usize = 7;
 
 /// Those of them that are kept for leaving out what is not explained.
 const KEPT_BACK: usize = 2;

@@ -52,7 +52,7 @@ impl Doubts {
     /// What one call brings may decide whether there is another, and how long it is.
     pub const CONTENT: Self = Self(512);
     /// What is sent is not ready where the first of several calls is that become one.
-    pub const PLACE: Self = Self(1024);
+    pub const PLACE: Self = Self(2048);
 
     /// Both.
     pub fn and(&mut self, other: Self) {
