@@ -295,6 +295,8 @@ fn calls_of_other_threads_pass_and_are_counted() {
         let sends = stream.events.iter().filter(|event| event.call == Call::Send).count();
         if run.output.stdout.starts_with(b"multiple") {
             assert_eq!((sends, stream.lost), (100, 3 * 100), "{mpi}");
+            let said = stream.notes.iter().find(|(name, _)| name == "lost").map(|(_, text)| text.as_str());
+            assert_eq!(said, Some("Send 300\n"), "{mpi}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
-use super::{OFF, OTHER_THREADS, Recorder, STATE, signals};
+use super::{OFF, Recorder, STATE, calls_of_other_threads, other_threads_in_words, signals};
 use crate::floating;
 
 /// Why a recording ends that was asked to end early.
@@ -52,7 +52,11 @@ fn end(recorder: &mut Recorder, why: &str) {
         if !why.is_empty() {
             writer.note("ended", why.as_bytes())?;
         }
-        writer.finish_with_lost(*lost + OTHER_THREADS.load(Ordering::Relaxed)).map(drop)
+        let others = calls_of_other_threads();
+        if others > 0 {
+            writer.note("lost", other_threads_in_words().as_bytes())?;
+        }
+        writer.finish_with_lost(*lost + others).map(drop)
     };
     if let Err(error) = write() {
         eprintln!("hayase: rank {}: the trace is not complete: {error}", recorder.rank);
@@ -66,7 +70,7 @@ fn end(recorder: &mut Recorder, why: &str) {
             peers.warn();
         }
     }
-    let others = OTHER_THREADS.load(Ordering::Relaxed);
+    let others = calls_of_other_threads();
     if others > 0 {
         eprintln!(
             "hayase: rank {}: {others} calls of other threads than the one that initialised MPI are not recorded",

@@ -52,8 +52,19 @@ static BUSY: AtomicBool = AtomicBool::new(false);
 /// Whether several threads may call at the same time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
 
-/// Calls of threads that are not recorded.
-static OTHER_THREADS: AtomicU64 = AtomicU64::new(0);
+/// Calls of threads that are not recorded, by the code of the call.
+static OTHER_THREADS: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
+
+/// How many calls of threads that are not recorded there were.
+fn calls_of_other_threads() -> u64 {
+    OTHER_THREADS.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+}
+
+/// What these calls were: a line for each, `Send 300`.
+fn other_threads_in_words() -> String {
+    let counts = Call::ALL.iter().map(|call| (call, OTHER_THREADS[usize::from(call.code())].load(Ordering::Relaxed)));
+    counts.filter(|(_, count)| *count > 0).map(|(call, count)| format!("{} {count}\n", call.name())).collect()
+}
 
 thread_local! {
     static PLACE: Cell<Place> = const { Cell::new(Place::Elsewhere) };
@@ -157,7 +168,7 @@ pub unsafe fn enter(call: Call, site: usize) -> Option<&'static mut Recorder> {
     // SAFETY: bodies hand on what they were given, and have not returned.
     let caller = unsafe { crate::fortran::caller(site) };
     // SAFETY: promised by the caller.
-    let recorder = unsafe { take(|| _ = OTHER_THREADS.fetch_add(1, Ordering::Relaxed)) }?;
+    let recorder = unsafe { take(|| _ = OTHER_THREADS[usize::from(call.code())].fetch_add(1, Ordering::Relaxed)) }?;
     recorder.begin(call, caller);
     Some(recorder)
 }

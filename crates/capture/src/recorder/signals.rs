@@ -13,7 +13,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::peers::WARNING;
-use super::{BUSY, OFF, ON, OTHER_THREADS, PLACE, Place, Recorder, STATE};
+use super::{BUSY, OFF, ON, PLACE, Place, Recorder, STATE, calls_of_other_threads};
 use crate::floating;
 
 /// What ends a program.
@@ -202,7 +202,7 @@ impl Recorder {
             let _ = self.queue.add(&poll.event, writer);
         }
         let _ = self.queue.close(writer);
-        let lost = self.lost + OTHER_THREADS.load(Ordering::Relaxed);
+        let lost = self.lost + calls_of_other_threads();
         let notes = [("scheduling", self.scheduling.text().as_bytes()), ("ended", &note[..length])];
         let known = &notes[usize::from(self.scheduling.text().is_empty())..];
         let _ = writer.end_stored(known, lost);
