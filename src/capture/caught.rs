@@ -71,6 +71,19 @@ impl Caught {
         Ok(caught)
     }
 
+    /// Looks again how large the files are, names having been put into them.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn measure(&mut self, folder: &Path) -> io::Result<()> {
+        for (rank, path) in files(folder, EXTENSION)? {
+            if let Some(stream) = self.streams.get_mut(&rank) {
+                stream.bytes = path.metadata()?.len();
+            }
+        }
+        Ok(())
+    }
+
     /// How many ranks the program has.
     pub fn ranks(&self) -> u32 {
         self.streams.values().map(|stream| stream.header.ranks).max().unwrap_or(0)

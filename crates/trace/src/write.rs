@@ -267,6 +267,11 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of what is written to.
     pub fn flush(&mut self) -> io::Result<()> {
+        // Callers are many, and much alike.
+        if let Some(out) = self.out.as_mut().filter(|_| !self.paths.is_empty()) {
+            self.packer.write(out, chunk::PATHS, &self.paths, true)?;
+            self.paths.clear();
+        }
         self.tables()?;
         if self.is_empty() {
             return Ok(());

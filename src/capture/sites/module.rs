@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use addr2line::Loader;
 use object::{Object, ObjectSegment};
 
-use super::symbols::{Symbols, demangled, shortened};
+use super::symbols::{Symbols, demangled};
 
 /// A program or library.
 pub struct Module {
@@ -87,7 +87,7 @@ fn lines(loader: &Loader, address: u64, folder: &Path) -> Vec<String> {
         }
         let file = normal(Path::new(file));
         let file = file.strip_prefix(folder).unwrap_or(&file).display().to_string();
-        let function = frame.function.and_then(|function| Some(shortened(&function.demangle().ok()?)));
+        let function = frame.function.and_then(|function| Some(demangled(&function.raw_name().ok()?)));
         let function = function.or_else(|| loader.find_symbol(address).map(demangled));
         names.push(match function {
             Some(function) => format!("{file}:{line} ({function})"),

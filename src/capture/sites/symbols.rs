@@ -45,6 +45,10 @@ impl Symbols {
 
 /// The name of a function as it stands in the source, without what makes names of C++ long.
 pub fn demangled(name: &str) -> String {
+    // A function of C may be called as the types of C++ are mangled: `f` is no `float`.
+    if !["_Z", "__Z", "_R"].iter().any(|start| name.starts_with(start)) {
+        return name.to_owned();
+    }
     shortened(&addr2line::demangle_auto(name.into(), None))
 }
 
@@ -52,7 +56,7 @@ pub fn demangled(name: &str) -> String {
 const LONG: usize = 24;
 
 /// A name without types: no arguments, no result, long arguments of templates as `<...>`.
-pub fn shortened(name: &str) -> String {
+fn shortened(name: &str) -> String {
     if !name.contains(['(', '<']) {
         return name.to_owned();
     }
@@ -146,6 +150,7 @@ mod tests {
         ] {
             assert_eq!(shortened(name), short, "{name}");
         }
+        assert_eq!((demangled("f").as_str(), demangled("exchange_").as_str()), ("f", "exchange_"));
         assert_eq!(demangled("_ZN9LAMMPS_NS9CommBrick12forward_commEi"), "LAMMPS_NS::CommBrick::forward_comm");
     }
 

@@ -51,7 +51,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     let interrupted = stop.load(Ordering::Relaxed);
 
     let failed = |error| Failure::Write(args.output.clone(), error);
-    let caught = Caught::read(folder.path()).map_err(failed)?;
+    let mut caught = Caught::read(folder.path()).map_err(failed)?;
     for (path, what) in &caught.unreadable {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         complain(render::failed(&format!("the stream `{name}` cannot be read: {what}"), voice.colour));
@@ -66,6 +66,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     }
     let source = std::env::current_dir().unwrap_or_default();
     let sites = sites::resolve(folder.path(), caught.sites(), &source).map_err(failed)?;
+    caught.measure(folder.path()).map_err(failed)?;
     let deadlock = deadlock::read(folder.path(), &sites);
     let provenance = Provenance {
         schema: folder::SCHEMA.into(),
