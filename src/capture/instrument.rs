@@ -121,6 +121,8 @@ const GNU_PASSES: &[(&str, u32)] = &[
     ("ipa-reference", 4),
     ("ipa-modref", 11),
     ("optimize-strlen", 4),
+    // Behind the instrumentation: so that what is told comes right after it was told.
+    ("tree-ter", 4),
     // From here on: not at -Og.
     ("tree-pre", 4),
     ("tree-loop-im", 4),

@@ -53,6 +53,10 @@ pub enum Register {
     Copied(u8, u8),
     /// Another one is added.
     Added(u8, u8),
+    /// Is set to what is in the operand.
+    Loaded(u8),
+    /// Is stored in the operand.
+    Stored(u8),
     /// Gets some other value.
     Set(u8),
 }
@@ -305,7 +309,9 @@ fn one_byte(cursor: &mut Cursor<'_>, prefixes: Prefixes, opcode: u8) -> Option<I
                 (Ok(rm), 0x89) => Register::Copied(rm, operands.reg),
                 (Ok(rm), 0x8b) => Register::Copied(operands.reg, rm),
                 (Ok(rm), 0x88) => Register::Set(rm),
-                (Err(_), 0x88 | 0x89) => Register::Kept,
+                (Err(_), 0x88) => Register::Kept,
+                (Err(_), 0x89) => Register::Stored(operands.reg),
+                (Err(_), 0x8b) => Register::Loaded(operands.reg),
                 _ => Register::Set(operands.reg),
             };
             Instruction { register, ..used(&operands, kind) }

@@ -16,11 +16,21 @@ const OF_CALLER: [u8; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 const RSI: usize = 6;
 const RDI: usize = 7;
 
-/// What is known of the registers: whether they hold addresses of the function's own variables, or of constant data.
-#[derive(Clone, Copy, Default)]
-struct Registers([bool; 16]);
+/// The register with the frame of the function around a nested one, when that begins. Variables in it whose address
+/// is handed to anybody are told.
+const CHAIN: usize = 10;
+
+/// What is known of the registers: whether they hold addresses of the function's own variables, or of constant data; and of the
+/// function's variables, in which such addresses are kept.
+struct Registers([bool; 16], Vec<Operand>);
 
 impl Registers {
+    fn new() -> Self {
+        let mut registers = [false; 16];
+        registers[CHAIN] = true;
+        Self(registers, Vec::new())
+    }
+
     /// Whether an operand is a variable of the function, or constant.
     fn own(&self, part: &Part, next: usize, operand: &Operand) -> bool {
         let Operand { base, index, displacement, of_thread } = *operand;
@@ -48,6 +58,13 @@ impl Registers {
             (Register::Copied(to, from), _) => self.0[usize::from(to & 15)] = known(self, from),
             (Register::Added(to, other), _) => {
                 self.0[usize::from(to & 15)] = known(self, to) || known(self, other);
+            }
+            (Register::Loaded(to), Some(operand)) => self.0[usize::from(to & 15)] = self.1.contains(operand),
+            (Register::Stored(from), Some(operand)) => {
+                self.1.retain(|other| other != operand);
+                if known(self, from) && matches!(operand.base, Some(RSP | RBP)) {
+                    self.1.push(*operand);
+                }
             }
             (Register::Set(to), _) => self.0[usize::from(to & 15)] = false,
             _ => {}
@@ -110,7 +127,7 @@ impl Window {
 
 /// Adds the calls behind accesses that nobody is told of. Of functions that clang instruments all are told.
 pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
-    let mut registers = Registers::default();
+    let mut registers = Registers::new();
     let mut window = Window::default();
     let mut entered = false;
     // The last call that can be changed.
@@ -148,7 +165,8 @@ pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
                 Callee::Access(read, written) => {
                     (window.told.0.saturating_add(read), window.told.1.saturating_add(written))
                 }
-                Callee::Hook => window.told,
+                // What is told may be accessed behind a function that touches nothing of it.
+                Callee::Hook | Callee::Harmless => window.told,
                 _ => (0, 0),
             };
             registers.called();
@@ -167,7 +185,7 @@ pub(super) fn find(part: &Part, function: &Function, marks: &mut Vec<Mark>) {
 
 /// Whether a function that is not instrumented accesses nothing but its own variables and constants.
 pub(super) fn is_harmless(part: &Part, function: &Function) -> bool {
-    let mut registers = Registers::default();
+    let mut registers = Registers::new();
     let mut end = function.start;
     for (address, instruction) in part.instructions(function) {
         let next = address + instruction.length;

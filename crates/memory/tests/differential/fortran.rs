@@ -37,10 +37,10 @@ module marks
 end module
 ";
 
-/// The text of a program.
-pub fn text(program: &Program) -> String {
+/// The text of a program; `nested`: its cases are within the procedure that has the variables.
+pub fn text(program: &Program, nested: bool) -> String {
     let mut out = String::from(INTERFACES);
-    out.push_str("module objects\n");
+    out.push_str(if nested { "subroutine all\n  use marks\n" } else { "module objects\n" });
     for Object { name, element: kind, rows, columns, home } in &program.objects {
         let element = element(*kind);
         let _ = match (home, rows) {
@@ -49,7 +49,12 @@ pub fn text(program: &Program) -> String {
             _ => writeln!(out, "  {element} :: {name}({columns}, {rows})"),
         };
     }
-    out.push_str("end module\nmodule cases\n  use marks\n  use objects\ncontains\n");
+    if nested {
+        starts(program, &mut out);
+        out.push_str("contains\n");
+    } else {
+        out.push_str("end module\nmodule cases\n  use marks\n  use objects\ncontains\n");
+    }
     for (name, kind) in [
         ("double", "real(8)"),
         ("float", "real(4)"),
@@ -76,7 +81,18 @@ pub fn text(program: &Program) -> String {
         shown += case.objects.len();
         out = writer.out;
     }
-    out.push_str("end module\nprogram main\n  use cases\n");
+    if nested {
+        out.push_str("end subroutine\nprogram main\n  call all\nend program\n");
+    } else {
+        out.push_str("end module\nprogram main\n  use cases\n");
+        starts(program, &mut out);
+        out.push_str("end program\n");
+    }
+    out
+}
+
+/// What is done once, and the calls of all cases.
+fn starts(program: &Program, out: &mut String) {
     for (number, Object { name, rows, columns, home, .. }) in program.objects.iter().enumerate() {
         if *home == Home::Heap {
             let _ = writeln!(out, "  allocate({name}({columns}))");
@@ -96,8 +112,7 @@ pub fn text(program: &Program) -> String {
         let by_value = case.objects.iter().any(|object| object.home == Home::Value);
         let _ = writeln!(out, "  call case_{}({})", case.number, if by_value { "1.5d0" } else { "" });
     }
-    out.push_str("  call end_all()\nend program\n");
-    out
+    out.push_str("  call end_all()\n");
 }
 
 struct Writer {

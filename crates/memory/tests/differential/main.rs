@@ -149,7 +149,8 @@ fn no_differences(c: bool, compilers: &[&str]) {
             .chain(cases)
             .map(|object| object.rows * object.columns * object.element.size())
             .collect();
-        let (name, text) = if c { ("x.c", c::text(&program)) } else { ("x.f90", fortran::text(&program)) };
+        let (name, text) =
+            if c { ("x.c", c::text(&program)) } else { ("x.f90", fortran::text(&program, part % 2 == 1)) };
         fs::write(folder.path().join(name), &text).unwrap();
         tried += program.cases.len();
         statements += wanted.iter().map(|interval| interval.groups.len()).sum::<usize>();

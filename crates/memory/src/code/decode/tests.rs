@@ -77,6 +77,7 @@ fn registers_that_hold_addresses_are_followed() {
     assert_eq!(of(&[0x48, 0x89, 0xc3]), Register::Copied(3, 0)); // mov rbx, rax
     assert_eq!(of(&[0x48, 0x01, 0xd0]), Register::Added(0, 2)); // add rax, rdx
     assert_eq!(of(&[0x48, 0x83, 0xe0, 0xf0]), Register::Kept); // and rax, -16
-    assert_eq!(of(&[0x48, 0x8b, 0x03]), Register::Set(0)); // mov rax, [rbx]
+    assert_eq!(of(&[0x48, 0x8b, 0x03]), Register::Loaded(0)); // mov rax, [rbx]
+    assert_eq!(of(&[0x48, 0x89, 0x03]), Register::Stored(0)); // mov [rbx], rax
     assert_eq!(of(&[0x41, 0xb8, 1, 0, 0, 0]), Register::Set(8)); // mov r8d, 1
 }
