@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn json_becomes_the_toml_that_says_the_same() {
-        let json = r#"{ "scenario": { "seed": 3, "topology": { "torus": { "dims": [4, 4], "none": null } },
+        let json = r#"{ "schema": "hayase-report-1", "scenario": { "seed": 3, "topology": { "torus": { "dims": [4, 4], "none": null } },
             "sharing": { "max-min": {} }, "odd key": { "a": "\u007f\u0001\"\\" } }, "makespan_s": 1.5 }"#;
         let toml = to_toml(json).unwrap();
         assert!(toml.starts_with("seed = 3\n\n[topology.torus]\ndims = [4, 4]\n\n[sharing.max-min]\n"), "{toml}");
@@ -181,6 +181,9 @@ mod tests {
     fn what_is_no_scenario_is_said_with_its_place() {
         let error = to_toml("{\n  \"seed\": }").unwrap_err();
         assert_eq!((error.message.as_str(), error.line, error.column), ("expected value", 2, 11));
-        assert!(to_toml("{\"scenario\": 3}").unwrap_err().message.contains("no scenario"));
+        assert!(to_toml("{\"schema\": \"hayase-report-1\", \"scenario\": 3}").unwrap_err().message.contains("no scenario"));
+        for report in ["{\"scenario\": {}}", "{\"schema\": \"hayase-report-99\", \"scenario\": {}}"] {
+            assert!(to_toml(report).unwrap_err().message.contains("schema"), "{report}");
+        }
     }
 }

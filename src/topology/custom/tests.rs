@@ -24,8 +24,8 @@ fn build(nodes: u32, links: &[u8], routes: Option<&[u8]>, port: Option<f64>) -> 
     })
 }
 
-const TWO: &str = "id,from,to,bandwidth,latency\nup,0,s,1 GB/s,1 us\ndown,s,1,2e9,0\nback,1,7,1e9,0\nhome,7,0,1e9,0\n\
-                   trunk,7,s,1e9,1e-6\n";
+const TWO: &str = "id,from,to,bandwidth,latency\nup,0,s,1 GB/s,1 us\ndown,s,1,2e9,0\nback,1,t,1e9,0\nhome,t,0,1e9,0\n\
+                   trunk,t,s,1e9,1e-6\n";
 
 fn listing(fabric: &Fabric) -> String {
     let line = |(id, link): (LinkId, &crate::fabric::Link)| {
@@ -38,16 +38,22 @@ fn listing(fabric: &Fabric) -> String {
 }
 
 #[test]
-fn numbers_below_the_node_count_are_nodes_and_all_else_are_switches() {
+fn numbers_are_nodes_and_all_else_are_switches() {
     let fabric = build(2, TWO.as_bytes(), None, None).unwrap();
     assert_eq!((fabric.nodes(), fabric.switches()), (2, 2));
     insta::assert_snapshot!(listing(&fabric), @"
     up: node 0 -> s, 1 GB/s, 1 us, Injection
     down: s -> node 1, 2 GB/s, 0 ps, Ejection
-    back: node 1 -> 7, 1 GB/s, 0 ps, Injection
-    home: 7 -> node 0, 1 GB/s, 0 ps, Ejection
-    trunk: 7 -> s, 1 GB/s, 1 us, Network { tier: 0 }
+    back: node 1 -> t, 1 GB/s, 0 ps, Injection
+    home: t -> node 0, 1 GB/s, 0 ps, Ejection
+    trunk: t -> s, 1 GB/s, 1 us, Network { tier: 0 }
     ");
+}
+
+#[test]
+fn a_number_that_no_node_has_is_no_switch() {
+    let error = build(2, b"id,from,to,bandwidth\na,0,7,1e9\n", None, None).unwrap_err();
+    assert!(error.starts_with("links.csv:2:5: there is no node 7"), "{error}");
 }
 
 #[test]
@@ -117,8 +123,8 @@ fn every_mistake_in_the_routes_has_its_place() {
     insta::assert_snapshot!(build(2, TWO.as_bytes(), Some(routes.as_bytes()), None).unwrap_err(), @"
     routes.csv:3:3: there are two routes from 0 to 1 (a route is given for each pair once)
     routes.csv:4:10: there is no link `gone` (the id of a link is expected)
-    routes.csv:5:5: the route from node 1 to node 0 is not connected (this link starts at `7`, the route is at node 1)
-    routes.csv:6:5: the route from node 1 to node 0 does not get there (this link ends at `7`)
+    routes.csv:5:5: the route from node 1 to node 0 is not connected (this link starts at `t`, the route is at node 1)
+    routes.csv:6:5: the route from node 1 to node 0 does not get there (this link ends at `t`)
     routes.csv:7:3: there is no node 2 (nodes are numbered from 0 to 1)
     routes.csv:8:5: the route from node 1 to node 0 is empty (the ids of its links are expected)
     routes.csv:9:5: a message of a node to itself crosses no links (nothing is expected); leave the line out
