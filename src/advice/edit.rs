@@ -264,26 +264,31 @@ impl<'a> Changed<'a> {
             _ => 2,
         };
         // As soon as one of them is complete now, all of it is to be.
-        let own = rank.waiter(first);
-        let mut waiter = own;
+        let nonblocking = op.kind.is_nonblocking();
+        let own = rank.waits_for(first);
+        let mut end = own;
         for distance in with {
             let other = one(rank, event + distance)?;
             if class(rank.of.ops[other as usize].kind) != class(op.kind) {
                 return Err(format!("calls {event} and {} are of different kinds", event + distance));
             }
-            waiter = waiter.zip(rank.waiter(other)).map(|(one, other)| one.min(other));
+            end = end.zip(rank.waits_for(other)).map(|(one, other)| one.min(other));
             rank.remove(other);
             rank.unwaited.insert(other);
         }
-        if let Some(waiter) = waiter.filter(|_| waiter != own) {
-            rank.unwaited.insert(first);
-            rank.insert((waiter, 0.0), Turn::Wait, first, New::Wait);
+        if nonblocking {
+            let end =
+                end.ok_or_else(|| format!("not all that would be one with call {event} is waited for at one place"))?;
+            if Some(end) != own {
+                rank.unwaited.insert(first);
+                rank.insert((end, 0.0), Turn::Wait, first, New::Wait);
+            }
         }
         rank.replaced.insert(first, op);
         if let Some(copying) = copying {
             let at = match op.kind {
                 OpKind::Recv => first + 1,
-                OpKind::Irecv => waiter.or(own).unwrap_or(first) + 1,
+                OpKind::Irecv => end.unwrap_or(first) + 1,
                 _ => first,
             };
             rank.insert((at, 0.0), Turn::Post, first, New::Op(copying));
@@ -450,6 +455,11 @@ impl<'a> Rank<'a> {
         waiters.get(&op).copied()
     }
 
+    /// The operation with which what this one does is over; `None`: a test or one of several waits, it is not known which.
+    fn waits_for(&mut self, op: u32) -> Option<u32> {
+        if self.of.ops[op as usize].kind.is_nonblocking() { self.waiter(op) } else { Some(op) }
+    }
+
     /// Where a point is, seen from an event. Borders of regions divide the computation before a call into several calculations.
     fn position(&self, event: u64, point: Point) -> (u32, f64) {
         let interval = event.saturating_add_signed(point.interval);
@@ -475,7 +485,7 @@ impl<'a> Rank<'a> {
 
     /// The operation with which what this one does is over.
     fn end(&mut self, op: u32) -> u32 {
-        if self.of.ops[op as usize].kind.is_nonblocking() { self.waiter(op).unwrap_or(op) } else { op }
+        self.waits_for(op).unwrap_or(op)
     }
 
     /// Behind the longest calculation between the end of a call and this position.

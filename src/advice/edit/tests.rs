@@ -441,3 +441,22 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
     assert_eq!(words(&after, 0)[..3], ["calc of 500 ns", "isend of 100 B to rank 1, tag 5", "calc of 500 ns"]);
     assert_eq!(after.rank(RankId(0)).within(region)[0].0, 3);
 }
+
+#[test]
+fn what_blocks_now_is_complete_where_it_is_now_also_in_one_that_does_not() {
+    let mut builder = ProgramBuilder::new(1);
+    let sum =
+        builder.collective(Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(8) });
+    let mut rank = builder.sequence(0);
+    let first = rank.push_at(Op { kind: OpKind::Icollective, ..Op::collective(sum) }, 1);
+    rank.push_at(Op::calc(us(2.0)), 2);
+    rank.push_at(Op::collective(sum), 2);
+    rank.push_at(Op::calc(us(6.0)), 3);
+    rank.push_at(Op::wait(first), 3);
+    builder.finish_rank(rank);
+    let before = builder.build().unwrap();
+    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 0, needs: Vec::new() };
+    let after = changed(&before, &[edit(0, 0, merge)]);
+    let expected = ["iallreduce", "calc of 2 us", "wait for iallreduce", "calc of 6 us"];
+    assert_eq!(words(&after, 0), expected);
+}

@@ -263,7 +263,7 @@ fn a_pingpong_with_one_buffer_gains_nothing_by_overlap_but_its_empty_loop() {
         let gains: Vec<f64> = overlap.clone().map(|finding| finding["gain_s"].as_f64().unwrap()).collect();
         // The send may go before the loop, or the receive end behind it: what that saves is the loop, at most.
         let loops = overlap.map(|finding| finding["time_ns"].as_f64().unwrap() * 1e-9).fold(0.0, f64::max);
-        assert!(gains.len() == 2 && gains.iter().all(|&gain| gain <= loops), "{gains:?} {loops}");
+        assert!(gains.len() >= 2 && gains.iter().all(|&gain| gain <= loops), "{gains:?} {loops}");
         // Both would send what has not come.
         let together = &advice["together"];
         let saved = base - together["changed"]["makespan_s"].as_f64().unwrap();

@@ -121,7 +121,7 @@ fn executed_tasks_are_interpolated() {
     assert!(close(times(&json(&desk, "few.csv --grid 6 --clamp --workers 1"))[0], 200e-6));
     assert!(close(times(&json(&desk, "few.csv --workers 1"))[0], 60e-6));
     desk.hayase("master-slave few.csv --grid 6 --workers 1").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error[outside-executed]: in dimension 1 tasks were executed from 1 to 5 only, the grid goes from 1 to 6
+error[outside-executed]: few.csv: in dimension 1 tasks were executed from 1 to 5 only, the grid goes from 1 to 6
  |
  = help: execute the tasks at the ends too, or have those beyond take as long as the nearest (--clamp)
 
