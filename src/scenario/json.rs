@@ -181,7 +181,9 @@ mod tests {
     fn what_is_no_scenario_is_said_with_its_place() {
         let error = to_toml("{\n  \"seed\": }").unwrap_err();
         assert_eq!((error.message.as_str(), error.line, error.column), ("expected value", 2, 11));
-        assert!(to_toml("{\"schema\": \"hayase-report-1\", \"scenario\": 3}").unwrap_err().message.contains("no scenario"));
+        assert!(
+            to_toml("{\"schema\": \"hayase-report-1\", \"scenario\": 3}").unwrap_err().message.contains("no scenario")
+        );
         for report in ["{\"scenario\": {}}", "{\"schema\": \"hayase-report-99\", \"scenario\": {}}"] {
             assert!(to_toml(report).unwrap_err().message.contains("schema"), "{report}");
         }

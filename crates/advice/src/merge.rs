@@ -200,6 +200,10 @@ impl Merges {
         } else {
             at.data.stamp < (group.head, AT_EVENT) && at.fence.stamp < (group.head, AT_EVENT)
         };
+        // What was seen forbids it, whatever else was not seen: something that it needs comes with the first of them or behind it.
+        let forbidden = (known.memory && at.data.stamp >= (group.head, AT_EVENT))
+            || at.needs.iter().any(|need| need.event >= group.head);
+        let free = free && !forbidden;
         let in_order = at.order.stamp.0 <= group.last;
         let read = group.brought.iter().filter(|(span, event, _)| at.watch.read(span) > *event);
         let (mut content, mut decides) = (Content::Nothing, false);
