@@ -77,7 +77,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         let mut caveats = trace.caveats();
         judge(&caveats, &name, args.input.strictness, voice)?;
         if let Some(times) = &args.times {
-            let path: Located<String> = file_names::text_of(&times).into();
+            let path: Located<String> = file_names::text_of(times).into();
             let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
             let mut plain = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
             trace.calls(options, &mut plain).map_err(read)?;

@@ -277,7 +277,7 @@ mod tests {
 
     fn stream(ended: Option<&str>, whole: bool, lost: u64, share: f64) -> Stream {
         let lack = Lack { waited: 1_000_000_000, share, involuntary: 7 };
-        Stream { whole, ended: ended.map(str::to_owned), lost, cpu: true, token: false, lack }
+        Stream { whole, ended: ended.map(str::to_owned), lost, lost_calls: Vec::new(), cpu: true, token: false, lack }
     }
 
     fn of(streams: &[Stream], claimed: u32) -> Caveats {
