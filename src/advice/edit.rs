@@ -13,7 +13,7 @@
 //! Nothing is done twice to one call: what comes second is skipped. A change of several calls that belong together is made as a whole or
 //! not at all, since half of it would deadlock.
 //!
-//! **Order.** Whatever is combined, a communication is posted behind the end of those that it needs ([`order`]).
+//! **Order.** Whatever is combined, a communication is posted behind the end of those that it needs (`order`).
 //!
 //! Source: Gordini, sections 2.1 (overlap), 2.2 (aggregation), 2.3 (collectives).
 

@@ -12,7 +12,7 @@
 //!    ```
 //!    and shown beside the sum. If no few are found, the gain is not explained and not shown: pieces are left out, the least first, until it is.
 //!
-//! All of it has so many simulations ([`Trials`]); a *thorough* judge has no limit. What is not found with them is not found.
+//! All of it has so many simulations (`Trials`); a *thorough* judge has no limit. What is not found with them is not found.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

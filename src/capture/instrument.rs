@@ -7,7 +7,7 @@
 //! would not be seen, or not where it belongs.
 //!
 //! gcc instruments late, so every pass before that is one too many: of all levels `-Og` has the fewest, and those of them that touch
-//! loads and stores have options ([`GNU_PASSES`]). What remains (inlining, registers for variables) moves no access. clang instruments after
+//! loads and stores have options (`GNU_PASSES`). What remains (inlining, registers for variables) moves no access. clang instruments after
 //! everything else and has no such options: only `-O0` leaves accesses as they are. A test compiles random programs in both ways
 //! (`crates/memory/tests/differential`).
 

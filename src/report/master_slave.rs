@@ -30,7 +30,7 @@ pub struct MasterSlaveReport {
     /// The smallest number of workers from which on more of them gain less than 1 %; nothing where the largest number
     /// still gains, or only one was tried. Of what is varied, for the first value.
     pub saturation_workers: Option<u32>,
-    /// The smallest number of workers tried from which on the (busiest) master is busy for [`BUSY`] of the predicted time or more; nothing where
+    /// The smallest number of workers tried from which on the (busiest) master is busy for 99 % of the predicted time or more; nothing where
     /// it is not. Of what is varied, for the first value.
     pub master_busy_workers: Option<u32>,
     /// An estimate: the number of equal workers that keep the master busy, in the mean and without start and end; nothing where that is not
