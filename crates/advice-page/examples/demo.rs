@@ -155,6 +155,8 @@ fn mark(line: u32, last_line: u32, role: Role, text: &str) -> Mark {
 
 fn gauss_page(ranks: u32, n: u64) -> PageData {
     let mut run = Run::new(ranks);
+    let calls = (0..400).map(|i| ((i % u64::from(ranks)) as u32, 5 + i * 4));
+    run.name(calls.clone());
     eliminate(&mut run, n);
     let end = run.end();
     run.region("elimination", [(0, end)]);
@@ -203,7 +205,7 @@ fn gauss_page(ranks: u32, n: u64) -> PageData {
                 mark(41, 41, Role::Forbids, "anti-dependence: writes pivot, which the message still reads"),
                 mark(38, 39, Role::Forbids, "anti-dependence on the owner of the next row: writes pivot[0..length]"),
             ],
-            details: (0..400).map(|i| detail((i % u64::from(ranks)) as u32, 5 + i * 4, 100 + i)).collect(),
+            details: calls.zip(100..).map(|((rank, event), last)| detail(rank, event, last)).collect(),
             ..base.clone()
         },
         Finding {

@@ -25,7 +25,7 @@ const timeline = (() => {
     const wait = rgb(colours.wait), panel = rgb(colours.panel), ink = rgb(colours.ink);
     const mixed = (a, b, part) => word(a.map((c, i) => Math.round(c * part + b[i] * (1 - part))));
     // From hardly any waiting to nothing else: darker against the page, and denser.
-    colours.heat = [[0, 0], [0.1, 0.45], [0.22, 0.6], [0.5, 1], [1, 1]].map(([ground, mark], step) => step === 0 ? [colours.idleWord, colours.idleWord]
+    colours.heat = [[0, 0], [0.16, 0.6], [0.3, 0.75], [0.55, 1], [1, 1]].map(([ground, mark], step) => step === 0 ? [colours.idleWord, colours.idleWord]
       : step === 4 ? [mixed(wait, ink, 0.82), mixed(wait, ink, 0.82)] : [mixed(wait, panel, ground), mixed(wait, panel, mark)]);
     patterns = KINDS.map((kind, k) => {
       const tile = el("canvas", { width: 12, height: 12 }), ink = tile.getContext("2d");
@@ -48,7 +48,7 @@ const timeline = (() => {
   /** The texture of such a step: dots, lines, close lines, solid. */
   function heat(step, x, y) {
     const [ground, mark] = colours.heat[step];
-    const marked = step === 1 ? x % 4 === 0 && y % 4 === 0 : step === 2 ? (x + y) % 6 === 0 : step === 3 ? (x + y) % 4 < 2 : false;
+    const marked = step === 1 ? x % 3 === 0 && y % 3 === 0 : step === 2 ? (x + y) % 5 === 0 : step === 3 ? (x + y) % 4 < 2 : false;
     return marked ? mark : ground;
   }
 
