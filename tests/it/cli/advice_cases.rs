@@ -267,12 +267,18 @@ fn a_pingpong_with_one_buffer_gains_nothing_by_overlap_but_its_empty_loop() {
         // Both would send what has not come.
         let together = &advice["together"];
         let saved = base - together["changed"]["makespan_s"].as_f64().unwrap();
-        let best = gains.iter().copied().fold(0.0, f64::max);
-        assert!(saved <= best * 1.000_001, "{saved} {gains:?}");
+        // Sends and receives are two places each, by their callers. The ranks' loops are hidden once each, and no more.
+        let taken = together["taken"].as_array().unwrap();
+        let gain = |id: &serde_json::Value| {
+            let finding = advice["findings"].as_array().unwrap().iter().find(|finding| finding["id"] == *id).unwrap();
+            finding["gain_s"].as_f64().unwrap()
+        };
+        let sum: f64 = taken.iter().map(gain).sum();
+        assert!(saved <= sum * 1.000_001 && saved <= loops, "{saved} {gains:?} {loops}");
         let left_out = &together["left_out"][0];
         assert!(left_out["id"].as_str().unwrap().starts_with("A001-"), "{together}");
         let why = left_out["why"].as_str().unwrap();
         assert!(why.starts_with("beside A001-") && why.contains("needs"), "{why}");
-        assert_eq!(together["taken"].as_array().unwrap().len(), 1, "{together}");
+        assert!(taken.len() <= 2, "{together}");
     }
 }

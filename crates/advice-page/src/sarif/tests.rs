@@ -48,7 +48,7 @@ fn a_result_is_at_its_communication_and_names_what_forbids_more() {
 fn braces_and_brackets_of_messages_are_text() {
     let log = log(vec![finding("A001", Vec::new())], "");
     let text = log["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
-    assert!(text.starts_with(r"overlap x\[i\] {{send}} (saves 0.5000 s, 25.00 % of the run)"), "{text}");
+    assert!(text.starts_with(r"overlap x\[i\] {{send}} (saves 0.5 s, 25.00 % of the run)"), "{text}");
 }
 
 #[test]
