@@ -78,18 +78,20 @@ pub(crate) fn pack(data: &PageData) -> Packed {
     }
     let all = run.spans.iter().map(Vec::len).sum::<usize>();
     let (mut tables, mut spans) = packed_spans(&run);
+    let mut named = "calls that advice names are there one by one";
     while tables.classes_size() + spans.iter().map(String::len).sum::<usize>() > most_spans {
         let goes_on = run.coarsen_once();
         (tables, spans) = packed_spans(&run);
         if !goes_on {
             // Nothing but calls that advice names is left: too many.
             run.spans.iter_mut().flatten().for_each(|span: &mut Kept| span.named = false);
+            named = "calls that advice names are too many to be there one by one";
         }
     }
     if run.resolution > 0 {
         let left = run.spans.iter().map(Vec::len).sum::<usize>();
         cuts.push(format!(
-            "spans closer than {} are one of each kind and line ({left} spans stand for {}); calls that advice names are there one by one",
+            "spans closer than {} are one of each kind and line ({left} spans stand for {}); {named}",
             time(run.resolution),
             spans_of(&run).max(all as u64),
         ));

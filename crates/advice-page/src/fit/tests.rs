@@ -106,7 +106,10 @@ fn a_page_of_any_run_has_five_megabytes_at_most() {
         let (run, named) = generated(shape);
         let packed = pack(&PageData::new(run.clone()));
         assert!(!packed.cuts.is_empty());
-        for (rank, event, begin, end) in named.into_iter().filter(|named| named.0 < ROWS as u32) {
+        // Five calls of each of thousands of ranks are too many, which is said.
+        let too_many = packed.cuts.iter().any(|cut| cut.contains("too many"));
+        assert_eq!(too_many, shape.ranks > 1000, "{} ranks: {:?}", shape.ranks, packed.cuts);
+        for (rank, event, begin, end) in named.into_iter().filter(|_| !too_many) {
             let spans = &packed.run.spans[rank as usize];
             let found = spans.iter().find(|span| span.event == Some(event) && !span.several);
             assert_eq!(found.map(|span| (span.begin, span.end)), Some((begin, end)), "rank {rank}, event {event}");

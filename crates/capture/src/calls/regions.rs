@@ -55,7 +55,24 @@ pub unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize
         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int, ...) -> c_int>(function)(level, name) }
     };
     // SAFETY: the recorder is not entered again before this returns.
-    unsafe { recorder::control(level, text, pass, caller) }
+    let result = unsafe { recorder::control(level, text, pass, caller) };
+    forget_name();
+    result
+}
+
+/// Clears the register of the second argument: left as it is, it would still point at this name when the next call has none.
+#[inline(always)]
+fn forget_name() {
+    // SAFETY: the register belongs to the callee.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!("xor esi, esi", out("rsi") _, options(nomem, nostack));
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!("mov x1, xzr", out("x1") _, options(nomem, nostack));
+    }
 }
 
 /// The short printable text at an address; `None` if there is none, or nothing at all.
