@@ -151,7 +151,7 @@ mod tests {
                 assert_ne!(pages, libc::MAP_FAILED);
                 assert_eq!(libc::munmap(pages.add(PAGE), PAGE), 0);
                 let at = pages.cast::<u8>().add(PAGE - 6);
-                at.copy_from(b"solve\0".as_ptr(), 6);
+                at.copy_from(c"solve".as_ptr().cast(), 6);
                 at as usize
             };
             let mut bytes = [1; LONGEST];

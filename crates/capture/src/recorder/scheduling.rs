@@ -119,7 +119,11 @@ mod tests {
         let stop = std::sync::atomic::AtomicBool::new(false);
         let waited = std::thread::scope(|scope| {
             for _ in 0..8 * cores {
-                scope.spawn(|| while !stop.load(std::sync::atomic::Ordering::Relaxed) {});
+                scope.spawn(|| {
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        std::hint::spin_loop()
+                    }
+                });
             }
             let begin = clock::monotonic();
             while clock::monotonic() - begin < 300_000_000 {}
