@@ -41,6 +41,7 @@ int main(int count, char **words) {
     double *x = calloc(n + 2, sizeof *x), *r = calloc(n + 2, sizeof *r);
     double *p = calloc(n + 2, sizeof *p), *q = calloc(n + 2, sizeof *q);
     for (int i = 1; i <= n; i++) p[i] = r[i] = 1.0;
+    MPI_Pcontrol(1, "solve"); // from here on it is the region "solve"
     double rho = dot(n, r, r), first = rho;
     for (int step = 0; step < settings[1]; step++) {
         multiply(n, p, q);
@@ -51,6 +52,7 @@ int main(int count, char **words) {
         for (int i = 1; i <= n; i++) p[i] = r[i] + next / rho * p[i];
         rho = next;
     }
+    MPI_Pcontrol(-1, "solve");
     if (rank == 0) printf("residual %g of %g\n", rho, first);
     free(x), free(r), free(p), free(q);
     MPI_Finalize();
