@@ -56,6 +56,8 @@ ids! {
     RankId
     /// A message under way; the number is used again after the message has been delivered.
     FlowId
+    /// A wake that a workload has asked for: a number of its own choice, of which none is asked for twice at once.
+    WakeId
 }
 
 impl From<NodeId> for VertexId {

@@ -25,6 +25,7 @@ pub mod routing;
 pub mod scenario;
 pub mod sharing;
 pub mod sweep;
+pub mod system;
 pub mod topology;
 pub mod transport;
 pub mod units;

@@ -143,8 +143,8 @@ fn event_queue(criterion: &mut Criterion) {
         let mut plain = Plain::default();
         for id in 0..count {
             let time = units::Time::from_ps(random.unit());
-            ours.push(time, events::Event::Wake(ids::RankId(id)));
-            plain.push(time, events::Event::Wake(ids::RankId(id)));
+            ours.push(time, events::Event::Wake(ids::WakeId(id)));
+            plain.push(time, events::Event::Wake(ids::WakeId(id)));
         }
         let mut delay = delays.iter().cycle();
         group.bench_function(BenchmarkId::new("priority-queue", count), |bencher| {

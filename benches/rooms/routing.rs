@@ -25,7 +25,7 @@ pub fn routing(criterion: &mut Criterion) {
     for (topology, rule) in CASES {
         let loader = Loader::new().topology(topology).pattern("all-to-all-simple-spread").routing(rule);
         let scenario = loader.load().expect("named things load");
-        let nodes = u64::from(scenario.fabric.nodes());
+        let nodes = u64::from(scenario.network.fabric.nodes());
         let mut random = Stream::new(1, "routing");
         let mut node = || NodeId(random.below(nodes) as u32);
         let pairs: Vec<(NodeId, NodeId)> = (0..65_536).map(|_| (node(), node())).collect();
@@ -35,7 +35,7 @@ pub fn routing(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let Some(&(src, dst)) = pair.next() else { return };
                 route.clear();
-                scenario.router.route(src, dst, &mut route);
+                scenario.network.router.route(src, dst, &mut route);
                 black_box(&route);
             });
         });

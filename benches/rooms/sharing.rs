@@ -25,9 +25,9 @@ fn turns(scenario: &Scenario) -> (Vec<Vec<u32>>, Vec<Turn>) {
         let index = sent[rank as usize];
         sent[rank as usize] = (index + 1) % (ranks - 1);
         let dst = scenario.pattern.message(RankId(rank), index).dst;
-        let (from, to): (NodeId, NodeId) = (scenario.placement[RankId(rank)], scenario.placement[dst]);
+        let (from, to): (NodeId, NodeId) = (scenario.network.placement[RankId(rank)], scenario.network.placement[dst]);
         let mut route = Vec::new();
-        scenario.router.route(from, to, &mut route);
+        scenario.network.router.route(from, to, &mut route);
         route.into_iter().map(|link| link.0).collect::<Vec<u32>>()
     };
     // Nodes are out of step, as they are after a while.
@@ -52,8 +52,9 @@ pub fn sharing(criterion: &mut Criterion) {
                 continue;
             }
             let scenario = base.clone().sharing(policy).load().expect("named things load");
-            let capacities = scenario.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-            let mut sharing = scenario.sharing.build(capacities);
+            let capacities =
+                scenario.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+            let mut sharing = scenario.network.sharing.build(capacities);
             for (flow, links) in first.iter().enumerate() {
                 sharing.add(flow as u32, links);
             }

@@ -47,7 +47,7 @@ impl Load {
             (Some(window), Length::Messages(messages)) => Some(Window { messages, ..window }),
         };
         let stopwatch = Stopwatch { window, stop, seen: Mutex::default() };
-        let nodes = scenario.fabric.nodes();
+        let nodes = scenario.network.fabric.nodes();
         let measurement = |messages, cpu_ns, wall_ns| Measurement {
             nodes,
             messages,

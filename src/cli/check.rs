@@ -49,7 +49,7 @@ fn summary(path: &Path, voice: Voice) -> Result<String, Invalid> {
         Content::Scenario => {
             let scenario = loader.file(path).load()?;
             let injection = scenario.injection;
-            let (fabric, work) = (scenario.fabric, totals(&*scenario.pattern));
+            let (fabric, work) = (scenario.network.fabric, totals(&*scenario.pattern));
             Ok(format!("{fabric}, {}, {work}, injection {injection}", scenario.workload_name))
         }
         Content::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),

@@ -35,8 +35,8 @@ pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
     let title = format!(
         "first step of {} on {}, sharing {}",
         scenario.workload_name,
-        scenario.fabric.name(),
-        scenario.sharing.name()
+        scenario.network.fabric.name(),
+        scenario.network.sharing.name()
     );
     for (kind, file) in files::open(&args.output, Kind::of)? {
         file.write(|w| match kind {

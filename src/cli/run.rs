@@ -173,7 +173,7 @@ fn write(kind: Kind, w: &mut AtomicFile, scenario: &Scenario, run: &Run, records
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Links => csv::links(&run.links, w),
-        Kind::Loads => pictures::loads(&scenario.fabric, &run.links, report, w),
+        Kind::Loads => pictures::loads(&scenario.network.fabric, &run.links, report, w),
         Kind::Timeline => pictures::timeline(records, scenario.pattern.ranks(), report, w),
         // Written while it ran.
         Kind::Messages => Ok(()),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use priority_queue::PriorityQueue;
 
-use crate::ids::{FlowId, RankId};
+use crate::ids::{FlowId, WakeId};
 use crate::units::Time;
 
 /// Something that happens at a known time. Those of one instant happen in the order of this list, then by id.
@@ -14,8 +14,8 @@ pub(super) enum Event {
     Arrive(FlowId),
     /// The first byte of a message has crossed the latencies of its route: it starts to take bandwidth.
     Enter(FlowId),
-    /// A rank wanted to be woken.
-    Wake(RankId),
+    /// The workload wanted to be woken.
+    Wake(WakeId),
 }
 
 /// Events in order of (time, kind, id).

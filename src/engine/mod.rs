@@ -18,10 +18,10 @@ mod tests;
 use events::{Event, EventQueue};
 
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, RankId};
+use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, WakeId};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::transport::{Gridlock, Transport};
+use crate::transport::{Facts, Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
@@ -53,9 +53,10 @@ pub trait Watch: Sync {
 }
 
 /// Why a run ended.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub enum Stop {
     /// Every message has been delivered.
+    #[default]
     Done,
     /// The [`Watch`] wanted it.
     Interrupted,
@@ -66,7 +67,7 @@ pub enum Stop {
 }
 
 /// What happened, in sum.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
     /// Why the run ended.
     pub stop: Stop,
@@ -78,8 +79,10 @@ pub struct Outcome {
     pub messages: u64,
     /// Bytes delivered \[B\].
     pub bytes: u64,
-    /// Messages started, messages delivered and ranks woken.
+    /// Messages started, messages delivered and wakes.
     pub events: u64,
+    /// What the transport knows of the run.
+    pub facts: Facts,
 }
 
 /// What a simulation is put together from.
@@ -113,7 +116,7 @@ struct Run<'a, 'o, O> {
     by_message: Vec<(MessageId, FlowId)>,
     /// Messages that have left their senders, where that is known before they arrive.
     departed: Vec<FlowId>,
-    woken: Vec<RankId>,
+    woken: Vec<WakeId>,
     delivered: Vec<Send>,
     requests: Requests,
 }
@@ -195,8 +198,6 @@ impl Flights {
 impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
-        let outcome =
-            Outcome { stop: Stop::Done, makespan: Time::ZERO, ended: Time::ZERO, messages: 0, bytes: 0, events: 0 };
         let wires = Wires::new(self.fabric);
         let mut run = Run {
             simulation: self,
@@ -204,7 +205,7 @@ impl Simulation<'_> {
             events: EventQueue::default(),
             flights: Flights::default(),
             now: Time::ZERO,
-            outcome,
+            outcome: Outcome::default(),
             wires,
             arrived: Vec::new(),
             departed: Vec::new(),
@@ -230,33 +231,36 @@ impl Simulation<'_> {
             if turns.is_multiple_of(TURNS_PER_TICK) || run.outcome.messages == total {
                 let progress = Progress { now: run.now, delivered: run.outcome.messages, total };
                 if watch.is_some_and(|watch| !watch.tick(progress)) && run.outcome.messages < total {
-                    run.outcome.ended = run.now;
                     run.outcome.stop = Stop::Interrupted;
-                    return run.outcome;
+                    return run.ended();
                 }
             }
         }
-        run.outcome.ended = run.now;
         let blocked = run.simulation.workload.blocked();
         if let Some(gridlock) = run.simulation.transport.gridlock() {
-            run.outcome.ended = run.now.max(gridlock.at);
+            run.now = run.now.max(gridlock.at);
             run.outcome.stop = Stop::Gridlock(gridlock);
         } else if !blocked.is_empty() {
             run.outcome.stop = Stop::Deadlock(blocked);
         }
-        run.outcome
+        run.ended()
     }
 }
 
 impl<O: Observer> Run<'_, '_, O> {
+    /// What came out, as of now.
+    fn ended(self) -> Outcome {
+        Outcome { ended: self.now, facts: self.simulation.transport.facts(), ..self.outcome }
+    }
+
     /// Sends what the workload wants sent, and notes the wakes.
     fn serve_requests(&mut self) {
         for index in 0..self.requests.sends.len() {
             self.launch(self.requests.sends[index]);
         }
         self.requests.sends.clear();
-        for (time, rank) in self.requests.wakes.drain(..) {
-            self.events.push(time.max(self.now), Event::Wake(rank));
+        for (time, wake) in self.requests.wakes.drain(..) {
+            self.events.push(time.max(self.now), Event::Wake(wake));
         }
     }
 
@@ -304,7 +308,7 @@ impl<O: Observer> Run<'_, '_, O> {
                     self.arrived.push(id);
                 }
                 Event::Enter(id) => self.enter(id),
-                Event::Wake(rank) => self.woken.push(rank),
+                Event::Wake(wake) => self.woken.push(wake),
             }
         }
         // Before the deliveries: what has arrived has a number no more.
@@ -314,9 +318,9 @@ impl<O: Observer> Run<'_, '_, O> {
         if !self.delivered.is_empty() {
             workload.delivered(self.now, &self.delivered, &mut self.requests);
         }
-        for &rank in &self.woken {
+        for &wake in &self.woken {
             self.outcome.events += 1;
-            workload.woke(self.now, rank, &mut self.requests);
+            workload.woke(self.now, wake, &mut self.requests);
         }
     }
 

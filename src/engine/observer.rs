@@ -56,7 +56,7 @@ impl Step<'_> {
     }
 }
 
-/// Looks at what happens; every method does nothing unless it is written.
+/// Looks at what happens; every method does nothing unless it is written. `()` sees nothing.
 pub trait Observer {
     /// A message starts to take bandwidth on these links.
     fn entered(&mut self, now: Time, route: &[LinkId]) {
@@ -88,3 +88,5 @@ pub trait Observer {
         let _ = (link, bytes);
     }
 }
+
+impl Observer for () {}

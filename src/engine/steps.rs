@@ -95,8 +95,7 @@ impl<'a> Steps<'a> {
     /// Runs to the end, or until the watch wants to stop; `None`, with an observer that has seen a part, where a step
     /// is not even but should.
     pub fn run(&self, observer: &mut impl Observer, watch: Option<&dyn Watch>) -> Option<Outcome> {
-        let mut outcome =
-            Outcome { stop: Stop::Done, makespan: Time::ZERO, ended: Time::ZERO, messages: 0, bytes: 0, events: 0 };
+        let mut outcome = Outcome::default();
         let (ranks, steps, total) = (self.pattern.ranks(), self.pattern.steps(), self.pattern.messages());
         let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| self.worker()).collect();
         let most = (MESSAGES_A_TURN / ranks.max(1)).max(1) * workers.len() as u32;

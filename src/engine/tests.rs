@@ -14,8 +14,8 @@ use crate::sharing::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec};
 use crate::topology::TopologySpec;
 use crate::transport::{Flows, Transport};
 use crate::units::Time;
-use crate::workload::Send;
 use crate::workload::pattern::{Injection, PatternPlayer, WorkloadSpec};
+use crate::workload::{Send, Workload};
 
 /// Flows, with their rates held against an oracle every so many times that they are solved.
 struct Checked<'a> {
@@ -75,11 +75,6 @@ impl Observer for Log {
     }
 }
 
-/// Nothing is watched.
-struct Blind;
-
-impl Observer for Blind {}
-
 fn fabric(topology: &str) -> Arc<Fabric> {
     let spec: TopologySpec = toml::from_str(topology).unwrap();
     Arc::new(spec.build(&mut Sources::default()).unwrap())
@@ -103,7 +98,7 @@ fn play(
     let placement: Placement =
         PlacementSpec::parse(placement).build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
     let mut player = PatternPlayer::new(pattern, injection, Time::ZERO, 1);
-    let flows = Flows::new(&fabric, &*router, sharing, player.one_at_a_time());
+    let flows = Flows::new(&fabric, &*router, sharing, player.load().one_at_a_time);
     let mut transport =
         Checked { flows, fabric: &fabric, oracle, under_way: BTreeMap::new(), every, solves: 0, checks: 0 };
     let simulation = Simulation {
@@ -114,7 +109,7 @@ fn play(
         transport: &mut transport,
         resolution: Time::ZERO,
     };
-    let outcome = simulation.run(&mut Blind, None);
+    let outcome = simulation.run(&mut (), None);
     (outcome, transport.checks)
 }
 
@@ -147,7 +142,7 @@ fn deliveries(topology: &str, workload: &str, injection: Injection, jitter: Time
     let pattern = toml::from_str::<WorkloadSpec>(workload).unwrap().build(fabric.nodes(), 1, &mut sources).unwrap();
     let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
     let mut player = PatternPlayer::new(pattern, injection, jitter, 1);
-    let flows = Flows::new(&fabric, &*router, &SharingSpec::default(), player.one_at_a_time());
+    let flows = Flows::new(&fabric, &*router, &SharingSpec::default(), player.load().one_at_a_time);
     let mut transport = if lock_step { flows } else { flows.without_lock_step() };
     let simulation = Simulation {
         fabric: &fabric,

@@ -2,7 +2,7 @@
 
 use super::state::{Cargo, Event, Player};
 use super::{Played, RankTimes};
-use crate::ids::RankId;
+use crate::ids::WakeId;
 use crate::units::Time;
 use crate::workload::{Blocked, Requests, Send, Workload};
 
@@ -81,14 +81,13 @@ impl Player<'_> {
         }
         self.now = now.max(self.now);
         requests.sends.append(&mut self.outbox);
-        // A call is asked for when none is pending that comes as early: so the pending ones are a stack. They have numbers
-        // of their own where the engine expects ranks.
+        // A wake is asked for when none is pending that comes as early: so the pending ones are a stack.
         let next = self.timers.next();
         if next < Time::NEVER && self.asked.last().is_none_or(|&(pending, _)| next < pending) {
-            let number = RankId(self.calls);
-            self.calls = self.calls.wrapping_add(1);
-            requests.wakes.push((next, number));
-            self.asked.push((next, number));
+            let wake = WakeId(self.wakes);
+            self.wakes = self.wakes.wrapping_add(1);
+            requests.wakes.push((next, wake));
+            self.asked.push((next, wake));
         }
     }
 }
@@ -127,9 +126,9 @@ impl Workload for Player<'_> {
         self.catch_up(now, requests);
     }
 
-    fn woke(&mut self, now: Time, number: RankId, requests: &mut Requests) {
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
         // Within an instant the engine calls a little early.
-        let asked = self.asked.iter().rposition(|(_, asked)| *asked == number);
+        let asked = self.asked.iter().rposition(|(_, asked)| *asked == wake);
         let time = asked.map_or(now, |at| self.asked.remove(at).0);
         self.catch_up(now.max(time), requests);
     }

@@ -9,7 +9,7 @@ use super::background::Strand;
 use super::graph::GraphRank;
 use super::sharing::Shared;
 use super::{Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, RankTimes};
-use crate::ids::{Id, IdVec, MessageId, RankId};
+use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
 use crate::node::{Costs, Phase};
 use crate::units::Time;
 use crate::workload::program::matching::Mailbox;
@@ -51,10 +51,10 @@ pub struct Player<'a> {
     pub(super) carried: FxHashMap<MessageId, (u32, Cargo)>,
     /// By rank: messages handed to the engine so far.
     pub(super) handed: Vec<u32>,
-    /// Calls that the engine has been asked for, with the number of each, the earliest last.
-    pub(super) asked: Vec<(Time, RankId)>,
-    /// Number of calls asked for so far.
-    pub(super) calls: u32,
+    /// Wakes that the engine has been asked for, the earliest last.
+    pub(super) asked: Vec<(Time, WakeId)>,
+    /// Wakes asked for so far.
+    pub(super) wakes: u32,
     pub(super) on_activity: Option<OnActivity<'a>>,
     pub(super) on_transfer: Option<OnTransfer<'a>>,
     pub(super) on_mark: Option<OnMark<'a>>,
@@ -346,7 +346,7 @@ impl<'a> Player<'a> {
             carried: FxHashMap::default(),
             handed: if on_fabric { vec![0; ranks] } else { Vec::new() },
             asked: Vec::new(),
-            calls: 0,
+            wakes: 0,
             on_activity,
             on_transfer,
             on_mark,

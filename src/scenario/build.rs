@@ -11,6 +11,7 @@ use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
+use crate::system::Network;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::transport::packet::Model;
@@ -22,7 +23,7 @@ pub(super) const SEED: u64 = 1;
 
 /// A fabric with its routes.
 #[derive(Clone, Debug)]
-pub struct Network {
+pub struct RoutedFabric {
     /// What was written.
     pub topology: TopologySpec,
     /// The fabric.
@@ -42,12 +43,21 @@ pub struct Work {
     pub pattern: Arc<dyn Pattern>,
 }
 
+/// A network with ranks on it, and what was written of it.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub topology: TopologySpec,
+    pub routing: RoutingSpec,
+    pub placement: PlacementSpec,
+    pub network: Network,
+}
+
 /// Builds topology and routing.
-pub(super) fn network(
+pub(super) fn routed(
     sections: &Sections,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Network> {
+) -> Option<RoutedFabric> {
     let topology = sections.topology.get()?.clone();
     let built = topology.build(sources);
     let fabric = Arc::new(taken(built, sections.topology.span(), diagnostics)?);
@@ -57,7 +67,7 @@ pub(super) fn network(
         Section::Broken => return None,
     };
     let router = taken(routing.build(&fabric, seed(sections)), sections.routing.span(), diagnostics)?;
-    Some(Network { topology, fabric, routing, router })
+    Some(RoutedFabric { topology, fabric, routing, router })
 }
 
 /// Builds the workload for a fabric of so many nodes.
@@ -73,59 +83,83 @@ pub(super) fn work(
     Some(Work { workload, pattern })
 }
 
+/// Puts so many ranks on a fabric, and checks that what moves their messages goes with it. Without a placement ranks are in
+/// order; `at` is what is marked if they do not fit.
+pub(super) fn placed(
+    routed: RoutedFabric,
+    sections: &Sections,
+    ranks: u32,
+    at: Option<Span>,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Placed> {
+    let RoutedFabric { topology, fabric, routing, router } = routed;
+    let (placement, at) = match &sections.placement {
+        Section::Is(placement, at) => (placement.clone(), Some(*at)),
+        Section::Absent => (PlacementSpec::Regular(RegularSpec {}), at),
+        Section::Broken => return None,
+    };
+    let built = placement.build(ranks, &fabric, seed(sections), sources);
+    let network = Network {
+        placement: taken(built, at, diagnostics)?,
+        sharing: sections.sharing.get().cloned().unwrap_or_default(),
+        transport: sections.transport.get().cloned().unwrap_or_default(),
+        resolution: sections.resolution.get().map(|time| **time).unwrap_or_default(),
+        fabric,
+        router,
+    };
+    check_resolution(&network, sections, diagnostics);
+    check_switches(&network, sections, diagnostics);
+    Some(Placed { topology, routing, placement, network })
+}
+
+/// What is wrong with how messages move, whatever the fabric.
+pub(super) fn check_transport(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if let Some(sharing) = sections.sharing.get() {
+        check_sharing(sharing, diagnostics);
+    }
+    if let Some(transport) = sections.transport.get() {
+        diagnostics.extend(at_section(transport.check(), sections.transport.span()));
+    }
+}
+
 /// Builds it all.
 pub(super) fn scenario(
     sections: &Sections,
     mut sources: Sources,
     mut diagnostics: Vec<Diagnostic>,
 ) -> Result<Scenario, Invalid> {
-    let sharing = sections.sharing.get().cloned().unwrap_or_default();
-    check_sharing(&sharing, &mut diagnostics);
-    let transport = sections.transport.get().cloned().unwrap_or_default();
-    diagnostics.extend(transport.check());
+    check_transport(sections, &mut diagnostics);
     check_node(sections, &mut diagnostics);
-    let resolution = sections.resolution.get().copied().unwrap_or_default();
-    let network = network(sections, &mut sources, &mut diagnostics);
-    let nodes = network.as_ref().map(|network| network.fabric.nodes());
+    let routed = routed(sections, &mut sources, &mut diagnostics);
+    let nodes = routed.as_ref().map(|routed| routed.fabric.nodes());
     let work = nodes.and_then(|nodes| work(sections, nodes, &mut sources, &mut diagnostics));
-    let scenario = network.zip(work).and_then(|(network, work)| {
-        let (placement_spec, at) = match &sections.placement {
-            Section::Is(placement, at) => (placement.clone(), Some(*at)),
-            Section::Absent => (PlacementSpec::Regular(RegularSpec {}), sections.workload.span()),
-            Section::Broken => return None,
-        };
-        let built = placement_spec.build(work.pattern.ranks(), &network.fabric, seed(sections), &mut sources);
-        let placement = taken(built, at, &mut diagnostics)?;
+    let scenario = routed.zip(work).and_then(|(routed, work)| {
+        let at = sections.workload.span();
+        let placed = placed(routed, sections, work.pattern.ranks(), at, &mut sources, &mut diagnostics)?;
         let traffic = work.workload.traffic();
         let scenario = Scenario {
             workload_name: work.workload.title(),
+            injection: *traffic.injection,
+            jitter: *traffic.message_jitter,
             file: ScenarioFile {
                 seed: seed(sections),
-                resolution,
-                topology: network.topology,
-                routing: Some(network.routing),
-                placement: Some(placement_spec),
-                sharing: sharing.clone(),
-                transport: transport.clone(),
+                resolution: sections.resolution.get().copied().unwrap_or_default(),
+                topology: placed.topology,
+                routing: Some(placed.routing),
+                placement: Some(placed.placement),
+                sharing: placed.network.sharing.clone(),
+                transport: placed.network.transport.clone(),
                 node: None,
                 collectives: None,
                 workload: work.workload,
             },
-            fabric: network.fabric,
-            router: network.router,
-            placement,
+            network: placed.network,
             pattern: work.pattern,
-            injection: *traffic.injection,
-            jitter: *traffic.message_jitter,
-            sharing,
-            transport,
-            resolution: *resolution,
             seed: seed(sections),
             sources: Sources::default(),
         };
         check_routes(&scenario, sections, &mut diagnostics);
-        check_resolution(&scenario, &mut diagnostics);
-        check_switches(&scenario, sections, &mut diagnostics);
         if diagnostics.is_empty() {
             diagnostics.extend(guard::check(&scenario));
         }
@@ -200,7 +234,7 @@ fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-pub(super) fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
+fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
     if let SharingSpec::Redistribute(spec) = sharing {
         let threshold = *spec.threshold;
         if !(threshold > 0.0 && threshold < 1.0) {
@@ -216,12 +250,15 @@ pub(super) fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnos
 }
 
 /// A smallest step belongs to the flow model: packets have times of their own.
-fn check_resolution(scenario: &Scenario, diagnostics: &mut Vec<Diagnostic>) {
-    if scenario.resolution > Time::ZERO && matches!(scenario.transport, TransportSpec::Packet(_)) {
+fn check_resolution(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if let Section::Is(resolution, _) = &sections.resolution
+        && **resolution > Time::ZERO
+        && matches!(network.transport, TransportSpec::Packet(_))
+    {
         let diagnostic = Diagnostic::new("unused-option", "packets have no use for a resolution");
         diagnostics.push(
             diagnostic
-                .at_value(&scenario.file.resolution)
+                .at_value(resolution)
                 .label("only for flows")
                 .help("leave `resolution` out, or choose [transport.flow]"),
         );
@@ -229,9 +266,9 @@ fn check_resolution(scenario: &Scenario, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Input queues are those of switches: links that are known by their routes alone meet nowhere.
-fn check_switches(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let TransportSpec::Packet(spec) = &scenario.transport else { return };
-    if spec.model == Model::Iq && scenario.fabric.links().iter().any(|link| link.ends.is_none()) {
+fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let TransportSpec::Packet(spec) = &network.transport else { return };
+    if spec.model == Model::Iq && network.fabric.links().iter().any(|link| link.ends.is_none()) {
         let diagnostic =
             Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
                 .label("its links are known by routes alone")
@@ -245,9 +282,9 @@ const MOST_PAIRS: u64 = 20_000_000;
 
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
 fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let irregular = *scenario.fabric.shape() == Shape::Irregular
+    let irregular = *scenario.network.fabric.shape() == Shape::Irregular
         || matches!(scenario.file.routing, Some(RoutingSpec::Table(_)))
-        || scenario.fabric.routes().is_some();
+        || scenario.network.fabric.routes().is_some();
     let listed = matches!(scenario.file.workload, WorkloadSpec::File(_));
     if !irregular && !listed {
         return;
@@ -267,9 +304,9 @@ fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<
         destinations.sort_unstable();
         destinations.dedup();
         for &dst in &destinations {
-            match (scenario.placement.get(rank), scenario.placement.get(dst)) {
+            match (scenario.network.placement.get(rank), scenario.network.placement.get(dst)) {
                 (Some(&from), Some(&to)) if dst.0 < ranks => {
-                    if irregular && from != to && !scenario.router.reaches(from, to) {
+                    if irregular && from != to && !scenario.network.router.reaches(from, to) {
                         missing.note(from.index() as u32, to.index() as u32);
                     }
                 }
@@ -282,12 +319,27 @@ fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<
         diagnostics.push(with_span(Diagnostic::new("unknown-rank", message), sections.workload.span()));
     }
     if let Some((from, to)) = missing.first {
-        let name = |node: u32| scenario.fabric.vertex_name(NodeId(node).into());
+        let name = |node: u32| scenario.network.fabric.vertex_name(NodeId(node).into());
         let message = format!("there is no route from {} to {}{}", name(from), name(to), missing.more());
         let diagnostic = Diagnostic::new("no-route", message)
             .label("the pattern sends messages where no route leads")
             .help("add links or routes to the topology, or place the ranks elsewhere");
         diagnostics.push(with_span(diagnostic, sections.topology.span()));
+    }
+}
+
+/// Whether there is a route between all ranks, of which it is not known who sends to whom.
+pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let Network { fabric, router, placement, .. } = network;
+    if fabric.routes().is_none() && *fabric.shape() != Shape::Irregular {
+        return;
+    }
+    let pairs = placement.iter().flat_map(|&from| placement.iter().map(move |&to| (from, to)));
+    let mut pairs = pairs.take(MOST_PAIRS as usize).filter(|(from, to)| from != to);
+    if let Some((from, to)) = pairs.find(|&(from, to)| !router.reaches(from, to)) {
+        let name = |node: NodeId| fabric.vertex_name(node.into());
+        let message = format!("there is no route from {} to {}", name(from), name(to));
+        diagnostics.push(with_span(Diagnostic::new("no-route", message), sections.topology.span()));
     }
 }
 
@@ -332,16 +384,17 @@ impl Scenario {
         let mut sources = self.sources.clone();
         let failed = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
         if let Some(routing) = self.file.routing.as_ref().filter(|routing| routing.depends_on_seed()) {
-            scenario.router = routing.build(&self.fabric, seed).map_err(|mistakes| failed(mistakes, &sources))?;
+            scenario.network.router =
+                routing.build(&self.network.fabric, seed).map_err(|mistakes| failed(mistakes, &sources))?;
         }
         if self.file.workload.depends_on_seed() {
-            let built = self.file.workload.build(self.fabric.nodes(), seed, &mut sources);
+            let built = self.file.workload.build(self.network.fabric.nodes(), seed, &mut sources);
             scenario.pattern = built.map_err(|mistakes| failed(mistakes, &sources))?;
         }
         if let Some(placement) = self.file.placement.as_ref().filter(|placement| placement.depends_on_seed()) {
             let built: Result<Placement, _> =
-                placement.build(scenario.pattern.ranks(), &self.fabric, seed, &mut sources);
-            scenario.placement = built.map_err(|mistakes| failed(mistakes, &sources))?;
+                placement.build(scenario.pattern.ranks(), &self.network.fabric, seed, &mut sources);
+            scenario.network.placement = built.map_err(|mistakes| failed(mistakes, &sources))?;
         }
         Ok(scenario)
     }

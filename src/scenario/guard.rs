@@ -38,8 +38,8 @@ pub(super) fn estimate(scenario: &Scenario) -> (Bytes, u64) {
         Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => messages.min(ranks),
     };
     let each = PER_FLOW + PER_CROSSING * crossings(scenario);
-    let links = scenario.fabric.links().len() as u64;
-    let packets = match &scenario.transport {
+    let links = scenario.network.fabric.links().len() as u64;
+    let packets = match &scenario.network.transport {
         TransportSpec::Packet(spec) => packets(scenario, spec, messages, flows),
         TransportSpec::Flow(_) | TransportSpec::ContentionFree(_) => 0,
     };
@@ -58,7 +58,7 @@ fn packets(scenario: &Scenario, spec: &PacketSpec, messages: u64, flows: u64) ->
         }
         Model::Fq => flows.saturating_mul((crossings(scenario) + 1).next_power_of_two()).saturating_mul(PER_QUEUE),
         Model::Iq => {
-            let graph = scenario.fabric.graph();
+            let graph = scenario.network.fabric.graph();
             let pairs = |vertex| {
                 let degree = |direction| graph.edges_directed(vertex, direction).count() as u64;
                 (2 * degree(Direction::Incoming) + 1) * degree(Direction::Outgoing)
@@ -77,10 +77,11 @@ fn crossings(scenario: &Scenario) -> u64 {
     for rank in (0..ranks).step_by((ranks as usize / 64).max(1)).map(RankId) {
         if let Some(last) = scenario.pattern.sends(rank).checked_sub(1) {
             let dst = scenario.pattern.message(rank, last / 2).dst;
-            if let (Some(&from), Some(&to)) = (scenario.placement.get(rank), scenario.placement.get(dst))
-                && scenario.router.reaches(from, to)
+            if let (Some(&from), Some(&to)) =
+                (scenario.network.placement.get(rank), scenario.network.placement.get(dst))
+                && scenario.network.router.reaches(from, to)
             {
-                scenario.router.route(from, to, &mut route);
+                scenario.network.router.route(from, to, &mut route);
                 count += 1;
             }
         }

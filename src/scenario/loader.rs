@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::library::{self, Shelf};
 use super::tree::{self, Entry, Kind, Table, Tree};
-use super::{Scenario, build, json, read, schema};
+use super::{RoutedFabric, Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span, file_names};
 use crate::node::NodeSpec;
+use crate::system::Network;
 use crate::workload::program::Wildcards;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
@@ -198,7 +199,7 @@ impl Loader {
     ///
     /// # Errors
     /// Every mistake of every text, but a missing workload is none.
-    pub fn load_topology(self) -> Result<build::Network, Invalid> {
+    pub fn load_topology(self) -> Result<RoutedFabric, Invalid> {
         let mut texts = self.gather();
         let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
         texts.only_first_mistakes();
@@ -206,7 +207,31 @@ impl Loader {
         if !table.contains_key("topology") && diagnostics.is_empty() {
             diagnostics.push(read::nothing_chosen("topology"));
         }
-        let network = build::network(&sections, &mut sources, &mut diagnostics);
+        let network = build::routed(&sections, &mut sources, &mut diagnostics);
+        build::finish(network, sources, diagnostics)
+    }
+
+    /// Reads the texts and builds the network with so many ranks on it.
+    ///
+    /// # Errors
+    /// Every mistake of every text, but a missing workload is none.
+    pub fn load_network(self, ranks: u32) -> Result<Network, Invalid> {
+        let mut texts = self.gather();
+        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
+        texts.only_first_mistakes();
+        let Texts { mut sources, mut diagnostics, table, .. } = texts;
+        if !table.contains_key("topology") && diagnostics.is_empty() {
+            diagnostics.push(read::nothing_chosen("topology"));
+        }
+        build::check_transport(&sections, &mut diagnostics);
+        let routed = build::routed(&sections, &mut sources, &mut diagnostics);
+        let at = sections.topology.span();
+        let network = routed
+            .and_then(|routed| build::placed(routed, &sections, ranks, at, &mut sources, &mut diagnostics))
+            .map(|placed| placed.network);
+        if let Some(network) = &network {
+            build::check_all_routes(network, &sections, &mut diagnostics);
+        }
         build::finish(network, sources, diagnostics)
     }
 

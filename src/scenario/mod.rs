@@ -26,12 +26,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Located, Sources};
 use crate::engine::Watch;
-use crate::fabric::Fabric;
 use crate::node::NodeSpec;
-use crate::placement::{Placement, PlacementSpec};
+use crate::placement::PlacementSpec;
 use crate::report::{LinkUse, MessageRecord, Report};
-use crate::routing::{Router, RoutingSpec};
+use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
+use crate::system::Network;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
@@ -39,7 +39,7 @@ use crate::workload::Blocked;
 use crate::workload::pattern::{Injection, Pattern, WorkloadSpec};
 use crate::workload::program::collectives::CollectivesSpec;
 
-pub use build::{Network, Work};
+pub use build::{RoutedFabric, Work};
 pub use init::{init, init_defaults};
 pub use loader::Loader;
 pub use schema::{keys, node_parameters, schema};
@@ -109,12 +109,8 @@ fn first_seed() -> u64 {
 pub struct Scenario {
     /// What was written.
     pub file: ScenarioFile,
-    /// The fabric.
-    pub fabric: Arc<Fabric>,
-    /// Its routes.
-    pub router: Arc<dyn Router>,
-    /// Where ranks are.
-    pub placement: Placement,
+    /// The network, with ranks on its nodes.
+    pub network: Network,
     /// What they send.
     pub pattern: Arc<dyn Pattern>,
     /// What the workload is, for people: `all-to-all simple-spread, 20 KB`.
@@ -123,12 +119,6 @@ pub struct Scenario {
     pub injection: Injection,
     /// Largest start offset of a rank.
     pub jitter: Time,
-    /// How flows share links.
-    pub sharing: SharingSpec,
-    /// How messages move.
-    pub transport: TransportSpec,
-    /// Smallest step of simulated time.
-    pub resolution: Time,
     /// The seed of everything random.
     pub seed: u64,
     /// The texts it was read from.

@@ -8,15 +8,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Loader;
-use super::build::{self, Network};
+use super::build::{self, Placed};
 use super::read::{self, Section, Sections};
 use super::replay_path;
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
-use crate::engine::{Observer, Progress, Simulation, Stop, Watch};
+use crate::engine::{Progress, Stop, Watch};
 use crate::fabric::Fabric;
 use crate::ids::{NodeId, RankId};
 use crate::node::NodeSpec;
-use crate::placement::{Placement, PlacementSpec, RegularSpec};
+use crate::placement::{Placement, PlacementSpec};
 use crate::player::{
     Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
     Transfer, loggopsim, rules,
@@ -26,7 +26,8 @@ use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spre
 use crate::report::{self, Meta, Status, Stopped};
 use crate::routing::Router;
 use crate::sharing::SharingSpec;
-use crate::transport::{Load, TransportSpec};
+use crate::system::Network;
+use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
 use crate::workload::program::{Mark, Op, Program, Wildcards};
@@ -36,9 +37,6 @@ const WAITS: usize = 20;
 
 /// Activities and messages that are kept for the critical path where nobody asks for more.
 pub const KEPT: usize = 1_000_000;
-
-/// Pairs of ranks looked at for routes, at most.
-const MOST_PAIRS: u64 = 20_000_000;
 
 /// A program and what it is played on: complete, checked and built.
 #[derive(Clone, Debug)]
@@ -59,17 +57,6 @@ pub struct Replay {
     pub region: Option<u32>,
     fabric: Option<Placed>,
     seed: u64,
-}
-
-/// A fabric with the ranks on it.
-#[derive(Clone, Debug)]
-struct Placed {
-    network: Network,
-    placement_spec: PlacementSpec,
-    placement: Placement,
-    sharing: SharingSpec,
-    transport: TransportSpec,
-    resolution: Time,
 }
 
 /// What to observe of a replay, beside what its report needs.
@@ -192,36 +179,12 @@ fn built(
 }
 
 fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Placed> {
-    let sharing = sections.sharing.get().cloned().unwrap_or_default();
-    build::check_sharing(&sharing, diagnostics);
-    let transport = sections.transport.get().cloned().unwrap_or_default();
-    diagnostics.extend(build::at_section(transport.check(), sections.transport.span()));
-    let network = build::network(sections, sources, diagnostics)?;
-    let (placement_spec, at) = match &sections.placement {
-        Section::Is(placement, at) => (placement.clone(), Some(*at)),
-        Section::Absent => (PlacementSpec::Regular(RegularSpec {}), sections.topology.span()),
-        Section::Broken => return None,
-    };
-    let built = placement_spec.build(ranks, &network.fabric, build::seed(sections), sources);
-    let placement = build::taken(built, at, diagnostics)?;
-    if network.fabric.routes().is_some() || *network.fabric.shape() == crate::fabric::Shape::Irregular {
-        let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (RankId(from), RankId(to))));
-        let mut nodes = pairs.take(MOST_PAIRS as usize).map(|(from, to)| (placement[from], placement[to]));
-        let reaches = |&(from, to): &(NodeId, NodeId)| from == to || network.router.reaches(from, to);
-        if let Some((from, to)) = nodes.find(|pair| !reaches(pair)) {
-            let name = |node: NodeId| network.fabric.vertex_name(node.into());
-            let message = format!("there is no route from {} to {}", name(from), name(to));
-            diagnostics.extend(build::at_section(vec![Diagnostic::new("no-route", message)], sections.topology.span()));
-        }
-    }
-    let resolution = sections.resolution.get().map(|time| **time).unwrap_or_default();
-    Some(Placed { network, placement_spec, placement, sharing, transport, resolution })
+    build::check_transport(sections, diagnostics);
+    let routed = build::routed(sections, sources, diagnostics)?;
+    let placed = build::placed(routed, sections, ranks, sections.topology.span(), sources, diagnostics)?;
+    build::check_all_routes(&placed.network, sections, diagnostics);
+    Some(placed)
 }
-
-/// Sees nothing.
-struct Blind;
-
-impl Observer for Blind {}
 
 impl Replay {
     /// Plays it.
@@ -299,7 +262,7 @@ impl Replay {
                 let player = Player::new(play, observers);
                 match &self.fabric {
                     None => player.run(&go_on),
-                    Some(fabric) => fabric.run(player, Some(&Until { until, watch })),
+                    Some(fabric) => over(&fabric.network, player, Some(&Until { until, watch })),
                 }
             }
             (_, None) => Played::default(),
@@ -370,10 +333,10 @@ impl Replay {
             lack_of_cores: self.program.caveats.lack_of_cores.clone(),
             node: self.node.name().to_owned(),
             network: match &self.fabric {
-                Some(fabric) if fabric.transport.is_flow() => {
-                    format!("{}, {}", fabric.network.fabric, fabric.sharing.name())
+                Some(Placed { network, .. }) if network.transport.is_flow() => {
+                    format!("{}, {}", network.fabric, network.sharing.name())
                 }
-                Some(fabric) => format!("{}, {}", fabric.network.fabric, fabric.transport.name()),
+                Some(Placed { network, .. }) => format!("{}, {}", network.fabric, network.transport.name()),
                 None if matches!(self.node, NodeSpec::Ideal(_)) => {
                     "none: messages arrive when they are sent".to_owned()
                 }
@@ -413,11 +376,11 @@ impl Replay {
         let fabric = self.fabric.as_ref();
         let file = File {
             seed: self.seed,
-            topology: fabric.map(|fabric| &fabric.network.topology),
-            routing: fabric.map(|fabric| &fabric.network.routing),
-            placement: fabric.map(|fabric| &fabric.placement_spec),
-            sharing: fabric.map(|fabric| &fabric.sharing),
-            transport: fabric.map(|fabric| &fabric.transport).filter(|transport| !transport.is_default()),
+            topology: fabric.map(|fabric| &fabric.topology),
+            routing: fabric.map(|fabric| &fabric.routing),
+            placement: fabric.map(|fabric| &fabric.placement),
+            sharing: fabric.map(|fabric| &fabric.network.sharing),
+            transport: fabric.map(|fabric| &fabric.network.transport).filter(|transport| !transport.is_default()),
             node: &self.node,
             collectives: &self.collectives,
         };
@@ -455,13 +418,13 @@ impl Replay {
     #[must_use]
     pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
         let mut replay = self.clone();
-        let fabric = replay.fabric.as_mut()?;
-        let mut taken = vec![false; fabric.network.fabric.nodes() as usize];
+        let network = &mut replay.fabric.as_mut()?.network;
+        let mut taken = vec![false; network.fabric.nodes() as usize];
         let free = |&node: &u32| taken.get_mut(node as usize).is_some_and(|taken| !std::mem::replace(taken, true));
-        if nodes.len() != fabric.placement.len() || !nodes.iter().all(free) {
+        if nodes.len() != network.placement.len() || !nodes.iter().all(free) {
             return None;
         }
-        fabric.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into();
+        network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into();
         Some(replay)
     }
 
@@ -472,25 +435,14 @@ impl Replay {
 
     /// Where each rank is, if there is a fabric.
     pub fn placement(&self) -> Option<&Placement> {
-        self.fabric.as_ref().map(|fabric| &fabric.placement)
+        self.fabric.as_ref().map(|placed| &placed.network.placement)
     }
 }
 
-impl Placed {
-    fn run(&self, mut player: Player<'_>, watch: Option<&dyn Watch>) -> Played {
-        let Network { fabric, router, .. } = &self.network;
-        let mut transport = self.transport.build(fabric, &**router, &self.sharing, Load::default());
-        let simulation = Simulation {
-            fabric,
-            router: &**router,
-            placement: &self.placement,
-            workload: &mut player,
-            transport: &mut *transport,
-            resolution: self.resolution,
-        };
-        let outcome = simulation.run(&mut Blind, watch);
-        player.ended(outcome.stop == Stop::Interrupted)
-    }
+/// Plays a program over a network.
+fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> Played {
+    let outcome = network.simulate(&mut player, &mut (), watch);
+    player.ended(outcome.stop == Stop::Interrupted)
 }
 
 /// Ends a run at a time, or when whoever looks on wants it.

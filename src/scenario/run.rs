@@ -3,13 +3,14 @@
 use petgraph::graph::NodeIndex;
 
 use super::{Run, RunOptions, Scenario};
-use crate::engine::{Because, Flight, Observer, Outcome, Progress, Simulation, Steps, Stop, Watch};
+use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
 use crate::sharing::SharingSpec;
-use crate::transport::{Channel, ContentionFree, Gridlock, Load, PortUse, Transport};
+use crate::system::Network;
+use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Message, PatternPlayer};
 
@@ -18,11 +19,6 @@ const MOST_USED: usize = 10;
 
 /// Messages of a run whose critical path is looked for, at most: they are played once more, without contention.
 const MOST_ON_PATH: u64 = 10_000_000;
-
-/// Sees nothing of a run.
-struct Unseen;
-
-impl Observer for Unseen {}
 
 /// Lets a run be stopped after its messages have been delivered, while its critical path is looked for.
 struct Whole<'a> {
@@ -47,40 +43,39 @@ impl Scenario {
                 on_message(&message_record(now, flight));
             }
         };
-        let bisection = self.fabric.bisection();
-        let recorder = |link_times| Recorder::new(&self.fabric, &self.placement, bisection, link_times);
+        let bisection = self.network.fabric.bisection();
+        let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
         let mut watched = recorder(link_use);
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
         // Links and messages can be looked at only while they are played.
         let counted = if link_use || wants_messages { None } else { self.count(recorder(false), watch) };
-        let (recorder, outcome, transport) = match counted {
-            Some((counted, outcome)) => (counted, outcome, None),
+        let (recorder, outcome) = match counted {
+            Some(counted) => counted,
             None => {
-                let (outcome, transport) = self.play(&mut watched, watch);
+                let outcome = self.play(&mut watched, watch);
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps all
                 // the same, so that they do not depend on what is asked for.
                 let is_counted = self.injection == Injection::Barrier && outcome.stop == Stop::Done;
                 match is_counted.then(|| self.count(recorder(false), None)).flatten() {
                     Some((mut counted, outcome)) => {
                         counted.times = watched.times.take();
-                        (counted, outcome, Some(transport))
+                        (counted, outcome)
                     }
-                    None => (watched, outcome, Some(transport)),
+                    None => (watched, outcome),
                 }
             }
         };
-        let transport = transport.as_deref();
-        let links = self.link_uses(&recorder, transport, &outcome);
+        let links = self.link_uses(&recorder, &outcome);
         let path = if outcome.stop == Stop::Done { self.path(watch) } else { None };
         let bounds = self.bounds(&recorder, bisection, &links, path);
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
-            packet_hops: transport.and_then(Transport::packet_hops),
+            packet_hops: outcome.facts.packet_hops,
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &outcome, transport, bounds, &links, meta);
+        let report = self.report(&recorder, &outcome, bounds, &links, meta);
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
@@ -89,24 +84,9 @@ impl Scenario {
     }
 
     /// Plays the workload event by event.
-    fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>) -> (Outcome, Box<dyn Transport>) {
+    fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>) -> Outcome {
         let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
-        let load = Load {
-            one_at_a_time: player.one_at_a_time(),
-            departures: self.injection == Injection::Left,
-            most_to_one: self.pattern.most_to_one(),
-            scattered: !(0..self.placement.len() as u32).map(|rank| self.placement[RankId(rank)]).is_sorted(),
-        };
-        let mut transport = self.transport.build(&self.fabric, &*self.router, &self.sharing, load);
-        let simulation = Simulation {
-            fabric: &self.fabric,
-            router: &*self.router,
-            placement: &self.placement,
-            workload: &mut player,
-            transport: &mut *transport,
-            resolution: self.resolution,
-        };
-        (simulation.run(recorder, watch), transport)
+        self.network.simulate(&mut player, recorder, watch)
     }
 
     /// Counts the workload step by step, if it goes in steps.
@@ -116,10 +96,19 @@ impl Scenario {
             Injection::Queue | Injection::SendRecv => Because::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
-        let plain = self.jitter == Time::ZERO && self.resolution == Time::ZERO && self.transport.is_flow();
-        let is_known = matches!(self.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
+        let plain =
+            self.jitter == Time::ZERO && self.network.resolution == Time::ZERO && self.network.transport.is_flow();
+        let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
         let steps = (plain && is_known)
-            .then(|| Steps::new(&self.fabric, &*self.router, &self.placement, &*self.pattern, because))
+            .then(|| {
+                Steps::new(
+                    &self.network.fabric,
+                    &*self.network.router,
+                    &self.network.placement,
+                    &*self.pattern,
+                    because,
+                )
+            })
             .flatten()?;
         let outcome = steps.run(&mut recorder, watch)?;
         Some((recorder, outcome))
@@ -129,7 +118,6 @@ impl Scenario {
         &self,
         recorder: &Recorder<'_>,
         outcome: &Outcome,
-        transport: Option<&dyn Transport>,
         bounds: Bounds,
         links: &[LinkUse],
         meta: Meta,
@@ -146,7 +134,7 @@ impl Scenario {
         Report {
             schema: SCHEMA,
             scenario: self.file.to_json(),
-            fabric: self.fabric.to_string(),
+            fabric: self.network.fabric.to_string(),
             workload: self.workload_name.clone(),
             status: match outcome.stop {
                 Stop::Done => Status::Complete,
@@ -162,7 +150,7 @@ impl Scenario {
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
             links: most_used.into_iter().cloned().collect(),
-            rounds: transport.and_then(Transport::rounds).map(|rounds| Rounds {
+            rounds: outcome.facts.rounds.map(|rounds| Rounds {
                 min: rounds.min,
                 mean: rounds.total as f64 / rounds.solves as f64,
                 max: rounds.max,
@@ -186,24 +174,23 @@ impl Scenario {
     fn named(&self, gridlock: &Gridlock) -> report::Gridlock {
         let lanes = gridlock.cycle.iter().any(|channel| channel.lane > 0);
         let name = |channel: &Channel| {
-            let link = self.fabric.link_name(channel.link);
+            let link = self.network.fabric.link_name(channel.link);
             if lanes { format!("{link} (virtual channel {})", channel.lane) } else { link }
         };
         report::Gridlock { packets: gridlock.packets, cycle: gridlock.cycle.iter().map(name).collect() }
     }
 
     /// What each link did.
-    fn link_uses(&self, recorder: &Recorder<'_>, transport: Option<&dyn Transport>, outcome: &Outcome) -> Vec<LinkUse> {
+    fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
         let makespan_s = outcome.makespan.seconds();
-        let ports = transport.and_then(Transport::ports);
         let link_use = |id: LinkId| {
-            let capacity_bps = self.fabric.link(id).capacity.bytes_per_second();
+            let capacity_bps = self.network.fabric.link(id).capacity.bytes_per_second();
             let bytes = recorder.bytes[id];
-            let port: Option<PortUse> = ports.as_ref().map(|ports| ports[id]);
+            let port: Option<PortUse> = outcome.facts.ports.as_ref().map(|ports| ports[id]);
             let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
             LinkUse {
                 id: id.0,
-                name: self.fabric.link_name(id),
+                name: self.network.fabric.link_name(id),
                 capacity_bps,
                 bytes,
                 busy_s: port.map_or(time.busy, |port| port.busy).seconds(),
@@ -215,14 +202,14 @@ impl Scenario {
                 blocked_s: port.map_or(0.0, |port| port.blocked.seconds()),
             }
         };
-        self.fabric.links().ids().map(link_use).collect()
+        self.network.fabric.links().ids().map(link_use).collect()
     }
 
     /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait for, delays, latencies, and
     /// every message's own bytes. Not told where it would say no more than the other bounds do, or where it is unknown when a
     /// message has left its sender.
     fn path(&self, watch: Option<&dyn Watch>) -> Option<Time> {
-        let latencies = || self.fabric.links().iter().any(|link| link.latency > Time::ZERO);
+        let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
         let tells = self.injection != Injection::Left
             && self.pattern.messages() <= MOST_ON_PATH
             && (self.jitter > Time::ZERO || self.pattern.delays() || latencies());
@@ -230,16 +217,13 @@ impl Scenario {
             return None;
         }
         let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
-        let simulation = Simulation {
-            fabric: &self.fabric,
-            router: &*self.router,
-            placement: &self.placement,
-            workload: &mut player,
-            transport: &mut ContentionFree::new(&self.fabric),
+        let alone = Network {
+            transport: TransportSpec::ContentionFree(ContentionFreeSpec {}),
             resolution: Time::ZERO,
+            ..self.network.clone()
         };
         let whole = watch.map(|watch| Whole { watch, messages: self.pattern.messages() });
-        let outcome = simulation.run(&mut Unseen, whole.as_ref().map(|whole| whole as &dyn Watch));
+        let outcome = alone.simulate(&mut player, &mut (), whole.as_ref().map(|whole| whole as &dyn Watch));
         (outcome.stop == Stop::Done).then_some(outcome.makespan)
     }
 
@@ -258,7 +242,7 @@ impl Scenario {
         };
         let node_bound = |rank: RankId| {
             let (sent, received) = recorder.ranks[rank];
-            let (out, into) = self.node_capacity(self.placement[rank]);
+            let (out, into) = self.node_capacity(self.network.placement[rank]);
             seconds(sent, out).max(seconds(received, into))
         };
         let busiest = links.iter().map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
@@ -274,8 +258,8 @@ impl Scenario {
     /// What all links out of, and into, a node carry together.
     fn node_capacity(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
         let sum = |direction| {
-            let edges = self.fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
-            edges.map(|edge| self.fabric.link(*edge.weight()).capacity).sum()
+            let edges = self.network.fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.map(|edge| self.network.fabric.link(*edge.weight()).capacity).sum()
         };
         (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
@@ -285,18 +269,18 @@ impl Scenario {
     /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
     /// `window=k`, all of them under `all`. What they would wait for is left out of account.
     pub fn rates(&self) -> Vec<Rate> {
-        let capacities = self.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-        let mut sharing = self.sharing.build(capacities);
+        let capacities = self.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let mut sharing = self.network.sharing.build(capacities);
         let mut flows: Vec<(RankId, Message, Option<u32>)> = Vec::new();
         let mut route = Vec::new();
         let mut under_way = 0;
         for src in (0..self.pattern.ranks()).map(RankId) {
             for message in self.first_messages(src) {
-                let (from, to) = (self.placement[src], self.placement[message.dst]);
+                let (from, to) = (self.network.placement[src], self.network.placement[message.dst]);
                 let mut flow = None;
                 if from != to && message.bytes > 0 {
                     route.clear();
-                    self.router.route(from, to, &mut route);
+                    self.network.router.route(from, to, &mut route);
                     let links: Vec<u32> = route.iter().map(|link| link.0).collect();
                     sharing.add(under_way, &links);
                     flow = Some(under_way);
@@ -310,7 +294,9 @@ impl Scenario {
             src: src.0,
             dst: message.dst.0,
             rate_bps: flow.map_or(f64::INFINITY, |flow| sharing.rate(flow)),
-            bottleneck: flow.and_then(|flow| sharing.bottleneck(flow)).map(|link| self.fabric.link_name(LinkId(link))),
+            bottleneck: flow
+                .and_then(|flow| sharing.bottleneck(flow))
+                .map(|link| self.network.fabric.link_name(LinkId(link))),
         };
         flows.into_iter().map(rate).collect()
     }

@@ -72,7 +72,7 @@ impl Choice<'_> {
 
     /// Whether this is a transport that knows no sharing policy, which another policy of the list has brought already.
     pub fn is_repeated(&self, scenario: &Scenario, sharings: &[String]) -> bool {
-        let own = scenario.transport.is_flow() && !self.transport.is_some_and(|name| name.contains(':'));
+        let own = scenario.network.transport.is_flow() && !self.transport.is_some_and(|name| name.contains(':'));
         !own && self.sharing.is_some() && self.sharing != sharings.first().map(String::as_str)
     }
 
@@ -97,11 +97,15 @@ impl Choice<'_> {
         let json = scenario.file.to_json();
         let choice = |key: &str| chosen(json.get(key).cloned().unwrap_or_default());
         Point {
-            topology: name(self.topology, scenario.fabric.name().to_owned()),
+            topology: name(self.topology, scenario.network.fabric.name().to_owned()),
             pattern: name(self.pattern, scenario.workload_name.clone()),
             placement: name(self.placement, choice("placement")),
-            sharing: if scenario.transport.is_flow() { scenario.sharing.name().to_owned() } else { String::new() },
-            transport: scenario.transport.name(),
+            sharing: if scenario.network.transport.is_flow() {
+                scenario.network.sharing.name().to_owned()
+            } else {
+                String::new()
+            },
+            transport: scenario.network.transport.name(),
             routing: name(self.routing, choice("routing")),
             injection: scenario.injection.to_string(),
             scenario,

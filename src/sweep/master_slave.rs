@@ -7,13 +7,12 @@ use rayon::prelude::*;
 
 use super::{Control, SweepProgress};
 use crate::diagnostic::{Diagnostic, Invalid};
-use crate::engine::{Observer, Progress, Simulation, Stop, Watch};
+use crate::engine::{Progress, Stop, Watch};
 use crate::report::{
     self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
 use crate::scenario::Loader;
-use crate::transport::Load;
 use crate::units::Time;
 use crate::workload::task_queue::exchange::Exchange;
 use crate::workload::task_queue::{
@@ -60,11 +59,6 @@ pub struct StudyPoint {
     /// How they are given out.
     pub policy: Policy,
 }
-
-/// Nothing is recorded of the network.
-struct Blind;
-
-impl Observer for Blind {}
 
 /// Ends a run over a fabric when the study is ended.
 struct Cancel<'a>(Control<'a>);
@@ -187,23 +181,11 @@ impl Study {
                 ..Invalid::default()
             });
         }
-        // Who is where and how messages share links is read with a workload of as many ranks, which is not run.
-        let text = format!("[workload.incast]\nsize = \"1 B\"\nranks = {ranks}\n");
-        let scenario = fabric.loader.clone().text("<master-slave>", text).load()?;
+        let network = fabric.loader.clone().load_network(ranks as u32)?;
         let o = self.costs.overhead_among(ranks as u32);
         let dealer = Dealer::new(tasks, point.policy.chunking, ranks as u32 - 1);
         let mut exchange = Exchange::new(dealer, &point.workers.factors, &self.costs, o, fabric.overlapped, log);
-        let load = Load { one_at_a_time: !fabric.overlapped, ..Load::default() };
-        let mut transport = scenario.transport.build(&scenario.fabric, &*scenario.router, &scenario.sharing, load);
-        let simulation = Simulation {
-            fabric: &scenario.fabric,
-            router: &*scenario.router,
-            placement: &scenario.placement,
-            workload: &mut exchange,
-            transport: &mut *transport,
-            resolution: scenario.resolution,
-        };
-        let ended = simulation.run(&mut Blind, Some(&Cancel(control)));
+        let ended = network.simulate(&mut exchange, &mut (), Some(&Cancel(control)));
         Ok((ended.stop != Stop::Interrupted).then(|| exchange.outcome()))
     }
 

@@ -152,8 +152,8 @@ impl Sweep {
                     };
                     if let Some(Point { scenario: known, .. }) = points.iter().find(same) {
                         // The same fabric and routes once, however many points use them.
-                        scenario.fabric = known.fabric.clone();
-                        scenario.router = known.router.clone();
+                        scenario.network.fabric = known.network.fabric.clone();
+                        scenario.network.router = known.network.router.clone();
                     }
                     points.push(choice.point(scenario, &self.seeds));
                 }

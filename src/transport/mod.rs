@@ -21,19 +21,6 @@ use crate::ids::{FlowId, IdVec, LinkId};
 use crate::sharing::Rounds;
 use crate::units::Time;
 
-/// What is known of a load before it starts, for a transport to be built for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Load {
-    /// No node ever sends two messages at once.
-    pub one_at_a_time: bool,
-    /// Somebody wants to know when messages have left their senders.
-    pub departures: bool,
-    /// How many messages may be on their way to one rank at once, where that is known to be many.
-    pub most_to_one: u32,
-    /// Ranks with close numbers are not on close nodes, so that routes of messages are long and cross many others.
-    pub scattered: bool,
-}
-
 /// Moves messages over links.
 ///
 /// The engine starts messages, lets the transport work out what that changes, asks when the next one arrives, and
@@ -80,20 +67,21 @@ pub trait Transport {
         None
     }
 
-    /// What each link did, where the transport knows better than the number of messages on it.
-    fn ports(&self) -> Option<IdVec<LinkId, PortUse>> {
-        None
+    /// What it knows of the run, asked at its end.
+    fn facts(&self) -> Facts {
+        Facts::default()
     }
+}
 
-    /// Events of its own so far: packets that have crossed a link.
-    fn packet_hops(&self) -> Option<u64> {
-        None
-    }
-
-    /// Rounds of redistribution so far, where the sharing policy has them.
-    fn rounds(&self) -> Option<Rounds> {
-        None
-    }
+/// What a transport knows of a run, beside when messages arrived.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Facts {
+    /// What each link did, where that is more than the number of messages on it.
+    pub ports: Option<IdVec<LinkId, PortUse>>,
+    /// Packets that have crossed a link, where messages are packets.
+    pub packet_hops: Option<u64>,
+    /// Rounds of redistribution, where the sharing policy has them.
+    pub rounds: Option<Rounds>,
 }
 
 /// Packets that wait for each other in a circle, so that none of them ever moves again.

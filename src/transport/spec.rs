@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::packet::PacketSpec;
-use super::{ContentionFree, Load, Packets, Transport, flow_transport};
+use super::{ContentionFree, Packets, Transport, flow_transport};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
+use crate::placement::Placement;
 use crate::routing::Router;
 use crate::sharing::SharingSpec;
+use crate::workload::Load;
 
 /// How messages move.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -66,10 +68,17 @@ impl TransportSpec {
         }
     }
 
-    /// The transport on this fabric, for a load of which so much is known.
-    pub fn build(&self, fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, load: Load) -> Box<dyn Transport> {
+    /// The transport on this fabric, for ranks in these places and a load of which so much is known.
+    pub fn build(
+        &self,
+        fabric: &Fabric,
+        router: &dyn Router,
+        placement: &Placement,
+        sharing: &SharingSpec,
+        load: Load,
+    ) -> Box<dyn Transport> {
         match self {
-            Self::Flow(_) => flow_transport(fabric, router, sharing, load),
+            Self::Flow(_) => flow_transport(fabric, router, placement, sharing, load),
             Self::Packet(spec) => Box::new(Packets::new(fabric, spec, load.departures)),
             Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
         }

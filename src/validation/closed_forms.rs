@@ -124,7 +124,7 @@ fn busiest_link(_: &Context) -> Result<Outcome, Trouble> {
         };
         let scenario = choice.load()?;
         let run = run(&scenario, RunOptions::default())?;
-        let inside = |link: u32| matches!(scenario.fabric.link(LinkId(link)).role, LinkRole::Network { .. });
+        let inside = |link: u32| matches!(scenario.network.fabric.link(LinkId(link)).role, LinkRole::Network { .. });
         let bytes = run.links.iter().filter(|link| inside(link.id)).map(|link| link.bytes).max().unwrap_or(0);
         let n = u64::from(n);
         let expected = if n.is_multiple_of(2) { n * n * (n + 2) / 8 } else { n * (n * n - 1) / 8 };

@@ -188,7 +188,7 @@ fn alone() -> Result<Outcome, Trouble> {
         for hops in 3..=10u32 {
             let links = vec![(1e9, Time::ZERO); hops as usize];
             let mut scenario = flows_on_links(&links, &[(0..hops).collect()], 20_000)?;
-            scenario.transport = TransportSpec::Packet(PacketSpec { model, ..PacketSpec::default() });
+            scenario.network.transport = TransportSpec::Packet(PacketSpec { model, ..PacketSpec::default() });
             let (us, expected) = (makespan_us(&scenario)?, 20.0 + 1.5 * f64::from(hops - 1));
             if (us - expected).abs() > 1e-6 {
                 wrong.push(format!("{model}, {hops} links: {us} us instead of {expected}"));

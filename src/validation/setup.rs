@@ -127,17 +127,17 @@ pub(super) fn on_given_routes(
     }
     builder.routes(table);
     let fabric = Arc::new(builder.finish(Shape::Irregular));
-    scenario.router = RoutingSpec::default_for(&fabric).build(&fabric, scenario.seed).map_err(|mistakes| {
+    scenario.network.router = RoutingSpec::default_for(&fabric).build(&fabric, scenario.seed).map_err(|mistakes| {
         format!("no routes: {}", mistakes.iter().map(|m| m.message.as_str()).collect::<String>())
     })?;
-    scenario.placement = (0..nodes).map(NodeId).collect();
-    scenario.fabric = fabric;
+    scenario.network.placement = (0..nodes).map(NodeId).collect();
+    scenario.network.fabric = fabric;
     Ok(())
 }
 
 /// Places rank r on `nodes[r]`.
 pub(super) fn place(scenario: &mut Scenario, nodes: &[u32]) {
-    scenario.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Placement>();
+    scenario.network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Placement>();
 }
 
 /// Separate flows: the even rank 2f sends one message to rank 2f + 1.
@@ -172,7 +172,7 @@ pub(super) fn flows_on_links(links: &[(f64, Time)], flows: &[Vec<u32>], bytes: u
     scenario.pattern = Arc::new(Pairs { flows: flows.len() as u32, bytes });
     scenario.workload_name = "separate flows".into();
     scenario.injection = Injection::All;
-    scenario.sharing = SharingSpec::default();
+    scenario.network.sharing = SharingSpec::default();
     let routes = flows.iter().enumerate().map(|(flow, links)| (2 * flow as u32, 2 * flow as u32 + 1, links.clone()));
     on_given_routes(&mut scenario, links.iter().copied(), routes)?;
     Ok(scenario)

@@ -6,7 +6,7 @@ pub mod program;
 pub mod task_queue;
 pub mod trace;
 
-use crate::ids::{MessageId, RankId};
+use crate::ids::{MessageId, RankId, WakeId};
 use crate::units::Time;
 
 /// A message to send now.
@@ -25,8 +25,19 @@ pub struct Send {
 pub struct Requests {
     /// Messages to send now.
     pub sends: Vec<Send>,
-    /// Ranks to wake, and when.
-    pub wakes: Vec<(Time, RankId)>,
+    /// When to wake the workload, and by which number.
+    pub wakes: Vec<(Time, WakeId)>,
+}
+
+/// What is known of a workload before it starts, for a transport to be built for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Load {
+    /// No rank ever sends two messages at once.
+    pub one_at_a_time: bool,
+    /// It wants to know when messages have left their senders.
+    pub departures: bool,
+    /// How many messages may be on their way to one rank at once, where that is known to be many.
+    pub most_to_one: u32,
 }
 
 /// A rank that cannot go on, and why: for the report of a deadlock.
@@ -45,12 +56,16 @@ pub struct Blocked {
 /// What ranks do, in reaction to what happens to them.
 ///
 /// Calls come in simulated time order; those of one instant come in the order: deliveries (sorted by message id),
-/// then wakes (sorted by rank).
+/// then wakes (sorted by number).
 pub trait Workload {
     /// Number of ranks.
     fn ranks(&self) -> u32;
     /// Number of messages that will be sent in all, for progress.
     fn messages(&self) -> u64;
+    /// What is known of it before it starts.
+    fn load(&self) -> Load {
+        Load::default()
+    }
     /// The start of the simulation.
     fn begin(&mut self, requests: &mut Requests);
     /// These messages have arrived at `now`.
@@ -61,7 +76,7 @@ pub trait Workload {
         let _ = (now, messages, requests);
     }
     /// A wake that was asked for.
-    fn woke(&mut self, now: Time, rank: RankId, requests: &mut Requests);
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests);
     /// Asked when nothing is under way any more: who is stuck (nobody: the program is done).
     fn blocked(&self) -> Vec<Blocked>;
 }

@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["topology", "routing", "placement", "sharing", "node", "workload"],
     &["transport", "player", "data_set"],
     &["engine"],
-    &["record"],
+    &["record", "system"],
     &["report"],
     &["scenario", "output"],
     &["sweep", "validation", "bench", "measure", "capture", "advice"],

@@ -54,7 +54,7 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
     let word = Loader::new().text("s.toml", format!("transport = \"packet:fq\"\n{TORUS}{SPREAD}"));
     for loader in [table, word, base().transport("packet:fq"), base().set("--set", "transport.packet.model=fq")] {
         let scenario = load(loader);
-        assert_eq!(scenario.transport.name(), "packet:fq");
+        assert_eq!(scenario.network.transport.name(), "packet:fq");
         // What a report says of its scenario is the same scenario.
         let again = load(Loader::new().text("r.json.toml", toml::to_string(&scenario.file).unwrap()));
         assert_eq!(again.file, scenario.file);
@@ -66,8 +66,8 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
         scenario.run(RunOptions::default()).report.makespan_s * 1e6
     });
     let scenario = load(base().transport("flow:equal-share"));
-    assert_eq!((scenario.transport.name().as_str(), scenario.sharing.name()), ("flow", "equal-share"));
-    assert!(load(base()).transport.is_default());
+    assert_eq!((scenario.network.transport.name().as_str(), scenario.network.sharing.name()), ("flow", "equal-share"));
+    assert!(load(base()).network.transport.is_default());
 }
 
 /// 15 messages of 20 us one after another, whatever else moves; with latencies, two host links and 1 to 4 others more.

@@ -32,7 +32,7 @@ fn size(scenario: &Scenario) -> Bytes {
 #[test]
 fn a_scenario_has_a_rank_for_each_node_and_a_default_for_all_else() {
     let scenario = load(base());
-    assert_eq!((scenario.fabric.nodes(), scenario.pattern.ranks()), (16, 16));
+    assert_eq!((scenario.network.fabric.nodes(), scenario.pattern.ranks()), (16, 16));
     assert_eq!((scenario.seed, scenario.injection, scenario.jitter), (1, Injection::Queue, Time::ZERO));
     let json = scenario.file.to_json();
     let choice = |key: &str| json[key].as_object().unwrap().keys().next().unwrap().clone();
@@ -43,14 +43,14 @@ fn a_scenario_has_a_rank_for_each_node_and_a_default_for_all_else() {
 #[test]
 fn a_later_text_overrides_key_by_key() {
     let scenario = load(base().set("--set", "topology.fat-tree.p=3"));
-    assert_eq!((scenario.fabric.nodes(), size(&scenario)), (54, Bytes(20_000)));
+    assert_eq!((scenario.network.fabric.nodes(), size(&scenario)), (54, Bytes(20_000)));
 }
 
 #[test]
 fn another_choice_replaces_the_whole_table() {
     let torus = "[topology.torus]\ndims = [3, 4]\nbandwidth = \"1 GB/s\"\n";
     let scenario = load(base().text("t.toml", torus));
-    assert_eq!(scenario.fabric.nodes(), 12);
+    assert_eq!(scenario.network.fabric.nodes(), 12);
     let lacking = errors(base().set("--set", "topology.torus.dims=[3, 4]"));
     assert!(lacking.starts_with("--set:1:10: missing key `bandwidth`"), "{lacking}");
 }
@@ -66,14 +66,14 @@ fn flags_override_files_wherever_they_stand() {
     let scenario = load(flags.sharing("equal-share").placement("random").routing("hashed"));
     assert_eq!((size(&scenario), scenario.seed), (Bytes(1024), 7));
     assert_eq!((scenario.jitter, scenario.injection), (Time::from_ps(5e6), Injection::Window(3)));
-    assert_eq!(scenario.sharing.name(), "equal-share");
+    assert_eq!(scenario.network.sharing.name(), "equal-share");
     assert!(scenario.depends_on_seed());
 }
 
 #[test]
 fn a_value_that_is_no_toml_is_a_text() {
     let scenario = load(base().set("--set", "workload.all-to-all.size = 64 KiB").set("--set", "sharing=equal-share"));
-    assert_eq!((size(&scenario), scenario.sharing.name()), (Bytes(65_536), "equal-share"));
+    assert_eq!((size(&scenario), scenario.network.sharing.name()), (Bytes(65_536), "equal-share"));
     let quoted = load(base().set("--set", "workload.all-to-all.injection=\"barrier\""));
     assert_eq!(quoted.injection, Injection::Barrier);
 }
@@ -90,7 +90,7 @@ fn a_text_may_name_another() {
     )
     .unwrap();
     let scenario = load(Loader::new().file(&path("s.toml")));
-    assert_eq!((scenario.fabric.nodes(), scenario.pattern.ranks()), (16, 2));
+    assert_eq!((scenario.network.fabric.nodes(), scenario.pattern.ranks()), (16, 2));
     // Of a complete scenario -t takes the topology alone.
     let other = load(base().topology(path("s.toml").to_str().unwrap()));
     assert_eq!(other.pattern.ranks(), 16);
@@ -131,7 +131,7 @@ fn a_report_holds_the_whole_scenario() {
     let random = load(Loader::new().text("s.toml", text).placement("random").jitter("1 us"));
     let again = through_a_report(&random, directory.path());
     assert_eq!(again.file, random.file);
-    assert_eq!(again.placement, random.placement);
+    assert_eq!(again.network.placement, random.network.placement);
 }
 
 #[test]
@@ -147,7 +147,10 @@ fn a_report_names_files_so_that_they_are_found_again() {
     std::fs::write(path("s.toml"), text).unwrap();
     let scenario = load(Loader::new().file(&path("s.toml")));
     let again = through_a_report(&scenario, directory.path());
-    assert_eq!((again.placement.clone(), again.fabric.links().len()), (scenario.placement.clone(), 2));
+    assert_eq!(
+        (again.network.placement.clone(), again.network.fabric.links().len()),
+        (scenario.network.placement.clone(), 2)
+    );
     let built_in = load(base().pattern("npb-cg-W-16"));
     assert_eq!(through_a_report(&built_in, directory.path()).pattern.messages(), 47_104);
 }
@@ -156,9 +159,12 @@ fn a_report_names_files_so_that_they_are_found_again() {
 fn another_seed_draws_again_what_is_random_and_shares_the_rest() {
     let one = load(base().placement("random"));
     let two = one.with_seed(2).unwrap();
-    assert!(std::sync::Arc::ptr_eq(&one.fabric, &two.fabric) && std::sync::Arc::ptr_eq(&one.pattern, &two.pattern));
-    assert_ne!(one.placement, two.placement);
-    assert_eq!(two.placement, load(base().placement("random").seed(2)).placement);
+    assert!(
+        std::sync::Arc::ptr_eq(&one.network.fabric, &two.network.fabric)
+            && std::sync::Arc::ptr_eq(&one.pattern, &two.pattern)
+    );
+    assert_ne!(one.network.placement, two.network.placement);
+    assert_eq!(two.network.placement, load(base().placement("random").seed(2)).network.placement);
     assert_eq!(two.file.seed, 2);
     assert!(!load(base()).depends_on_seed());
 }

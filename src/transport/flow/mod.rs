@@ -10,12 +10,14 @@ pub use groups::GroupFlows;
 use finish_queue::FinishQueue;
 use lock_step::LockStep;
 
-use super::{Load, Transport};
+use super::{Facts, Transport};
 use crate::fabric::{Fabric, Link, LinkRole, Shape};
 use crate::ids::{FlowId, IdVec, LinkId};
+use crate::placement::Placement;
 use crate::routing::Router;
-use crate::sharing::{Change, MaxMinSpec, Rounds, Sharing, SharingSpec, Solver};
+use crate::sharing::{Change, MaxMinSpec, Sharing, SharingSpec, Solver};
 use crate::units::{Bandwidth, Time};
+use crate::workload::Load;
 
 /// Messages as flows.
 ///
@@ -141,12 +143,18 @@ const MANY_TO_ONE: u32 = 256;
 /// Flows under this sharing policy, by whichever solver is meant to be the fastest on this fabric.
 ///
 /// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long.
-pub fn flow_transport(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, load: Load) -> Box<dyn Transport> {
-    let Load { one_at_a_time, most_to_one, scattered, .. } = load;
+pub fn flow_transport(
+    fabric: &Fabric,
+    router: &dyn Router,
+    placement: &Placement,
+    sharing: &SharingSpec,
+    load: Load,
+) -> Box<dyn Transport> {
+    let Load { one_at_a_time, most_to_one, .. } = load;
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-            (scattered && has_long_sides(fabric.shape())) || most_to_one >= MANY_TO_ONE
+            (has_long_sides(fabric.shape()) && !placement.iter().is_sorted()) || most_to_one >= MANY_TO_ONE
         }
         _ => false,
     };
@@ -260,7 +268,7 @@ impl Transport for Flows {
         }
     }
 
-    fn rounds(&self) -> Option<Rounds> {
-        self.sharing.rounds()
+    fn facts(&self) -> Facts {
+        Facts { rounds: self.sharing.rounds(), ..Facts::default() }
     }
 }

@@ -27,10 +27,10 @@ mod tests;
 mod wheel;
 
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, IdVec, LinkId};
+use crate::ids::{FlowId, LinkId};
 use crate::units::Time;
 
-use super::{Gridlock, PortUse, Transport};
+use super::{Facts, Gridlock, PortUse, Transport};
 use fq::FairQueues;
 use iq::InputQueues;
 use net::Net;
@@ -174,7 +174,7 @@ impl Transport for Packets {
         Some(Gridlock { cycle, ..gridlock })
     }
 
-    fn ports(&self) -> Option<IdVec<LinkId, PortUse>> {
+    fn facts(&self) -> Facts {
         let net = &self.net;
         let port = |link: usize| {
             let ticks = self.switching().port(net, link);
@@ -186,10 +186,7 @@ impl Transport for Packets {
                 blocked: time(ticks.blocked),
             }
         };
-        Some((0..net.links.len()).map(port).collect())
-    }
-
-    fn packet_hops(&self) -> Option<u64> {
-        Some(self.net.hops)
+        let ports = Some((0..net.links.len()).map(port).collect());
+        Facts { ports, packet_hops: Some(net.hops), rounds: None }
     }
 }

@@ -108,11 +108,11 @@ impl Played {
                 self.alone[i].ps()
             );
         }
-        assert_eq!(self.packets.packet_hops(), Some(self.hops));
+        assert_eq!(self.packets.facts().packet_hops, Some(self.hops));
         if let Switches::Iq(model) = &self.packets.switches {
             model.assert_empty(spec.buffer().room());
         }
-        let ports = self.packets.ports().unwrap();
+        let ports = self.packets.facts().ports.unwrap();
         assert_eq!(ports.len(), fabric.links().len());
         let end = self.arrivals.iter().flatten().max().unwrap();
         for port in ports.iter() {
@@ -327,7 +327,7 @@ fn packets_of_a_gigabyte_and_of_a_byte_are_counted_right() {
         let spec = PacketSpec { packet_size: Bytes(size).into(), ..PacketSpec::default() };
         assert!(spec.check().is_empty());
         let played = play(&fabric, &*router, &spec, &[(0, 1, bytes, 0.0)]);
-        assert_eq!(played.packets.packet_hops(), Some(hops));
+        assert_eq!(played.packets.facts().packet_hops, Some(hops));
         assert_eq!(played.arrivals, [Some(played.alone[0])]);
     }
 }

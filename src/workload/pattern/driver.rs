@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{After, Injection, Message, Pattern};
-use crate::ids::{Id, IdVec, MessageId, RankId};
+use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
 use crate::rng::Mix;
 use crate::units::Time;
-use crate::workload::{Blocked, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
 /// A pattern being played.
 ///
@@ -137,11 +137,6 @@ impl PatternPlayer {
         }
     }
 
-    /// Whether no rank ever has two messages under way.
-    pub fn one_at_a_time(&self) -> bool {
-        self.window() == 1
-    }
-
     /// Sends what this rank may send now.
     fn release(&mut self, now: Time, id: RankId, requests: &mut Requests) {
         let window = self.window();
@@ -159,7 +154,7 @@ impl PatternPlayer {
             }
             if message.delay > Time::ZERO {
                 self.ranks[id].wait = Wait::Delay;
-                requests.wakes.push((now + message.delay, id));
+                requests.wakes.push((now + message.delay, WakeId(id.0)));
                 return;
             }
             self.send(id, &message, requests);
@@ -297,6 +292,14 @@ impl Workload for PatternPlayer {
         self.total
     }
 
+    fn load(&self) -> Load {
+        Load {
+            one_at_a_time: self.window() == 1,
+            departures: self.injection == Injection::Left,
+            most_to_one: self.pattern.most_to_one(),
+        }
+    }
+
     fn begin(&mut self, requests: &mut Requests) {
         if self.received.tracked {
             for id in self.ranks.ids() {
@@ -305,7 +308,7 @@ impl Workload for PatternPlayer {
         }
         for id in self.ranks.ids() {
             if self.starts[id] > Time::ZERO {
-                requests.wakes.push((self.starts[id], id));
+                requests.wakes.push((self.starts[id], WakeId(id.0)));
             } else {
                 self.ranks[id].wait = Wait::Release;
                 self.go_on(Time::ZERO, id, requests);
@@ -358,7 +361,8 @@ impl Workload for PatternPlayer {
         }
     }
 
-    fn woke(&mut self, now: Time, id: RankId, requests: &mut Requests) {
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
+        let id = RankId(wake.0);
         let was = std::mem::replace(&mut self.ranks[id].wait, Wait::Release);
         if was == Wait::Delay {
             let message = self.pattern.message(id, self.ranks[id].next);

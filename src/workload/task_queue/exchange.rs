@@ -15,9 +15,9 @@ use std::collections::VecDeque;
 use super::costs::Costs;
 use super::deal::{Chunk, Dealer};
 use super::outcome::{Outcome, Turn, TurnLog, Waiting, WorkerUse};
-use crate::ids::{MessageId, RankId};
+use crate::ids::{MessageId, RankId, WakeId};
 use crate::units::Time;
-use crate::workload::{Blocked, Requests, Send, Workload};
+use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
 /// The rank of the master.
 const MASTER: RankId = RankId(0);
@@ -125,7 +125,7 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
         }
         self.busy += time;
         self.state = State::Working(answer.map(|chunk| (worker, chunk)));
-        requests.wakes.push((now + time, MASTER));
+        requests.wakes.push((now + time, WakeId(MASTER.0)));
     }
 
     fn next_id(&mut self, src: RankId) -> MessageId {
@@ -144,6 +144,10 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
         self.messages
     }
 
+    fn load(&self) -> Load {
+        Load { one_at_a_time: !self.overlapped, ..Load::default() }
+    }
+
     fn begin(&mut self, requests: &mut Requests) {
         self.serve(Time::ZERO, requests);
     }
@@ -160,7 +164,7 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
             let back = self.costs.message(chunk.size.output, self.o);
             turn.start = now + there.flight + there.receive;
             turn.end = turn.start + Time::from_ps(chunk.work.ps() * self.factors[worker as usize]);
-            requests.wakes.push((turn.end + back.send + back.flight, message.dst));
+            requests.wakes.push((turn.end + back.send + back.flight, WakeId(message.dst.0)));
             if let State::Sending(since) = self.state {
                 self.busy += now - since;
                 self.clock = now;
@@ -170,7 +174,8 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
         self.serve(now, requests);
     }
 
-    fn woke(&mut self, now: Time, rank: RankId, requests: &mut Requests) {
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
+        let rank = RankId(wake.0);
         if rank != MASTER {
             let bytes = self.has[rank.0 as usize - 1].map_or(0, |(chunk, _)| chunk.size.output);
             let id = self.next_id(rank);

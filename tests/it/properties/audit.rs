@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hayase::fabric::Fabric;
-use hayase::ids::{FlowId, LinkId, MessageId, RankId};
+use hayase::ids::{FlowId, LinkId, MessageId, RankId, WakeId};
 use hayase::sharing::SharingSpec;
 use hayase::transport::{Flows, Transport};
 use hayase::units::Time;
@@ -160,7 +160,7 @@ impl Workload for Script {
     fn begin(&mut self, requests: &mut Requests) {
         for (rank, lines) in self.lines.iter().enumerate() {
             if let Some(line) = lines.first() {
-                requests.wakes.push((Time::from_ps(line.gap), RankId(rank as u32)));
+                requests.wakes.push((Time::from_ps(line.gap), WakeId(rank as u32)));
             }
         }
     }
@@ -169,14 +169,15 @@ impl Workload for Script {
         self.delivered.extend(messages.iter().map(|send| (send.id, now)));
     }
 
-    fn woke(&mut self, now: Time, rank: RankId, requests: &mut Requests) {
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
+        let rank = RankId(wake.0);
         let index = self.next[rank.0 as usize];
         let lines = &self.lines[rank.0 as usize];
         let Line { dst, bytes, .. } = lines[index as usize];
         requests.sends.push(Send { id: MessageId { src: rank, index }, dst: RankId(dst), bytes });
         self.next[rank.0 as usize] += 1;
         if let Some(line) = lines.get(index as usize + 1) {
-            requests.wakes.push((now + Time::from_ps(line.gap), rank));
+            requests.wakes.push((now + Time::from_ps(line.gap), wake));
         }
     }
 

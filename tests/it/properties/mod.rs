@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hayase::diagnostic::Sources;
-use hayase::engine::{Observer, Outcome, Simulation, Stop};
+use hayase::engine::{Outcome, Simulation, Stop};
 use hayase::fabric::{Fabric, FabricBuilder, RouteTable, Shape};
 use hayase::ids::{LinkId, NodeId};
 use hayase::placement::Placement;
@@ -132,11 +132,6 @@ fn family(topology: &str, routing: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
     (fabric, router)
 }
 
-/// Nothing is watched from outside.
-struct Blind;
-
-impl Observer for Blind {}
-
 fn audited(
     fabric: &Fabric,
     router: &dyn Router,
@@ -156,7 +151,7 @@ fn audited(
         transport: transport_dyn,
         resolution: Time::ZERO,
     };
-    let outcome = simulation.run(&mut Blind, None);
+    let outcome = simulation.run(&mut (), None);
     (outcome, transport.arrivals)
 }
 
@@ -242,7 +237,7 @@ proptest! {
         let workload: WorkloadSpec = toml::from_str(&text).unwrap();
         let pattern = workload.build(fabric.nodes(), 1, &mut Sources::default()).unwrap();
         let mut player = PatternPlayer::new(pattern, injection, Time::from_ps(jitter), 1);
-        let one_at_a_time = player.one_at_a_time();
+        let one_at_a_time = player.load().one_at_a_time;
         let (outcome, arrivals) = audited(&fabric, &*router, &sharing, &mut player, one_at_a_time);
         let messages = u64::from(fabric.nodes()) * u64::from(fabric.nodes() - 1);
         prop_assert_eq!(outcome.stop, Stop::Done);

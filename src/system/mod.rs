@@ -1,0 +1,47 @@
+//! What work runs on: a fabric with ranks on its nodes, and how messages move over it.
+//!
+//! [`Network`] puts a [`Simulation`] together for any [`Workload`]: pattern, program or master with its workers. So each
+//! of them runs on every fabric, with every routing, placement, sharing policy and transport.
+
+use std::sync::Arc;
+
+use crate::engine::{Observer, Outcome, Simulation, Watch};
+use crate::fabric::Fabric;
+use crate::placement::Placement;
+use crate::routing::Router;
+use crate::sharing::SharingSpec;
+use crate::transport::TransportSpec;
+use crate::units::Time;
+use crate::workload::Workload;
+
+/// A fabric with its routes, ranks on its nodes, and how messages move: built and checked.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Nodes, switches and links.
+    pub fabric: Arc<Fabric>,
+    /// The routes.
+    pub router: Arc<dyn Router>,
+    /// Where ranks are.
+    pub placement: Placement,
+    /// How flows share links.
+    pub sharing: SharingSpec,
+    /// How messages move.
+    pub transport: TransportSpec,
+    /// The smallest step of simulated time; zero for none.
+    pub resolution: Time,
+}
+
+impl Network {
+    /// Runs a workload to its end, or until the watch ends it.
+    pub fn simulate(
+        &self,
+        workload: &mut dyn Workload,
+        observer: &mut impl Observer,
+        watch: Option<&dyn Watch>,
+    ) -> Outcome {
+        let Self { fabric, router, placement, sharing, resolution, .. } = self;
+        let mut transport = self.transport.build(fabric, &**router, placement, sharing, workload.load());
+        let (transport, resolution) = (&mut *transport, *resolution);
+        Simulation { fabric, router: &**router, placement, workload, transport, resolution }.run(observer, watch)
+    }
+}
