@@ -10,7 +10,7 @@ use crate::data_set::communication::Communication;
 use crate::data_set::program::{Blocks, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
 use crate::output::table::{grouped, seconds};
-use crate::scenario::Loader;
+use crate::scenario::{Loader, Runnable};
 use crate::workload::trace::unmatched;
 
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
@@ -46,12 +46,22 @@ fn summary(path: &Path, voice: Voice) -> Result<String, Invalid> {
     let loader = Loader::new().on_read(progress::reading(voice.show));
     let named = file_names::text_of(path);
     match content(path)? {
-        Content::Scenario => {
-            let scenario = loader.file(path).load()?;
-            let injection = scenario.injection;
-            let (fabric, work) = (scenario.network.fabric, totals(&*scenario.pattern));
-            Ok(format!("{fabric}, {}, {work}, injection {injection}", scenario.workload_name))
-        }
+        Content::Scenario => match loader.file(path).load_any()? {
+            Runnable::Pattern(scenario) => {
+                let injection = scenario.injection;
+                let (fabric, work) = (scenario.network.fabric, totals(&*scenario.pattern));
+                Ok(format!("{fabric}, {}, {work}, injection {injection}", scenario.workload_name))
+            }
+            Runnable::Program(replay, _) => {
+                let (ranks, operations) = (replay.program.ranks(), grouped(replay.program.operations()));
+                let on = replay.network_name();
+                Ok(format!(
+                    "{}, {ranks} ranks, {operations} operations, nodes {}, {on}",
+                    replay.name,
+                    replay.node.name()
+                ))
+            }
+        },
         Content::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),
         Content::Pattern => {
             let work = loader.pattern(&named).load_pattern(RANKS)?;
@@ -112,9 +122,13 @@ fn content(path: &Path) -> Result<Content, Invalid> {
     let named: Located<String> = file_names::text_of(path).into();
     let text = Sources::default().read_text(&named).map_or_else(|_| Arc::from(""), |(_, text)| text);
     let table: toml::Table = text.parse().unwrap_or_default();
+    let is_program = table
+        .get("workload")
+        .and_then(toml::Value::as_table)
+        .is_some_and(|workload| ["trace", "program"].iter().any(|program| workload.contains_key(*program)));
     Ok(match (table.contains_key("topology"), table.contains_key("workload")) {
         (true, false) => Content::Topology,
-        (false, true) => Content::Pattern,
+        (false, true) if !is_program => Content::Pattern,
         _ => Content::Scenario,
     })
 }

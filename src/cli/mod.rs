@@ -34,6 +34,7 @@ mod render;
 mod replay;
 mod run;
 mod scenario;
+mod seeds;
 mod topology;
 mod trace;
 mod usage;

@@ -4,15 +4,17 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
-use super::progress::{self, RunMonitor};
-use super::regions::RegionArgs;
+use super::progress::{self, RunMonitor, Stop};
+use super::regions;
+use super::seeds::{Seeded, over};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print, print_with};
-use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
+use crate::diagnostic::{Diagnostic, Invalid, file_names};
 use crate::ids::{MessageId, RankId};
 use crate::node::NodeSpec;
 use crate::output::trace::Trace as TraceFile;
@@ -24,10 +26,10 @@ use crate::report::replay::{Prediction, ReplayReport};
 use crate::scenario::Loader;
 use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
 use crate::units::{Bytes, Time};
-use crate::workload::Blocked;
 use crate::workload::program::generate::Generator;
 use crate::workload::program::{Mark, Program};
-use crate::workload::trace::{Options, Trace, unmatched};
+use crate::workload::trace::{Options, unmatched};
+use crate::workload::{Blocked, ProgramSpec, ReadProgram};
 
 pub mod args;
 use args::{PlayedOn, ReplayArgs};
@@ -81,14 +83,47 @@ impl Kind {
 pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
     let regions = &args.on.regions;
-    let (program, name) = program(&args.input, regions, voice)?;
+    let (program, name) = program(&args.input, &args.on, voice)?;
     let loader = loader(&args.on).on_read(progress::reading(voice.show));
     let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
-    let replay = regions.ask(replay, voice)?;
+    let workload = workload(&args.input, &args.on);
+    let replay = regions.ask(replay, voice)?.with_workload(workload);
     if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
     play(&replay, None, &args.output, args.format, voice)
+}
+
+/// Plays a program once for each of these seeds, and says of the first what [`play`] says.
+pub(super) fn play_over(
+    replay: &Replay,
+    seeds: &[u64],
+    output: &[PathBuf],
+    format: RunFormat,
+    voice: Voice,
+) -> Result<End, Failure> {
+    check_names(output)?;
+    let files = files::open(output, Kind::of)?;
+    let (report, stuck) = run(replay, None, seeds, files, voice)?;
+    answer(&report, stuck, format, voice)
+}
+
+impl Seeded for Replay {
+    fn depends_on_seed(&self) -> bool {
+        Replay::depends_on_seed(self)
+    }
+
+    fn makespan(&self, seed: u64, stop: &AtomicBool) -> Result<Option<f64>, Invalid> {
+        let watch = Stop(stop);
+        let options = ReplayOptions { watch: Some(&watch), room: Some(0), ..ReplayOptions::default() };
+        let report = self.with_seed(seed)?.run(options).report;
+        Ok((report.status == Status::Complete).then_some(report.asked_s()))
+    }
+}
+
+/// Whether a replay can write a file of this name.
+pub(super) fn knows(path: &Path) -> Result<(), Diagnostic> {
+    Kind::of(path).map(drop)
 }
 
 /// Checks the names of files that a replay is to write.
@@ -105,12 +140,17 @@ pub(super) fn play(
     voice: Voice,
 ) -> Result<End, Failure> {
     let files = files::open(output, Kind::of)?;
-    let (report, stuck) = run(replay, prediction, files, voice)?;
+    let (report, stuck) = run(replay, prediction, &[replay.seed()], files, voice)?;
+    answer(&report, stuck, format, voice)
+}
+
+/// Prints what came out.
+fn answer(report: &ReplayReport, stuck: Vec<Stuck>, format: RunFormat, voice: Voice) -> Result<End, Failure> {
     match format {
-        RunFormat::Table => print(&table::replay(&report))?,
-        RunFormat::Json => print_with(|w| json::write(&report, w))?,
+        RunFormat::Table => print(&table::replay(report))?,
+        RunFormat::Json => print_with(|w| json::write(report, w))?,
     }
-    voice.say(cost(&report));
+    voice.say(cost(report));
     Ok(match report.status {
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
@@ -121,29 +161,27 @@ pub(super) fn play(
     })
 }
 
-/// The program that is named: a trace, or one by rule.
-pub(super) fn program(input: &TraceArgs, regions: &RegionArgs, voice: Voice) -> Result<(Program, String), Failure> {
-    let text = file_names::text_of(&input.trace);
-    if Generator::is_meant(&text) && !input.trace.exists() {
-        let program = Generator::parse(&text)?.program();
-        let mut program = program.map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
-        regions.in_program(&mut program, voice)?;
-        return Ok((program, text));
+/// The program that is named, as a scenario says it.
+pub(super) fn workload(input: &TraceArgs, on: &PlayedOn) -> ProgramSpec {
+    let mut workload = ProgramSpec::named(file_names::text_of(&input.trace).into());
+    if let ProgramSpec::Trace(spec) = &mut workload {
+        spec.truncated = input.truncated;
+        spec.flop_rate = (input.flop_rate != Options::default().flop_rate).then(|| input.flop_rate.into());
+        spec.wildcards = on.wildcards.into();
     }
+    workload.set_cpu_speed(on.cpu_speed);
+    workload.set_part(&on.regions.part());
+    workload
+}
+
+/// Reads the program that is named.
+pub(super) fn program(input: &TraceArgs, on: &PlayedOn, voice: Voice) -> Result<(Program, String), Failure> {
     let sources = progress::sources(voice.show);
-    let path: Located<String> = text.into();
-    let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
-    let found = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic]).and_then(|trace| {
-        let program = trace.program_with(options, |calls| regions.in_trace(calls))?;
-        Ok((program, trace.name().to_owned(), trace.has_calls()))
-    });
-    let found = found.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &path)).collect());
-    let found = found.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() });
-    let (mut program, name, has_calls) = found?;
-    match has_calls {
-        true => regions.in_program_of_trace(&mut program, voice),
-        false => regions.in_program(&mut program, voice)?,
-    }
+    let text = file_names::text_of(&input.trace);
+    let read = workload(input, on).read(&sources);
+    let read = read.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &text)).collect());
+    let ReadProgram { program, name, start_up } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+    regions::say(start_up, &program, voice);
     caveats::judge(&program.caveats, &name, input.strictness, voice)?;
     Ok((program, name))
 }
@@ -215,6 +253,7 @@ impl Running {
 fn run(
     replay: &Replay,
     prediction: Option<(Prediction, Instant)>,
+    seeds: &[u64],
     files: Vec<(Kind, Opened)>,
     voice: Voice,
 ) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
@@ -286,6 +325,14 @@ fn run(
         replayed.report.meta.wall_s = start.elapsed().as_secs_f64();
     }
     drop(monitor);
+    if seeds.len() > 1 && replayed.report.status == Status::Complete {
+        let first = (replayed.report.asked_s(), replayed.report.messages);
+        let (statistics, complete) = over(replay, seeds, first, interrupt::stop_flag(), voice)?;
+        replayed.report.seeds = Some(statistics);
+        if !complete {
+            replayed.report.status = Status::Interrupted;
+        }
+    }
     let complete = replayed.report.status == Status::Complete;
     let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
     for (path, file) in running {

@@ -4,18 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
-
 use super::args::{RunArgs, RunFormat};
 use super::files::{self, Opened, named, unknown};
-use super::progress::{self, RunMonitor, RunsMonitor, Stop};
+use super::progress::{self, RunMonitor, Stop};
 use super::scenario::seeds;
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with};
+use super::seeds::{Seeded, over};
+use super::{
+    End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with, regions, replay,
+};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{AtomicFile, csv, json, table};
-use crate::report::{MessageRecord, Report, SeedStatistics, Status};
-use crate::scenario::{Run, RunOptions, Scenario};
-use crate::sweep::SweepProgress;
+use crate::report::{MessageRecord, Report, Status};
+use crate::scenario::{Run, RunOptions, Runnable, Scenario};
 use crate::units::Bytes;
 
 /// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
@@ -51,15 +51,32 @@ impl Kind {
 
 /// Runs a scenario.
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
+    // Which names there are depends on the work, which is not known yet; what no work knows is wrong now.
+    files::check_names(&args.output, |path| {
+        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)))
+    })?;
+    match args.scenario.loader().on_read(progress::reading(voice.show)).load_any()? {
+        Runnable::Pattern(scenario) => pattern(&scenario, args, voice),
+        Runnable::Program(played, start_up) => {
+            regions::say(start_up, &played.program, voice);
+            regions::say_strays(&played.program, voice);
+            let seeds = seeds(played.seed(), args.seeds)?;
+            replay::play_over(&played, &seeds, &args.output, args.format, voice)
+        }
+    }
+}
+
+/// Runs a pattern.
+fn pattern(scenario: &Scenario, args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
-    let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load()?;
     let seeds = seeds(scenario.seed, args.seeds)?;
-    check_timeline(&scenario, &args.output)?;
+    check_timeline(scenario, &args.output)?;
     let files = files::open(&args.output, Kind::of)?;
     let stop = interrupt::stop_flag();
-    let Observed { mut run, mut files, records } = observe(&scenario, files, stop, voice)?;
+    let Observed { mut run, mut files, records } = observe(scenario, files, stop, voice)?;
     if seeds.len() > 1 && run.report.status == Status::Complete {
-        let (statistics, complete) = over_seeds(&scenario, &seeds, &run.report, stop, voice)?;
+        let first = (run.report.makespan_s, run.report.messages);
+        let (statistics, complete) = over(scenario, &seeds, first, stop, voice)?;
         run.report.seeds = Some(statistics);
         if !complete {
             run.report.status = Status::Interrupted;
@@ -72,7 +89,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     for (kind, file) in files {
-        file.write(|w| write(kind, w, &scenario, &run, &records))?;
+        file.write(|w| write(kind, w, scenario, &run, &records))?;
     }
     match args.format {
         RunFormat::Table => print(&table::run(&run.report))?,
@@ -180,49 +197,16 @@ fn write(kind: Kind, w: &mut AtomicFile, scenario: &Scenario, run: &Run, records
     }
 }
 
-/// The makespans over the seeds, the first of which has been run; and whether all of them are there.
-fn over_seeds(
-    scenario: &Scenario,
-    seeds: &[u64],
-    first: &Report,
-    stop: &AtomicBool,
-    voice: Voice,
-) -> Result<(SeedStatistics, bool), Failure> {
-    let rest = &seeds[1..];
-    if !scenario.depends_on_seed() {
-        voice.hint("nothing in this scenario is random: every seed gives the same");
-        return Ok((SeedStatistics::new(seeds.to_vec(), vec![first.makespan_s; seeds.len()]), true));
+impl Seeded for Scenario {
+    fn depends_on_seed(&self) -> bool {
+        Scenario::depends_on_seed(self)
     }
-    let monitor = RunsMonitor::new(voice.show);
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let runs: Vec<Result<Option<f64>, Invalid>> = rest
-        .par_iter()
-        .with_max_len(1)
-        .map(|&seed| {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let watch = Stop(stop);
-            let run = scenario.with_seed(seed)?.run(RunOptions { watch: Some(&watch), ..RunOptions::default() });
-            let runs = done.fetch_add(1, Ordering::Relaxed) + 1;
-            monitor.tell(SweepProgress {
-                runs,
-                total_runs: rest.len(),
-                messages: runs as u64 * first.messages,
-                total_messages: rest.len() as u64 * first.messages,
-            });
-            Ok((run.report.status == Status::Complete).then_some(run.report.makespan_s))
-        })
-        .collect();
-    let mut complete = (vec![seeds[0]], vec![first.makespan_s]);
-    for (seed, run) in rest.iter().zip(runs) {
-        if let Some(makespan) = run? {
-            complete.0.push(*seed);
-            complete.1.push(makespan);
-        }
+
+    fn makespan(&self, seed: u64, stop: &AtomicBool) -> Result<Option<f64>, Invalid> {
+        let watch = Stop(stop);
+        let report = self.with_seed(seed)?.run(RunOptions { watch: Some(&watch), ..RunOptions::default() }).report;
+        Ok((report.status == Status::Complete).then_some(report.makespan_s))
     }
-    let all = complete.0.len() == seeds.len();
-    Ok((SeedStatistics::new(complete.0, complete.1), all))
 }
 
 /// What the simulation itself took.

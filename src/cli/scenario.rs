@@ -15,7 +15,9 @@ impl ScenarioArgs {
             loader = loader.file(path);
         }
         type Set = fn(Loader, &str) -> Loader;
-        let options: [(&Option<String>, Set); 9] = [
+        let options: [(&Option<String>, Set); 11] = [
+            (&self.machine, Loader::machine),
+            (&self.node, Loader::node),
             (&self.topology, Loader::topology),
             (&self.pattern, Loader::pattern),
             (&self.size, Loader::size),

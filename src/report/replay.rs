@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Meta, Status, Stopped};
+use super::{Meta, SeedStatistics, Status, Stopped};
 
 /// The version of the form of [`ReplayReport`] in JSON.
 pub const SCHEMA: &str = "hayase-replay-1";
@@ -67,6 +67,9 @@ pub struct ReplayReport {
     /// What it was put together from, where it is a prediction from data sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
+    /// Over seeds, where there are several; the rest of the report is of the first seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<SeedStatistics>,
     /// Where the time of each rank went.
     pub ranks: Vec<RankReport>,
     /// A number that differs where any rank ended at another time or spent it otherwise.

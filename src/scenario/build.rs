@@ -8,7 +8,7 @@ use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::{Fabric, Shape};
 use crate::ids::{Id, NodeId, RankId};
 use crate::node::NodeSpec;
-use crate::placement::{Placement, PlacementSpec, RegularSpec};
+use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::system::Network;
@@ -16,7 +16,8 @@ use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::transport::packet::Model;
 use crate::units::Time;
-use crate::workload::pattern::{Pattern, WorkloadSpec};
+use crate::workload::WorkloadSpec;
+use crate::workload::pattern::{Pattern, PatternSpec};
 
 /// The seed where none is given.
 pub(super) const SEED: u64 = 1;
@@ -38,7 +39,7 @@ pub struct RoutedFabric {
 #[derive(Clone, Debug)]
 pub struct Work {
     /// What was written.
-    pub workload: WorkloadSpec,
+    pub workload: PatternSpec,
     /// What ranks send.
     pub pattern: Arc<dyn Pattern>,
 }
@@ -77,7 +78,17 @@ pub(super) fn work(
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Work> {
-    let workload = sections.workload.get()?.clone();
+    let workload = match &sections.workload {
+        Section::Is(WorkloadSpec::Pattern(pattern), _) => pattern.clone(),
+        Section::Is(WorkloadSpec::Program(_), at) => {
+            let diagnostic =
+                Diagnostic::new("wrong-choice", "this workload is a program, and a pattern is needed here");
+            diagnostics
+                .push(diagnostic.at(*at).label("a program").help("`hayase run` and `hayase replay` play programs"));
+            return None;
+        }
+        Section::Absent | Section::Broken => return None,
+    };
     let built = workload.build(nodes, seed(sections), sources);
     let pattern = taken(built, sections.workload.span(), diagnostics)?;
     Some(Work { workload, pattern })
@@ -111,6 +122,24 @@ pub(super) fn placed(
     check_resolution(&network, sections, diagnostics);
     check_switches(&network, sections, diagnostics);
     Some(Placed { topology, routing, placement, network })
+}
+
+/// Routes and places drawn again with this seed, where they are random.
+pub(super) fn reseed(
+    network: &mut Network,
+    routing: Option<&RoutingSpec>,
+    placement: Option<&PlacementSpec>,
+    seed: u64,
+    sources: &mut Sources,
+) -> Result<(), Vec<Diagnostic>> {
+    if let Some(routing) = routing.filter(|routing| routing.depends_on_seed()) {
+        network.router = routing.build(&network.fabric, seed)?;
+    }
+    if let Some(placement) = placement.filter(|placement| placement.depends_on_seed()) {
+        let ranks = network.placement.len() as u32;
+        network.placement = placement.build(ranks, &network.fabric, seed, sources)?;
+    }
+    Ok(())
 }
 
 /// What is wrong with how messages move, whatever the fabric.
@@ -152,7 +181,7 @@ pub(super) fn scenario(
                 transport: placed.network.transport.clone(),
                 node: None,
                 collectives: None,
-                workload: work.workload,
+                workload: WorkloadSpec::Pattern(work.workload),
             },
             network: placed.network,
             pattern: work.pattern,
@@ -223,8 +252,9 @@ fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     if let Section::Is(node, span) = &sections.node
         && !matches!(node, NodeSpec::Ideal(_))
     {
-        let message = format!("patterns run on ideal nodes, not on `{}`", node.name());
-        let help = "leave it out, or write the messages as a program and use `hayase replay`";
+        let message =
+            format!("messages cost nothing at their ends here, and `{}` nodes say what they cost", node.name());
+        let help = "leave it out, or use `hayase run`, which plays a pattern as a program";
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*span).help(help));
     }
     if let Section::Is(_, span) = &sections.collectives {
@@ -285,7 +315,7 @@ fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<
     let irregular = *scenario.network.fabric.shape() == Shape::Irregular
         || matches!(scenario.file.routing, Some(RoutingSpec::Table(_)))
         || scenario.network.fabric.routes().is_some();
-    let listed = matches!(scenario.file.workload, WorkloadSpec::File(_));
+    let listed = matches!(scenario.file.workload, WorkloadSpec::Pattern(PatternSpec::File(_)));
     if !irregular && !listed {
         return;
     }
@@ -383,26 +413,22 @@ impl Scenario {
         scenario.file.seed = seed;
         let mut sources = self.sources.clone();
         let failed = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
-        if let Some(routing) = self.file.routing.as_ref().filter(|routing| routing.depends_on_seed()) {
-            scenario.network.router =
-                routing.build(&self.network.fabric, seed).map_err(|mistakes| failed(mistakes, &sources))?;
-        }
-        if self.file.workload.depends_on_seed() {
-            let built = self.file.workload.build(self.network.fabric.nodes(), seed, &mut sources);
+        if let WorkloadSpec::Pattern(pattern) = &self.file.workload
+            && pattern.depends_on_seed()
+        {
+            let built = pattern.build(self.network.fabric.nodes(), seed, &mut sources);
             scenario.pattern = built.map_err(|mistakes| failed(mistakes, &sources))?;
         }
-        if let Some(placement) = self.file.placement.as_ref().filter(|placement| placement.depends_on_seed()) {
-            let built: Result<Placement, _> =
-                placement.build(scenario.pattern.ranks(), &self.network.fabric, seed, &mut sources);
-            scenario.network.placement = built.map_err(|mistakes| failed(mistakes, &sources))?;
-        }
+        let (routing, placement) = (self.file.routing.as_ref(), self.file.placement.as_ref());
+        let built = reseed(&mut scenario.network, routing, placement, seed, &mut sources);
+        built.map_err(|mistakes| failed(mistakes, &sources))?;
         Ok(scenario)
     }
 
     /// Whether another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         self.jitter > Time::ZERO
-            || self.file.workload.depends_on_seed()
+            || matches!(&self.file.workload, WorkloadSpec::Pattern(pattern) if pattern.depends_on_seed())
             || self.file.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
             || self.file.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
     }

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::library::{self, Shelf};
+use super::read::Section;
 use super::tree::{self, Entry, Kind, Table, Tree};
-use super::{RoutedFabric, Scenario, build, json, read, schema};
+use super::{RoutedFabric, Runnable, Scenario, build, json, read, replay, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span, file_names};
 use crate::node::NodeSpec;
 use crate::system::Network;
+use crate::workload::WorkloadSpec;
 use crate::workload::program::Wildcards;
+use crate::workload::program::generate::Generator;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
 pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
@@ -193,6 +196,37 @@ impl Loader {
         texts.only_first_mistakes();
         let Texts { sources, diagnostics, .. } = texts;
         build::scenario(&sections, sources, diagnostics)
+    }
+
+    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, or a program.
+    ///
+    /// # Errors
+    /// Every mistake of every text. A program needs no topology.
+    pub fn load_any(self) -> Result<Runnable, Invalid> {
+        let mut texts = self.gather();
+        let program = texts
+            .table
+            .get("workload")
+            .and_then(|entry| entry.value.table())
+            .is_some_and(|workload| workload.keys().any(|name| matches!(name.as_str(), "trace" | "program")));
+        let sections = match program {
+            true => read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete),
+            false => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete),
+        };
+        texts.only_first_mistakes();
+        let Texts { sources, diagnostics, .. } = texts;
+        match &sections.workload {
+            Section::Is(WorkloadSpec::Program(workload), _) => {
+                let (replay, start_up) = replay::of_workload(&sections, workload, sources, diagnostics)?;
+                Ok(Runnable::Program(Box::new(replay), start_up))
+            }
+            _ => match &sections.node {
+                Section::Is(node, _) if !matches!(node, NodeSpec::Ideal(_)) => {
+                    Ok(Runnable::Program(Box::new(replay::of_pattern(&sections, sources, diagnostics)?), None))
+                }
+                _ => Ok(Runnable::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),
+            },
+        }
     }
 
     /// Reads the texts and builds the topology alone, for showing it.
@@ -438,6 +472,10 @@ impl Texts {
         let single = |kind: &str, file: &str| Some(one(key.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
+            (Shelf::Patterns, _) if shelf.get(name).is_none() && Generator::is_meant(name) => {
+                return single("program", "rule");
+            }
+            (Shelf::Patterns, _) if is_trace(name) => return single("trace", "path"),
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
         }
@@ -446,7 +484,10 @@ impl Texts {
             Some(named) => self.text(named.source_name(), named.text.to_owned(), depth),
             None if is_path(name) || path.is_file() => self.file(name, Some(at), depth)?,
             None => {
-                let unknown = shelf.find(name).err()?;
+                let mut unknown = shelf.find(name).err()?;
+                if let Some(rule) = Generator::meant(name).filter(|_| shelf == Shelf::Patterns && name.contains(':')) {
+                    unknown = unknown.help(format!("did you mean the program by rule `{rule}`?"));
+                }
                 return self.lost(unknown, Some(at));
             }
         };
@@ -603,6 +644,13 @@ fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
     let value = Tree { span: at, kind: Kind::Text(text.to_owned()) };
     let inner = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, value)) };
     Tree { span: at, kind: Kind::Table(one(kind.to_owned(), at, inner)) }
+}
+
+/// Whether this is meant to be the file or folder of a program: a trace or a schedule.
+fn is_trace(name: &str) -> bool {
+    let plain = name.strip_suffix(".zst").unwrap_or(name);
+    let extension = Path::new(plain).extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("hyt" | "goal" | "bin" | "txt" | "tsv")) || Path::new(name).is_dir()
 }
 
 /// Whether this is meant to be the name of a file.

@@ -22,7 +22,7 @@ pub mod variation;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::diagnostic::{Located, Sources};
 use crate::engine::Watch;
@@ -35,9 +35,10 @@ use crate::system::Network;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
-use crate::workload::Blocked;
-use crate::workload::pattern::{Injection, Pattern, WorkloadSpec};
+use crate::workload::pattern::{Injection, Pattern};
 use crate::workload::program::collectives::CollectivesSpec;
+use crate::workload::program::start_up::StartUp;
+use crate::workload::{Blocked, WorkloadSpec};
 
 pub use build::{RoutedFabric, Work};
 pub use init::{init, init_defaults};
@@ -67,7 +68,7 @@ pub struct Run {
 }
 
 /// What the texts say together: every table of a scenario file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScenarioFile {
     /// The seed of everything random (default 1).
@@ -102,6 +103,15 @@ pub struct ScenarioFile {
 
 fn first_seed() -> u64 {
     build::SEED
+}
+
+/// What a scenario says is to be done, ready to be run.
+#[derive(Clone, Debug)]
+pub enum Runnable {
+    /// A pattern on a fabric.
+    Pattern(Box<Scenario>),
+    /// A program on nodes, and on a fabric where there is one.
+    Program(Box<replay::Replay>, Option<StartUp>),
 }
 
 /// A scenario that can be run: complete, checked and built.

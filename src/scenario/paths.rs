@@ -4,7 +4,8 @@ use super::ScenarioFile;
 use crate::diagnostic::{Located, Sources};
 use crate::placement::PlacementSpec;
 use crate::topology::TopologySpec;
-use crate::workload::pattern::WorkloadSpec;
+use crate::workload::pattern::PatternSpec;
+use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
 /// report then holds for whoever runs the report again there.
@@ -21,8 +22,15 @@ pub(super) fn settle(file: &mut ScenarioFile, sources: &Sources) {
     if let Some(PlacementSpec::File(spec)) = &mut file.placement {
         settle_path(&mut spec.path, sources);
     }
-    if let WorkloadSpec::File(spec) = &mut file.workload {
-        settle_path(&mut spec.path, sources);
+    settle_workload(&mut file.workload, sources);
+}
+
+/// The same for the files of a workload.
+pub(super) fn settle_workload(workload: &mut WorkloadSpec, sources: &Sources) {
+    match workload {
+        WorkloadSpec::Pattern(PatternSpec::File(spec)) => settle_path(&mut spec.path, sources),
+        WorkloadSpec::Program(ProgramSpec::Trace(spec)) => settle_path(&mut spec.path, sources),
+        WorkloadSpec::Pattern(_) | WorkloadSpec::Program(ProgramSpec::Program(_)) => {}
     }
 }
 

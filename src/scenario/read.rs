@@ -18,7 +18,7 @@ use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
-use crate::workload::pattern::WorkloadSpec;
+use crate::workload::WorkloadSpec;
 use crate::workload::program::collectives::CollectivesSpec;
 
 /// No more mistakes than this are looked for in one section.
@@ -36,6 +36,15 @@ pub(super) enum Section<T> {
 }
 
 impl<T> Section<T> {
+    /// The same, as something else.
+    fn map<U>(self, of: impl FnOnce(T) -> U) -> Section<U> {
+        match self {
+            Self::Absent => Section::Absent,
+            Self::Broken => Section::Broken,
+            Self::Is(value, span) => Section::Is(of(value), span),
+        }
+    }
+
     /// What it says, if it could be read.
     pub fn get(&self) -> Option<&T> {
         match self {
@@ -96,7 +105,7 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         transport: reader.choice("transport"),
         node: reader.choice("node"),
         collectives: reader.value("collectives"),
-        workload: reader.choice("workload"),
+        workload: reader.workload(),
     }
 }
 
@@ -122,6 +131,15 @@ impl Reader<'_> {
         match self.table.get(key) {
             None => Section::Absent,
             Some(entry) => self.section(key, &entry.value, entry.value.span),
+        }
+    }
+
+    /// The work: a pattern, or a program.
+    fn workload(&mut self) -> Section<WorkloadSpec> {
+        let chosen = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value());
+        match chosen.map(|(name, _)| name.as_str()) {
+            Some("trace" | "program") => self.choice("workload").map(WorkloadSpec::Program),
+            _ => self.choice("workload").map(WorkloadSpec::Pattern),
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::Loader;
 use super::build::{self, Placed};
 use super::read::{self, Section, Sections};
-use super::replay_path;
+use super::{paths, replay_path};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::engine::{Progress, Stop, Watch};
 use crate::fabric::Fabric;
@@ -29,8 +29,11 @@ use crate::sharing::SharingSpec;
 use crate::system::Network;
 use crate::transport::TransportSpec;
 use crate::units::Time;
+use crate::workload::pattern::PatternSpec;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
+use crate::workload::program::start_up::StartUp;
 use crate::workload::program::{Mark, Op, Program, Wildcards};
+use crate::workload::{ProgramSpec, WorkloadSpec, as_program};
 
 /// Waits between two ranks that a report holds.
 const WAITS: usize = 20;
@@ -55,8 +58,11 @@ pub struct Replay {
     pub wildcards: Wildcards,
     /// The region of the program that is asked for, by its number.
     pub region: Option<u32>,
+    /// What the scenario says of it; nothing where a program was put together elsewhere.
+    pub workload: Option<WorkloadSpec>,
     fabric: Option<Placed>,
     seed: u64,
+    sources: Sources,
 }
 
 /// What to observe of a replay, beside what its report needs.
@@ -110,6 +116,8 @@ struct File<'a> {
     transport: Option<&'a TransportSpec>,
     node: &'a NodeSpec,
     collectives: &'a CollectivesSpec,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workload: Option<&'a WorkloadSpec>,
 }
 
 impl Loader {
@@ -126,9 +134,65 @@ impl Loader {
         texts.only_first_mistakes();
         let (mut sources, mut diagnostics) = texts.into_parts();
         let replay = built(&sections, program, name, cpu_speed, &mut sources, &mut diagnostics);
-        let replay = replay.map(|replay| Replay { wildcards, ..replay });
-        build::finish(replay, sources, diagnostics)
+        let replay = build::finish(replay, sources.clone(), diagnostics)?;
+        Ok(Replay { wildcards, sources, ..replay })
     }
+}
+
+/// A program that the scenario itself names, on what the scenario says.
+pub(super) fn of_workload(
+    sections: &Sections,
+    workload: &ProgramSpec,
+    mut sources: Sources,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Result<(Replay, Option<StartUp>), Invalid> {
+    let at = sections.workload.span();
+    diagnostics.extend(build::at_section(workload.check(), at));
+    let read = match diagnostics.is_empty() {
+        true => build::taken(workload.read(&sources), at, &mut diagnostics),
+        false => None,
+    };
+    let start_up = read.as_ref().and_then(|read| read.start_up);
+    let replay = read.and_then(|read| {
+        let (program, speed) = (Arc::new(read.program), **workload.cpu_speed());
+        let replay = built(sections, program, &read.name, speed, &mut sources, &mut diagnostics)?;
+        let part = build::taken(workload.part(), at, &mut diagnostics)?.name();
+        build::taken(
+            part.map_or(Ok(replay.clone()), |part| replay.of_region(&part)).map_err(|mistake| vec![mistake]),
+            at,
+            &mut diagnostics,
+        )
+    });
+    let replay = build::finish(replay, sources.clone(), diagnostics)?;
+    let mut written = WorkloadSpec::Program(workload.clone());
+    paths::settle_workload(&mut written, &sources);
+    let (wildcards, workload) = (workload.wildcards(), Some(written));
+    Ok((Replay { wildcards, workload, sources, ..replay }, start_up))
+}
+
+/// A pattern on nodes that cost something: the calls that its ranks make.
+pub(super) fn of_pattern(
+    sections: &Sections,
+    mut sources: Sources,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Result<Replay, Invalid> {
+    let at = sections.workload.span();
+    let routed = build::routed(sections, &mut sources, &mut diagnostics);
+    let nodes = routed.map(|routed| routed.fabric.nodes());
+    let work = nodes.and_then(|nodes| build::work(sections, nodes, &mut sources, &mut diagnostics));
+    let replay = work.and_then(|work| {
+        let traffic = work.workload.traffic();
+        let seed = build::seed(sections);
+        let program = as_program(&*work.pattern, *traffic.injection, *traffic.message_jitter, seed);
+        let program = Arc::new(build::taken(program, at, &mut diagnostics)?);
+        let replay = built(sections, program, &work.workload.title(), 1.0, &mut sources, &mut diagnostics)?;
+        Some(Replay { workload: Some(WorkloadSpec::Pattern(work.workload)), ..replay })
+    });
+    let mut replay = build::finish(replay, sources.clone(), diagnostics)?;
+    if let Some(workload) = &mut replay.workload {
+        paths::settle_workload(workload, &sources);
+    }
+    Ok(Replay { sources, ..replay })
 }
 
 fn built(
@@ -172,10 +236,19 @@ fn built(
         Section::Absent => None,
         Section::Broken => return None,
     };
-    let seed = build::seed(sections);
-    let wildcards = Wildcards::default();
-    let region = None;
-    Some(Replay { program, name: name.to_owned(), node, collectives, cpu_speed, wildcards, region, fabric, seed })
+    Some(Replay {
+        program,
+        name: name.to_owned(),
+        node,
+        collectives,
+        cpu_speed,
+        wildcards: Wildcards::default(),
+        region: None,
+        workload: None,
+        fabric,
+        seed: build::seed(sections),
+        sources: Sources::default(),
+    })
 }
 
 fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Placed> {
@@ -332,19 +405,7 @@ impl Replay {
             incomplete: self.program.caveats.incomplete.clone(),
             lack_of_cores: self.program.caveats.lack_of_cores.clone(),
             node: self.node.name().to_owned(),
-            network: match &self.fabric {
-                Some(Placed { network, .. }) if network.transport.is_flow() => {
-                    format!("{}, {}", network.fabric, network.sharing.name())
-                }
-                Some(Placed { network, .. }) => format!("{}, {}", network.fabric, network.transport.name()),
-                None if matches!(self.node, NodeSpec::Ideal(_)) => {
-                    "none: messages arrive when they are sent".to_owned()
-                }
-                None if matches!(self.node, NodeSpec::ReceiveTimes(_)) => {
-                    "measured receive times, no contention".to_owned()
-                }
-                None => "the model's own latency and gaps".to_owned(),
-            },
+            network: self.network_name(),
             status,
             makespan_s,
             stopped: (status != Status::Complete).then(|| Stopped {
@@ -365,9 +426,25 @@ impl Replay {
             open_receives: None,
             critical_path: None,
             prediction: None,
+            seeds: None,
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             fingerprint: fingerprint(&played.ranks),
             meta,
+        }
+    }
+
+    /// The network that carries its messages, for people.
+    pub fn network_name(&self) -> String {
+        match &self.fabric {
+            Some(Placed { network, .. }) if network.transport.is_flow() => {
+                format!("{}, {}", network.fabric, network.sharing.name())
+            }
+            Some(Placed { network, .. }) => format!("{}, {}", network.fabric, network.transport.name()),
+            None if matches!(self.node, NodeSpec::Ideal(_)) => "none: messages arrive when they are sent".to_owned(),
+            None if matches!(self.node, NodeSpec::ReceiveTimes(_)) => {
+                "measured receive times, no contention".to_owned()
+            }
+            None => "the model's own latency and gaps".to_owned(),
         }
     }
 
@@ -383,9 +460,10 @@ impl Replay {
             transport: fabric.map(|fabric| &fabric.network.transport).filter(|transport| !transport.is_default()),
             node: &self.node,
             collectives: &self.collectives,
+            workload: self.workload.as_ref(),
         };
         let mut value = serde_json::to_value(file).unwrap_or_default();
-        if let Some(map) = value.as_object_mut() {
+        if let (None, Some(map)) = (&self.workload, value.as_object_mut()) {
             map.insert("trace".to_owned(), self.name.clone().into());
             map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));
             if self.wildcards != Wildcards::default() {
@@ -393,6 +471,50 @@ impl Replay {
             }
         }
         value
+    }
+
+    /// The same with another seed: what is random is drawn again.
+    ///
+    /// # Errors
+    /// What cannot be built with this seed.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, Invalid> {
+        let mut replay = Self { seed, ..self.clone() };
+        if let Some(Placed { routing, placement, network, .. }) = &mut replay.fabric {
+            let mut sources = self.sources.clone();
+            let built = build::reseed(network, Some(routing), Some(placement), seed, &mut sources);
+            built.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+        }
+        if let (Some(pattern), Some(placed)) = (self.random_pattern(), &self.fabric) {
+            let mut sources = self.sources.clone();
+            let (nodes, traffic) = (placed.network.fabric.nodes(), pattern.traffic());
+            let program = pattern
+                .build(nodes, seed, &mut sources)
+                .and_then(|pattern| as_program(&*pattern, *traffic.injection, *traffic.message_jitter, seed));
+            replay.program = Arc::new(program.map_err(|diagnostics| Invalid { diagnostics, sources })?);
+        }
+        Ok(replay)
+    }
+
+    /// The pattern that it is the program of, if that depends on the seed.
+    fn random_pattern(&self) -> Option<&PatternSpec> {
+        match &self.workload {
+            Some(WorkloadSpec::Pattern(pattern)) => {
+                let jitter = *pattern.traffic().message_jitter > Time::ZERO;
+                (jitter || pattern.depends_on_seed()).then_some(pattern)
+            }
+            _ => None,
+        }
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        let random = |placed: &Placed| placed.routing.depends_on_seed() || placed.placement.depends_on_seed();
+        self.fabric.as_ref().is_some_and(random) || self.random_pattern().is_some()
     }
 
     /// The same on ideal nodes and no network: messages arrive when they are sent, so that computation and dependences are
@@ -408,10 +530,16 @@ impl Replay {
         Self { region, ..self }
     }
 
+    /// The same, as a scenario says it: so that its report can be run again.
+    #[must_use]
+    pub fn with_workload(self, workload: ProgramSpec) -> Self {
+        Self { workload: Some(WorkloadSpec::Program(workload)), ..self }
+    }
+
     /// Another program of as many ranks on the same.
     #[must_use]
     pub fn with_program(&self, program: Arc<Program>) -> Self {
-        Self { program, ..self.clone() }
+        Self { program, workload: None, ..self.clone() }
     }
 
     /// The same with ranks on these nodes; `None` if there is no fabric, a node is not there or has two ranks, or the ranks are not so many.

@@ -1,10 +1,15 @@
 //! What ranks do: the engine asks a [`Workload`] which messages to send next.
 
+mod as_program;
 pub mod caveats;
 pub mod pattern;
 pub mod program;
+mod spec;
 pub mod task_queue;
 pub mod trace;
+
+pub use as_program::as_program;
+pub use spec::{ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec};
 
 use crate::ids::{MessageId, RankId, WakeId};
 use crate::units::Time;

@@ -5,7 +5,8 @@ use std::path::Path;
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, Scenario, init, init_defaults, schema};
 use hayase::units::{Bytes, Time};
-use hayase::workload::pattern::{Injection, WorkloadSpec};
+use hayase::workload::WorkloadSpec;
+use hayase::workload::pattern::{Injection, PatternSpec};
 
 const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"1 GB/s\"\n";
 const SPREAD: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"20 KB\"\n";
@@ -24,7 +25,7 @@ fn errors(loader: Loader) -> String {
 
 fn size(scenario: &Scenario) -> Bytes {
     match &scenario.file.workload {
-        WorkloadSpec::AllToAll(spec) => *spec.size,
+        WorkloadSpec::Pattern(PatternSpec::AllToAll(spec)) => *spec.size,
         other => panic!("{other:?}"),
     }
 }

@@ -55,7 +55,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         _converted: None,
     };
     if Generator::is_meant(&text) && !args.input.trace.exists() {
-        let (program, name) = replay::program(&args.input, regions, voice)?;
+        let (program, name) = replay::program(&args.input, &args.on, voice)?;
         return Ok(schedule(program, name));
     }
     let sources = progress::sources(voice.show);
@@ -71,7 +71,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     }
     if trace.format() == Format::Hayase && args.input.trace.is_dir() {
         let folder = args.input.trace.clone();
-        let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
+        let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
         trace.calls(options, &mut program).map_err(read)?;
         let mut program = program.finish().map_err(read)?;
         let mut caveats = trace.caveats();
@@ -79,7 +79,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         if let Some(times) = &args.times {
             let path: Located<String> = file_names::text_of(times).into();
             let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
-            let mut plain = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
+            let mut plain = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
             trace.calls(options, &mut plain).map_err(read)?;
             let plain = plain.finish().map_err(read)?;
             let others = trace.caveats().beyond(&caveats);
@@ -113,7 +113,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
     }
     let path: Located<String> = file_names::text_of(&folder).into();
-    let mut program = regions.in_trace(ToProgram::new(&name, "event").at_every_call().with_callers());
+    let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
     let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
     trace.calls(options, &mut program).map_err(read)?;
     let mut program = program.finish().map_err(read)?;

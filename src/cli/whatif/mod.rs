@@ -40,10 +40,10 @@ impl Kind {
 pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
     let regions = &args.on.regions;
-    let (program, name) = replay::program(&args.input, regions, voice)?;
+    let (program, name) = replay::program(&args.input, &args.on, voice)?;
     let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
     let base = loader.clone().load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
-    let base = regions.ask(base, voice)?;
+    let base = regions.ask(base, voice)?.with_workload(replay::workload(&args.input, &args.on));
     let varied = if args.vary.is_empty() { halved_and_doubled(&base) } else { vary::varied(&args.vary, &base)? };
     let study = WhatIf { base, loader, varied, tornado: args.vary.is_empty() };
     let files = files::open(&args.output, Kind::of)?;

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::figures::{Scale, grouped, percent, seconds};
+use super::run::over_seeds;
 use super::{Grid, early, printable};
 use crate::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
 use crate::units::Bytes;
@@ -68,6 +69,7 @@ pub fn replay(report: &ReplayReport) -> String {
         };
         lines.push(("left open", value));
     }
+    lines.extend(report.seeds.iter().flat_map(over_seeds));
     for (name, value) in lines {
         let _ = writeln!(text, "{name:<14}{value}");
     }

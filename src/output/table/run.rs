@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::figures::{Scale, bandwidth, fixed, grouped, percent, seconds};
 use super::{Grid, early, printable};
-use crate::report::{LinkUse, Report, Status};
+use crate::report::{LinkUse, Report, SeedStatistics, Status};
 use crate::units::Bytes;
 
 /// How many links are shown.
@@ -82,17 +82,21 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         lines.push(("rounds", format!("{mean} of redistribution on average, {min} to {max}")));
     }
     if let Some(seeds) = &report.seeds {
-        let of_mean =
-            if seeds.mean_s > 0.0 { format!(" ({})", percent(seeds.sd_s / seeds.mean_s)) } else { String::new() };
-        lines.push(("seeds", format!("{}; the figures above are of the first", list(&seeds.seeds))));
-        lines.push((
-            "",
-            format!("mean makespan {}, standard deviation {}{of_mean}", seconds(seeds.mean_s), seconds(seeds.sd_s)),
-        ));
-        lines.push(("", format!("{} to {}", seconds(seeds.min_s), seconds(seeds.max_s))));
+        lines.extend(over_seeds(seeds));
     }
     lines.push(("fingerprint", report.fingerprint.clone()));
     lines
+}
+
+/// The makespans over several seeds, in three lines.
+pub(super) fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
+    let of_mean = if seeds.mean_s > 0.0 { format!(" ({})", percent(seeds.sd_s / seeds.mean_s)) } else { String::new() };
+    let (mean, deviation) = (seconds(seeds.mean_s), seconds(seeds.sd_s));
+    [
+        ("seeds", format!("{}; the other figures are of the first", list(&seeds.seeds))),
+        ("", format!("mean makespan {mean}, standard deviation {deviation}{of_mean}")),
+        ("", format!("{} to {}", seconds(seeds.min_s), seconds(seeds.max_s))),
+    ]
 }
 
 /// `8 seeds (1 to 8)`, or the seeds themselves where they do not follow each other.

@@ -99,14 +99,18 @@ struct Barrier {
     is_through: Vec<bool>,
 }
 
+/// When a rank starts, where ranks start at a random time below `jitter`.
+pub fn start_offset(seed: u64, jitter: Time, rank: RankId) -> Time {
+    Time::from_ps(jitter.ps() * Mix::new(seed, "message-jitter").one_unit(u64::from(rank.0)))
+}
+
 impl PatternPlayer {
     /// The pattern, ready to start; ranks start at a random time below `jitter`.
     pub fn new(pattern: Arc<dyn Pattern>, injection: Injection, jitter: Time, seed: u64) -> Self {
         let count = pattern.ranks() as usize;
         let ranks: IdVec<RankId, Rank> =
             (0..pattern.ranks()).map(|rank| Rank { count: pattern.sends(RankId(rank)), ..Rank::default() }).collect();
-        let random = Mix::new(seed, "message-jitter");
-        let start = |rank: u32| Time::from_ps(jitter.ps() * random.one_unit(u64::from(rank)));
+        let start = |rank: u32| start_offset(seed, jitter, RankId(rank));
         let needs = pattern.needs();
         Self {
             total: ranks.iter().map(|rank| u64::from(rank.count)).sum(),

@@ -31,13 +31,13 @@ pub use all_to_all::{AllToAll, AllToAllSpec};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};
-pub use driver::PatternPlayer;
+pub use driver::{PatternPlayer, start_offset};
 pub use file::FileSpec;
 pub use halo::{HaloSpec, Sizes};
 pub use incast::IncastSpec;
 pub use permutation::{PermutationKind, PermutationSpec};
 pub use ring::RingSpec;
-pub use spec::{Traffic, WorkloadSpec};
+pub use spec::{PatternSpec, Traffic};
 pub use traffic::Injection;
 pub use uniform_random::UniformRandomSpec;
 

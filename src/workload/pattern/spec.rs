@@ -22,7 +22,7 @@ use crate::units::Time;
 /// The workload of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum WorkloadSpec {
+pub enum PatternSpec {
     /// Every rank sends a block to every other.
     AllToAll(AllToAllSpec),
     /// What every rank has goes to all.
@@ -55,7 +55,7 @@ pub struct Traffic {
     pub message_jitter: Located<Time>,
 }
 
-impl WorkloadSpec {
+impl PatternSpec {
     /// Whether another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         match self {

@@ -308,7 +308,7 @@ impl SequenceBuilder {
         for op in &mut self.program.ops {
             match op.kind {
                 OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv | OpKind::Probe => op.arg = comm(op.arg),
-                OpKind::Collective => op.arg = collective(op.arg),
+                OpKind::Collective | OpKind::Icollective => op.arg = collective(op.arg),
                 _ => {}
             }
         }

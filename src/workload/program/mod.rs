@@ -36,6 +36,7 @@ mod gaussian_elimination;
 pub mod generate;
 pub mod matching;
 mod op;
+pub mod part;
 pub mod regions;
 pub mod start_up;
 
@@ -47,12 +48,16 @@ pub use regions::{Executions, Mark, RecordedRegion};
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{Id, IdVec, RankId};
 use crate::units::Time;
 use crate::workload::caveats::Caveats;
 
 /// What a receive takes that left open from whom, or with what tag, where it is known what came in the recorded run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wildcards {
     /// What came then. Who did what in the recorded run stays as it was, whatever the network.
     #[default]
@@ -62,6 +67,11 @@ pub enum Wildcards {
 }
 
 impl Wildcards {
+    /// Whether it is the default.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

@@ -113,7 +113,12 @@ Scenario:
   -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
                                [topology.*] table, a SimGrid platform (.xml)
   -p, --pattern <NAME|FILE>    What is sent: a name (`hayase pattern list`), a TOML file with a
-                               [workload.*] table, a CSV of messages
+                               [workload.*] table, a CSV of messages, a program (a trace, a
+                               schedule, or a rule like linear:ranks=64)
+  -m, --machine <NAME|FILE>    What messages cost at their ends: a name (`hayase machine list`) or a
+                               TOML file with a [node.*] table (default: nothing)
+      --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
+                               those of the machine, or set with --set
       --size <SIZE>            The size of each message, with its unit: "20 KB", "64 KiB"
       --placement <RULE|FILE>  Which node each rank is on: regular, random, block, round-robin, or a
                                CSV file `rank,node`

@@ -3,6 +3,7 @@
 mod advice_cases;
 mod advise;
 mod advise_network;
+mod any_work;
 mod bad_inputs;
 mod bench;
 mod calibrate;

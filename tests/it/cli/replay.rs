@@ -136,8 +136,7 @@ fn mistakes_are_shown_where_they_are() {
     assert!(stderr("replay linear:ranks=0 -m myrinet").contains("a number from 1"));
     assert!(stderr("replay none.goal").contains("there is no file"));
     assert!(
-        stderr("run -t torus-4x4 -p all-to-all-pairwise --set node.loggopsim={}")
-            .contains("patterns run on ideal nodes")
+        stderr("run -t torus-4x4 -p all-to-all-pairwise --set node.loggopsim={}").contains("is a network of its own")
     );
 }
 

@@ -22,7 +22,7 @@ use hayase::topology::TopologySpec;
 use hayase::transport::Flows;
 use hayase::units::{Bandwidth, Time};
 use hayase::workload::Workload;
-use hayase::workload::pattern::{Injection, PatternPlayer, WorkloadSpec};
+use hayase::workload::pattern::{Injection, PatternPlayer, PatternSpec};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
@@ -234,7 +234,7 @@ proptest! {
     ) {
         let (fabric, router) = family(&topology, routing);
         let text = format!("all-to-all = {{ algorithm = \"simple-spread\", size = \"{size} B\" }}");
-        let workload: WorkloadSpec = toml::from_str(&text).unwrap();
+        let workload: PatternSpec = toml::from_str(&text).unwrap();
         let pattern = workload.build(fabric.nodes(), 1, &mut Sources::default()).unwrap();
         let mut player = PatternPlayer::new(pattern, injection, Time::from_ps(jitter), 1);
         let one_at_a_time = player.load().one_at_a_time;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{After, Message, Pattern, WorkloadSpec};
+use super::{After, Message, Pattern, PatternSpec};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::RankId;
 use crate::units::Time;
@@ -18,11 +18,11 @@ use crate::units::Time;
 /// A file that holds just a pattern.
 #[derive(Serialize, Deserialize)]
 struct PatternFile {
-    workload: WorkloadSpec,
+    workload: PatternSpec,
 }
 
 /// The specification in `[workload.<table>]` with these lines, separated by semicolons.
-fn spec(table: &str, lines: &str) -> WorkloadSpec {
+fn spec(table: &str, lines: &str) -> PatternSpec {
     let text = format!("[workload.{table}]\n{}", lines.replace(';', "\n"));
     match toml::from_str::<PatternFile>(&text) {
         Ok(file) => file.workload,

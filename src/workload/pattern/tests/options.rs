@@ -3,7 +3,7 @@
 use super::{EVERY, PatternFile, build, spec, try_build};
 use crate::diagnostic::{At, Diagnostic, Sources};
 use crate::units::Time;
-use crate::workload::pattern::{Injection, WorkloadSpec};
+use crate::workload::pattern::{Injection, PatternSpec};
 
 /// The mistakes of a table, each as `marked text: message; help`.
 fn mistakes(table: &str, lines: &str, nodes: u32) -> Vec<String> {
@@ -155,7 +155,7 @@ fn what_is_written_back_reads_the_same() {
         let workload = spec(table, lines);
         let text = toml::to_string(&PatternFile { workload: workload.clone() }).unwrap();
         assert!(!text.contains("injection") || lines.contains("injection"), "{text}");
-        let again: WorkloadSpec = toml::from_str::<PatternFile>(&text).unwrap().workload;
+        let again: PatternSpec = toml::from_str::<PatternFile>(&text).unwrap().workload;
         assert_eq!(again, workload, "{text}");
     }
 }

@@ -4,13 +4,26 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::Rank;
+use super::{Rank, ToProgram};
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::program::between::{Between, Ends};
+use crate::workload::program::part::{Part, Skip};
 use crate::workload::program::{Executions, RecordedRegion};
 use crate::workload::trace::calls::{Call, Clock, Event, Header, Kind, Mark, Wrong};
+
+impl ToProgram {
+    /// Marks the part that is looked at, where it is told by places or by time.
+    #[must_use]
+    pub fn with_part(self, part: &Part) -> Self {
+        let name = part.name().unwrap_or_default();
+        match part.skip_start {
+            Some(Skip::Time(time)) => self.after(time, &name),
+            _ => self.between(part.between(), &name),
+        }
+    }
+}
 
 /// The regions of all ranks.
 #[derive(Debug, Default)]

@@ -1,0 +1,114 @@
+//! Scenarios whose work is a program, and patterns on nodes that cost something: `run` plays them, seeds and reports included.
+
+use super::Desk;
+
+/// One computes for a microsecond, then sends 1,000 bytes to the other.
+const GOAL: &str = "\
+num_ranks 2
+rank 0 {
+c: calc 1000
+s: send 1000b to 1 tag 3
+s requires c
+}
+rank 1 {
+r: recv 1000b from 0 tag 3
+}
+";
+
+/// o = 1 us, L = 10 us, nothing for bytes; everything is eager.
+const NODES: &str = "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";
+
+fn makespan_us(desk: &Desk, words: &str) -> f64 {
+    let assert = desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("");
+    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    (report["makespan_s"].as_f64().unwrap() * 1e9).round() / 1e3
+}
+
+#[test]
+fn a_scenario_names_a_trace_or_a_rule_and_its_report_runs_again() {
+    let trace = "[workload.trace]\npath = \"x.goal\"\n";
+    let desk = Desk::new().file("x.goal", GOAL).file("work.toml", &format!("{trace}{NODES}")).file("nodes.toml", NODES);
+    // 1 us of computation, o, L, o.
+    assert_eq!(makespan_us(&desk, "run work.toml"), 13.0);
+    assert_eq!(makespan_us(&desk, "run work.toml --set workload.trace.cpu-speed=2.0"), 12.5);
+    assert_eq!(makespan_us(&desk, "run -p x.goal -m ./nodes.toml"), 13.0);
+    assert_eq!(makespan_us(&desk, "run work.toml -t torus-4x4"), 1.0 + 1.0 + 1.0 + 1.0);
+    for words in ["run work.toml -o a.json", "replay x.goal -m ./nodes.toml --cpu-speed 4 -o b.json"] {
+        desk.hayase(&format!("{words} -q")).assert().success();
+    }
+    assert_eq!(makespan_us(&desk, "run a.json"), 13.0);
+    assert_eq!(makespan_us(&desk, "run b.json"), 12.25);
+    // A dissemination barrier of 4: two rounds of o + L + o.
+    assert_eq!(makespan_us(&desk, "run -p dissemination:ranks=4 -m ./nodes.toml"), 24.0);
+    desk.hayase("check work.toml a.json").assert().success().stdout_eq(
+        "work.toml: ok: x.goal, 2 ranks, 3 operations, nodes loggps, the model's own latency and gaps\n\
+         a.json: ok: x.goal, 2 ranks, 3 operations, nodes loggps, the model's own latency and gaps\n",
+    );
+}
+
+#[test]
+fn patterns_run_on_nodes_that_cost_something() {
+    let desk = Desk::new().file("nodes.toml", NODES);
+    // o for the send, 20 us for 20 KB at 1 GB/s, o for the receive.
+    let words = "run -p ring -t crossbar-64 -m ./nodes.toml";
+    let ring = makespan_us(&desk, words);
+    assert_eq!(ring, 1.0 + 20.0 + 1.0);
+    assert_eq!(makespan_us(&desk, "run -p ring -t crossbar-64"), 20.0);
+    // There is but one step, before which nobody waits.
+    assert_eq!(makespan_us(&desk, &format!("{words} --injection barrier")), ring);
+    desk.hayase(&format!("{words} -o r.json -q")).assert().success();
+    assert_eq!(makespan_us(&desk, "run r.json"), ring);
+}
+
+#[test]
+fn every_injection_rule_plays_every_all_to_all_to_its_end() {
+    let desk = Desk::new().file("nodes.toml", NODES);
+    for pattern in ["all-to-all-simple-spread", "all-to-all-bruck", "all-to-all-linear"] {
+        for rule in ["queue", "sendrecv", "barrier", "left", "all", "window=2"] {
+            let words = format!("-p {pattern} -t torus-4x4 --injection {rule} --jitter 1us");
+            let plain = makespan_us(&desk, &format!("run {words}"));
+            let costly = makespan_us(&desk, &format!("run {words} -m ./nodes.toml"));
+            assert!(costly > 0.0 && plain > 0.0, "{words}: {plain} {costly}");
+        }
+    }
+}
+
+#[test]
+fn seeds_place_the_ranks_of_a_program_anew() {
+    let desk = Desk::new().file("nodes.toml", NODES);
+    let words = "run -p linear:ranks=16 -t torus-4x4 -m ./nodes.toml --placement random --seeds 4 --format json -q";
+    let assert = desk.hayase(words).assert().success().stderr_eq("");
+    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let over = &report["seeds"];
+    let makespans: Vec<f64> =
+        over["makespans_s"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
+    assert_eq!((over["seeds"].as_array().unwrap().len(), makespans.len()), (4, 4));
+    for (seed, makespan) in (1..).zip(&makespans) {
+        let words = format!("run -p linear:ranks=16 -t torus-4x4 -m ./nodes.toml --placement random --seed {seed}");
+        assert_eq!(makespan_us(&desk, &words), (makespan * 1e9).round() / 1e3, "seed {seed}");
+    }
+    assert!(makespans.windows(2).any(|pair| pair[0] != pair[1]), "{makespans:?}");
+}
+
+#[test]
+fn mistakes_are_marked_where_they_stand() {
+    let text = "[workload.trace]\npath = \"x.goal\"\ncpu-speed = 0.0\nfrom = \"here\"\nskip-start = \"soon\"\nflop-rate = 0.5\n";
+    let desk = Desk::new().file("x.goal", GOAL).file("wrong.toml", text);
+    let assert = desk.hayase("run wrong.toml").assert().code(2);
+    let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    for place in ["wrong.toml:3:13", "wrong.toml:4:8", "wrong.toml:5:14", "wrong.toml:6:13"] {
+        assert!(said.contains(place), "{place}: {said}");
+    }
+    for (words, expected) in [
+        ("run -p nothere.goal", "no such file"),
+        ("run -p lineer:ranks=4 -t torus-4x4", "did you mean the program by rule `linear`?"),
+        ("run -p linear:ranks=0", "`ranks` of linear is a number from 1"),
+        ("rates -t torus-4x4 -p linear:ranks=4", "a pattern is needed here"),
+        ("run -p linear:ranks=32 -t torus-4x4", "32 ranks"),
+        ("run -p linear:ranks=4 --size 3KB", "the workload `program` has no `size`"),
+    ] {
+        let assert = desk.hayase(words).assert().code(2);
+        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+}
