@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::advise::args::{AdviseArgs, ExplainArgs};
+use super::caveats::Strictness;
 use super::master_slave::args::MasterSlaveArgs;
 use super::measure::{AgentArgs, MeasureVerb};
 use super::predict::args::PredictArgs;
@@ -243,6 +244,9 @@ pub struct RunArgs {
     /// Run with so many seeds, from --seed on, and report how the makespan spreads.
     #[arg(long, value_name = "N", help_heading = "Scenario")]
     pub seeds: Option<NonZeroU32>,
+    /// What becomes of a recording that is incomplete.
+    #[command(flatten)]
+    pub strictness: Strictness,
     /// Also write this file; its name says what (see below; may be repeated).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub output: Vec<PathBuf>,

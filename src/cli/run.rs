@@ -10,7 +10,7 @@ use super::progress::{self, RunMonitor, Stop};
 use super::scenario::seeds;
 use super::seeds::{Seeded, over};
 use super::{
-    End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with, regions, replay,
+    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print, print_with, regions, replay,
 };
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{AtomicFile, csv, json, table};
@@ -60,6 +60,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         Runnable::Program(played, start_up) => {
             regions::say(start_up, &played.program, voice);
             regions::say_strays(&played.program, voice);
+            caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
             let seeds = seeds(played.seed(), args.seeds)?;
             replay::play_over(&played, &seeds, &args.output, args.format, voice)
         }
