@@ -10,7 +10,7 @@ use super::args::{RunArgs, RunFormat};
 use super::files::{self, Opened, named, unknown};
 use super::progress::{self, RunMonitor, RunsMonitor, Stop};
 use super::scenario::seeds;
-use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with};
+use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print_with, show};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{AtomicFile, csv, json, table};
 use crate::report::{MessageRecord, Report, SeedStatistics, Status};
@@ -75,7 +75,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         file.write(|w| write(kind, w, &scenario, &run, &records))?;
     }
     match args.format {
-        RunFormat::Table => print(&table::run(&run.report))?,
+        RunFormat::Table => show(&table::run(&run.report))?,
         RunFormat::Json => print_with(|w| json::write(&run.report, w))?,
     }
     voice.say(cost(&run.report));
@@ -221,8 +221,8 @@ fn over_seeds(
             complete.1.push(makespan);
         }
     }
-    let all = complete.0.len() == seeds.len();
-    Ok((SeedStatistics::new(complete.0, complete.1), all))
+    let missing = seeds.len() - complete.0.len();
+    Ok((SeedStatistics { missing, ..SeedStatistics::new(complete.0, complete.1) }, missing == 0))
 }
 
 /// What the simulation itself took.
@@ -230,8 +230,8 @@ fn cost(report: &Report) -> String {
     let meta = &report.meta;
     let mut text = format!("simulated in {}", table::seconds(meta.wall_s));
     if meta.wall_s > 0.0 {
-        let per_second = |count: u64| table::grouped((count as f64 / meta.wall_s) as u64);
-        text += &format!(", {} messages/s, {} events/s", per_second(report.messages), per_second(meta.events));
+        let per_second = |count: u64, of: &str| table::rate_of(count as f64 / meta.wall_s, of);
+        text += &format!(", {}, {}", per_second(report.messages, "messages"), per_second(meta.events, "events"));
     }
     if let Some(bytes) = meta.peak_rss_bytes {
         text += &format!(", peak memory {}", Bytes(bytes));

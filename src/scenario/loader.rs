@@ -9,6 +9,8 @@ use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span, file_names};
 use crate::node::NodeSpec;
 use crate::workload::program::Wildcards;
+use crate::workload::program::generate::Generator;
+use crate::workload::trace::Format;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
 pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
@@ -410,13 +412,18 @@ impl Texts {
         }
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
+        if shelf == Shelf::Patterns
+            && let Some(program) = program(name, &path)
+        {
+            return self.lost(program, Some(at));
+        }
         let single = |kind: &str, file: &str| Some(one(key.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
         }
-        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
         let mut table = match shelf.get(name) {
             Some(named) => self.text(named.source_name(), named.text.to_owned(), depth),
             None if is_path(name) || path.is_file() => self.file(name, Some(at), depth)?,
@@ -585,4 +592,22 @@ fn is_path(name: &str) -> bool {
     let known = ["toml", "json", "csv", "zst", "xml"];
     name.contains(['/', '\\'])
         || Path::new(name).extension().is_some_and(|extension| known.iter().any(|k| extension == *k))
+}
+
+/// That what was named as a pattern is a program: a rule, a trace or a schedule. Those are played, not sent.
+fn program(name: &str, path: &Path) -> Option<Diagnostic> {
+    let (what, meant) = match Format::of_name(path) {
+        // Texts of that name may be anything.
+        Some(format) if path.exists() && !name.ends_with(".txt") => {
+            (format!("a program ({})", format.name()), name.to_owned())
+        }
+        _ if path.exists() || Shelf::Patterns.get(name).is_some() => return None,
+        _ if Generator::is_meant(name) => ("a program by rule".to_owned(), name.to_owned()),
+        _ => {
+            let (_, settings) = name.split_once(':')?;
+            ("no pattern, but near a program by rule".to_owned(), format!("{}:{settings}", Generator::meant(name)?))
+        }
+    };
+    let diagnostic = Diagnostic::new("wrong-file", format!("`{name}` is {what}")).label("used as a pattern");
+    Some(diagnostic.help(format!("play it on nodes and a network: `hayase replay {meant} -m MACHINE -t FABRIC`")))
 }

@@ -8,6 +8,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod environment;
+mod examples;
 mod help;
 #[cfg(target_os = "linux")]
 mod instrumented;
