@@ -37,8 +37,8 @@ Examples:
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
   hayase replay gaussian-elimination:n=256 -m myrinet
-      how long a parallel program takes on a machine, and where its time goes: one by rule, or your own, recorded
-      (`hayase record`) or written as a schedule
+      how long a parallel program takes on a machine, and where its time goes: one by rule, or your own
+      (`hayase record`)
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 

@@ -70,11 +70,14 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Markdown => w.write_all(table::comparison(&comparison).to_markdown().as_bytes()),
         })?;
     }
-    show(&comparison, args.format)?;
+    show(&comparison, args.format, voice)?;
     Ok(if comparison.complete { End::Done } else { End::Interrupted })
 }
 
-fn show(comparison: &Comparison, format: TableFormat) -> Result<(), Failure> {
+fn show(comparison: &Comparison, format: TableFormat, voice: Voice) -> Result<(), Failure> {
+    if !comparison.complete && format == TableFormat::Csv {
+        voice.say("runs are missing: rows, or seeds of rows, are not all there");
+    }
     match format {
         TableFormat::Table => super::show(&table::comparison(comparison)),
         TableFormat::Json => print_with(|w| json::write(comparison, w)),

@@ -13,7 +13,8 @@ const EXAMPLES: &str = "\
 Examples:
   hayase whatif gaussian-elimination:n=128 -m myrinet     every parameter halved and doubled: which of them matter
   hayase whatif gaussian-elimination:n=128 -m myrinet --vary S=4KiB..256KiB --vary L=100ns..10us -o whatif.svg
-  hayase whatif gaussian-elimination:n=128 -m myrinet -t torus-4x4 --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
+  hayase whatif gaussian-elimination:n=128 -m myrinet -t torus-4x4 \\
+      --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
   hayase whatif pairwise:ranks=16 -m myrinet -t torus-4x4 --vary transport=flow,packet:oq,packet:iq
   hayase whatif run/ -m myrinet --vary cpu-speed=1,2,4,8
 

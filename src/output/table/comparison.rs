@@ -273,9 +273,11 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
     let plural = if winners.len() == 1 { "" } else { "s, equally fast," };
     let tied = cases.clone();
     let cases = if cases.len() == 2 { "both cases".to_owned() } else { format!("all {} cases", cases.len()) };
-    let next =
-        |case: &Vec<&ComparisonRow>| case.iter().find(|row| row.makespan.mean_s > case[0].makespan.mean_s).copied();
-    let tie = |case: &Vec<&ComparisonRow>| next(case).is_some_and(|next| next.makespan.is_like(&case[0].makespan));
+    let tie = |case: &Vec<&ComparisonRow>| {
+        let best = &case[0].makespan;
+        let next = case.iter().find(|row| row.makespan.mean_s > best.mean_s);
+        next.is_some_and(|next| next.makespan.is_like(best))
+    };
     let noise = if tied.iter().any(tie) { " (not always more than the 95 % interval)" } else { "" };
     Some(format!("{} {is} fastest {kind}{plural} in {cases} of the rest{by}{noise}.", listed(winners, ", ")))
 }

@@ -73,7 +73,7 @@ impl Scale {
     }
 
     /// How the figures of a column are written in this unit: all with the same decimals, at least as many as is usual for the quantity.
-    /// The largest keeps three digits, and so does the smallest that is not 0 as long as the largest has no more than seven.
+    /// The largest keeps three digits, and so does the smallest that is not 0 as long as the largest has no more than five.
     pub fn column(self, quantity: Quantity, values: impl IntoIterator<Item = f64>) -> Style {
         let decimals = quantity.decimals();
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
@@ -87,7 +87,7 @@ impl Scale {
         let decimals = match quantity {
             _ if most == 0.0 => decimals,
             Quantity::Time | Quantity::Bandwidth => {
-                let enough = digits(least, 3).min(digits(most, 7)).max(digits(most, 3));
+                let enough = digits(least, 3).min(digits(most, 5)).max(digits(most, 3));
                 enough.clamp(decimals, MOST_DECIMALS)
             }
             Quantity::RunTime | Quantity::Bytes => digits(most, 3).clamp(decimals, MOST_DECIMALS),
@@ -235,7 +235,7 @@ mod tests {
         let times = [20e-6, 0.0691];
         let time = scale(Quantity::Time, &times);
         let style = time.column(Quantity::Time, times);
-        assert_eq!((time.unit, style.show(20e-6), style.show(0.0691)), ("ms", "0.0200".into(), "69.1000".into()));
+        assert_eq!((time.unit, style.show(20e-6), style.show(0.0691)), ("ms", "0.020".into(), "69.100".into()));
         assert_eq!(scale(Quantity::Time, &[0.0]).unit, "s");
         assert_eq!(scale(Quantity::Bytes, &[1.0]).unit, "B");
         assert_eq!(scale(Quantity::Bandwidth, &[f64::INFINITY, 2e9]).unit, "GB/s");
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(show(&[1e-12, 0.0]), ["0.000000000001", "0.000000000000"]);
         // The best is not less exact for the worst being there.
         assert_eq!(show(&[0.0691, 1.293]), ["0.0691", "1.2930"]);
-        assert_eq!(show(&[0.000_069_1, 1.293]), ["0.000069", "1.293000"]);
+        assert_eq!(show(&[0.000_069_1, 1.293]), ["0.0001", "1.2930"]);
         assert_eq!(show(&[f64::INFINITY, f64::NAN, 1e300]), ["inf", "-", "1.000e300"]);
     }
 

@@ -27,6 +27,7 @@ mod regions;
 mod replay;
 mod run;
 mod trace;
+mod units;
 mod whatif;
 #[cfg(target_os = "linux")]
 mod wrap;
