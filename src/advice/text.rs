@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use super::page::path;
 use super::{Ranked, Simulated, Together};
-use crate::output::table::{Grid, printable, seconds};
+use crate::output::table::{Answer, Cell, Grid, Quantity, printable, seconds};
 use crate::workload::caveats::Caveats;
 
 /// The version of the form of advice in JSON.
 pub const SCHEMA: &str = "hayase-advice-1";
 
 /// A table, best first, and then each piece in words.
-pub fn text(page: &PageData, ranked: &Ranked) -> String {
-    let mut text = String::new();
+pub fn text(page: &PageData, ranked: &Ranked) -> Answer {
+    let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&page.program));
     for (name, value) in &page.facts {
         let _ = writeln!(text, "{name}: {}", printable(value));
@@ -30,16 +30,19 @@ pub fn text(page: &PageData, ranked: &Ranked) -> String {
         text.push_str("\nnothing was found that could be improved\n");
         return text;
     }
-    let mut grid = Grid::new().number("saves").number("share").text("advice").text("place").text("what to do");
+    let mut grid =
+        Grid::new().time("saves").quantity("share", Quantity::Part).text("advice").text("place").text("what to do");
     for finding in &page.findings {
         let (saved, share) = match finding.gain {
-            Some(gain) => (finding.unit.write(1e9 * gain.saved_s()), format!("{:.1} %", 100.0 * gain.share())),
-            None => ("-".to_owned(), "-".to_owned()),
+            Some(gain) => (gain.saved_s(), gain.share()),
+            None => (f64::NAN, f64::NAN),
         };
         let check = if finding.certainty() == Certainty::Check { " (check)" } else { "" };
-        grid.row([saved, share, finding.id.clone(), place(finding), format!("{}{check}", printable(&finding.title))]);
+        let what = format!("{}{check}", printable(&finding.title));
+        grid.row([Cell::from(saved), share.into(), finding.id.clone().into(), place(finding).into(), what.into()]);
     }
-    let _ = write!(text, "\n{}", grid.to_text());
+    text.push_str("\n");
+    text.table(grid.keys(3));
     if let Some(together) = &ranked.together
         && let Some(base) = &ranked.base
     {
@@ -101,7 +104,7 @@ fn short(file: &str, line: u32) -> String {
     if line == 0 { name.to_owned() } else { format!("{name}:{line}") }
 }
 
-fn details(text: &mut String, finding: &Finding) {
+fn details(text: &mut Answer, finding: &Finding) {
     let _ = writeln!(text, "\n{} {}", finding.id, printable(&finding.title));
     for line in &finding.text {
         let _ = writeln!(text, "    {}", printable(line));

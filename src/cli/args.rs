@@ -32,13 +32,14 @@ const EXAMPLES: &str = "\
 Examples:
   hayase run -t fat-tree-54 -p all-to-all-simple-spread
       how long one all-to-all takes on 54 nodes, what bounds it, which links are busiest
-  hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread \\
+  hayase compare -t fat-tree-54 -p all-to-all-simple-spread,all-to-all-nd-spread \\
       --placement regular,random -o compare.svg
       algorithms and placements side by side, as a table and as a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
-  hayase replay program.goal -m myrinet
-      how long a parallel program takes on a machine, and where its time goes
+  hayase replay gaussian-elimination:n=256 -m myrinet
+      how long a parallel program takes on a machine, and where its time goes: one by rule, or your own
+      (`hayase record`)
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 
@@ -219,11 +220,14 @@ pub struct ScenarioArgs {
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
-  hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
-  hayase run -t torus-8x8 -p all-to-all-pairwise --transport packet:iq
-  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
+  hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement random --seeds 8
+  hayase run -t torus-4x4 -p all-to-all-pairwise --transport packet:iq
+  hayase run -t torus-8x8 -p ring --size \"1 MB\" -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
+  hayase run scenario.toml --set topology.fat-tree.p=4
+  hayase run -t torus-8x8 -p messages.csv --injection window=4
+
+Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes)
 
 Files (-o), by name:
   x.json         the report
@@ -268,8 +272,10 @@ pub enum RunFormat {
 const RATES_EXAMPLES: &str = "\
 Examples:
   hayase rates -t torus-8x8 -p all-to-all-pairwise
-  hayase rates -t fat-tree-54 -p messages.csv --sharing equal-share --format csv
+  hayase rates -t fat-tree-54 -p incast --sharing equal-share --format csv
   hayase rates scenario.toml -o rates.csv
+
+Yours: scenario.toml (`hayase init scenario.toml` writes one)
 
 CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back, one of them where several do
 so equally; empty where none does).";
@@ -303,14 +309,17 @@ pub enum TableFormat {
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread,all-to-all-pairwise \\
+  hayase compare -t fat-tree-54 -p all-to-all-simple-spread,all-to-all-nd-spread,all-to-all-bruck \\
       --placement regular,random -o compare.svg
-  hayase compare -t torus-8x8 -p all-to-all-mpich --sharing equal-share,redistribute,max-min --seeds 8
-  hayase compare -t torus-16x16 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
+  hayase compare -t torus-4x4 -p all-to-all-mpich --placement regular,random,block --seeds 8
+  hayase compare -t torus-4x4 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
   hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
 
-Every combination of what is listed is run, once for each seed, on all cores. Patterns are ranked within each
-combination of the rest, best first.";
+Yours: scenario.toml (`hayase init scenario.toml` writes one)
+
+Every combination of what is listed is run, once for each seed, on all cores. All that do the same (one collective
+operation of one size, or the same amount of data, among as many ranks) are ranked by their means, best first,
+whatever they differ in; a difference within its 95 % interval over the seeds is called a tie.";
 
 /// `hayase compare`.
 #[derive(Args, Debug)]
@@ -372,7 +381,9 @@ const CALIBRATE_EXAMPLES: &str = "\
 Examples:
   hayase calibrate rtt.csv
   hayase calibrate rtt.csv --short 8191 --eager 16383 -o my-cluster.toml -o fit.svg
-  hayase replay trace -m my-cluster.toml
+  hayase replay pairwise:ranks=16 -m my-cluster.toml
+
+Yours: rtt.csv (round trips that you measured; examples/guide/rtt.csv of the repository is one)
 
 The table has the columns bytes, time and, as wanted, work (between the send and the receive of the first rank, else 0)
 and call (round-trip, or send: the time of a blocking send whose receive is posted). Measure many lengths from 0 B to some
@@ -406,7 +417,9 @@ pub struct CalibrateArgs {
 const CHECK_EXAMPLES: &str = "\
 Examples:
   hayase check scenario.toml
-  hayase check topologies/*.toml messages.csv platform.xml
+  hayase check fabric.toml messages.csv platform.xml
+
+Yours: all of these
 
 Says `ok` and what is in each file, or shows all mistakes of all files; then the exit code is 2.";
 
@@ -449,7 +462,9 @@ pub enum TopologyVerb {
 Examples:
   hayase topology show torus-8x8
   hayase topology show fat-tree-3456 -o tree.svg
-  hayase topology show my-fabric.toml -o fabric.dot -o fabric.json")]
+  hayase topology show my-fabric.toml -o fabric.dot -o fabric.json
+
+Yours: my-fabric.toml (a [topology.*] table)")]
     Show(TopologyShowArgs),
 }
 
@@ -477,7 +492,9 @@ pub enum PatternVerb {
 Examples:
   hayase pattern show all-to-all-pairwise --ranks 8
   hayase pattern show all-to-all-2d-spread -t torus-8x8 --rank 5 --steps 10
-  hayase pattern show messages.csv")]
+  hayase pattern show messages.csv
+
+Yours: messages.csv (src,dst,bytes)")]
     Show(PatternShowArgs),
 }
 

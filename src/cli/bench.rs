@@ -12,7 +12,9 @@ use std::time::Duration;
 use super::args::{BenchArgs, TableFormat};
 use super::files::{self, unknown};
 use super::progress::StepsMonitor;
-use super::{End, Failure, MOST_THREADS, Voice, complain, extension, in_threads, interrupt, print, print_with, render};
+use super::{
+    End, Failure, MOST_THREADS, Voice, complain, extension, in_threads, interrupt, print, print_with, render, show,
+};
 use crate::bench::{Length, Load, Tier, growth, loads, machine};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::output::{csv, json, table};
@@ -98,11 +100,11 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
         file.write(|w| match kind {
             Kind::Csv => csv::benchmark(&benchmark, w),
             Kind::Json => json::write(&benchmark, w),
-            Kind::Markdown => io::Write::write_all(w, table::benchmark_markdown(&benchmark).as_bytes()),
+            Kind::Markdown => io::Write::write_all(w, table::benchmark(&benchmark).to_markdown().as_bytes()),
         })?;
     }
     match if args.csv { TableFormat::Csv } else { args.format } {
-        TableFormat::Table => print(&table::benchmark(&benchmark))?,
+        TableFormat::Table => show(&table::benchmark(&benchmark))?,
         TableFormat::Json => print_with(|w| json::write(&benchmark, w))?,
         TableFormat::Csv => print_with(|w| csv::benchmark(&benchmark, w))?,
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::{CalibrateArgs, RunFormat};
 use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, print, print_with, progress};
+use super::{End, Failure, Voice, extension, print_with, progress, show};
 use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use crate::node::calibrate::{self, Options};
 use crate::output::{json, svg, table};
@@ -59,7 +59,7 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     match args.format {
-        RunFormat::Table => print(&table::calibration(&title, &found))?,
+        RunFormat::Table => show(&table::calibration(&title, &found))?,
         RunFormat::Json => print_with(|w| json::write(&found, w))?,
     }
     for advice in found.advice() {

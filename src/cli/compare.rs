@@ -7,8 +7,7 @@ use super::args::{CompareArgs, TableFormat};
 use super::files::{self, unknown};
 use super::progress::{self, RunsMonitor};
 use super::{
-    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, pictures, print, print_with, render,
-    scenario,
+    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, pictures, print_with, render, scenario,
 };
 use crate::diagnostic::Diagnostic;
 use crate::output::{csv, json, table};
@@ -58,8 +57,9 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
         }
     };
     for (kind, file) in files {
-        // What is marked as incomplete in itself is written; a part of a table is not.
-        if !comparison.complete && !matches!(kind, Kind::Json | Kind::Markdown) {
+        // What says of itself that it is incomplete is written; rows of a table cannot, and a chart of nothing is none.
+        let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart);
+        if !comparison.complete && (!marked || comparison.rows.is_empty()) {
             voice.say(format_args!("`{}` is not written: runs are missing", file.path().display()));
             continue;
         }
@@ -67,16 +67,19 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Chart => pictures::comparison(&comparison, w),
             Kind::Csv => csv::comparison(&comparison, w),
             Kind::Json => json::write(&comparison, w),
-            Kind::Markdown => w.write_all(table::comparison_markdown(&comparison).as_bytes()),
+            Kind::Markdown => w.write_all(table::comparison(&comparison).to_markdown().as_bytes()),
         })?;
     }
-    show(&comparison, args.format)?;
+    show(&comparison, args.format, voice)?;
     Ok(if comparison.complete { End::Done } else { End::Interrupted })
 }
 
-fn show(comparison: &Comparison, format: TableFormat) -> Result<(), Failure> {
+fn show(comparison: &Comparison, format: TableFormat, voice: Voice) -> Result<(), Failure> {
+    if !comparison.complete && format == TableFormat::Csv {
+        voice.say("runs are missing: rows, or seeds of rows, are not all there");
+    }
     match format {
-        TableFormat::Table => print(&table::comparison(comparison)),
+        TableFormat::Table => super::show(&table::comparison(comparison)),
         TableFormat::Json => print_with(|w| json::write(comparison, w)),
         TableFormat::Csv => print_with(|w| csv::comparison(comparison, w)),
     }

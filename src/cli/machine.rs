@@ -15,7 +15,7 @@ pub fn machine(verb: &MachineVerb, voice: Voice) -> Result<End, Failure> {
                 let row = vec![named.name.to_owned(), model.unwrap_or_default().to_owned()];
                 grid.row_with_sentence(row, &named.description());
             }
-            print(&grid.to_text())?;
+            super::show(&grid.into())?;
             voice.hint("`hayase machine show NAME` shows its parameters, `hayase replay TRACE -m NAME` uses them");
         }
         MachineVerb::Show(args) => print(Shelf::Machines.find(&args.name)?.text)?,

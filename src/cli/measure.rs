@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueHint};
 
 use super::args::RunFormat;
-use super::{End, Failure, Voice, extension, files, interrupt, print, print_with, progress};
+use super::{End, Failure, Voice, extension, files, interrupt, print_with, progress, show};
 use crate::data_set::communication::Origin;
 use crate::diagnostic::Diagnostic;
 use crate::measure::launcher::{self, Trouble};
@@ -28,6 +28,8 @@ Examples:
   hayase measure communication -o a.comm --node-out a.toml -- mpirun -np 2
   hayase measure communication -o a.comm --smallest 1KiB --largest 64KiB --increment 1KiB -- mpirun -np 2
   hayase measure communication -o round-trips.csv -- mpirun -np 2     for hayase calibrate
+
+Yours: node1 and node2 (hosts), mpirun or srun, and /opt/mpich/lib/libmpi.so.12 (the library of their MPI, where it is not found)
 
 The line after -- is a launcher and its options; the program it launches is hayase itself, which loads the MPI library of
 that launcher: no compiler is needed. The two processes should have a processor each, and nothing else to do.
@@ -192,7 +194,7 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
         file.write(files::text(&analysis.machine(&line)))?;
     }
     match args.format {
-        RunFormat::Table => print(&table::communication(&analysis.communication, &analysis.calibration))?,
+        RunFormat::Table => show(&table::communication(&analysis.communication, &analysis.calibration))?,
         RunFormat::Json => print_with(|w| json::write(&analysis, w))?,
     }
     if analysis.is_disturbed() {

@@ -40,6 +40,7 @@ mod trace;
 mod usage;
 mod validate;
 mod whatif;
+mod width;
 #[cfg(unix)]
 mod wrap;
 
@@ -54,6 +55,7 @@ use clap::FromArgMatches;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::json;
+use crate::output::table::Answer;
 use crate::scenario as scenarios;
 use args::{Cli, Verb, When};
 use progress::Show;
@@ -158,6 +160,11 @@ fn complain(text: impl Display) {
 /// Writes results to standard output.
 fn print(text: &str) -> Result<(), Failure> {
     print_with(|w| w.write_all(text.as_bytes()))
+}
+
+/// Writes an answer to standard output, as wide as the terminal where that is one.
+fn show(answer: &Answer) -> Result<(), Failure> {
+    print(&answer.to_text(width::of(&io::stdout())))
 }
 
 fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {

@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 
 use super::args::{PatternShowArgs, PatternVerb};
-use super::{End, Failure, Voice, print, progress};
+use super::{End, Failure, Voice, progress};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{MessageId, RankId};
-use crate::output::table::{Grid, grouped, printable};
+use crate::output::table::{Answer, Cell, Grid, grouped, printable};
 use crate::scenario::Loader;
 use crate::scenario::library::Shelf;
 use crate::units::{Bytes, Time};
@@ -34,7 +34,7 @@ fn list(voice: Voice) -> Result<End, Failure> {
     for named in Shelf::Patterns.all() {
         grid.row_with_sentence([named.name.to_owned()], &named.description());
     }
-    print(&grid.to_text())?;
+    super::show(&grid.into())?;
     voice.hint("`hayase pattern show NAME` lists its first messages");
     Ok(End::Done)
 }
@@ -54,17 +54,18 @@ fn show(args: &PatternShowArgs, voice: Voice) -> Result<End, Failure> {
         let message = format!("there is no rank {rank}: {} has {}", work.workload.title(), ranks(pattern));
         return Err(Diagnostic::new("unknown-rank", message).help("ranks count from 0").into());
     }
-    let mut text = format!("{}, {}\n", printable(&work.workload.title()), ranks(pattern));
+    let mut text = Answer::new();
+    text.push_str(&format!("{}, {}\n", printable(&work.workload.title()), ranks(pattern)));
     if let Some(named) = Shelf::Patterns.get(&args.name) {
-        text += &format!("{}\n", named.description());
+        text.push_str(&format!("{}\n", named.description()));
     }
-    text += &format!("{}, injection {}\n\n", totals(pattern), *work.workload.traffic().injection);
+    text.push_str(&format!("{}, injection {}\n\n", totals(pattern), *work.workload.traffic().injection));
     let (grid, cut) = messages(pattern, args.rank, args.steps);
-    text += &grid.to_text();
+    text.table(grid);
     if cut {
-        text += "...\n";
+        text.push_str("...\n");
     }
-    print(&text)?;
+    super::show(&text)?;
     if cut {
         voice.hint("--rank R shows the messages of one rank, --steps K those of the first K steps");
     }
@@ -79,10 +80,11 @@ fn messages(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> (Gr
         .number("index")
         .number("step")
         .number("dst")
-        .number("bytes")
-        .number("delay")
+        .number("size [B]")
+        .time("delay")
         .text("after")
-        .text("carries");
+        .text("carries")
+        .keys(2);
     let mut rows = 0;
     // Only what is not shown although it was asked for counts as cut.
     let mut cut = false;
@@ -97,16 +99,16 @@ fn messages(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> (Gr
                 return (grid, true);
             }
             rows += 1;
-            let delay = if message.delay == Time::ZERO { String::new() } else { message.delay.to_string() };
+            let delay = if message.delay == Time::ZERO { Cell::default() } else { message.delay.seconds().into() };
             grid.row([
-                rank.to_string(),
-                index.to_string(),
-                message.step.to_string(),
-                message.dst.to_string(),
-                grouped(message.bytes),
+                Cell::from(rank.0),
+                index.into(),
+                message.step.into(),
+                message.dst.0.into(),
+                message.bytes.into(),
                 delay,
-                after(&message.after),
-                carries(&pattern.carries(rank, index)),
+                after(&message.after).into(),
+                carries(&pattern.carries(rank, index)).into(),
             ]);
         }
     }

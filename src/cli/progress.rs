@@ -2,17 +2,19 @@
 
 #![expect(clippy::disallowed_methods, reason = "progress is about the wall clock, and shows it to people only")]
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{complain, files};
+use super::{complain, files, width};
 use crate::diagnostic::{OnRead, Sources};
 use crate::engine::{Progress, Watch};
-use crate::output::table::grouped;
+use crate::output::table::{self, bandwidth, counted, grouped};
 use crate::sweep::SweepProgress;
+use crate::units::Bytes;
 
 /// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,10 +34,12 @@ const LINE_EVERY: Duration = Duration::from_secs(3);
 /// Smaller files are read before anybody wonders \[B\].
 const LARGE: u64 = 32 << 20;
 
+/// Columns that a bar has at least; what stands beside it gives way to that.
+const LEAST_BAR: usize = 8;
+
 /// Shows how much of something is done.
 struct Meter {
     show: Show,
-    style: &'static str,
     unit: &'static str,
     state: Mutex<State>,
 }
@@ -46,10 +50,70 @@ struct State {
     bar: Option<ProgressBar>,
 }
 
+/// How far something is, in words.
+struct Words {
+    percent: f64,
+    /// `1.2 M of 11.9 M messages`; nothing where only the part is known.
+    count: String,
+    /// `127 k/s`.
+    rate: String,
+    message: String,
+    /// `12 s left`.
+    left: String,
+}
+
+impl Words {
+    fn new(done: u64, total: u64, seconds: f64, unit: &str, message: String) -> Self {
+        let rate = done as f64 / seconds;
+        let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
+        let (count, rate) = match unit {
+            "" => (String::new(), String::new()),
+            "bytes" => (format!("{} of {}", Bytes(done), Bytes(total)), bandwidth(rate)),
+            "runs" => (format!("run {done} of {total}"), String::new()),
+            _ => (format!("{} of {} {unit}", counted(done as f64), counted(total as f64)), table::rate(rate)),
+        };
+        let percent = if total > 0 { 100.0 * done as f64 / total as f64 } else { 0.0 };
+        let left = if left.is_finite() { format!("{} left", duration(left)) } else { String::new() };
+        Self { percent, count, rate, message, left }
+    }
+
+    /// In so many columns: what says least gives way first, whole words of it.
+    fn fitting(&self, width: usize) -> String {
+        let percent = format!("{:.0} %", self.percent);
+        // In the order in which they are shown, with what they are worth.
+        let mut parts = vec![
+            (4, percent),
+            (2, self.count.clone()),
+            (0, self.rate.clone()),
+            (1, self.message.clone()),
+            (3, self.left.clone()),
+        ];
+        parts.retain(|(_, part)| !part.is_empty());
+        loop {
+            let text = parts.iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(", ");
+            let least = parts.iter().map(|(worth, _)| *worth).min();
+            if text.chars().count() <= width || parts.len() <= 1 {
+                return text;
+            }
+            parts.retain(|(worth, _)| Some(*worth) != least);
+        }
+    }
+}
+
+/// `12 s`, `3 min`, `1.5 h`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 99.5 => format!("{s:.0} s"),
+        s if s < 99.5 * 60.0 => format!("{:.0} min", s / 60.0),
+        s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{} days", grouped((s / 86400.0) as u64)),
+    }
+}
+
 impl Meter {
-    fn new(show: Show, style: &'static str, unit: &'static str) -> Self {
+    fn new(show: Show, unit: &'static str) -> Self {
         let now = Instant::now();
-        Self { show, style, unit, state: Mutex::new(State { started: now, told: now, bar: None }) }
+        Self { show, unit, state: Mutex::new(State { started: now, told: now, bar: None }) }
     }
 
     /// So much is done of so much.
@@ -63,34 +127,24 @@ impl Meter {
         if elapsed < PATIENCE {
             return;
         }
+        let words = |message| Words::new(done, total, elapsed.as_secs_f64(), self.unit, message);
         match self.show {
             Show::Bar => {
                 let bar = state.bar.get_or_insert_with(|| {
                     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
-                    let style =
-                        ProgressStyle::with_template(self.style).unwrap_or_else(|_| ProgressStyle::default_bar());
-                    bar.set_style(style.progress_chars("=> "));
-                    bar.with_elapsed(elapsed)
+                    let style = ProgressStyle::with_template("{wide_bar} {msg}");
+                    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+                    bar
                 });
+                // The terminal may have become another width meanwhile.
+                let width = width::of(&io::stderr()).unwrap_or(80);
                 bar.set_length(total);
-                bar.set_message(message());
+                bar.set_message(words(message()).fitting(width.saturating_sub(LEAST_BAR + 2)));
                 bar.set_position(done);
             }
             Show::Lines if now - state.told >= LINE_EVERY => {
                 state.told = now;
-                let seconds = elapsed.as_secs_f64();
-                let percent = if total > 0 { 100.0 * done as f64 / total as f64 } else { 0.0 };
-                let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
-                let left = if left.is_finite() { format!(", {left:.0} s left") } else { String::new() };
-                let message = message();
-                let message = if message.is_empty() { message } else { format!(", {message}") };
-                complain(format_args!(
-                    "{percent:.0} %: {} of {} {}, {} per second{message}{left}",
-                    grouped(done),
-                    grouped(total),
-                    self.unit,
-                    grouped((done as f64 / seconds) as u64),
-                ));
+                complain(words(message()).fitting(usize::MAX));
             }
             Show::Lines | Show::Nothing => {}
         }
@@ -120,8 +174,7 @@ pub struct RunMonitor<'a> {
 impl<'a> RunMonitor<'a> {
     /// `stop` ends the run.
     pub fn new(show: Show, stop: &'a AtomicBool) -> Self {
-        let style = "{wide_bar} {percent}%  {human_pos} of {human_len} messages, {per_sec}, {msg}, {eta} left";
-        Self { meter: Meter::new(show, style, "messages"), stop, vain: AtomicBool::new(false) }
+        Self { meter: Meter::new(show, "messages"), stop, vain: AtomicBool::new(false) }
     }
 }
 
@@ -147,8 +200,7 @@ pub struct RunsMonitor(Meter);
 impl RunsMonitor {
     /// Nothing is done yet.
     pub fn new(show: Show) -> Self {
-        let style = "{wide_bar} {percent}%  {msg}, {human_pos} of {human_len} messages, {per_sec}, {eta} left";
-        Self(Meter::new(show, style, "messages"))
+        Self(Meter::new(show, "messages"))
     }
 
     /// So far it is.
@@ -165,7 +217,7 @@ pub struct StepsMonitor(Meter);
 impl StepsMonitor {
     /// Nothing is done yet.
     pub fn new(show: Show) -> Self {
-        Self(Meter::new(show, "{wide_bar} {percent}%  run {human_pos} of {human_len}: {msg}, {eta} left", "runs"))
+        Self(Meter::new(show, "runs"))
     }
 
     /// So many are done; this is next.
@@ -180,7 +232,7 @@ pub struct PartMonitor(Meter);
 impl PartMonitor {
     /// Nothing is done yet.
     pub fn new(show: Show) -> Self {
-        Self(Meter::new(show, "{wide_bar} {percent}%  {eta} left", "steps"))
+        Self(Meter::new(show, ""))
     }
 
     /// So much is done, from 0 to 1.
@@ -208,8 +260,7 @@ pub fn reading(show: Show) -> OnRead {
         }
         let mut current = meter.lock().unwrap_or_else(PoisonError::into_inner);
         if current.as_ref().is_none_or(|(name, _)| name != file) {
-            let style = "{wide_bar} {percent}%  {msg}: {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-            *current = Some((file.to_owned(), Meter::new(show, style, "bytes")));
+            *current = Some((file.to_owned(), Meter::new(show, "bytes")));
         }
         if let Some((_, meter)) = current.as_ref() {
             meter.tell(done, total, || format!("reading {file}"));
@@ -224,6 +275,25 @@ pub fn reading(show: Show) -> OnRead {
 mod tests {
     use super::*;
     use crate::units::Time;
+
+    #[test]
+    fn what_says_least_gives_way_first_and_no_number_is_cut() {
+        let words = Words::new(1_250_000, 11_940_480, 9.84, "messages", "simulated 12.5 ms".to_owned());
+        let whole = "10 %, 1.25 M of 11.9 M messages, 127 k/s, simulated 12.5 ms, 84 s left";
+        assert_eq!(words.fitting(usize::MAX), whole);
+        assert_eq!(words.fitting(whole.len()), whole);
+        assert_eq!(words.fitting(whole.len() - 1), "10 %, 1.25 M of 11.9 M messages, simulated 12.5 ms, 84 s left");
+        assert_eq!(words.fitting(50), "10 %, 1.25 M of 11.9 M messages, 84 s left");
+        assert_eq!(words.fitting(30), "10 %, 84 s left");
+        assert_eq!(words.fitting(3), "10 %");
+        let nothing = Words::new(0, 0, 1.0, "messages", String::new());
+        assert_eq!(nothing.fitting(usize::MAX), "0 %, 0 of 0 messages, 0 /s");
+    }
+
+    #[test]
+    fn long_waits_are_told_in_long_units() {
+        assert_eq!([0.2, 99.0, 100.0, 7200.0, 1e9].map(duration), ["0 s", "99 s", "2 min", "2.0 h", "11,574 days"]);
+    }
 
     #[test]
     fn a_run_goes_on_until_it_is_stopped_or_in_vain() {

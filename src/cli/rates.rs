@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::{RatesArgs, TableFormat};
 use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, pictures, print, print_with, progress};
+use super::{End, Failure, Voice, extension, pictures, print_with, progress, show};
 use crate::diagnostic::Diagnostic;
 use crate::output::{csv, json, table};
 
@@ -46,7 +46,7 @@ pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
         })?;
     }
     match args.format {
-        TableFormat::Table => print(&table::rates(&title, &rates))?,
+        TableFormat::Table => show(&table::rates(&title, &rates))?,
         TableFormat::Json => print_with(|w| json::write(&rates, w))?,
         TableFormat::Csv => print_with(|w| csv::rates(&rates, w))?,
     }

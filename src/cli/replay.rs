@@ -13,7 +13,7 @@ use super::progress::{self, RunMonitor, Stop};
 use super::regions;
 use super::seeds::{Seeded, over};
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print, print_with};
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
 use crate::diagnostic::{Diagnostic, Invalid, file_names};
 use crate::ids::{MessageId, RankId};
 use crate::node::NodeSpec;
@@ -147,7 +147,7 @@ pub(super) fn play(
 /// Prints what came out.
 fn answer(report: &ReplayReport, stuck: Vec<Stuck>, format: RunFormat, voice: Voice) -> Result<End, Failure> {
     match format {
-        RunFormat::Table => print(&table::replay(report))?,
+        RunFormat::Table => show(&table::replay(report))?,
         RunFormat::Json => print_with(|w| json::write(report, w))?,
     }
     voice.say(cost(report));
@@ -401,7 +401,7 @@ fn cost(report: &ReplayReport) -> String {
     let meta = &report.meta;
     let mut text = format!("played in {}", table::seconds(meta.wall_s));
     if meta.wall_s > 0.0 {
-        text += &format!(", {} events/s", table::grouped((meta.events as f64 / meta.wall_s) as u64));
+        text += &format!(", {}", table::rate_of(meta.events as f64 / meta.wall_s, "events"));
     }
     if let Some(bytes) = meta.peak_rss_bytes {
         text += &format!(", peak memory {}", Bytes(bytes));

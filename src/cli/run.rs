@@ -10,7 +10,7 @@ use super::progress::{self, RunMonitor, Stop};
 use super::scenario::seeds;
 use super::seeds::{Seeded, over};
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print, print_with, regions, replay,
+    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print_with, regions, replay, show,
 };
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{AtomicFile, csv, json, table};
@@ -93,7 +93,7 @@ fn pattern(scenario: &Scenario, args: &RunArgs, voice: Voice) -> Result<End, Fai
         file.write(|w| write(kind, w, scenario, &run, &records))?;
     }
     match args.format {
-        RunFormat::Table => print(&table::run(&run.report))?,
+        RunFormat::Table => show(&table::run(&run.report))?,
         RunFormat::Json => print_with(|w| json::write(&run.report, w))?,
     }
     voice.say(cost(&run.report));
@@ -215,8 +215,8 @@ fn cost(report: &Report) -> String {
     let meta = &report.meta;
     let mut text = format!("simulated in {}", table::seconds(meta.wall_s));
     if meta.wall_s > 0.0 {
-        let per_second = |count: u64| table::grouped((count as f64 / meta.wall_s) as u64);
-        text += &format!(", {} messages/s, {} events/s", per_second(report.messages), per_second(meta.events));
+        let per_second = |count: u64, of: &str| table::rate_of(count as f64 / meta.wall_s, of);
+        text += &format!(", {}, {}", per_second(report.messages, "messages"), per_second(meta.events, "events"));
     }
     if let Some(bytes) = meta.peak_rss_bytes {
         text += &format!(", peak memory {}", Bytes(bytes));

@@ -59,6 +59,6 @@ pub fn over(
             complete.1.push(makespan);
         }
     }
-    let all = complete.0.len() == seeds.len();
-    Ok((SeedStatistics::new(complete.0, complete.1), all))
+    let missing = seeds.len() - complete.0.len();
+    Ok((SeedStatistics { missing, ..SeedStatistics::new(complete.0, complete.1) }, missing == 0))
 }

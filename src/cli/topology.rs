@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::args::{TopologyShowArgs, TopologyVerb};
 use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, pictures, print, progress};
+use super::{End, Failure, Voice, extension, pictures, progress};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::fabric::{Fabric, LinkRole, Shape};
-use crate::output::table::{self, Grid, Scale, grouped};
+use crate::output::table::{self, Answer, Cell, Grid, Quantity, grouped};
 use crate::output::{dot, fabric_json, json};
 use crate::scenario::Loader;
 use crate::scenario::library::Shelf;
@@ -50,7 +50,7 @@ fn list(voice: Voice) -> Result<End, Failure> {
         row.extend(counts.map(grouped));
         grid.row_with_sentence(row, &named.description());
     }
-    print(&grid.to_text())?;
+    super::show(&grid.into())?;
     voice.hint("`hayase topology show NAME` says more, `-o x.svg` draws it");
     Ok(End::Done)
 }
@@ -69,18 +69,19 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Json => json::write(&fabric_json::write(&fabric), w),
         })?;
     }
-    print(&page(&args.name, &fabric)?)?;
+    super::show(&page(&args.name, &fabric)?)?;
     Ok(End::Done)
 }
 
 /// What a fabric is, for a terminal.
-fn page(name: &str, fabric: &Fabric) -> Result<String, Invalid> {
-    let mut text = format!("{}\n", table::printable(&fabric.to_string()));
+fn page(name: &str, fabric: &Fabric) -> Result<Answer, Invalid> {
+    let mut text = Answer::new();
+    text.push_str(&format!("{}\n", table::printable(&fabric.to_string())));
     if let Some(named) = Shelf::Topologies.get(name) {
-        text += &format!("{}\n", named.description());
+        text.push_str(&format!("{}\n", named.description()));
     }
-    text += "\n";
-    let mut line = |name: &str, value: String| text += &format!("{name:<18}{value}\n");
+    text.push_str("\n");
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<18}{value}\n"));
     line("nodes", grouped(fabric.nodes().into()));
     line("switches", grouped(fabric.switches().into()));
     line("links", format!("{}, each in one direction", grouped(fabric.links().len() as u64)));
@@ -94,8 +95,8 @@ fn page(name: &str, fabric: &Fabric) -> Result<String, Invalid> {
     if let Some(factor) = fabric.oversubscription() {
         line("oversubscription", format!("{} : 1", table::fixed(factor, 2)));
     }
-    text += "\n";
-    text += &links(fabric).to_text();
+    text.push_str("\n");
+    text.table(links(fabric));
     Ok(text)
 }
 
@@ -112,10 +113,7 @@ fn links(fabric: &Fabric) -> Grid {
         let key = (role, link.capacity.bytes_per_second().to_bits(), link.latency.ps().to_bits());
         *kinds.entry(key).or_default() += 1;
     }
-    let capacities = || kinds.keys().map(|(_, capacity, _)| f64::from_bits(*capacity));
-    let scale = Scale::bandwidth(capacities());
-    let mut grid =
-        Grid::new().text("links").number("count").number(format!("capacity [{}]", scale.unit)).number("latency");
+    let mut grid = Grid::new().text("links").number("count").quantity("capacity", Quantity::Bandwidth).time("latency");
     for ((role, capacity, latency), count) in &kinds {
         let name = match *role {
             0 => "node into network".to_owned(),
@@ -126,8 +124,8 @@ fn links(fabric: &Fabric) -> Grid {
                 (Shape::Irregular, _) => "network".to_owned(),
             },
         };
-        let latency = crate::units::Time::from_ps(f64::from_bits(*latency));
-        grid.row([name, grouped(*count), scale.show(f64::from_bits(*capacity)), latency.to_string()]);
+        let latency = crate::units::Time::from_ps(f64::from_bits(*latency)).seconds();
+        grid.row([Cell::from(name), (*count).into(), f64::from_bits(*capacity).into(), latency.into()]);
     }
     grid
 }

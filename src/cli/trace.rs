@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use super::args::RunFormat;
 use super::files::{Opened, unknown};
-use super::{End, Failure, Voice, caveats, complain, extension, print, print_with, progress, render};
+use super::{End, Failure, Voice, caveats, complain, extension, print_with, progress, render, show};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
 use crate::output::json;
-use crate::output::table::{Grid, grouped, printable};
+use crate::output::table::{Answer, Cell, Grid, grouped, printable};
 use crate::units::Time;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
 use crate::workload::program::{OpKind, Program, RecordedRegion};
@@ -212,7 +212,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     // Where there is nothing to show, the mistakes say enough.
     if has_calls || program.is_some() {
         match args.format {
-            RunFormat::Table => print(&page(&info, &tally))?,
+            RunFormat::Table => show(&page(&info, &tally))?,
             RunFormat::Json => print_with(|w| json::write(&info, w))?,
         }
     }
@@ -228,13 +228,14 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
 }
 
 /// For a terminal.
-fn page(info: &Info, tally: &Tally) -> String {
-    let mut text = format!("{} ({})\n", printable(&info.name), info.format);
+fn page(info: &Info, tally: &Tally) -> Answer {
+    let mut text = Answer::new();
+    text.push_str(&format!("{} ({})\n", printable(&info.name), info.format));
     for (name, value) in info.notes.iter().filter(|(_, value)| !value.is_empty()) {
-        text += &format!("{}: {}\n", printable(name), printable(value));
+        text.push_str(&format!("{}: {}\n", printable(name), printable(value)));
     }
-    text.push('\n');
-    let mut fact = |name: &str, value: String| text += &format!("{name:<14}{value}\n");
+    text.push_str("\n");
+    let mut fact = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
     match info.present {
         Some(present) if present < info.ranks => {
             fact("ranks", format!("{}, of which {} are there", grouped(info.ranks.into()), grouped(present.into())));
@@ -278,52 +279,53 @@ fn page(info: &Info, tally: &Tally) -> String {
     }
     if let Some(calls) = &info.calls {
         let timed = info.clock == Some("wall");
-        let mut grid = Grid::new().text("call").number("count").number("bytes");
+        let mut grid = Grid::new().text("call").number("count").number("bytes [B]");
         if timed {
-            grid = grid.number("time inside");
+            grid = grid.time("time inside");
         }
         let mut calls: Vec<&CallInfo> = calls.iter().collect();
         calls.sort_by_key(|call| std::cmp::Reverse(call.count));
         for call in calls {
-            let mut row = vec![call.call.to_owned(), grouped(call.count), grouped(call.bytes)];
+            let mut row = vec![Cell::from(call.call), call.count.into(), call.bytes.into()];
             if timed {
-                row.push(Time::from_seconds(call.time_s).to_string());
+                row.push(call.time_s.into());
             }
             grid.row(row);
         }
-        text += &format!("\n{}", grid.to_text());
+        text.push_str("\n");
+        text.table(grid);
     }
-    text + &regions(info)
+    regions(&mut text, info);
+    text
 }
 
 /// Regions as they were recorded, in a table; nothing where there are none.
-fn regions(info: &Info) -> String {
+fn regions(text: &mut Answer, info: &Info) {
     if info.regions.is_empty() {
-        return String::new();
+        return;
     }
     let timed = info.clock == Some("wall");
     let mut grid = Grid::new().text("region").number("executions").number("ranks");
     if timed {
-        grid = grid.number("time");
+        grid = grid.time("time");
     }
-    grid = grid.number("computation").number("calls").number("bytes");
+    grid = grid.time("computation").number("calls").number("bytes [B]");
     if timed {
-        grid = grid.number("time inside");
+        grid = grid.time("time inside");
     }
-    let time = |seconds: f64| Time::from_seconds(seconds).to_string();
     for region in &info.regions {
-        let mut row = vec![printable(&region.name), grouped(region.executions), grouped(region.ranks.into())];
-        row.extend(region.time_s.filter(|_| timed).map(time));
-        row.extend([time(region.computation_s), grouped(region.calls), grouped(region.bytes)]);
+        let mut row: Vec<Cell> = vec![region.name.as_str().into(), region.executions.into(), region.ranks.into()];
+        row.extend(region.time_s.filter(|_| timed).map(Cell::from));
+        row.extend([Cell::from(region.computation_s), region.calls.into(), region.bytes.into()]);
         if timed {
-            row.push(time(region.communication_s));
+            row.push(region.communication_s.into());
         }
         grid.row(row);
     }
-    format!(
-        "\nRegions (time: from the first rank's begin to the last one's end; computation, time inside calls: mean of its ranks)\n{}",
-        grid.to_text()
-    )
+    text.push_str(
+        "\nRegions (time: from the first rank's begin to the last one's end; computation, time inside calls: mean of its ranks)\n",
+    );
+    text.table(grid);
 }
 
 /// What is written, by the name of the file.

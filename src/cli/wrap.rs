@@ -21,6 +21,8 @@ Examples:
   hayase wrap mpicxx solver.cc -o solver          any compiler: gcc, gfortran, clang, or what calls one of them
   hayase record --memory -o run -- mpirun -np 4 ./solver
 
+Yours: solver.c, wave.f90, solver.cc and a makefile
+
 hayase.h and the Fortran module hayase, with which programs mark regions, are found without an option.
 All but the options named here go to the compiler, with its instrumentation (docs/memory.md), what links Hayase's library,
 and -g; -O2 and the like become -Og (gcc) or -O0 (clang), which is said. Parts that are compiled in other ways can be linked

@@ -298,14 +298,14 @@ pub fn rates(rates: &[Rate], mut writer: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the rows of a comparison, best first in each block.
+/// Writes the rows of a comparison, best first in each job.
 ///
 /// # Errors
 /// Where `writer` fails.
 pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(
         b"topology,placement,transport,sharing,routing,injection,pattern,seeds,mean_s,sd_s,min_s,max_s,messages,bytes,\
-          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,packet_hops,fingerprint\n",
+          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,packet_hops,fingerprint,job,place,tied\n",
     )?;
     let w = &mut writer;
     for row in &comparison.rows {
@@ -331,7 +331,9 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         if let Some(hops) = row.packet_hops {
             integer(w, hops)?;
         }
-        writeln!(w, ",{}", row.fingerprint)?;
+        write!(w, ",{},", row.fingerprint)?;
+        text(w, &row.job)?;
+        writeln!(w, ",{},{}", row.place, row.tied)?;
     }
     Ok(())
 }

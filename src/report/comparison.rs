@@ -14,10 +14,13 @@ pub struct Comparison {
     pub schema: &'static str,
     /// The command or file behind it, for the title of tables and pictures.
     pub title: String,
-    /// Best first within each block (same topology, placement, transport, sharing, routing and injection).
+    /// Best first within each job; jobs in the order in which they were named.
     pub rows: Vec<ComparisonRow>,
-    /// `complete`, or `interrupted`: then rows are missing.
+    /// Whether all runs were made; else rows, or seeds of rows, are missing.
     pub complete: bool,
+    /// Runs that were not made.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub missing_runs: u64,
 }
 
 /// One point of a comparison: a pattern under one choice of everything else.
@@ -37,6 +40,9 @@ pub struct ComparisonRow {
     pub injection: String,
     /// The pattern as named.
     pub pattern: String,
+    /// What is done: `all-to-all of 20 KB among 54 ranks`, or what no name tells, `57,240,000 B among 54 ranks`. Rows of one job are ranked,
+    /// those of different jobs cannot be.
+    pub job: String,
     /// Makespans over the seeds.
     pub makespan: SeedStatistics,
     /// Messages of one run.
@@ -47,8 +53,12 @@ pub struct ComparisonRow {
     pub bounds: Bounds,
     /// `mean makespan / largest bound`.
     pub ratio_to_bound: f64,
-    /// `mean makespan / smallest mean makespan of the block`.
+    /// `mean makespan / smallest mean makespan of the job`.
     pub ratio_to_best: f64,
+    /// Place among the rows of the job by the mean makespan, from 1; equal means share a place.
+    pub place: u32,
+    /// Whether it is not the best, but cannot be told from it: 0 lies within the 95 % interval of the difference of the two means.
+    pub tied: bool,
     /// Run time of one run, averaged over the seeds \[s\]; differs from machine to machine.
     pub wall_s: f64,
     /// Packets that crossed a link in the first run, each link counted, where messages are packets.
@@ -58,9 +68,142 @@ pub struct ComparisonRow {
     pub fingerprint: String,
 }
 
+/// What may differ between rows: names of [`ComparisonRow::choices`].
+pub const CHOICES: [&str; 7] = ["topology", "placement", "transport", "sharing", "routing", "injection", "pattern"];
+
 impl ComparisonRow {
-    /// What all rows of a block share.
+    /// All choices but the pattern: what the rows of a block of a chart share.
     pub fn block(&self) -> [&str; 6] {
         [&self.topology, &self.placement, &self.transport, &self.sharing, &self.routing, &self.injection]
+    }
+
+    /// What was chosen, in the order of [`CHOICES`].
+    pub fn choices(&self) -> [&str; 7] {
+        let [topology, placement, transport, sharing, routing, injection] = self.block();
+        [topology, placement, transport, sharing, routing, injection, &self.pattern]
+    }
+
+    /// Whether it is the best of its job, alone or with others.
+    pub fn is_best(&self) -> bool {
+        self.place == 1
+    }
+}
+
+impl Comparison {
+    /// The comparison of these rows, which are ranked here: those of a job together, by their means.
+    pub fn new(title: &str, rows: Vec<ComparisonRow>, missing_runs: u64) -> Self {
+        let (rows, complete) = (ranked(rows), missing_runs == 0);
+        Self { schema: SCHEMA, title: title.to_owned(), rows, complete, missing_runs }
+    }
+
+    /// The rows of each job.
+    pub fn jobs(&self) -> impl Iterator<Item = &[ComparisonRow]> {
+        self.rows.chunk_by(|a, b| a.job == b.job)
+    }
+}
+
+/// The choices, by their positions in [`CHOICES`], in which rows differ; that messages of some are no flows and have no sharing policy is no
+/// difference of policies.
+pub fn varying(rows: &[ComparisonRow]) -> Vec<usize> {
+    let differs = |choice: &usize| {
+        let mut values = rows.iter().map(|row| row.choices()[*choice]).filter(|value| !value.is_empty());
+        values.next().is_some_and(|first| values.any(|value| value != first))
+    };
+    (0..CHOICES.len()).filter(differs).collect()
+}
+
+/// Rows in order, best first in each job; jobs stay in the order in which they came.
+fn ranked(rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
+    let mut jobs: Vec<Vec<ComparisonRow>> = Vec::new();
+    for row in rows {
+        match jobs.iter_mut().find(|job| job[0].job == row.job) {
+            Some(job) => job.push(row),
+            None => jobs.push(vec![row]),
+        }
+    }
+    for job in &mut jobs {
+        // Stable: of equals, the one named first.
+        job.sort_by(|a, b| a.makespan.mean_s.total_cmp(&b.makespan.mean_s));
+        let best = job[0].makespan.clone();
+        let mut before = (best.mean_s, 1);
+        for (row, number) in job.iter_mut().zip(1..) {
+            let mean = row.makespan.mean_s;
+            if mean != before.0 {
+                before = (mean, number);
+            }
+            row.place = before.1;
+            row.ratio_to_best = if mean == best.mean_s { 1.0 } else { mean / best.mean_s };
+            row.tied = row.place > 1 && row.makespan.is_like(&best);
+        }
+    }
+    jobs.into_iter().flatten().collect()
+}
+
+impl SeedStatistics {
+    /// Whether two means cannot be told apart: 0 lies within the 95 % interval of their difference, `d +- t s / sqrt(n)` with
+    /// the t of Student for n - 1 degrees of freedom.
+    ///
+    /// Over the same seeds d is the mean of the differences seed by seed and s their standard deviation (a seed that is hard for one may
+    /// be hard for both); where one of the two is not random, s is that of the other. Without two runs of anything only equal
+    /// means are alike.
+    ///
+    /// Source: any text book, as Box, Hunter, Hunter: Statistics for Experimenters, chapter 3 (paired comparison).
+    pub fn is_like(&self, other: &Self) -> bool {
+        let differences: Vec<f64> = match (&self.makespans_s[..], &other.makespans_s[..]) {
+            ([one], many) | (many, [one]) => many.iter().map(|time| time - one).collect(),
+            _ => {
+                let of_seed = |seed: &u64| other.seeds.iter().position(|known| known == seed);
+                let pairs = self.seeds.iter().zip(&self.makespans_s);
+                pairs.filter_map(|(seed, time)| Some(time - other.makespans_s.get(of_seed(seed)?)?)).collect()
+            }
+        };
+        let of = Self::new(Vec::new(), differences);
+        let n = of.makespans_s.len();
+        // A rounding of the last digits is no difference, though it may be the same one for every seed.
+        let rounding = 1e-12 * self.mean_s.abs().max(other.mean_s.abs());
+        of.mean_s.abs() <= rounding.max(if n > 1 { student(n - 1) * of.sd_s / (n as f64).sqrt() } else { 0.0 })
+    }
+}
+
+/// The t of Student that is exceeded, on one side or the other, in 5 % of all cases.
+fn student(degrees: usize) -> f64 {
+    const T: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+    ];
+    // Beyond the table, to three digits.
+    T.get(degrees.saturating_sub(1)).copied().unwrap_or(1.960 + 2.45 / degrees as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(makespans: &[f64]) -> SeedStatistics {
+        SeedStatistics::new((1..).take(makespans.len()).collect(), makespans.to_vec())
+    }
+
+    #[test]
+    fn means_are_alike_within_the_interval_of_their_difference() {
+        // d = 1 on average, s = 1: t(2) s / sqrt(3) = 2.484; and d = 1, s = 0.1: 0.248.
+        assert!(over(&[10.0, 11.0, 12.0]).is_like(&over(&[10.0, 10.0, 10.0])));
+        assert!(!over(&[10.9, 11.0, 11.1]).is_like(&over(&[10.0, 10.0, 10.0])));
+        // Hard seeds are hard for both: the differences are 0.1 each.
+        assert!(!over(&[10.1, 20.1, 30.1]).is_like(&over(&[10.0, 20.0, 30.0])));
+        // One is not random.
+        assert!(over(&[9.0, 11.0]).is_like(&over(&[10.5])) && over(&[10.5]).is_like(&over(&[9.0, 11.0])));
+        assert!(!over(&[10.0]).is_like(&over(&[10.001])) && over(&[10.0]).is_like(&over(&[10.0])));
+        // Seeds that only one of them has say nothing: without the first, the two are the same.
+        let some = SeedStatistics::new(vec![2, 3], vec![11.0, 12.0]);
+        assert!(some.is_like(&over(&[1000.0, 11.0, 12.0])));
+    }
+
+    #[test]
+    fn the_t_of_student_goes_on_smoothly_beyond_its_table() {
+        assert_eq!((student(1), student(30)), (12.706, 2.042));
+        // Tables have 2.021, 2.000 and 1.980.
+        for (degrees, t) in [(31, 2.040), (40, 2.021), (60, 2.000), (120, 1.980)] {
+            assert!((student(degrees) - t).abs() < 0.0015, "{degrees}: {}", student(degrees));
+        }
     }
 }

@@ -13,7 +13,7 @@ pub mod whatif;
 use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
-pub use comparison::{Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA};
+pub use comparison::{CHOICES, Comparison, ComparisonRow, SCHEMA as COMPARISON_SCHEMA, varying};
 pub use master_slave::{
     FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
     Waiting, master_busy, saturation,
@@ -192,6 +192,9 @@ pub struct SeedStatistics {
     pub min_s: f64,
     /// The largest \[s\].
     pub max_s: f64,
+    /// Seeds that were asked for and not run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub missing: usize,
 }
 
 impl SeedStatistics {
@@ -203,7 +206,7 @@ impl SeedStatistics {
         let sd_s = if makespans_s.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
         let min_s = makespans_s.iter().copied().fold(f64::INFINITY, f64::min);
         let max_s = makespans_s.iter().copied().fold(0.0, f64::max);
-        Self { seeds, makespans_s, mean_s, sd_s, min_s, max_s }
+        Self { seeds, makespans_s, mean_s, sd_s, min_s, max_s, missing: 0 }
     }
 }
 

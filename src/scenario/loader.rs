@@ -13,6 +13,7 @@ use crate::system::Network;
 use crate::workload::WorkloadSpec;
 use crate::workload::program::Wildcards;
 use crate::workload::program::generate::Generator;
+use crate::workload::trace::Format;
 
 /// The tables of a scenario in which exactly one choice is made: `[topology.torus]`.
 pub(super) const CHOICES: [&str; 7] = ["topology", "routing", "placement", "sharing", "transport", "node", "workload"];
@@ -469,17 +470,21 @@ impl Texts {
         }
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
         let single = |kind: &str, file: &str| Some(one(key.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
             (Shelf::Patterns, _) if shelf.get(name).is_none() && Generator::is_meant(name) => {
                 return single("program", "rule");
             }
-            (Shelf::Patterns, _) if is_trace(name) => return single("trace", "path"),
+            (Shelf::Patterns, _)
+                if shelf.get(name).is_none() && (Format::of_name(&path).is_some() || path.is_dir()) =>
+            {
+                return single("trace", "path");
+            }
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
         }
-        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
         let mut table = match shelf.get(name) {
             Some(named) => self.text(named.source_name(), named.text.to_owned(), depth),
             None if is_path(name) || path.is_file() => self.file(name, Some(at), depth)?,
@@ -644,13 +649,6 @@ fn choice(kind: &str, key: &str, text: &str, at: Span) -> Tree {
     let value = Tree { span: at, kind: Kind::Text(text.to_owned()) };
     let inner = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, value)) };
     Tree { span: at, kind: Kind::Table(one(kind.to_owned(), at, inner)) }
-}
-
-/// Whether this is meant to be the file or folder of a program: a trace or a schedule.
-fn is_trace(name: &str) -> bool {
-    let plain = name.strip_suffix(".zst").unwrap_or(name);
-    let extension = Path::new(plain).extension().and_then(|extension| extension.to_str());
-    matches!(extension, Some("hyt" | "goal" | "bin" | "txt" | "tsv")) || Path::new(name).is_dir()
 }
 
 /// Whether this is meant to be the name of a file.

@@ -2,8 +2,11 @@
 
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
+use crate::output::table::grouped;
 use crate::report::{Bounds, ComparisonRow, SeedStatistics};
 use crate::scenario::{Loader, Scenario};
+use crate::workload::WorkloadSpec;
+use crate::workload::pattern::PatternSpec;
 
 /// One combination; `None` leaves the choice to the base.
 pub(super) struct Choice<'a> {
@@ -172,7 +175,8 @@ impl Mistakes {
 pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
     let n = runs.len() as f64;
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
-    let makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.report.makespan_s).collect());
+    let mut makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.report.makespan_s).collect());
+    makespan.missing = point.seeds.len() - runs.len();
     let mean = |of: fn(&Bounds) -> f64| runs.iter().map(|outcome| of(&outcome.run.report.bounds)).sum::<f64>() / n;
     let where_known = |of: fn(&Bounds) -> Option<f64>| {
         let all = runs.iter().map(|outcome| of(&outcome.run.report.bounds)).sum::<Option<f64>>();
@@ -199,7 +203,11 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
         injection: point.injection.clone(),
         pattern: point.pattern.clone(),
         ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),
+        job: job(&point.scenario, first.bytes),
+        // Where it stands is known when all are there.
         ratio_to_best: 1.0,
+        place: 1,
+        tied: false,
         makespan,
         messages: first.messages,
         bytes: first.bytes,
@@ -212,7 +220,28 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
     }
 }
 
+/// What a scenario does, by a name that all have that do the same: collective operations by their kind and size, whatever an algorithm
+/// sends for it; other patterns by the data that they move.
+fn job(scenario: &Scenario, bytes: u64) -> String {
+    let ranks = scenario.pattern.ranks();
+    let workload = &scenario.file.workload;
+    let collective = match workload {
+        WorkloadSpec::Pattern(
+            PatternSpec::AllToAll(_)
+            | PatternSpec::Allgather(_)
+            | PatternSpec::Allreduce(_)
+            | PatternSpec::Broadcast(_),
+        ) => {
+            let json = serde_json::to_value(workload).unwrap_or_default();
+            let table = json.as_object().and_then(|tables| tables.iter().next());
+            table.and_then(|(name, table)| Some(format!("{name} of {}", table["size"].as_str()?)))
+        }
+        _ => None,
+    };
+    format!("{} among {ranks} ranks", collective.unwrap_or_else(|| format!("{} B", grouped(bytes))))
+}
+
 /// `a / b`, and 1 where both are nothing.
-pub(super) fn ratio(a: f64, b: f64) -> f64 {
+fn ratio(a: f64, b: f64) -> f64 {
     if a == b { 1.0 } else { a / b }
 }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
-use crate::report::{COMPARISON_SCHEMA, Comparison, ComparisonRow, Gridlock, Status, Stopped};
+use crate::report::{Comparison, Gridlock, Status, Stopped};
 use crate::scenario::{Loader, Run, RunOptions, Scenario};
 use crate::workload::Blocked;
 
@@ -242,7 +242,7 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>, runner: &Runn
         return Err(error);
     }
     let mut outcomes = std::mem::take(&mut *lock(&outcomes));
-    let complete = outcomes.len() == jobs.len();
+    let missing = jobs.len() - outcomes.len();
     let mut rows = Vec::new();
     for (i, point) in points.iter().enumerate() {
         let mut runs = Vec::new();
@@ -255,7 +255,7 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>, runner: &Runn
             rows.push(combine::row(point, &runs));
         }
     }
-    Ok(Comparison { schema: COMPARISON_SCHEMA, title: title.to_owned(), rows: ranked(rows), complete })
+    Ok(Comparison::new(title, rows, missing as u64))
 }
 
 /// One run; nothing where it was interrupted.
@@ -285,26 +285,6 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>, runner: &Runner) -> Resu
             stopped: run.report.stopped,
         }),
     }
-}
-
-/// Puts the rows of each block in order, best first; blocks stay in the order in which they came.
-fn ranked(rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
-    let mut blocks: Vec<Vec<ComparisonRow>> = Vec::new();
-    for row in rows {
-        match blocks.iter_mut().find(|block| block[0].block() == row.block()) {
-            Some(block) => block.push(row),
-            None => blocks.push(vec![row]),
-        }
-    }
-    for block in &mut blocks {
-        // Stable: of equals, the one named first.
-        block.sort_by(|a, b| a.makespan.mean_s.total_cmp(&b.makespan.mean_s));
-        let best = block[0].makespan.mean_s;
-        for row in block.iter_mut() {
-            row.ratio_to_best = combine::ratio(row.makespan.mean_s, best);
-        }
-    }
-    blocks.into_iter().flatten().collect()
 }
 
 /// What all runs have done together.

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use super::*;
+use crate::report::ComparisonRow;
 
 const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"1 GB/s\"\n";
 
@@ -59,22 +60,66 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn each_block_is_in_order_best_first() {
+fn all_that_do_the_same_are_in_order_best_first_whatever_they_differ_in() {
     let mut bench = Bench::new(&["linear", "simple-spread", "pairwise"]);
     bench.sweep.placements = owned(&["random", "regular"]);
     let comparison = bench.sweep.run(Control::default()).unwrap();
-    let placements: Vec<&str> = comparison.rows.iter().map(|row| row.placement.as_str()).collect();
-    assert_eq!(placements, ["random", "random", "random", "regular", "regular", "regular"]);
-    for block in comparison.rows.chunks(3) {
-        assert!(block.is_sorted_by(|a, b| a.makespan.mean_s <= b.makespan.mean_s));
-        assert_eq!(block[0].ratio_to_best, 1.0);
-        for row in block {
-            assert_eq!(row.ratio_to_best, row.makespan.mean_s / block[0].makespan.mean_s);
-            assert!(row.ratio_to_bound >= 1.0 && row.messages == 240 && row.bytes == 240 * 20_000);
-        }
+    assert_eq!(comparison.jobs().count(), 1);
+    let rows = &comparison.rows;
+    assert!(rows.is_sorted_by(|a, b| a.makespan.mean_s <= b.makespan.mean_s && a.place <= b.place));
+    for row in rows {
+        assert_eq!(row.job, "all-to-all of 20 KB among 16 ranks");
+        assert_eq!(row.ratio_to_best, row.makespan.mean_s / rows[0].makespan.mean_s);
+        assert_eq!(row.is_best(), row.ratio_to_best == 1.0);
+        assert!(row.ratio_to_bound >= 1.0 && row.messages == 240 && row.bytes == 240 * 20_000);
     }
     // The tree is free of contention for simple spread in its regular order.
-    assert_eq!(comparison.rows[3].makespan.mean_s, 300e-6);
+    let regular: Vec<u32> = rows.iter().filter(|row| row.placement == "regular").map(|row| row.place).collect();
+    assert_eq!((rows[0].makespan.mean_s, regular[0]), (300e-6, 1));
+}
+
+#[test]
+fn one_pattern_is_ranked_by_placements_and_by_fabrics() {
+    let mut bench = Bench::new(&["linear"]);
+    bench.sweep.placements = owned(&["random", "regular", "block"]);
+    let comparison = bench.sweep.run(Control::default()).unwrap();
+    let places: Vec<u32> = comparison.rows.iter().map(|row| row.place).collect();
+    assert!(comparison.rows.is_sorted_by(|a, b| a.makespan.mean_s <= b.makespan.mean_s), "{places:?}");
+    // Without contention all are equally fast, and share the first place.
+    let mean = |row: &ComparisonRow| row.makespan.mean_s;
+    let expected: Vec<u32> = comparison
+        .rows
+        .iter()
+        .map(|row| 1 + comparison.rows.iter().filter(|other| mean(other) < mean(row)).count() as u32)
+        .collect();
+    assert_eq!(places, expected);
+    bench.sweep.placements = Vec::new();
+    for (name, text) in [("slow.toml", TREE.replace("1 GB/s", "0.5 GB/s")), ("fast.toml", TREE.to_owned())] {
+        let path = bench.directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        bench.sweep.topologies.push(path.to_str().unwrap().to_owned());
+    }
+    let comparison = bench.sweep.run(Control::default()).unwrap();
+    assert!(comparison.rows[0].topology.ends_with("fast.toml"));
+    assert_eq!(comparison.rows[1].ratio_to_best, 2.0);
+}
+
+#[test]
+fn what_does_not_do_the_same_is_not_ranked() {
+    let mut bench = Bench::new(&["linear"]);
+    bench.pattern("bruck.toml", "[workload.all-to-all]\nalgorithm = \"bruck\"\nsize = \"20 KB\"\n");
+    bench.pattern("larger.toml", "[workload.all-to-all]\nalgorithm = \"linear\"\nsize = \"40 KB\"\n");
+    bench.pattern("ring.toml", "[workload.ring]\nsize = \"20 KB\"\n");
+    let comparison = bench.sweep.run(Control::default()).unwrap();
+    // Bruck sends more bytes for the same all-to-all.
+    let jobs: Vec<(&str, usize)> = comparison.jobs().map(|rows| (rows[0].job.as_str(), rows.len())).collect();
+    let expected = [
+        ("all-to-all of 20 KB among 16 ranks", 2),
+        ("all-to-all of 40 KB among 16 ranks", 1),
+        ("320,000 B among 16 ranks", 1),
+    ];
+    assert_eq!(jobs, expected);
+    assert!(comparison.jobs().all(|rows| rows[0].is_best() && rows[0].ratio_to_best == 1.0));
 }
 
 #[test]

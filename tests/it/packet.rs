@@ -183,16 +183,22 @@ fn transports_are_set_against_each_other() {
                  --transport packet:oq,packet:fq,flow:equal-share,flow:max-min,contention-free -o c.json -o c.svg -o c.csv -o c.md";
     let output = desk.hayase(words).assert().success().get_output().stdout.clone();
     let text = String::from_utf8(output).unwrap();
-    assert!(text.contains("/ oq") && text.contains("speed-up on fq") && text.contains("packet-hops/s"), "{text}");
+    assert!(text.contains("/ oq") && text.contains("speed-up on fq") && text.contains("packet-hops ["), "{text}");
     let comparison: serde_json::Value = serde_json::from_str(&desk.read("c.json")).unwrap();
     let rows = comparison["rows"].as_array().unwrap();
     let names: Vec<(&str, &str)> =
         rows.iter().map(|row| (row["transport"].as_str().unwrap(), row["sharing"].as_str().unwrap())).collect();
+    // Best first: nothing is faster than messages that are alone.
+    assert_eq!(names[0], ("contention-free", ""));
+    assert!(rows.is_sorted_by_key(|row| row["makespan"]["mean_s"].as_f64()), "{text}");
     let expected =
         [("packet:oq", ""), ("packet:fq", ""), ("flow", "equal-share"), ("flow", "max-min"), ("contention-free", "")];
-    assert_eq!(names, expected);
+    assert!(expected.iter().all(|name| names.contains(name)) && names.len() == expected.len(), "{names:?}");
     assert!(desk.read("c.md").contains("speed-up on oq"));
-    assert!(desk.read("c.csv").lines().nth(1).unwrap().contains(",13888,"), "packet-hops of 240 messages");
+    assert!(
+        desk.read("c.csv").lines().any(|line| line.contains("packet:oq") && line.contains(",13888,")),
+        "packet-hops of 240 messages"
+    );
     // A transport that knows no sharing policy is run once, however many policies are listed.
     let words = "compare -q -t torus-4x4 -p ring --sharing max-min,equal-share --transport packet:oq,flow -o d.json";
     desk.hayase(words).assert().success();

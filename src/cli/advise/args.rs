@@ -24,6 +24,8 @@ Examples:
   hayase advise run -m myrinet --deny warning        exit code 1 if a change would save 1 % of the run or more
   hayase advise run                                  without gains: what could overlap, merge, become collective
 
+Yours: gauss.c (any MPI program) and gauss-as-usual (the same, compiled as usual)
+
 Files (-o), by name:
   x.html         one page that needs nothing but itself
   x.sarif        for editors and code hosts, which show it on the lines (also x.sarif.json)

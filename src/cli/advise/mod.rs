@@ -15,7 +15,7 @@ use super::files::{self, unknown};
 use super::progress::{self, Stop};
 use super::{
     End, Failure, MOST_THREADS, Voice, complain, deadlock, extension, in_threads, interrupt, lines, print, print_with,
-    replay,
+    replay, show,
 };
 use crate::advice::gain::{LEAST_GAIN, LEAST_WAIT};
 use crate::advice::page::Context;
@@ -85,7 +85,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     match args.format {
-        RunFormat::Table => print(&text::text(&data, &ranked))?,
+        RunFormat::Table => show(&text::text(&data, &ranked))?,
         RunFormat::Json => print_with(|w| json::write(&text::json(&data, &ranked, &run.program.caveats), w))?,
     }
     Ok(ended(args, &data, voice))
@@ -98,7 +98,7 @@ pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
         for rule in rules::all() {
             grid.row([rule.id.to_string(), rule.name.to_owned(), rule.summary.to_owned()]);
         }
-        print(&grid.to_text())?;
+        show(&grid.into())?;
         return Ok(End::Done);
     };
     // `A001-3` is a finding of rule A001.

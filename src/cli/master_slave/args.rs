@@ -14,10 +14,12 @@ Examples:
       from a few executed tasks to the time of all of them, over the number of workers
   hayase master-slave exponential:count=10000,mean=1ms --workers 64 --vary granularity=1..256:x2 -m myrinet
       how many tasks to send in one message
-  hayase master-slave tasks.csv --workers 16 -t crossbar-64 --format json
+  hayase master-slave constant:count=200,time=1ms --workers 16 -t crossbar-64 --format json
       the exchange over a simulated fabric: results share the master's link
   hayase master-slave plan executed.csv --grid 1024x1024 --accuracy 2% -o next.csv
       which tasks to execute next
+
+Yours: executed.csv (tasks that you executed; validation/mandelbrot/executed.csv of the repository is one)
 
 TASKS is one of
   a table (CSV): i1,i2,...,time[,bytes_in,bytes_out]; coordinates, and times in seconds or with a unit
@@ -173,6 +175,8 @@ Examples:
       how sure the prediction is by now, and what to execute next
   hayase master-slave executed.csv --refined --grid 1024x1024 --workers 64
       the prediction from tasks that were executed so
+
+Yours: executed.csv (the tasks of next.csv with their times)
 
 Execute the tasks of next.csv, append their times to executed.csv (i1,i2,...,time), and plan again until there is nothing
 to execute. Tasks are executed where the interpolation is worst, so they are fewer than in a regular grid.";

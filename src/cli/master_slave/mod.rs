@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::files::{self, named, unknown};
 use super::progress::RunsMonitor;
-use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print, print_with, range, render};
+use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print_with, range, render, show};
 use crate::cli::args::TableFormat;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{csv, json, svg, table};
@@ -78,7 +78,7 @@ pub fn master_slave(args: &MasterSlaveArgs, voice: Voice) -> Result<End, Failure
         })?;
     }
     match args.format {
-        TableFormat::Table => print(&table::master_slave(&report))?,
+        TableFormat::Table => show(&table::master_slave(&report))?,
         TableFormat::Json => print_with(|w| json::write(&report, w))?,
         TableFormat::Csv => print_with(|w| csv::predictions(&report, w))?,
     }

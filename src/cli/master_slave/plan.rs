@@ -8,7 +8,7 @@ use super::tasks;
 use crate::cli::args::TableFormat;
 use crate::cli::files::{self, unknown};
 use crate::cli::range;
-use crate::cli::{End, Failure, Voice, extension, print, print_with, progress};
+use crate::cli::{End, Failure, Voice, extension, print_with, progress, show};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::{csv, json, table};
 use crate::report::{IntervalPrediction, PlanReport};
@@ -80,7 +80,7 @@ pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
         })?;
     }
     match args.format {
-        TableFormat::Table => print(&table::plan(&report))?,
+        TableFormat::Table => show(&table::plan(&report))?,
         TableFormat::Json => print_with(|w| json::write(&report, w))?,
         TableFormat::Csv => print_with(|w| csv::points(&report, w))?,
     }

@@ -22,6 +22,9 @@ Examples:
   hayase predict --program cg.prog --computation node-a.comp -m infiniband-hdr -t fat-tree-54
       with the contention of a simulated network instead of a table of receive times
 
+Yours: cg.prog, node-a.comp and node-b.comp (`hayase program fold` of runs on both machines), gigabit.comm and
+shared-memory.comm (`hayase measure communication`)
+
 Files (-o), by name: those of `hayase replay`.";
 
 /// `hayase predict`.

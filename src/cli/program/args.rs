@@ -13,7 +13,9 @@ const FOLD_EXAMPLES: &str = "\
 Examples:
   hayase program fold run/ -o cg.prog -o node-a.comp       both halves of a recorded run
   hayase program fold run-on-b/ -o node-b.comp             the times of the same program on another machine
-  hayase program fold lu.W.16.tsv.zst -o lu.prog.zst
+  hayase program fold lu.tsv.zst -o lu.prog.zst
+
+Yours: run/ and run-on-b/ (what `hayase record` wrote), lu.tsv.zst (any trace)
 
 Files (-o), by name:
   x.prog    program data: what every rank calls, loops folded; the same on every machine
@@ -24,7 +26,9 @@ const EXTEND_EXAMPLES: &str = "\
 Examples:
   hayase program show lu.prog                              which loops there are
   hayase program extend lu.prog --loop L3 --iterations 10x -o long.prog
-  hayase program extend lu.prog --loop L3 --loop L4 --iterations 500 -o lu500.prog";
+  hayase program extend lu.prog --loop L3 --loop L4 --iterations 500 -o lu500.prog
+
+Yours: lu.prog (what `hayase program fold` wrote)";
 
 /// `hayase program`.
 #[derive(Subcommand, Debug)]

@@ -11,10 +11,11 @@ use serde::Serialize;
 use super::args::RunFormat;
 use super::files::{self, Opened, unknown};
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, caveats, extension, print, print_with, progress};
+use super::{End, Failure, Voice, caveats, extension, print_with, progress};
 use crate::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use crate::data_set::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
+use crate::output::table::Answer;
 use crate::output::{AtomicFile, json, table};
 use crate::report::variation::Variation;
 use crate::scenario::variation::variation;
@@ -118,7 +119,7 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
         variation,
     };
     match args.format {
-        RunFormat::Table => print(&page(&report))?,
+        RunFormat::Table => super::show(&page(&report))?,
         RunFormat::Json => print_with(|w| json::write(&report, w))?,
     }
     if args.output.is_empty() {
@@ -189,9 +190,10 @@ fn write(file: Opened, compressed: bool, write: &dyn Fn(&mut dyn Write) -> io::R
 }
 
 /// For a terminal.
-fn page(report: &FoldReport) -> String {
-    let mut text = format!("{}\n\n", table::printable(&report.trace));
-    let mut fact = |name: &str, value: String| text += &format!("{name:<14}{value}\n");
+fn page(report: &FoldReport) -> Answer {
+    let mut text = Answer::new();
+    text.push_str(&format!("{}\n\n", table::printable(&report.trace)));
+    let mut fact = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
     let (operations, steps) = (table::grouped(report.operations), table::grouped(report.steps as u64));
     fact("operations", format!("{operations} of {} ranks", report.ranks));
     fact("folded", format!("{steps} steps, {} loops; {} groups of ranks", report.loops, report.groups));
@@ -207,7 +209,8 @@ fn page(report: &FoldReport) -> String {
     );
     let blocks = table::grouped(report.blocks.into());
     fact("computation", format!("{} in {blocks} blocks", table::seconds(report.computed_s)));
-    text + &table::variation(&report.variation)
+    text.append(table::variation(&report.variation));
+    text
 }
 
 /// Reads program data.
@@ -253,7 +256,7 @@ fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
         );
     }
     let name = args.program.display().to_string();
-    print(&table::program(&data, &blocks, times.as_ref(), args.rank, &name))?;
+    super::show(&table::program(&data, &blocks, times.as_ref(), args.rank, &name))?;
     Ok(End::Done)
 }
 

@@ -15,6 +15,8 @@ Examples:
   hayase record -o run --stop-after 30s -- mpirun -np 16 ./solver
   hayase trace info run; hayase replay run -m myrinet
 
+Yours: solver (any MPI program) and input.dat, which it reads
+
 The program needs no change: C and Fortran (mpif.h, use mpi, use mpi_f08), Open MPI and MPICH (and MPIs with the
 ABI of MPICH). It must be linked with the shared library of its MPI. Compile it with -g as well as -O2: then calls
 are known by file and line.

@@ -9,19 +9,26 @@ use crate::cli::regions::RegionArgs;
 use crate::cli::trace::TraceArgs;
 use crate::cli::usage;
 use crate::workload::program::Wildcards;
+use crate::workload::program::generate::Generator;
+
+/// What stands below the options; the rules are those that there are.
+fn examples() -> String {
+    format!("{EXAMPLES}\n\nPrograms by rule, with what holds where nothing is said:\n{}\n{FILES}", Generator::usage())
+}
 
 const EXAMPLES: &str = "\
 Examples:
-  hayase replay program.goal -m myrinet              on a machine, without contention in its network
-  hayase replay program.goal -m myrinet -t torus-8x8  the same nodes on a simulated fabric
-  hayase replay program.goal -m myrinet -t torus-8x8 --transport packet:oq
-  hayase replay cg.W.16.tsv.zst -m infiniband-hdr --cpu-speed 2
-  hayase replay program.goal -m myrinet --set node.loggps.S=\"64 KiB\"
-  hayase replay program.goal --node loggopsim --set node.loggopsim.L=\"2500 ns\"
-  hayase replay linear:ranks=1024,size=20480B --node loggopsim
+  hayase replay gaussian-elimination:n=256 -m myrinet             on a machine, without contention in its network
+  hayase replay gaussian-elimination:n=256 -m myrinet -t torus-4x4   the same nodes on a simulated fabric
+  hayase replay stencil:iterations=2 -m myrinet -t torus-8x8 --transport packet:oq
+  hayase replay gaussian-elimination:n=256 -m myrinet --set node.loggps.S=\"64 KiB\"
+  hayase replay linear:ranks=64,size=20480B --node loggopsim --set node.loggopsim.L=\"2500 ns\"
+  hayase replay run/ -m infiniband-hdr --cpu-speed 2
+  hayase replay program.goal -m myrinet -o timeline.svg
 
-Programs by rule: pairwise, linear, dissemination, broadcast (ranks, size), stencil (x, y, iterations, size, calc).
+Yours: run/ (what `hayase record` wrote), program.goal (a schedule)";
 
+const FILES: &str = "\
 Files (-o), by name:
   x.json           the report
   ranks.csv        where the time of each rank went
@@ -35,9 +42,9 @@ Files (-o), by name:
 
 /// `hayase replay`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples())]
 pub struct ReplayArgs {
-    /// The program: a trace or schedule (see `hayase trace info --help` for formats), or one by rule (linear:ranks=64).
+    /// The program: a trace or schedule (see `hayase trace info --help` for formats), or one by rule (see below).
     #[command(flatten)]
     pub input: TraceArgs,
     /// What it is played on.
@@ -131,6 +138,9 @@ pub enum MachineVerb {
     /// List the named machines.
     List,
     /// Show one: its parameters, and where they are from.
+    #[command(after_help = "\
+Examples:
+  hayase machine show myrinet")]
     Show(MachineShowArgs),
 }
 

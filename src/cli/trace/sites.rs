@@ -6,10 +6,10 @@ use super::accesses::{self, AccessSite};
 use super::args::TraceSitesArgs;
 use super::{open, options};
 use crate::cli::args::RunFormat;
-use crate::cli::{End, Failure, Voice, caveats, lines, print, print_with, progress};
+use crate::cli::{End, Failure, Voice, caveats, lines, print_with, progress, show};
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::json;
-use crate::output::table::{Grid, grouped, printable};
+use crate::output::table::{Answer, Cell, Grid, grouped, printable};
 use crate::workload::caveats::Caveats;
 use crate::workload::trace::{BySite, Calling};
 
@@ -86,26 +86,36 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
                 .text("call")
                 .number("ranks")
                 .number("count")
-                .number("bytes")
-                .number("time inside");
+                .number("bytes [B]")
+                .time("time inside")
+                .keys(2);
             for Calling { site, callers, call, tally } in sites {
                 let name = if site.is_empty() { "?".to_owned() } else { printable(&site) };
-                let (count, bytes) = (grouped(tally.count), grouped(tally.bytes));
-                grid.row([name, call.name().to_owned(), tally.ranks.to_string(), count, bytes, tally.time.to_string()]);
+                grid.row([
+                    Cell::from(name),
+                    call.name().into(),
+                    tally.ranks.into(),
+                    tally.count.into(),
+                    tally.bytes.into(),
+                    tally.time.seconds().into(),
+                ]);
                 for caller in callers {
-                    let nothing = String::new;
-                    let caller = format!("  called from {}", printable(&caller));
-                    grid.row([caller, nothing(), nothing(), nothing(), nothing(), nothing()]);
+                    let mut row = vec![Cell::default(); 6];
+                    row[0] = format!("  called from {}", printable(&caller)).into();
+                    grid.row(row);
                 }
             }
-            print(&grid.to_text())?;
+            let mut answer = Answer::new();
+            answer.table(grid);
             if let Some(accesses) = accesses {
                 let mut grid = Grid::new().text("site").text("access").number("ranks").number("count");
                 for AccessSite { site, access, ranks, count } in accesses {
                     grid.row([printable(&site), access.to_owned(), ranks.to_string(), grouped(count)]);
                 }
-                print(&format!("\n{}", grid.to_text()))?;
+                answer.push_str("\n");
+                answer.table(grid);
             }
+            show(&answer)?;
         }
     }
     Ok(End::Done)

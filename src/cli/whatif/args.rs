@@ -11,11 +11,14 @@ use crate::cli::trace::TraceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  hayase whatif program.goal -m myrinet               every parameter halved and doubled: which of them matter
-  hayase whatif program.goal -m myrinet --vary S=4KiB..256KiB --vary L=100ns..10us -o whatif.svg
-  hayase whatif program.goal -m myrinet -t torus-8x8 --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
-  hayase whatif cg.W.16.tsv.zst -m myrinet --vary cpu-speed=1,2,4,8
-  hayase whatif program.goal -m myrinet -t torus-8x8 --vary transport=flow,packet:oq,packet:iq
+  hayase whatif gaussian-elimination:n=128 -m myrinet     every parameter halved and doubled: which of them matter
+  hayase whatif gaussian-elimination:n=128 -m myrinet --vary S=4KiB..256KiB --vary L=100ns..10us -o whatif.svg
+  hayase whatif gaussian-elimination:n=128 -m myrinet -t torus-4x4 \\
+      --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
+  hayase whatif pairwise:ranks=16 -m myrinet -t torus-4x4 --vary transport=flow,packet:oq,packet:iq
+  hayase whatif run/ -m myrinet --vary cpu-speed=1,2,4,8
+
+Yours: run/ (what `hayase record` wrote)
 
 Values: a list a,b,c; a range A..B (sizes by a factor of 2, others in seven steps), A..B:STEP, A..B:xFACTOR.
 Each parameter is changed alone, the others staying as they are.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::args::TableFormat;
 use super::files::{self, unknown};
 use super::progress::{self, RunsMonitor};
-use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print, print_with, replay};
+use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print_with, replay, show};
 use crate::diagnostic::Diagnostic;
 use crate::output::{csv, json, svg, table};
 use crate::report::Status;
@@ -65,7 +65,7 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     match args.format {
-        TableFormat::Table => print(&table::whatif(&report))?,
+        TableFormat::Table => show(&table::whatif(&report))?,
         TableFormat::Json => print_with(|w| json::write(&report, w))?,
         TableFormat::Csv => print_with(|w| csv::whatif(&report, w))?,
     }

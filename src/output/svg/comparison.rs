@@ -69,10 +69,9 @@ pub fn comparison(comparison: &Comparison) -> String {
             let bottom = y + ROW * group.rows.len() as f64 + 4.0;
             axis.draw(&mut canvas, left, CHART, y, bottom, "makespan");
         }
-        let best = group.rows.iter().map(|(_, row)| row.makespan.mean_s).fold(f64::INFINITY, f64::min);
         for (label, row) in &group.rows {
             canvas.text(left - 10.0, y + ROW * 0.5 + 4.0, 12.0, Anchor::End, &fit(label, 12.0, labels), "");
-            bar(&mut canvas, row, best, &axis, left, y);
+            bar(&mut canvas, row, &axis, left, y);
             y += ROW;
         }
         y += 4.0;
@@ -87,10 +86,10 @@ pub fn comparison(comparison: &Comparison) -> String {
 }
 
 /// One bar with its whiskers, its bound and its numbers.
-fn bar(canvas: &mut Canvas, row: &ComparisonRow, best: f64, axis: &Axis, left: f64, y: f64) {
+fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64) {
     let x = |time: f64| if time.is_finite() { left + CHART * (time / axis.end).clamp(0.0, 1.0) } else { left };
     let (mean, sd) = (row.makespan.mean_s, row.makespan.sd_s);
-    let is_best = mean <= best * (1.0 + 1e-9);
+    let is_best = row.is_best();
     let fill = if is_best { "#2f6f8f" } else { "#9dbccc" };
     canvas.open(&format!(
         "{}: {} over {} seed{}",
@@ -124,7 +123,7 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, best: f64, axis: &Axis, left: f
         canvas.text(numbers + 72.0, middle + 4.0, 11.0, Anchor::Start, &text, &format!(r#"fill="{GREY}""#));
     }
     canvas.text(numbers + 206.0, middle + 4.0, 11.0, Anchor::End, &times(row.ratio_to_bound), "");
-    canvas.text(numbers + 276.0, middle + 4.0, 11.0, Anchor::End, &times(mean / best), weight);
+    canvas.text(numbers + 276.0, middle + 4.0, 11.0, Anchor::End, &times(row.ratio_to_best), weight);
 }
 
 /// The sign for a lower bound: a red line, wider than the bar is high, with a head.
@@ -221,7 +220,7 @@ fn legend(canvas: &mut Canvas, comparison: &Comparison, y: f64) -> f64 {
         canvas.text(x + 34.0, y + 4.0, 11.0, Anchor::Start, text, "");
         x += 34.0 + text_width(text, 11.0) + 18.0;
     };
-    entry(canvas, "mean makespan, the best of its block", &|canvas, x| {
+    entry(canvas, "mean makespan, the best of its job", &|canvas, x| {
         canvas.rect(x, y - 6.0, 28.0, 12.0, r##"fill="#2f6f8f" stroke="#2b4a5a""##);
     });
     entry(canvas, "others", &|canvas, x| {

@@ -2,22 +2,15 @@
 
 use std::fmt::Write;
 
-use super::figures::{Scale, fixed, grouped, percent};
-use super::{Grid, printable};
-use crate::report::{Benchmark, BenchmarkRow};
+use super::figures::{Quantity, fixed, grouped};
+use super::{Answer, Cell, Grid, printable};
+use crate::report::Benchmark;
 
-/// A benchmark for a terminal.
-pub fn benchmark(benchmark: &Benchmark) -> String {
-    render(benchmark, Grid::to_text)
-}
-
-/// The same as Markdown.
-pub fn benchmark_markdown(benchmark: &Benchmark) -> String {
-    render(benchmark, Grid::to_markdown)
-}
-
-fn render(benchmark: &Benchmark, table: impl Fn(&Grid) -> String) -> String {
-    let mut text = format!("{}\n\n{}", printable(&heading(benchmark)), table(&rows(benchmark)));
+/// A benchmark.
+pub fn benchmark(benchmark: &Benchmark) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n", printable(&heading(benchmark)));
+    text.table(rows(benchmark));
     if !benchmark.growth.is_empty() {
         let mut grid = Grid::new().text("growth").text("nodes").number("a message costs").number("an all-to-all");
         for growth in &benchmark.growth {
@@ -29,7 +22,8 @@ fn render(benchmark: &Benchmark, table: impl Fn(&Grid) -> String) -> String {
                 format!("N^{}", fixed(growth.exponent + 2.0, 2)),
             ]);
         }
-        let _ = write!(text, "\n{}", table(&grid));
+        text.push_str("\n");
+        text.table(grid);
     }
     if !benchmark.complete {
         text.push_str("\nINTERRUPTED: runs are missing.\n");
@@ -53,32 +47,32 @@ fn heading(benchmark: &Benchmark) -> String {
 
 fn rows(benchmark: &Benchmark) -> Grid {
     let wall = benchmark.threads > 1;
-    let memory = Scale::bytes(benchmark.rows.iter().filter_map(|row| row.peak_rss_bytes).map(|bytes| bytes as f64));
-    let mut grid = Grid::new().text("load").number("messages").number("ns/message").number("range").number("spread");
+    let mut grid = Grid::new()
+        .text("load")
+        .number("messages")
+        .number("message [ns]")
+        .number("range [ns]")
+        .quantity("spread", Quantity::Part);
     if wall {
-        grid = grid.number("wall ns/message");
+        grid = grid.number("message, wall [ns]");
     }
-    grid = grid.number("messages/s").number(format!("memory [{}]", memory.unit));
+    grid = grid.quantity("messages", Quantity::Rate).quantity("memory", Quantity::Bytes);
     for row in &benchmark.rows {
         let cpu = &row.cpu_ns;
-        let mut cells = vec![
-            row.load.clone(),
-            grouped(row.messages),
-            nanoseconds(cpu.median),
-            format!("{} to {}", nanoseconds(cpu.min), nanoseconds(cpu.max)),
-            if cpu.all.len() > 1 { percent(cpu.relative()) } else { "-".into() },
+        let mut cells: Vec<Cell> = vec![
+            row.load.as_str().into(),
+            row.messages.into(),
+            nanoseconds(cpu.median).into(),
+            format!("{} to {}", nanoseconds(cpu.min), nanoseconds(cpu.max)).into(),
+            (cpu.all.len() > 1).then(|| cpu.relative()).into(),
         ];
         if wall {
-            cells.push(nanoseconds(row.wall_ns.median));
+            cells.push(nanoseconds(row.wall_ns.median).into());
         }
-        cells.extend([grouped(row.messages_per_s as u64), memory_of(row, memory)]);
+        cells.extend([row.messages_per_s.into(), row.peak_rss_bytes.map(|bytes| bytes as f64).into()]);
         grid.row(cells);
     }
     grid
-}
-
-fn memory_of(row: &BenchmarkRow, scale: Scale) -> String {
-    row.peak_rss_bytes.map_or_else(|| "-".to_owned(), |bytes| scale.show(bytes as f64))
 }
 
 /// Three digits are what such figures are worth; small ones have a decimal.
@@ -98,7 +92,7 @@ pub fn loads(loads: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{BENCHMARK_SCHEMA, Growth, Machine, Measurement};
+    use crate::report::{BENCHMARK_SCHEMA, BenchmarkRow, Growth, Machine, Measurement};
 
     fn sample(threads: u32) -> Benchmark {
         let run = |cpu_ns, rss| Measurement {
@@ -135,10 +129,10 @@ mod tests {
         insta::assert_snapshot!(benchmark(&sample(1)), @"
         hayase 0.1.0 (rustc 1.95.0, optimised) on Some Processor, 2 cores, linux x86_64; median of 2 runs, one thread
 
-        load                             messages  ns/message           range  spread  messages/s  memory [MB]
-        ──────────────────────────────────────────────────────────────────────────────────────────────────────
-        fat-tree-54/random/max-min          2,862       1,300  1,250 to 1,350   7.7 %     769,230        5.300
-        fat-tree-54/regular/equal-share     2,862        26.2    26.2 to 26.2   0.0 %  38,095,238            -
+        load                             messages  message [ns]      range [ns]  spread [%]  messages [M/s]  memory [MB]
+        ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        fat-tree-54/random/max-min          2,862         1,300  1,250 to 1,350         7.7           0.769        5.300
+        fat-tree-54/regular/equal-share     2,862          26.2    26.2 to 26.2         0.0          38.095            -
 
         growth                    nodes        a message costs  an all-to-all
         ─────────────────────────────────────────────────────────────────────
@@ -148,14 +142,14 @@ mod tests {
 
     #[test]
     fn with_several_threads_the_wall_time_is_shown() {
-        let text = benchmark_markdown(&Benchmark { complete: false, growth: Vec::new(), ..sample(2) });
+        let text = benchmark(&Benchmark { complete: false, growth: Vec::new(), ..sample(2) }).to_markdown();
         insta::assert_snapshot!(text, @"
         hayase 0.1.0 (rustc 1.95.0, optimised) on Some Processor, 2 cores, linux x86_64; median of 2 runs, 2 threads
 
-        | load | messages | ns/message | range | spread | wall ns/message | messages/s | memory [MB] |
+        | load | messages | message [ns] | range [ns] | spread [%] | message, wall [ns] | messages [M/s] | memory [MB] |
         | :-- | --: | --: | --: | --: | --: | --: | --: |
-        | fat-tree-54/random/max-min | 2,862 | 1,300 | 1,250 to 1,350 | 7.7 % | 1,300 | 769,230 | 5.300 |
-        | fat-tree-54/regular/equal-share | 2,862 | 26.2 | 26.2 to 26.2 | 0.0 % | 26.2 | 38,095,238 | - |
+        | fat-tree-54/random/max-min | 2,862 | 1,300 | 1,250 to 1,350 | 7.7 | 1,300 | 0.769 | 5.300 |
+        | fat-tree-54/regular/equal-share | 2,862 | 26.2 | 26.2 to 26.2 | 0.0 | 26.2 | 38.095 | - |
 
         INTERRUPTED: runs are missing.
         ");

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::figures::{grouped, percent};
-use super::{Grid, printable};
+use super::{Answer, Grid, printable};
 use crate::node::calibrate::{Calibration, Estimate, Threshold};
 
 /// What measurements say of a machine.
-pub fn calibration(title: &str, found: &Calibration) -> String {
+pub fn calibration(title: &str, found: &Calibration) -> Answer {
     let mut grid = Grid::new().text("parameter").number("value").number("+-").text("unit").text("");
     for estimate in found.parameters.iter().chain(&found.sums) {
         grid.row(row(estimate));
@@ -16,7 +16,9 @@ pub fn calibration(title: &str, found: &Calibration) -> String {
     for (name, threshold) in [("s", found.s), ("S", found.sync)] {
         grid.row(threshold_row(name, threshold));
     }
-    let mut text = format!("{}\n\n{}", printable(title), grid.to_text());
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n", printable(title));
+    text.table(grid);
     let _ = writeln!(
         text,
         "\n{} measurements, {} of them different; off by {} (median), {} at most",

@@ -1,66 +1,100 @@
-//! The tables of a comparison: one for each block, best first, and a sentence that sums them up.
+//! The tables of a comparison: one for each job, best first, and sentences that sum them up.
 
 use std::fmt::Write;
 
-use super::figures::{Scale, fixed, percent, seconds};
-use super::{Grid, models, printable};
-use crate::report::{Bounds, Comparison, ComparisonRow};
+use super::figures::{Quantity, fixed, grouped, percent, seconds};
+use super::{Answer, Cell, Grid, models, printable};
+use crate::report::{Bounds, CHOICES, Comparison, ComparisonRow, varying};
 
-/// A comparison for a terminal.
-pub fn comparison(comparison: &Comparison) -> String {
-    render(comparison, |title| format!("{title}\n"), Grid::to_text)
-}
+/// Positions in [`CHOICES`] that are named in ways of their own.
+const TOPOLOGY: usize = 0;
+const PATTERN: usize = 6;
+/// Names in a list; the others are counted.
+const NAMED: usize = 3;
 
-/// The same as Markdown.
-pub fn comparison_markdown(comparison: &Comparison) -> String {
-    render(comparison, |title| format!("**{title}**\n\n"), Grid::to_markdown)
-}
-
-fn render(comparison: &Comparison, title: impl Fn(&str) -> String, table: impl Fn(&Grid) -> String) -> String {
-    let blocks = blocks(&comparison.rows);
-    let mut text = format!("{}\n\n", printable(&comparison.title));
-    for block in &blocks {
-        text.push_str(&title(&printable(&heading(block))));
-        text.push_str(&table(&grid(block)));
-        if let Some(bounds) = common_bounds(block) {
+/// A comparison for a terminal or as Markdown.
+pub fn comparison(comparison: &Comparison) -> Answer {
+    let jobs: Vec<&[ComparisonRow]> = comparison.jobs().collect();
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n", printable(&comparison.title));
+    // Jobs of one row each are listed: there is nothing to rank.
+    let tables = if jobs.len() > 1 && jobs.iter().all(|rows| rows.len() == 1) {
+        vec![&comparison.rows[..]]
+    } else {
+        jobs.clone()
+    };
+    for rows in &tables {
+        let job = (jobs.len() > 1 && tables.len() > 1).then(|| rows[0].job.as_str());
+        text.title(printable(&heading(rows, job)));
+        text.table(grid(rows));
+        if let Some(bounds) = common_bounds(rows) {
             let _ = writeln!(text, "\nbounds: {}", bounds_of(bounds));
         }
-        text.push('\n');
+        text.push_str("\n");
     }
     for (heading, models) in models::models(&comparison.rows) {
-        text.push_str(&title(&printable(&heading)));
-        text.push_str(&table(&models));
-        text.push('\n');
+        text.title(printable(&heading));
+        text.table(models);
+        text.push_str("\n");
     }
     if !comparison.complete {
-        text.push_str("INTERRUPTED: runs are missing.\n");
+        let done: usize = comparison.rows.iter().map(|row| row.makespan.seeds.len()).sum();
+        let all = done as u64 + comparison.missing_runs;
+        let follows = if done > 0 { "; what follows from them:" } else { "" };
+        let (done, all) = (grouped(done as u64), grouped(all));
+        let _ = writeln!(text, "INTERRUPTED: {done} of {all} runs were made{follows}");
     }
-    if let Some(sentence) = verdict(&blocks) {
-        let _ = writeln!(text, "{}", printable(&sentence));
+    for rows in &jobs {
+        for sentence in verdict(rows, &comparison.rows) {
+            let _ = writeln!(text, "{}", printable(&sentence));
+        }
+    }
+    if jobs.len() > 1 {
+        let names = listed(jobs.iter().map(|rows| rows[0].job.clone()).collect(), "; ");
+        let _ = writeln!(text, "Not ranked against each other, since they do not do the same: {}.", printable(&names));
     }
     text
 }
 
-/// Runs of rows with the same block.
-fn blocks(rows: &[ComparisonRow]) -> Vec<&[ComparisonRow]> {
-    rows.chunk_by(|a, b| a.block() == b.block()).collect()
+/// What all rows of a table have in common.
+fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
+    let (first, varying) = (rows[0].choices(), varying(rows));
+    let mut parts: Vec<String> = Vec::new();
+    let mut add = |choice: usize, prefix: &str| {
+        if !varying.contains(&choice) && !first[choice].is_empty() {
+            parts.push(format!("{prefix}{}", first[choice]));
+        }
+    };
+    add(TOPOLOGY, "");
+    // Of one row there is a column with its pattern.
+    if !names(rows).contains(&PATTERN) {
+        add(PATTERN, "");
+    }
+    add(1, "placement ");
+    if first[2] != "flow" {
+        add(2, "transport ");
+    }
+    add(3, "sharing ");
+    add(4, "routing ");
+    add(5, "injection ");
+    parts.extend(job.map(str::to_owned));
+    match rows.iter().map(|row| row.makespan.seeds.len() + row.makespan.missing).max() {
+        None | Some(0 | 1) => {}
+        Some(seeds) => parts.push(format!("{seeds} seeds")),
+    }
+    parts.join(", ")
 }
 
-fn heading(rows: &[ComparisonRow]) -> String {
-    let row = &rows[0];
-    let seeds = match rows.iter().map(|row| row.makespan.seeds.len()).max() {
-        None | Some(0 | 1) => String::new(),
-        Some(n) => format!(", {n} seeds"),
-    };
-    let mut heading = format!("{}, placement {}", row.topology, row.placement);
-    if row.transport != "flow" {
-        let _ = write!(heading, ", transport {}", row.transport);
+/// The choices that have columns: what varies, the pattern first; the pattern where nothing does.
+fn names(rows: &[ComparisonRow]) -> Vec<usize> {
+    let mut varying = varying(rows);
+    if varying.is_empty() {
+        return vec![PATTERN];
     }
-    if !row.sharing.is_empty() {
-        let _ = write!(heading, ", sharing {}", row.sharing);
+    if varying.last() == Some(&PATTERN) {
+        varying.rotate_right(1);
     }
-    let _ = write!(heading, ", routing {}, injection {}{seeds}", row.routing, row.injection);
-    heading
+    varying
 }
 
 /// The bounds, where they are the same for all rows.
@@ -76,134 +110,174 @@ fn bounds_of(bounds: Bounds) -> String {
 }
 
 fn grid(rows: &[ComparisonRow]) -> Grid {
-    let time = Scale::time(rows.iter().map(|row| row.makespan.mean_s));
-    let wall = Scale::time(rows.iter().map(|row| row.wall_s));
-    let per_second = |row: &ComparisonRow| row.bytes as f64 / row.makespan.mean_s;
-    let bandwidth = Scale::bandwidth(rows.iter().map(per_second));
+    let names = names(rows);
+    let ranked = rows.len() > 1 && rows.iter().all(|row| row.job == rows[0].job);
     let spread = rows.iter().any(|row| row.makespan.seeds.len() > 1);
+    let missing = rows.iter().any(|row| row.makespan.missing > 0);
     let own_bounds = common_bounds(rows).is_none();
-    let mut grid = Grid::new().text("pattern").number(format!("mean [{}]", time.unit));
+    let mut grid = Grid::new().keys(names.len());
+    for &choice in &names {
+        grid = grid.text(CHOICES[choice]);
+    }
+    grid = grid.time("mean");
     if spread {
-        grid = grid.number(format!("sd [{}]", time.unit));
+        grid = grid.time("sd");
     }
-    grid = grid.number("to best").number("to bound");
+    if ranked {
+        grid = grid.number("to best");
+    }
+    grid = grid.number("to bound");
     if own_bounds {
-        grid = grid.number(format!("bound [{}]", time.unit));
+        grid = grid.time("bound");
     }
-    grid = grid.number(format!("bandwidth [{}]", bandwidth.unit)).number(format!("run time [{}]", wall.unit));
+    grid = grid.quantity("bandwidth", Quantity::Bandwidth).quantity("run time", Quantity::RunTime);
+    if missing {
+        grid = grid.number("seeds run");
+    }
     for row in rows {
-        let mut cells = vec![row.pattern.clone(), time.show(row.makespan.mean_s)];
+        let mut cells: Vec<Cell> = names.iter().map(|&choice| row.choices()[choice].into()).collect();
+        cells.push(row.makespan.mean_s.into());
         if spread {
-            let one = row.makespan.seeds.len() < 2;
-            cells.push(if one { "-".into() } else { time.show(row.makespan.sd_s) });
+            cells.push((row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s).into());
         }
-        cells.extend([fixed(row.ratio_to_best, 3), fixed(row.ratio_to_bound, 3)]);
+        if ranked {
+            cells.push(fixed(row.ratio_to_best, 3).into());
+        }
+        cells.push(fixed(row.ratio_to_bound, 3).into());
         if own_bounds {
-            cells.push(time.show(row.bounds.largest()));
+            cells.push(row.bounds.largest().into());
         }
-        cells.extend([bandwidth.show(per_second(row)), wall.show(row.wall_s)]);
+        cells.extend([Cell::from(row.bytes as f64 / row.makespan.mean_s), row.wall_s.into()]);
+        if missing {
+            let run = row.makespan.seeds.len();
+            cells.push(format!("{run} of {}", run + row.makespan.missing).into());
+        }
         grid.row(cells);
     }
     grid
 }
 
-/// Who is best in a block, and by how much.
-struct Best<'a> {
-    /// All that are equally fast.
-    patterns: Vec<&'a str>,
-    /// By which part of the best time the next is slower; nothing where there is no next.
-    lead: Option<f64>,
-    next: Option<&'a str>,
-    /// Whether that is less than one of the two spreads over seeds.
-    noise: bool,
-}
-
-impl<'a> Best<'a> {
-    fn of(rows: &'a [ComparisonRow]) -> Self {
-        let best = &rows[0].makespan;
-        let equal = rows.iter().take_while(|row| row.makespan.mean_s == best.mean_s).count();
-        let next = rows.get(equal);
-        Self {
-            patterns: rows[..equal].iter().map(|row| row.pattern.as_str()).collect(),
-            lead: next.map(|row| row.makespan.mean_s / best.mean_s - 1.0).filter(|lead| lead.is_finite()),
-            next: next.map(|row| row.pattern.as_str()),
-            noise: next.is_some_and(|row| row.makespan.mean_s - best.mean_s < best.sd_s.max(row.makespan.sd_s)),
-        }
+/// `a, b and c`; of many the first.
+fn listed(mut names: Vec<String>, between: &str) -> String {
+    if names.len() > NAMED + 1 {
+        let more = names.len() - NAMED;
+        names.truncate(NAMED);
+        names.push(format!("{more} more"));
     }
-
-    fn names(&self) -> String {
-        let (last, first) = match self.patterns.split_last() {
-            Some((last, [])) => return (*last).to_owned(),
-            Some((last, first)) => (last, first),
-            None => return String::new(),
-        };
-        format!("{} and {last}", first.join(", "))
-    }
-
-    /// `a is the fastest`, `a and b are equally fast`.
-    fn claim(&self) -> String {
-        match (self.patterns.len(), self.next) {
-            (1, _) => format!("{} is the fastest", self.names()),
-            (_, None) => format!("{} are equally fast", self.names()),
-            (_, Some(_)) => format!("{} are the fastest, and equally fast", self.names()),
-        }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(between)),
+        None => String::new(),
     }
 }
 
-/// Which pattern is the fastest in each block and by how much.
-fn verdict(blocks: &[&[ComparisonRow]]) -> Option<String> {
-    let contested: Vec<&[ComparisonRow]> = blocks.iter().copied().filter(|rows| rows.len() > 1).collect();
-    let bests: Vec<Best> = contested.iter().map(|rows| Best::of(rows)).collect();
-    let first = bests.first()?;
-    if bests.len() > 1 && bests.iter().all(|best| best.patterns == first.patterns) {
-        let leads = || bests.iter().filter_map(|best| best.lead);
-        let (least, most) = (leads().fold(f64::INFINITY, f64::min), leads().fold(0.0, f64::max));
-        let by = match (percent(least), percent(most)) {
-            _ if leads().next().is_none() => String::new(),
-            (least, most) if least == most => format!(", the next takes {least} longer"),
-            (least, most) => format!(", the next takes {least} to {most} longer"),
-        };
-        let noise = if bests.iter().any(|best| best.noise) { " (partly within the spread over seeds)" } else { "" };
-        return Some(format!("{} in all {} blocks{by}{noise}.", first.claim(), bests.len()));
-    }
-    let sentences: Vec<String> = bests
-        .iter()
-        .zip(&contested)
-        .map(|(best, rows)| {
-            let by = match (best.lead, best.next) {
-                (Some(lead), Some(next)) => format!(", {next} takes {} longer", percent(lead)),
-                _ => String::new(),
-            };
-            let noise = if best.noise { " (within the spread over seeds)" } else { "" };
-            format!("{}{}{by}{noise}", best.claim(), distinction(&rows[0], blocks))
-        })
-        .collect();
-    Some(format!("{}.", sentences.join("; ")))
-}
-
-/// What tells this block from the others: ` with placement random`; nothing where there is only one.
-fn distinction(row: &ComparisonRow, blocks: &[&[ComparisonRow]]) -> String {
-    type Field = fn(&ComparisonRow) -> &str;
-    let fields: [(&str, Field); 6] = [
-        (" on ", |row| &row.topology),
-        ("placement ", |row| &row.placement),
-        ("transport ", |row| &row.transport),
-        ("sharing ", |row| &row.sharing),
-        ("routing ", |row| &row.routing),
-        ("injection ", |row| &row.injection),
-    ];
+/// A row by some of its choices: `bruck on torus-8x8 with placement random, sharing max-min`.
+fn name(row: &ComparisonRow, choices: &[usize]) -> String {
+    let chosen = row.choices();
+    let named = |choice: &usize| choices.contains(choice) && !chosen[*choice].is_empty();
     let mut text = String::new();
-    let mut with = " with ";
-    for (name, field) in fields {
-        if field(row).is_empty() || blocks.iter().all(|rows| field(&rows[0]) == field(row)) {
-            continue;
+    for (choice, before) in [(PATTERN, ""), (TOPOLOGY, " on ")] {
+        if named(&choice) {
+            text += if text.is_empty() { "" } else { before };
+            text += chosen[choice];
         }
-        if name.starts_with(' ') {
-            let _ = write!(text, "{name}{}", field(row));
-        } else {
-            let _ = write!(text, "{with}{name}{}", field(row));
-            with = ", ";
-        }
+    }
+    let others: Vec<String> =
+        (TOPOLOGY + 1..PATTERN).filter(named).map(|choice| format!("{} {}", CHOICES[choice], chosen[choice])).collect();
+    if !others.is_empty() {
+        text += if text.is_empty() { "" } else { " with " };
+        text += &others.join(", ");
     }
     text
+}
+
+/// What is the fastest of a job and by how much, and what of each choice is, whatever the others are; nothing where there is only one row.
+fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let varying = varying(rows);
+    let best: Vec<String> = rows.iter().filter(|row| row.is_best()).map(|row| name(row, &varying)).collect();
+    let next = rows.get(best.len());
+    let of = match all.iter().all(|row| row.job == rows[0].job) {
+        true => String::new(),
+        false => format!("{}: ", rows[0].job),
+    };
+    let mut sentence = match (best.len(), next) {
+        (1, _) => format!("{of}{} is the fastest", best[0]),
+        (_, None) => format!("{of}{} are equally fast", listed(best, ", ")),
+        (_, Some(_)) => format!("{of}{} are the fastest, and equally fast", listed(best, ", ")),
+    };
+    if let Some(next) = next
+        && next.ratio_to_best.is_finite()
+    {
+        let _ = write!(sentence, ", {} takes {} longer", name(next, &varying), percent(next.ratio_to_best - 1.0));
+    }
+    let tied: Vec<&ComparisonRow> = rows.iter().filter(|row| row.tied).collect();
+    if let Some(first) = tied.first() {
+        let (best, of_tied) = (rows[0].makespan.seeds.len(), first.makespan.seeds.len());
+        let names = listed(tied.iter().map(|row| name(row, &varying)).collect(), ", ");
+        let seeds = best.max(of_tied);
+        let _ =
+            write!(sentence, "; a tie with {names}: the difference lies within its 95 % interval over {seeds} seeds");
+    }
+    let mut sentences = vec![sentence + "."];
+    if varying.len() > 1 {
+        sentences.extend(varying.iter().filter_map(|&choice| throughout(rows, choice, &varying)));
+    }
+    sentences
+}
+
+/// Which value of one choice is the fastest, the others being the same: everywhere, or here and there.
+fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Option<String> {
+    let others: Vec<usize> = varying.iter().copied().filter(|&other| other != choice).collect();
+    let same =
+        |a: &ComparisonRow, b: &ComparisonRow| others.iter().all(|&other| a.choices()[other] == b.choices()[other]);
+    let mut cases: Vec<Vec<&ComparisonRow>> = Vec::new();
+    for row in rows {
+        match cases.iter_mut().find(|case| same(case[0], row)) {
+            Some(case) => case.push(row),
+            None => cases.push(vec![row]),
+        }
+    }
+    cases.retain(|case| case.len() > 1);
+    if cases.len() < 2 {
+        return None;
+    }
+    // Rows are in order, so the first of a case is its best.
+    let wins = |case: &[&ComparisonRow], value: &str| {
+        case.iter().any(|row| row.choices()[choice] == value && row.makespan.mean_s == case[0].makespan.mean_s)
+    };
+    let values = cases[0].iter().map(|row| row.choices()[choice]);
+    let winners: Vec<String> =
+        values.filter(|value| cases.iter().all(|case| wins(case, value))).map(str::to_owned).collect();
+    let kind = CHOICES[choice];
+    if winners.is_empty() {
+        let of = cases.iter().map(|case| format!("{} with {}", case[0].choices()[choice], name(case[0], &others)));
+        let of =
+            if cases.len() > NAMED + 1 { String::new() } else { format!(": {}", of.collect::<Vec<_>>().join(", ")) };
+        return Some(format!("Which {kind} is the fastest depends on the rest{of}."));
+    }
+    let slower = |case: &Vec<&ComparisonRow>| {
+        let best = case[0].makespan.mean_s;
+        case.iter().map(|row| row.makespan.mean_s / best - 1.0).find(|&more| more > 0.0)
+    };
+    let leads = || cases.iter().filter_map(slower).filter(|lead| lead.is_finite());
+    let (least, most) = (leads().fold(f64::INFINITY, f64::min), leads().fold(0.0, f64::max));
+    let by = match (percent(least), percent(most)) {
+        _ if leads().next().is_none() => String::new(),
+        (least, most) if least == most => format!(", the next takes {least} longer"),
+        (least, most) => format!(", the next takes {least} to {most} longer"),
+    };
+    let is = if winners.len() == 1 { "is the" } else { "are the" };
+    let plural = if winners.len() == 1 { "" } else { "s, equally fast," };
+    let tied = cases.clone();
+    let cases = if cases.len() == 2 { "both cases".to_owned() } else { format!("all {} cases", cases.len()) };
+    let tie = |case: &Vec<&ComparisonRow>| {
+        let best = &case[0].makespan;
+        let next = case.iter().find(|row| row.makespan.mean_s > best.mean_s);
+        next.is_some_and(|next| next.makespan.is_like(best))
+    };
+    let noise = if tied.iter().any(tie) { " (not always more than the 95 % interval)" } else { "" };
+    Some(format!("{} {is} fastest {kind}{plural} in {cases} of the rest{by}{noise}.", listed(winners, ", ")))
 }

@@ -4,60 +4,174 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 
+use super::figures::{Quantity, Scale, Style, fixed, grouped};
+use super::layout;
+
 /// Longest line of a sentence in a table, in characters.
 const SENTENCE: usize = 72;
 
-/// A table of text: columns with their headings, and rows.
+/// A table: columns with their headings and what their figures are, and rows.
+///
+/// A column of a [`Quantity`] holds figures in base units; the unit in its heading is chosen where all tables of an answer are
+/// known ([`Units`]).
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
-    columns: Vec<(String, CellAlignment)>,
-    rows: Vec<Vec<String>>,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    /// Columns at the beginning that say what a row is of.
+    keys: usize,
+    /// Whether the last column has sentences.
+    sentences: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    heading: String,
+    kind: Kind,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Text,
+    /// Counts, ratios and other figures without a unit.
+    Number,
+    Quantity(Quantity),
+}
+
+/// What stands in a row of a column.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Cell {
+    /// As it is.
+    Text(String),
+    /// A figure in the base unit of its column; `-` where it is no number.
+    Figure(f64),
+}
+
+impl Default for Cell {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(figure: f64) -> Self {
+        Self::Figure(figure)
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    /// `-` where there is none.
+    fn from(figure: Option<f64>) -> Self {
+        Self::Figure(figure.unwrap_or(f64::NAN))
+    }
+}
+
+impl From<u64> for Cell {
+    /// A count.
+    fn from(count: u64) -> Self {
+        Self::Text(grouped(count))
+    }
+}
+
+impl From<u32> for Cell {
+    /// A number by which something is called: a rank, a block.
+    fn from(number: u32) -> Self {
+        Self::Text(number.to_string())
+    }
+}
+
+/// One unit for each quantity: that of all tables of an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Units([Scale; Quantity::ALL.len()]);
+
+impl Units {
+    /// Those in which the largest figure of all these tables is at least 1.
+    pub fn of<'a>(grids: impl Iterator<Item = &'a Grid> + Clone) -> Self {
+        Self(Quantity::ALL.map(|quantity| {
+            let figures = grids.clone().flat_map(|grid| grid.figures(quantity));
+            Scale::of(quantity, figures)
+        }))
+    }
+
+    fn scale(&self, quantity: Quantity) -> Scale {
+        self.0[quantity as usize]
+    }
+}
+
+/// A table whose figures are written: headings, alignments and rows of texts.
+pub(super) struct Written {
+    pub headings: Vec<String>,
+    /// Whether each is a column of text, which may be broken; numbers never are.
+    pub texts: Vec<bool>,
+    pub rows: Vec<Vec<String>>,
+    pub keys: usize,
+    /// Most characters of a line of the last column, where it has sentences.
+    pub sentence: Option<usize>,
 }
 
 impl Grid {
     /// Without columns yet.
     pub fn new() -> Self {
-        Self::default()
+        Self { keys: 1, ..Self::default() }
     }
 
     /// With one more column of text, aligned to the left.
     #[must_use]
-    pub fn text(mut self, heading: impl Into<String>) -> Self {
-        self.columns.push((heading.into(), CellAlignment::Left));
+    pub fn text(self, heading: impl Into<String>) -> Self {
+        self.column(heading, Kind::Text)
+    }
+
+    /// With one more column of numbers that have no unit (counts, ratios), aligned to the right.
+    #[must_use]
+    pub fn number(self, heading: impl Into<String>) -> Self {
+        self.column(heading, Kind::Number)
+    }
+
+    /// With one more column of figures of a quantity, in base units; the heading gets the unit.
+    #[must_use]
+    pub fn quantity(self, heading: impl Into<String>, quantity: Quantity) -> Self {
+        self.column(heading, Kind::Quantity(quantity))
+    }
+
+    /// With one more column of times \[s\].
+    #[must_use]
+    pub fn time(self, heading: impl Into<String>) -> Self {
+        self.quantity(heading, Quantity::Time)
+    }
+
+    fn column(mut self, heading: impl Into<String>, kind: Kind) -> Self {
+        self.columns.push(Column { heading: heading.into(), kind });
         self
     }
 
-    /// With one more column of numbers, aligned to the right.
+    /// So many columns at the beginning say what a row is of (1 where nothing is said): they are repeated where others go below.
     #[must_use]
-    pub fn number(mut self, heading: impl Into<String>) -> Self {
-        self.columns.push((heading.into(), CellAlignment::Right));
-        self
+    pub fn keys(self, keys: usize) -> Self {
+        Self { keys, ..self }
     }
 
     /// Adds a row: a cell for each column.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+    pub fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Adds a row whose last cell is a sentence: where it is long it goes on in lines of its own.
+    /// Adds a row whose last cell is a sentence: where it is long it goes on below, also where nothing else is broken.
     pub fn row_with_sentence(&mut self, cells: impl IntoIterator<Item = String>, sentence: &str) {
-        let mut cells: Vec<String> = cells.into_iter().collect();
-        let mut lines = vec![String::new()];
-        for word in sentence.split_whitespace() {
-            match lines.last_mut() {
-                Some(line) if line.is_empty() => line.push_str(word),
-                Some(line) if line.chars().count() + word.chars().count() < SENTENCE => {
-                    line.push(' ');
-                    line.push_str(word);
-                }
-                _ => lines.push(word.to_owned()),
-            }
-        }
-        for line in lines {
-            let blank = vec![String::new(); cells.len()];
-            cells.push(line);
-            self.rows.push(std::mem::replace(&mut cells, blank));
-        }
+        self.sentences = true;
+        self.row(cells.into_iter().chain([sentence.split_whitespace().collect::<Vec<_>>().join(" ")]));
     }
 
     /// Whether there are no rows.
@@ -65,22 +179,86 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// Aligned, with a light line under the headings.
-    pub fn to_text(&self) -> String {
-        let mut table = Table::new();
-        table
-            .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
-            .set_header(self.columns.iter().map(|(heading, _)| printable(heading)).collect::<Vec<_>>());
-        for row in &self.rows {
-            table.add_row(row.iter().map(|cell| printable(cell)).collect::<Vec<_>>());
+    /// All figures of a quantity.
+    fn figures(&self, quantity: Quantity) -> impl Iterator<Item = f64> {
+        let of_it = move |&(_, column): &(usize, &Column)| column.kind == Kind::Quantity(quantity);
+        self.columns.iter().enumerate().filter(of_it).flat_map(|(at, _)| self.of_column(at))
+    }
+
+    fn of_column(&self, at: usize) -> impl Iterator<Item = f64> {
+        self.rows.iter().filter_map(move |row| match row.get(at) {
+            Some(Cell::Figure(figure)) => Some(*figure),
+            _ => None,
+        })
+    }
+
+    /// With all figures written in these units.
+    pub(super) fn written(&self, units: &Units) -> Written {
+        let styles: Vec<Option<(Scale, Style)>> = (self.columns.iter().enumerate())
+            .map(|(at, column)| match column.kind {
+                Kind::Quantity(quantity) => {
+                    let scale = units.scale(quantity);
+                    Some((scale, scale.column(quantity, self.of_column(at))))
+                }
+                _ => None,
+            })
+            .collect();
+        let heading = |(column, style): (&Column, &Option<(Scale, Style)>)| match style {
+            Some((scale, _)) => format!("{} [{}]", printable(&column.heading), scale.unit).trim_start().to_owned(),
+            None => printable(&column.heading),
+        };
+        let show = |(cell, style): (&Cell, &Option<(Scale, Style)>)| match (cell, style) {
+            (Cell::Text(text), _) => printable(text),
+            (Cell::Figure(figure), Some((_, style))) => style.show(*figure),
+            (Cell::Figure(figure), None) => fixed(*figure, 3),
+        };
+        Written {
+            headings: self.columns.iter().zip(&styles).map(heading).collect(),
+            texts: self.columns.iter().map(|column| column.kind == Kind::Text).collect(),
+            rows: self.rows.iter().map(|row| row.iter().zip(&styles).map(show).collect()).collect(),
+            keys: self.keys.min(self.columns.len()),
+            sentence: self.sentences.then_some(SENTENCE),
         }
-        let last = self.columns.len().saturating_sub(1);
+    }
+
+    /// Aligned, with a light line under the headings, as wide as it is: for a table that is all of an answer.
+    pub fn to_text(&self) -> String {
+        self.written(&Units::of(std::iter::once(self))).to_text(None)
+    }
+}
+
+impl Written {
+    /// Aligned, with a light line under the headings; in so many columns of a terminal where that is possible.
+    pub fn to_text(&self, width: Option<usize>) -> String {
+        layout::fit(self, width).iter().map(Self::aligned).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The width of each column.
+    pub fn widths(&self) -> Vec<usize> {
+        self.table().column_max_content_widths().into_iter().map(usize::from).collect()
+    }
+
+    fn aligned(&self) -> String {
+        let mut table = self.table();
+        let last = self.headings.len().saturating_sub(1);
         for (i, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, u16::from(i < last))).set_cell_alignment(self.columns[i].1);
+            let alignment = if self.texts[i] { CellAlignment::Left } else { CellAlignment::Right };
+            column.set_padding((0, u16::from(i < last))).set_cell_alignment(alignment);
         }
         let mut text = table.trim_fmt();
         text.push('\n');
         text
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new();
+        table
+            .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
+            .set_header(self.headings.clone());
+        for row in &self.rows {
+            table.add_row(row.clone());
+        }
+        table
     }
 
     /// As Markdown.
@@ -92,14 +270,11 @@ impl Grid {
             }
             text.push_str("|\n");
         };
-        let cell = |cell: &str| printable(cell).replace('|', "\\|");
-        line(&mut self.columns.iter().map(|(heading, _)| cell(heading)));
-        line(&mut self.columns.iter().map(|(_, alignment)| match alignment {
-            CellAlignment::Right => "--:".to_owned(),
-            _ => ":--".to_owned(),
-        }));
+        let cell = |cell: &String| cell.replace('|', "\\|");
+        line(&mut self.headings.iter().map(cell));
+        line(&mut self.texts.iter().map(|&text| if text { ":--".to_owned() } else { "--:".to_owned() }));
         for row in &self.rows {
-            line(&mut row.iter().map(|text| cell(text)));
+            line(&mut row.iter().map(cell));
         }
         text
     }
@@ -115,9 +290,9 @@ mod tests {
     use super::*;
 
     fn grid() -> Grid {
-        let mut grid = Grid::new().text("link").number("bytes [KB]").number("flows");
-        grid.row(["node 0 -> switch 0".into(), "20.000".into(), "1".into()]);
-        grid.row(["西|東\u{1b}[2J".into(), "7.250".into(), "12".into()]);
+        let mut grid = Grid::new().text("link").quantity("bytes", Quantity::Bytes).number("flows");
+        grid.row([Cell::from("node 0 -> switch 0"), 20_000.0.into(), 1_u64.into()]);
+        grid.row([Cell::from("西|東\u{1b}[2J"), 7250.0.into(), 12_u64.into()]);
         grid
     }
 
@@ -136,14 +311,17 @@ mod tests {
         let mut grid = Grid::new().text("name").text("what it is");
         grid.row_with_sentence(["a".into()], &"word ".repeat(20));
         grid.row_with_sentence(["b".into()], "");
-        assert_eq!(grid.rows.len(), 3);
-        assert_eq!(grid.rows[1][0], "");
-        assert!(grid.rows[0][1].len() <= SENTENCE && grid.rows[0][1].len() + 5 > SENTENCE);
+        let text = grid.to_text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 5, "{text}");
+        assert!(lines[2].starts_with("a     word") && lines[3].starts_with("      word") && lines[4] == "b", "{text}");
+        assert!(lines[2].len() <= 6 + SENTENCE && lines[2].len() + 5 > 6 + SENTENCE);
     }
 
     #[test]
     fn markdown_keeps_bars_inside_their_cell() {
-        insta::assert_snapshot!(grid().to_markdown(), @r"
+        let grid = grid();
+        insta::assert_snapshot!(grid.written(&Units::of(std::iter::once(&grid))).to_markdown(), @r"
         | link | bytes [KB] | flows |
         | :-- | --: | --: |
         | node 0 -> switch 0 | 20.000 | 1 |

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use super::figures::{Scale, fixed, grouped, seconds};
-use super::{Grid, printable};
+use super::figures::{Quantity, fixed, grouped, seconds};
+use super::{Answer, Cell, Grid, printable};
 use crate::report::{MasterSlaveReport, PlanReport, Prediction};
 
 /// Predictions, and what limits them.
-pub fn master_slave(report: &MasterSlaveReport) -> String {
-    let mut text = format!("{}\n{}\n", printable(&report.tasks), printable(&report.setting));
+pub fn master_slave(report: &MasterSlaveReport) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n{}", printable(&report.tasks), printable(&report.setting));
     let _ = writeln!(
         text,
         "{} tasks, work {}, longest {}\n",
@@ -16,59 +17,57 @@ pub fn master_slave(report: &MasterSlaveReport) -> String {
         seconds(report.work_s),
         seconds(report.longest_task_s)
     );
-    text.push_str(&grid(report).to_text());
+    text.table(grid(report));
     if !report.complete {
         text.push_str("\nINTERRUPTED: predictions are missing.\n");
     }
     for line in remarks(report) {
         let _ = write!(text, "\n{line}");
     }
-    text.push('\n');
+    text.push_str("\n");
     text
 }
 
 fn grid(report: &MasterSlaveReport) -> Grid {
     let rows = &report.predictions;
-    let time = Scale::time(rows.iter().map(|row| row.time_s));
-    let mut grid = Grid::new();
+    let mut grid = Grid::new().keys(1 + usize::from(report.varied.is_some()));
     if let Some(varied) = &report.varied {
         grid = grid.number(varied.clone());
     }
     grid = grid
         .number("workers")
-        .number(format!("time [{}]", time.unit))
-        .number("efficiency")
-        .number("master busy")
-        .number("workers busy")
+        .time("time")
+        .quantity("efficiency", Quantity::Part)
+        .quantity("master busy", Quantity::Part)
+        .quantity("workers busy", Quantity::Part)
         .number("waiting, mean")
         .number("most")
-        .number("imbalance")
-        .number(format!("bound [{}]", time.unit))
+        .quantity("imbalance", Quantity::Part)
+        .time("bound")
         .text("by");
     let lost = rows.iter().any(|row| row.repeated > 0 || row.undone > 0);
     if lost {
         grid = grid.number("sent again").number("undone");
     }
-    let percent = |part: f64| format!("{} %", fixed(part * 100.0, 1));
     for row in rows {
-        let mut cells = Vec::new();
+        let mut cells: Vec<Cell> = Vec::new();
         if report.varied.is_some() {
-            cells.push(row.value.clone().unwrap_or_default());
+            cells.push(row.value.clone().unwrap_or_default().into());
         }
         cells.extend([
-            row.workers.to_string(),
-            time.show(row.time_s),
-            percent(row.efficiency),
-            percent(row.master_utilisation),
-            percent(row.worker_utilisation.mean),
-            fixed(row.waiting.mean, 2),
-            row.waiting.max.to_string(),
-            percent(row.imbalance),
-            time.show(row.bound_s),
-            row.bounds.limit().to_owned(),
+            row.workers.to_string().into(),
+            row.time_s.into(),
+            row.efficiency.into(),
+            row.master_utilisation.into(),
+            row.worker_utilisation.mean.into(),
+            fixed(row.waiting.mean, 2).into(),
+            row.waiting.max.to_string().into(),
+            row.imbalance.into(),
+            row.bound_s.into(),
+            row.bounds.limit().into(),
         ]);
         if lost {
-            cells.extend([row.repeated.to_string(), row.undone.to_string()]);
+            cells.extend([Cell::from(row.repeated.to_string()), row.undone.to_string().into()]);
         }
         grid.row(cells);
     }
@@ -113,9 +112,11 @@ fn remarks(report: &MasterSlaveReport) -> Vec<String> {
 }
 
 /// How sure a prediction is, and what to execute next.
-pub fn plan(report: &PlanReport) -> String {
-    let mut text = format!(
-        "{} of {} tasks of the grid {} executed\n",
+pub fn plan(report: &PlanReport) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(
+        text,
+        "{} of {} tasks of the grid {} executed",
         grouped(report.executed),
         grouped(report.task_count),
         report.grid
@@ -127,18 +128,15 @@ pub fn plan(report: &PlanReport) -> String {
             writeln!(text, "work of all tasks: {} +- {width} (wanted: {})", seconds(work), percent(report.accuracy));
     }
     if !report.predictions.is_empty() {
-        let time = Scale::time(report.predictions.iter().map(|row| row.most_s));
-        let mut grid = Grid::new()
-            .number("workers")
-            .number(format!("time [{}]", time.unit))
-            .number(format!("least [{}]", time.unit))
-            .number(format!("most [{}]", time.unit));
+        let mut grid = Grid::new().number("workers").time("time").time("least").time("most");
         for row in &report.predictions {
-            grid.row([row.workers.to_string(), time.show(row.time_s), time.show(row.least_s), time.show(row.most_s)]);
+            let workers = Cell::from(row.workers.to_string());
+            grid.row([workers, row.time_s.into(), row.least_s.into(), row.most_s.into()]);
         }
-        let _ = write!(text, "\n{}", grid.to_text());
+        text.push_str("\n");
+        text.table(grid);
     }
-    text.push('\n');
+    text.push_str("\n");
     if report.next.is_empty() {
         text.push_str("the prediction is as sure as asked for: nothing more to execute\n");
         return text;

@@ -1,11 +1,16 @@
 //! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
+//!
+//! A column of a [`Grid`] knows the [`Quantity`] of its figures; an [`Answer`] chooses one unit for each quantity, which all its tables
+//! have in their headings, and fits them to the terminal.
 
+mod answer;
 mod benchmark;
 mod calibration;
 mod communication;
 mod comparison;
 mod figures;
 mod grid;
+mod layout;
 mod master_slave;
 mod models;
 mod program;
@@ -18,12 +23,13 @@ mod whatif;
 use crate::report::{Rate, Status, Stopped};
 use crate::units::Bytes;
 
-pub use benchmark::{benchmark, benchmark_markdown, loads};
+pub use answer::Answer;
+pub use benchmark::{benchmark, loads};
 pub use calibration::calibration;
 pub use communication::communication;
-pub use comparison::{comparison, comparison_markdown};
-pub use figures::{Scale, bandwidth, fixed, grouped, percent, seconds};
-pub use grid::{Grid, printable};
+pub use comparison::comparison;
+pub use figures::{Quantity, bandwidth, counted, fixed, grouped, percent, rate, rate_of, seconds};
+pub use grid::{Cell, Grid, printable};
 pub use master_slave::{master_slave, plan};
 pub use program::{program, variation};
 pub use replay::replay;
@@ -48,16 +54,18 @@ pub fn delivered(stopped: &Stopped) -> String {
 }
 
 /// The rates of the messages of a first step, in the order given, and how they spread.
-pub fn rates(title: &str, rates: &[Rate]) -> String {
-    let scale = Scale::bandwidth(rates.iter().map(|rate| rate.rate_bps));
-    let mut grid = Grid::new().number("src").number("dst").number(format!("rate [{}]", scale.unit)).text("bottleneck");
+pub fn rates(title: &str, rates: &[Rate]) -> Answer {
+    let mut grid =
+        Grid::new().number("src").number("dst").quantity("rate", Quantity::Bandwidth).text("bottleneck").keys(2);
     for rate in rates {
         let bottleneck = rate.bottleneck.clone().unwrap_or_default();
-        grid.row([rate.src.to_string(), rate.dst.to_string(), scale.show(rate.rate_bps), bottleneck]);
+        grid.row([Cell::from(rate.src), rate.dst.into(), rate.rate_bps.into(), bottleneck.into()]);
     }
     let finite = || rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite());
     let count = finite().count();
-    let mut text = format!("{}\n\n{}", printable(title), grid.to_text());
+    let mut text = Answer::new();
+    text.push_str(&format!("{}\n\n", printable(title)));
+    text.table(grid);
     if count > 0 {
         let (sum, min, max) = finite().fold((0.0, f64::INFINITY, 0.0), |(sum, min, max): (f64, f64, f64), rate| {
             (sum + rate, min.min(rate), max.max(rate))

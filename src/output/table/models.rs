@@ -1,7 +1,7 @@
 //! Transports side by side: what each says of the same load, and what it costs to ask.
 
-use super::Grid;
-use super::figures::{Scale, fixed, grouped};
+use super::figures::{Quantity, fixed};
+use super::{Cell, Grid};
 use crate::report::ComparisonRow;
 
 /// One table for each load (all rows that differ in transport and sharing alone), where there are several models.
@@ -46,37 +46,33 @@ fn model(row: &ComparisonRow) -> String {
 }
 
 fn grid(rows: &[&ComparisonRow]) -> Grid {
-    let time = Scale::time(rows.iter().map(|row| row.makespan.max_s));
-    let wall = Scale::time(rows.iter().map(|row| row.wall_s));
     let packet: Vec<&ComparisonRow> =
         rows.iter().copied().filter(|row| row.packet_hops.is_some() && row.makespan.mean_s > 0.0).collect();
-    let mut grid = Grid::new().text("model").number(format!("mean [{}]", time.unit));
+    let mut grid = Grid::new().text("model").time("mean");
     let spread = rows.iter().any(|row| row.makespan.seeds.len() > 1);
     if spread {
-        grid = grid.number(format!("from [{}]", time.unit)).number(format!("to [{}]", time.unit));
+        grid = grid.time("from").time("to");
     }
     for row in &packet {
         grid = grid.number(format!("/ {}", short(row)));
     }
-    grid = grid.number(format!("run time [{}]", wall.unit));
+    grid = grid.quantity("run time", Quantity::RunTime);
     for row in &packet {
         grid = grid.number(format!("speed-up on {}", short(row)));
     }
-    grid = grid.number("packet-hops/s").number("messages/s");
-    let per_second = |count: u64, row: &ComparisonRow| match row.wall_s {
-        wall if wall > 0.0 => grouped((count as f64 / wall) as u64),
-        _ => "-".to_owned(),
-    };
+    grid = grid.quantity("packet-hops", Quantity::Rate).quantity("messages", Quantity::Rate);
+    let per_second =
+        |count: u64, row: &ComparisonRow| if row.wall_s > 0.0 { count as f64 / row.wall_s } else { f64::NAN };
     for row in rows {
-        let mut cells = vec![model(row), time.show(row.makespan.mean_s)];
+        let mut cells = vec![Cell::from(model(row)), row.makespan.mean_s.into()];
         if spread {
-            cells.extend([time.show(row.makespan.min_s), time.show(row.makespan.max_s)]);
+            cells.extend([Cell::from(row.makespan.min_s), row.makespan.max_s.into()]);
         }
-        cells.extend(packet.iter().map(|other| fixed(row.makespan.mean_s / other.makespan.mean_s, 3)));
-        cells.push(wall.show(row.wall_s));
-        cells.extend(packet.iter().map(|other| fixed(other.wall_s / row.wall_s, 2)));
-        cells.push(row.packet_hops.map_or("-".to_owned(), |hops| per_second(hops, row)));
-        cells.push(per_second(row.messages, row));
+        cells.extend(packet.iter().map(|other| fixed(row.makespan.mean_s / other.makespan.mean_s, 3).into()));
+        cells.push(row.wall_s.into());
+        cells.extend(packet.iter().map(|other| fixed(other.wall_s / row.wall_s, 2).into()));
+        cells.push(row.packet_hops.map(|hops| per_second(hops, row)).into());
+        cells.push(per_second(row.messages, row).into());
         grid.row(cells);
     }
     grid

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::figures::{percent, seconds};
-use super::{Grid, grouped, printable};
+use super::figures::{Quantity, seconds};
+use super::{Answer, Cell, Grid, grouped, printable};
 use crate::data_set::computation::{ComputationData, Times};
 use crate::data_set::program::{Blocks, Group, ProgramData, Step, ranges, short};
 use crate::report::variation::Variation;
@@ -19,8 +19,9 @@ pub fn program(
     times: Option<&ComputationData>,
     rank: Option<u32>,
     name: &str,
-) -> String {
-    let mut text = format!("{}: {} ranks, {} steps\n", printable(name), data.ranks, grouped(data.steps() as u64));
+) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}: {} ranks, {} steps", printable(name), data.ranks, grouped(data.steps() as u64));
     for (name, value) in &data.notes {
         let value: String = printable(value).chars().take(NOTE).collect();
         let _ = writeln!(text, "{}: {value}", printable(name));
@@ -30,17 +31,17 @@ pub fn program(
             continue;
         }
         let _ = writeln!(text, "\nranks {}", ranges(&group.ranks));
-        let mut grid = Grid::new().number("block").text("operation").text("called at");
+        let mut grid = Grid::new().number("block").text("operation").text("called at").keys(2);
         if times.is_some() {
-            grid = grid.number("runs").number("mean").number("+-");
+            grid = grid.number("runs").time("mean").time("+-");
         }
         let ranks = rank.map_or_else(|| group.ranks.clone(), |rank| vec![rank]);
         let mut tree = Tree { data, times, group, ranks, block: blocks.of_group(number).start, grid };
         tree.steps(&group.body, &mut Vec::new(), 0);
-        let end = vec![(tree.block + 1).to_string(), "end".to_owned(), String::new()];
+        let end = vec![Cell::from(tree.block + 1), "end".into(), Cell::default()];
         let block = tree.block;
         tree.row(end, block);
-        text += &tree.grid.to_text();
+        text.table(tree.grid);
     }
     text
 }
@@ -75,9 +76,13 @@ impl Tree<'_> {
                     let block = self.block;
                     for level in 0..=entered {
                         let cells = match level {
-                            0 => vec![(block + 1).to_string(), format!("{indent}{operation}"), site.clone()],
+                            0 => {
+                                let operation = format!("{indent}{operation}");
+                                vec![Cell::from(block + 1), operation.into(), site.as_str().into()]
+                            }
                             _ => {
-                                vec![(block + level + 1).to_string(), format!("{indent}  when entered"), String::new()]
+                                let entered = format!("{indent}  when entered");
+                                vec![Cell::from(block + level + 1), entered.into(), Cell::default()]
                             }
                         };
                         self.row(cells, block + level);
@@ -99,7 +104,7 @@ impl Tree<'_> {
     }
 
     /// A row, with times where there are any.
-    fn row(&mut self, mut cells: Vec<String>, block: u32) {
+    fn row(&mut self, mut cells: Vec<Cell>, block: u32) {
         if let Some(times) = self.times {
             let found = times.blocks.binary_search_by_key(&block, |found| found.block).ok();
             let rows: Vec<&Times> = found
@@ -110,14 +115,14 @@ impl Tree<'_> {
                 .collect();
             let count: u64 = rows.iter().map(|row| row.count).sum();
             if count == 0 || self.group.ranks.is_empty() {
-                cells.extend([String::new(), String::new(), String::new()]);
+                cells.extend([Cell::default(), Cell::default(), Cell::default()]);
             } else {
                 let all = |of: fn(&Times) -> f64| -> f64 { rows.iter().map(|row| row.count as f64 * of(row)).sum() };
                 let n = count as f64;
                 let mean = all(|row| row.mean.ps()) / n;
                 let square = all(|row| row.deviation.ps() * row.deviation.ps()) / n;
-                cells.push(grouped(count));
-                cells.extend([mean, square.sqrt()].map(|ps| seconds(Time::from_ps(ps).seconds())));
+                cells.push(count.into());
+                cells.extend([mean, square.sqrt()].map(|ps| Cell::from(Time::from_ps(ps).seconds())));
             }
         }
         self.grid.row(cells);
@@ -125,14 +130,16 @@ impl Tree<'_> {
 }
 
 /// What it costs that predictions take means.
-pub fn variation(variation: &Variation) -> String {
+pub fn variation(variation: &Variation) -> Answer {
     let of = |value: f64| match variation.recorded_s {
         recorded if recorded > 0.0 => format!("{} ({:+.1} %)", seconds(value), (value / recorded - 1.0) * 100.0),
         _ => seconds(value),
     };
-    let mut text = format!(
+    let mut text = Answer::new();
+    let _ = writeln!(
+        text,
         "\nPredicted without a network: {} with every time as it was recorded,\n{} with means, {} with lines, {} with \
-         drawn times\n",
+         drawn times",
         seconds(variation.recorded_s),
         of(variation.means_s),
         of(variation.lines_s),
@@ -141,23 +148,30 @@ pub fn variation(variation: &Variation) -> String {
     if variation.blocks.is_empty() {
         return text;
     }
-    let mut grid =
-        Grid::new().number("block").text("from").text("to").number("runs").number("mean").number("+-").number("cost");
+    let mut grid = Grid::new()
+        .number("block")
+        .text("from")
+        .text("to")
+        .number("runs")
+        .time("mean")
+        .time("+-")
+        .text("")
+        .quantity("cost", Quantity::Part);
     for block in &variation.blocks {
         grid.row([
-            block.block.to_string(),
-            block.from.clone(),
-            block.to.clone(),
-            grouped(block.executions),
-            seconds(block.mean_s),
-            seconds(block.deviation_s) + if block.line { ", a line" } else { "" },
-            percent(block.cost),
+            Cell::from(block.block),
+            block.from.as_str().into(),
+            block.to.as_str().into(),
+            block.executions.into(),
+            block.mean_s.into(),
+            block.deviation_s.into(),
+            if block.line { "a line" } else { "" }.into(),
+            block.cost.into(),
         ]);
     }
-    let _ = write!(
-        text,
-        "\nBlocks whose times vary most (cost: what the block's mean or line alone changes the prediction by)\n{}",
-        grid.to_text()
+    text.push_str(
+        "\nBlocks whose times vary most (cost: what the block's mean or line alone changes the prediction by)\n",
     );
+    text.table(grid);
     text
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::figures::{Scale, grouped, percent, seconds};
+use super::figures::{Quantity, grouped, percent, seconds};
 use super::run::over_seeds;
-use super::{Grid, early, printable};
+use super::{Answer, Cell, Grid, early, printable};
 use crate::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
 use crate::units::Bytes;
 
@@ -14,14 +14,14 @@ const WAITS: usize = 10;
 const OF_PATH: usize = 5;
 
 /// What a report says, for a terminal: how long, where the time went, who waited for whom.
-pub fn replay(report: &ReplayReport) -> String {
-    let mut text = String::new();
+pub fn replay(report: &ReplayReport) -> Answer {
+    let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&report.program));
     let _ = writeln!(text, "nodes {}; network: {}", report.node, printable(&report.network));
     if let Some(early) = early(report.status, report.stopped) {
         let _ = writeln!(text, "{early}");
     }
-    text.push('\n');
+    text.push_str("\n");
     let mut lines = Vec::new();
     if report.stopped.is_none() {
         match report.chosen() {
@@ -73,81 +73,81 @@ pub fn replay(report: &ReplayReport) -> String {
     for (name, value) in lines {
         let _ = writeln!(text, "{name:<14}{value}");
     }
-    text.push_str(&regions(&report.regions));
-    let times = report.breakdown.iter().flat_map(|spread| [spread.least_s, spread.mean_s, spread.most_s]);
-    let scale = Scale::time(times);
-    let mut grid = Grid::new().text("time").number("part").number("least").number("mean").number("most").number("rank");
+    regions(&mut text, &report.regions);
+    let mut grid = Grid::new()
+        .text("kind")
+        .quantity("part", Quantity::Part)
+        .time("least")
+        .time("mean")
+        .time("most")
+        .number("rank");
     for spread in &report.breakdown {
         let rank = if spread.most_s > spread.least_s { spread.most_rank.to_string() } else { String::new() };
         grid.row([
-            spread.kind.to_owned(),
-            percent(spread.part),
-            scale.show(spread.least_s),
-            scale.show(spread.mean_s),
-            scale.show(spread.most_s),
-            rank,
+            Cell::from(spread.kind),
+            spread.part.into(),
+            spread.least_s.into(),
+            spread.mean_s.into(),
+            spread.most_s.into(),
+            rank.into(),
         ]);
     }
     let within = report.region.as_ref().map_or_else(String::new, |region| format!(" in {}", printable(region)));
-    let _ = write!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)\n{}", grid.to_text());
+    let _ = writeln!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)");
+    text.table(grid);
     if let Some(path) = &report.critical_path {
-        text.push_str(&critical_path(path));
+        critical_path(&mut text, path);
     }
     if !report.waits.is_empty() {
-        let shown = &report.waits[..report.waits.len().min(WAITS)];
-        let scale = Scale::time(shown.iter().map(|wait| wait.time_s));
-        let mut grid = Grid::new().number("rank").text("what").number("for rank").number("time").number("times");
-        for wait in shown {
+        let mut grid = Grid::new().number("rank").text("what").number("for rank").time("time").number("times").keys(3);
+        for wait in report.waits.iter().take(WAITS) {
             grid.row([
-                wait.rank.to_string(),
-                wait.kind.to_owned(),
-                wait.peer.to_string(),
-                scale.show(wait.time_s),
-                grouped(wait.count),
+                Cell::from(wait.rank),
+                wait.kind.into(),
+                wait.peer.to_string().into(),
+                wait.time_s.into(),
+                wait.count.into(),
             ]);
         }
-        let _ = write!(text, "\nThe longest waits between two ranks\n{}", grid.to_text());
+        text.push_str("\nThe longest waits between two ranks\n");
+        text.table(grid);
     }
     text
 }
 
 /// Time by region, in a table; nothing where there are none.
-fn regions(regions: &[RegionReport]) -> String {
+fn regions(text: &mut Answer, regions: &[RegionReport]) {
     if regions.is_empty() {
-        return String::new();
+        return;
     }
-    let times = regions.iter().flat_map(|region| [region.time_s, region.computation_s, region.waiting_s]);
-    let scale = Scale::time(times);
     let recorded = regions.iter().any(|region| region.recorded_s.is_some());
     let mut grid = Grid::new().text("region").number("executions").number("ranks");
     for name in ["time", "computation", "communication", "waiting"] {
-        grid = grid.number(format!("{name} [{}]", scale.unit));
+        grid = grid.time(name);
     }
     if recorded {
-        grid = grid.number(format!("recorded [{}]", scale.unit)).number("error");
+        grid = grid.time("recorded").quantity("error", Quantity::Change);
     }
     for region in regions {
-        let mut row = vec![
-            printable(&region.name),
-            grouped(region.executions),
-            region.ranks.to_string(),
-            scale.show(region.time_s),
-            scale.show(region.computation_s),
-            scale.show(region.communication_s),
-            scale.show(region.waiting_s),
+        let mut row: Vec<Cell> = vec![
+            region.name.as_str().into(),
+            region.executions.into(),
+            region.ranks.into(),
+            region.time_s.into(),
+            region.computation_s.into(),
+            region.communication_s.into(),
+            region.waiting_s.into(),
         ];
         if recorded {
             row.extend(match region.recorded_s {
-                Some(time) => [scale.show(time), format!("{:+.1} %", 100.0 * (region.time_s / time - 1.0))],
-                None => [String::new(), String::new()],
+                Some(time) => [time.into(), (region.time_s / time - 1.0).into()],
+                None => [Cell::default(), Cell::default()],
             });
         }
         grid.row(row);
     }
-    format!(
-        "\nRegions (time: from the first rank's begin to the last one's end; the rest: mean of its ranks)\n{}",
-        grid.to_text()
-    )
+    text.push_str("\nRegions (time: from the first rank's begin to the last one's end; the rest: mean of its ranks)\n");
+    text.table(grid);
 }
 
 /// What a prediction was put together from.
@@ -174,32 +174,29 @@ fn prediction(prediction: &Prediction) -> Vec<(&'static str, String)> {
 }
 
 /// What made the program last as long as it did.
-fn critical_path(path: &CriticalPath) -> String {
+fn critical_path(text: &mut Answer, path: &CriticalPath) {
     let kinds: Vec<_> = path.kinds.iter().map(|part| format!("{} {}", part.kind, percent(part.part))).collect();
     let ranks = path.ranks.iter().take(OF_PATH);
     let ranks: Vec<_> = ranks.map(|part| format!("{} ({})", part.rank, percent(part.part))).collect();
-    let mut text = format!(
-        "\nCritical path: {} steps, {} changes of rank\n  {}\n  most on rank {}\n",
+    let _ = writeln!(
+        text,
+        "\nCritical path: {} steps, {} changes of rank\n  {}\n  most on rank {}",
         grouped(path.steps),
         grouped(path.changes),
         kinds.join(", "),
         ranks.join(", ")
     );
-    let shown = &path.operations[..path.operations.len().min(OF_PATH)];
-    let scale = Scale::time(shown.iter().map(|step| step.time_s));
-    let mut grid = Grid::new().number("rank").number("op").text("time on it").number("time").text("operation");
-    for step in shown {
-        let operation = step.operation.as_deref().map(printable).unwrap_or_default();
+    let mut grid = Grid::new().number("rank").number("op").text("kind").time("time").text("operation").keys(2);
+    for step in path.operations.iter().take(OF_PATH) {
         grid.row([
-            step.rank.to_string(),
-            step.op.to_string(),
-            step.kind.to_owned(),
-            scale.show(step.time_s),
-            operation.to_string(),
+            Cell::from(step.rank),
+            step.op.to_string().into(),
+            step.kind.into(),
+            step.time_s.into(),
+            step.operation.as_deref().unwrap_or_default().into(),
         ]);
     }
-    if !shown.is_empty() {
-        text.push_str(&grid.to_text());
+    if !grid.is_empty() {
+        text.table(grid);
     }
-    text
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::figures::{Scale, bandwidth, fixed, grouped, percent, seconds};
-use super::{Grid, early, printable};
+use super::figures::{Quantity, bandwidth, fixed, grouped, percent, seconds};
+use super::{Answer, Cell, Grid, early, printable};
 use crate::report::{LinkUse, Report, SeedStatistics, Status};
 use crate::units::Bytes;
 
@@ -13,25 +13,34 @@ use crate::units::Bytes;
 const BUSIEST: usize = 10;
 
 /// What a report says, for a terminal: titles, figures, and the busiest links.
-pub fn run(report: &Report) -> String {
-    let mut text = String::new();
+pub fn run(report: &Report) -> Answer {
+    let mut text = Answer::new();
     for line in [&report.fabric, &report.workload] {
         let _ = writeln!(text, "{}", printable(line));
     }
     if let Some(choices) = choices(&report.scenario) {
         let _ = writeln!(text, "{}", printable(&choices));
     }
-    if let Some(early) = early(report.status, report.stopped) {
-        let _ = writeln!(text, "{early}");
+    match (early(report.status, report.stopped), &report.seeds) {
+        // The first run is whole, and so are its figures.
+        (Some(_), Some(seeds)) => {
+            let (done, missing) = (seeds.seeds.len(), seeds.missing);
+            let _ = writeln!(text, "INTERRUPTED: {done} of {} seeds were run", done + missing);
+        }
+        (Some(early), None) => {
+            let _ = writeln!(text, "{early}");
+        }
+        (None, _) => {}
     }
-    text.push('\n');
+    text.push_str("\n");
     for (name, value) in figures(report) {
         let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
     }
     let links = links(&report.links);
     if !links.is_empty() {
         let shown = report.links.len().min(BUSIEST);
-        let _ = write!(text, "\nThe {shown} busiest links\n{}", links.to_text());
+        let _ = writeln!(text, "\nThe {shown} busiest links");
+        text.table(links);
     }
     text
 }
@@ -61,7 +70,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         let value = format!("{name:<14}{:<10}", seconds(bound));
         // A partial run has no makespan to hold against a bound of the whole.
         let close = match report.status {
-            Status::Complete if bound > 0.0 => {
+            _ if bound > 0.0 && (report.status == Status::Complete || report.seeds.is_some()) => {
                 let times = fixed(report.makespan_s / bound, 3);
                 if i == 0 { format!("  makespan is {times} times this") } else { format!("  {times} times") }
             }
@@ -92,56 +101,63 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
 pub(super) fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
     let of_mean = if seeds.mean_s > 0.0 { format!(" ({})", percent(seeds.sd_s / seeds.mean_s)) } else { String::new() };
     let (mean, deviation) = (seconds(seeds.mean_s), seconds(seeds.sd_s));
+    let all = seeds.seeds.len() + seeds.missing;
+    let of = if seeds.missing > 0 { format!(" of {all}") } else { String::new() };
     [
-        ("seeds", format!("{}; the other figures are of the first", list(&seeds.seeds))),
+        ("seeds", format!("{}{of} ({}); the other figures are of the first", seeds.seeds.len(), list(&seeds.seeds))),
         ("", format!("mean makespan {mean}, standard deviation {deviation}{of_mean}")),
         ("", format!("{} to {}", seconds(seeds.min_s), seconds(seeds.max_s))),
     ]
 }
 
-/// `8 seeds (1 to 8)`, or the seeds themselves where they do not follow each other.
+/// `1 to 8`, `1 to 45, 201 to 241`: seeds that follow each other together.
 fn list(seeds: &[u64]) -> String {
-    match (seeds.first(), seeds.last()) {
-        (Some(first), Some(last)) if seeds.windows(2).all(|pair| pair[1].checked_sub(1) == Some(pair[0])) => {
-            format!("{} ({first} to {last})", seeds.len())
+    const MOST: usize = 4;
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for &seed in seeds {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(seed) => *last = seed,
+            _ => runs.push((seed, seed)),
         }
-        _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     }
+    let shown = runs.iter().take(MOST).map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first} to {last}"),
+    });
+    let more = if runs.len() > MOST { ", ..." } else { "" };
+    shown.collect::<Vec<_>>().join(", ") + more
 }
 
 fn links(links: &[LinkUse]) -> Grid {
     let links = &links[..links.len().min(BUSIEST)];
-    let capacity = Scale::bandwidth(links.iter().map(|link| link.capacity_bps));
-    let bytes = Scale::bytes(links.iter().map(|link| link.bytes as f64));
-    let busy = Scale::time(links.iter().map(|link| link.busy_s));
     // Not recorded, then not shown.
     let flows = links.iter().any(|link| link.peak_flows > 0);
     let mut grid = Grid::new()
         .text("link")
-        .number(format!("capacity [{}]", capacity.unit))
-        .number(format!("bytes [{}]", bytes.unit))
-        .number("utilisation [%]");
+        .quantity("capacity", Quantity::Bandwidth)
+        .quantity("bytes", Quantity::Bytes)
+        .quantity("utilisation", Quantity::Part);
     if flows {
-        grid = grid.number(format!("busy [{}]", busy.unit)).number("peak flows").number("mean flows");
+        grid = grid.time("busy").number("peak flows").number("mean flows");
     }
     // Of packets alone; a link that has no queue at all is nothing special.
     let queues = links.iter().any(|link| link.peak_queue > 0);
-    let blocked = Scale::time(links.iter().map(|link| link.blocked_s));
     if queues {
-        grid = grid.number("peak queue").number("mean queue").number(format!("blocked [{}]", blocked.unit));
+        grid = grid.number("peak queue").number("mean queue").time("blocked");
     }
     for link in links {
-        let mut row = vec![
-            link.name.clone(),
-            capacity.show(link.capacity_bps),
-            bytes.show(link.bytes as f64),
-            fixed(link.utilisation * 100.0, 1),
+        let mut row: Vec<Cell> = vec![
+            link.name.as_str().into(),
+            link.capacity_bps.into(),
+            (link.bytes as f64).into(),
+            link.utilisation.into(),
         ];
         if flows {
-            row.extend([busy.show(link.busy_s), link.peak_flows.to_string(), fixed(link.mean_flows, 2)]);
+            row.extend([link.busy_s.into(), link.peak_flows.into(), fixed(link.mean_flows, 2).into()]);
         }
         if queues {
-            row.extend([link.peak_queue.to_string(), fixed(link.mean_queue, 2), blocked.show(link.blocked_s)]);
+            row.extend([link.peak_queue.into(), fixed(link.mean_queue, 2).into(), link.blocked_s.into()]);
         }
         grid.row(row);
     }

@@ -4,8 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::report::{
-    Bounds, COMPARISON_SCHEMA, Comparison, ComparisonRow, LinkUse, Meta, Rate, Report, Rounds, SCHEMA, SeedStatistics,
-    Status, Stopped,
+    Bounds, Comparison, ComparisonRow, LinkUse, Meta, Rate, Report, Rounds, SCHEMA, SeedStatistics, Status, Stopped,
 };
 
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
@@ -114,9 +113,19 @@ fn a_run_over_seeds_with_redistribution_and_contention_says_so() {
 #[test]
 fn a_partial_run_is_marked_and_not_held_against_the_bounds_of_the_whole() {
     let stopped = Stopped { at_s: 0.012, messages: 1, bytes: 8 };
-    let text = run(&Report { status: Status::Interrupted, stopped: Some(stopped), ..report() });
+    let text = run(&Report { status: Status::Interrupted, stopped: Some(stopped), ..report() }).to_string();
     assert!(text.contains("INTERRUPTED at 12 ms"), "{text}");
     assert!(!text.contains("times this"), "{text}");
+}
+
+#[test]
+fn an_interrupted_study_of_seeds_says_how_many_were_run() {
+    let seeds = SeedStatistics { missing: 7, ..SeedStatistics::new(vec![1, 2, 3, 201, 300], vec![0.2; 5]) };
+    let text = run(&Report { status: Status::Interrupted, seeds: Some(seeds), ..report() }).to_string();
+    assert!(text.contains("INTERRUPTED: 5 of 12 seeds were run\n"), "{text}");
+    assert!(text.contains("5 of 12 (1 to 3, 201, 300); the figures above are of the first\n"), "{text}");
+    // The first run is whole, so its figures are.
+    assert!(text.contains("makespan is 1.000 times this"), "{text}");
 }
 
 #[test]
@@ -132,11 +141,11 @@ fn a_run_without_messages_has_no_ratios() {
         contention: f64::NAN,
         ..report()
     };
-    let text = run(&nothing);
+    let text = run(&nothing).to_string();
     assert!(!text.contains("NaN") && !text.contains("contention"), "{text}");
 }
 
-fn row(placement: &str, pattern: &str, makespans: &[f64], best: f64) -> ComparisonRow {
+fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
     let makespan = SeedStatistics::new((1..).take(makespans.len()).collect(), makespans.to_vec());
     ComparisonRow {
         topology: "fat-tree-54".into(),
@@ -151,7 +160,10 @@ fn row(placement: &str, pattern: &str, makespans: &[f64], best: f64) -> Comparis
         bytes: 57_240_000,
         bounds: Bounds { injection_s: 0.00106, busiest_link_s: 0.0012, bisection_s: None, path_s: None },
         ratio_to_bound: makespan.mean_s / 0.0012,
-        ratio_to_best: makespan.mean_s / best,
+        ratio_to_best: 1.0,
+        job: "all-to-all of 20 KB among 54 ranks".into(),
+        place: 1,
+        tied: false,
         makespan,
         wall_s: 0.0123,
         fingerprint: "ab".into(),
@@ -159,105 +171,169 @@ fn row(placement: &str, pattern: &str, makespans: &[f64], best: f64) -> Comparis
 }
 
 fn compared(rows: Vec<ComparisonRow>) -> Comparison {
-    Comparison { schema: COMPARISON_SCHEMA, title: "all-to-all on fat-tree-54".into(), rows, complete: true }
+    Comparison::new("all-to-all on fat-tree-54", rows, 0)
 }
 
 #[test]
-fn a_comparison_has_a_table_for_each_block_and_ends_with_a_sentence() {
+fn a_comparison_is_ranked_over_all_that_varies_and_ends_with_sentences() {
     let comparison = compared(vec![
-        row("regular", "simple-spread", &[0.00106], 0.00106),
-        row("regular", "2d-spread", &[0.00106], 0.00106),
-        row("regular", "ring", &[0.0022], 0.00106),
-        row("random", "2d-spread", &[0.0020, 0.0022, 0.0024], 0.0022),
-        row("random", "simple-spread", &[0.0021, 0.0023, 0.0025], 0.0022),
+        row("regular", "simple-spread", &[0.00106]),
+        row("regular", "2d-spread", &[0.00106]),
+        row("regular", "ring", &[0.0022]),
+        row("random", "2d-spread", &[0.0020, 0.0022, 0.0024]),
+        row("random", "simple-spread", &[0.0021, 0.0023, 0.0025]),
     ]);
     insta::assert_snapshot!(super::comparison(&comparison), @"
     all-to-all on fat-tree-54
 
-    fat-tree-54, placement regular, sharing max-min, routing d-mod-k, injection queue
-    pattern        mean [ms]  to best  to bound  bandwidth [GB/s]  run time [ms]
-    ────────────────────────────────────────────────────────────────────────────
-    simple-spread      1.060    1.000     0.883            54.000         12.300
-    2d-spread          1.060    1.000     0.883            54.000         12.300
-    ring               2.200    2.075     1.833            26.018         12.300
+    fat-tree-54, sharing max-min, routing d-mod-k, injection queue, 3 seeds
+    pattern        placement  mean [ms]  sd [ms]  to best  to bound  bandwidth [GB/s]  run time [ms]
+    ────────────────────────────────────────────────────────────────────────────────────────────────
+    simple-spread  regular        1.060        -    1.000     0.883            54.000         12.300
+    2d-spread      regular        1.060        -    1.000     0.883            54.000         12.300
+    ring           regular        2.200        -    2.075     1.833            26.018         12.300
+    2d-spread      random         2.200    0.200    2.075     1.833            26.018         12.300
+    simple-spread  random         2.300    0.200    2.170     1.917            24.887         12.300
 
     bounds: injection 1.06 ms, busiest link 1.2 ms
 
-    fat-tree-54, placement random, sharing max-min, routing d-mod-k, injection queue, 3 seeds
-    pattern        mean [ms]  sd [ms]  to best  to bound  bandwidth [GB/s]  run time [ms]
-    ─────────────────────────────────────────────────────────────────────────────────────
-    2d-spread          2.200    0.200    1.000     1.833            26.018         12.300
-    simple-spread      2.300    0.200    1.045     1.917            24.887         12.300
-
-    bounds: injection 1.06 ms, busiest link 1.2 ms
-
-    simple-spread and 2d-spread are the fastest, and equally fast with placement regular, ring takes 108 % longer; 2d-spread is the fastest with placement random, simple-spread takes 4.5 % longer (within the spread over seeds).
+    simple-spread with placement regular and 2d-spread with placement regular are the fastest, and equally fast, ring with placement regular takes 108 % longer.
+    regular is the fastest placement in both cases of the rest, the next takes 108 % to 117 % longer.
+    2d-spread is the fastest pattern in both cases of the rest, the next takes 4.5 % to 108 % longer.
     ");
-    insta::assert_snapshot!(comparison_markdown(&comparison), @"
+    insta::assert_snapshot!(super::comparison(&comparison).to_markdown(), @"
     all-to-all on fat-tree-54
 
-    **fat-tree-54, placement regular, sharing max-min, routing d-mod-k, injection queue**
+    **fat-tree-54, sharing max-min, routing d-mod-k, injection queue, 3 seeds**
 
-    | pattern | mean [ms] | to best | to bound | bandwidth [GB/s] | run time [ms] |
-    | :-- | --: | --: | --: | --: | --: |
-    | simple-spread | 1.060 | 1.000 | 0.883 | 54.000 | 12.300 |
-    | 2d-spread | 1.060 | 1.000 | 0.883 | 54.000 | 12.300 |
-    | ring | 2.200 | 2.075 | 1.833 | 26.018 | 12.300 |
-
-    bounds: injection 1.06 ms, busiest link 1.2 ms
-
-    **fat-tree-54, placement random, sharing max-min, routing d-mod-k, injection queue, 3 seeds**
-
-    | pattern | mean [ms] | sd [ms] | to best | to bound | bandwidth [GB/s] | run time [ms] |
-    | :-- | --: | --: | --: | --: | --: | --: |
-    | 2d-spread | 2.200 | 0.200 | 1.000 | 1.833 | 26.018 | 12.300 |
-    | simple-spread | 2.300 | 0.200 | 1.045 | 1.917 | 24.887 | 12.300 |
+    | pattern | placement | mean [ms] | sd [ms] | to best | to bound | bandwidth [GB/s] | run time [ms] |
+    | :-- | :-- | --: | --: | --: | --: | --: | --: |
+    | simple-spread | regular | 1.060 | - | 1.000 | 0.883 | 54.000 | 12.300 |
+    | 2d-spread | regular | 1.060 | - | 1.000 | 0.883 | 54.000 | 12.300 |
+    | ring | regular | 2.200 | - | 2.075 | 1.833 | 26.018 | 12.300 |
+    | 2d-spread | random | 2.200 | 0.200 | 2.075 | 1.833 | 26.018 | 12.300 |
+    | simple-spread | random | 2.300 | 0.200 | 2.170 | 1.917 | 24.887 | 12.300 |
 
     bounds: injection 1.06 ms, busiest link 1.2 ms
 
-    simple-spread and 2d-spread are the fastest, and equally fast with placement regular, ring takes 108 % longer; 2d-spread is the fastest with placement random, simple-spread takes 4.5 % longer (within the spread over seeds).
+    simple-spread with placement regular and 2d-spread with placement regular are the fastest, and equally fast, ring with placement regular takes 108 % longer.
+    regular is the fastest placement in both cases of the rest, the next takes 108 % to 117 % longer.
+    2d-spread is the fastest pattern in both cases of the rest, the next takes 4.5 % to 108 % longer.
     ");
 }
 
 #[test]
-fn a_pattern_that_wins_everywhere_is_named_once() {
+fn a_choice_that_wins_whatever_the_others_are_is_named_once() {
     let comparison = compared(vec![
-        row("regular", "a", &[1.0], 1.0),
-        row("regular", "b", &[1.032], 1.0),
-        row("random", "a", &[2.0], 2.0),
-        row("random", "b", &[3.0], 2.0),
+        row("regular", "a", &[1.0]),
+        row("regular", "b", &[1.032]),
+        row("random", "a", &[2.0]),
+        row("random", "b", &[3.0]),
     ]);
-    let text = super::comparison(&comparison);
-    assert!(text.ends_with("a is the fastest in all 2 blocks, the next takes 3.2 % to 50 % longer.\n"), "{text}");
+    let text = super::comparison(&comparison).to_string();
+    let end = "\
+        a with placement regular is the fastest, b with placement regular takes 3.2 % longer.\n\
+        regular is the fastest placement in both cases of the rest, the next takes 100 % to 191 % longer.\n\
+        a is the fastest pattern in both cases of the rest, the next takes 3.2 % to 50 % longer.\n";
+    assert!(text.ends_with(end), "{text}");
 }
 
 #[test]
-fn patterns_that_are_equally_fast_share_the_first_place() {
+fn a_choice_that_wins_here_and_there_is_said_to_depend() {
     let comparison = compared(vec![
-        row("regular", "a", &[1.0], 1.0),
-        row("regular", "b", &[1.0], 1.0),
-        row("regular", "c", &[1.5], 1.0),
-        row("random", "a", &[2.0], 2.0),
-        row("random", "b", &[2.0], 2.0),
+        row("regular", "a", &[1.0]),
+        row("regular", "b", &[1.5]),
+        row("random", "a", &[3.0]),
+        row("random", "b", &[2.0]),
     ]);
-    let text = super::comparison(&comparison);
-    let claim = "a and b are the fastest, and equally fast in all 2 blocks, the next takes 50 % longer.\n";
-    assert!(text.ends_with(claim), "{text}");
+    let text = super::comparison(&comparison).to_string();
+    let end = "Which pattern is the fastest depends on the rest: a with placement regular, b with placement random.\n";
+    assert!(text.ends_with(end), "{text}");
+}
+
+#[test]
+fn rows_that_are_equally_fast_share_the_first_place() {
+    let comparison =
+        compared(vec![row("regular", "a", &[1.0]), row("regular", "b", &[1.0]), row("regular", "c", &[1.5])]);
+    let places: Vec<u32> = comparison.rows.iter().map(|row| row.place).collect();
+    assert_eq!(places, [1, 1, 3]);
+    let text = super::comparison(&comparison).to_string();
+    assert!(text.ends_with("a and b are the fastest, and equally fast, c takes 50 % longer.\n"), "{text}");
+}
+
+#[test]
+fn placements_of_one_pattern_are_ranked() {
+    let rows = ["random", "regular", "block"].into_iter().zip([3.0, 1.0, 2.0]);
+    let comparison = compared(rows.map(|(placement, time)| row(placement, "a", &[time])).collect());
+    let placements: Vec<&str> = comparison.rows.iter().map(|row| row.placement.as_str()).collect();
+    assert_eq!(placements, ["regular", "block", "random"]);
+    let text = super::comparison(&comparison).to_string();
+    assert!(text.ends_with("placement regular is the fastest, placement block takes 100 % longer.\n"), "{text}");
+}
+
+#[test]
+fn a_difference_within_its_interval_is_a_tie() {
+    let noisy = [row("random", "a", &[1.0, 1.2, 1.4]), row("random", "b", &[1.5, 1.1, 1.2])];
+    let comparison = compared(noisy.to_vec());
+    assert!(comparison.rows[1].tied && !comparison.rows[0].tied);
+    let text = super::comparison(&comparison).to_string();
+    let end = "; a tie with b: the difference lies within its 95 % interval over 3 seeds.\n";
+    assert!(text.ends_with(end), "{text}");
+    // The same difference, but for every seed.
+    let sure = compared(vec![row("random", "a", &[1.0, 1.2, 1.4]), row("random", "b", &[1.07, 1.27, 1.47])]);
+    assert!(!super::comparison(&sure).to_string().contains("tie"));
+}
+
+#[test]
+fn rows_of_different_jobs_are_listed_and_not_ranked() {
+    let ring = ComparisonRow { job: "1,080,000 B among 54 ranks".into(), ..row("regular", "ring", &[0.00006]) };
+    let comparison = compared(vec![row("regular", "a", &[1.0]), ring.clone()]);
+    insta::assert_snapshot!(super::comparison(&comparison), @"
+    all-to-all on fat-tree-54
+
+    fat-tree-54, placement regular, sharing max-min, routing d-mod-k, injection queue
+    pattern  mean [s]  to bound  bandwidth [GB/s]  run time [ms]
+    ────────────────────────────────────────────────────────────
+    a        1.000000   833.333            0.0572         12.300
+    ring     0.000060     0.050          954.0000         12.300
+
+    bounds: injection 1.06 ms, busiest link 1.2 ms
+
+    Not ranked against each other, since they do not do the same: all-to-all of 20 KB among 54 ranks and 1,080,000 B among 54 ranks.
+    ");
+    // With two of one job each has a table.
+    let three = compared(vec![row("regular", "a", &[1.0]), row("regular", "b", &[2.0]), ring]);
+    let text = super::comparison(&three).to_string();
+    assert!(text.contains("all-to-all of 20 KB among 54 ranks: a is the fastest, b takes 100 % longer.\n"), "{text}");
+    assert_eq!(text.matches("─\n").count(), 2, "{text}");
+}
+
+#[test]
+fn an_interrupted_comparison_says_how_much_was_run() {
+    let mut part = row("random", "a", &[1.0, 1.1]);
+    part.makespan.missing = 2;
+    let comparison = Comparison::new("t", vec![part, row("random", "b", &[1.0, 1.2, 1.3, 1.4])], 2);
+    assert!(!comparison.complete);
+    let text = super::comparison(&comparison).to_string();
+    assert!(text.contains("INTERRUPTED: 6 of 8 runs were made; what follows from them:\n"), "{text}");
+    assert!(text.contains("seeds run") && text.contains("2 of 4") && text.contains("4 of 4"), "{text}");
+    let nothing = super::comparison(&Comparison::new("t", Vec::new(), 8)).to_string();
+    assert_eq!(nothing, "t\n\nINTERRUPTED: 0 of 8 runs were made\n");
 }
 
 #[test]
 fn bounds_that_differ_have_a_column_and_common_ones_a_line() {
     let own = Bounds { injection_s: 0.5, busiest_link_s: 0.7, bisection_s: None, path_s: None };
-    let rows = vec![row("x", "a", &[1.0], 1.0), ComparisonRow { bounds: own, ..row("x", "b", &[1.032], 1.0) }];
-    let text = super::comparison(&compared(rows));
+    let rows = vec![row("x", "a", &[1.0]), ComparisonRow { bounds: own, ..row("x", "b", &[1.032]) }];
+    let text = super::comparison(&compared(rows)).to_string();
     assert!(text.contains("bound [s]") && text.contains("  0.700") && !text.contains("bounds:"), "{text}");
 }
 
 #[test]
 fn a_comparison_of_one_pattern_has_no_winner_and_an_empty_one_no_tables() {
-    let text = super::comparison(&compared(vec![row("regular", "a", &[1.0], 1.0)]));
+    let text = super::comparison(&compared(vec![row("regular", "a", &[1.0])])).to_string();
     assert!(!text.contains("fastest"), "{text}");
-    assert_eq!(super::comparison(&compared(Vec::new())), "all-to-all on fat-tree-54\n\n");
+    assert_eq!(super::comparison(&compared(Vec::new())).to_string(), "all-to-all on fat-tree-54\n\n");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::figures::{Scale, fixed, seconds};
-use super::{Grid, delivered, early, printable};
+use super::figures::{Quantity, fixed, seconds};
+use super::{Answer, Cell, Grid, delivered, early, printable};
 use crate::report::Status;
 use crate::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 
@@ -15,8 +15,8 @@ const MEANING: [&str; 3] = [
 ];
 
 /// What matters, and what is the most that a network could bring.
-pub fn whatif(report: &WhatIfReport) -> String {
-    let mut text = String::new();
+pub fn whatif(report: &WhatIfReport) -> Answer {
+    let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&report.program));
     let _ = writeln!(text, "nodes {}; network: {}\n", report.node, printable(&report.network));
     match early(report.status, report.stopped) {
@@ -27,7 +27,13 @@ pub fn whatif(report: &WhatIfReport) -> String {
             }
             text.push_str("the program does not end with nothing changed; nothing else is tried\n");
         }
-        _ if !report.complete => text.push_str("INTERRUPTED: replays are missing\n"),
+        Some(early) => {
+            let _ = writeln!(text, "{early}");
+            text.push_str("the unchanged program has not come to its end; nothing else has been tried\n");
+        }
+        None if !report.complete => {
+            text.push_str("INTERRUPTED: replays are missing; those that were played are shown\n")
+        }
         _ => {}
     }
     if report.status != Status::Complete {
@@ -45,74 +51,66 @@ pub fn whatif(report: &WhatIfReport) -> String {
         let _ = writeln!(text, "{name:<15}{:<12}{change:>9}   {meaning}", seconds(time_s));
     }
     if report.tornado {
-        let _ = write!(text, "\nEach parameter halved and doubled, the others unchanged\n\n{}", tornado(report));
+        text.push_str("\nEach parameter halved and doubled, the others unchanged\n\n");
+        tornado(&mut text, report);
     } else {
         for varied in &report.varied {
             let base = varied.base.as_ref().map_or_else(String::new, |base| format!(" (unchanged: {base})"));
-            let _ = write!(text, "\n{}{base}\n\n{}", printable(&varied.parameter), values(varied, report));
+            let _ = writeln!(text, "\n{}{base}\n", printable(&varied.parameter));
+            values(&mut text, varied);
         }
     }
     text
 }
 
-fn tornado(report: &WhatIfReport) -> String {
-    let mut grid = Grid::new().text("parameter").number("value");
+fn tornado(text: &mut Answer, report: &WhatIfReport) {
+    let mut grid = Grid::new().text("parameter").number("value").keys(2);
     for side in ["halved", "doubled"] {
-        grid = grid.number(format!("{side} [{}]", scale(report).unit)).number("change");
+        grid = grid.time(side).quantity("change", Quantity::Change);
     }
     grid = grid.number("elasticity");
-    let scale = scale(report);
     for varied in &report.varied {
-        let mut cells = vec![printable(&varied.parameter).to_string(), varied.base.clone().unwrap_or_default()];
+        let mut cells: Vec<Cell> =
+            vec![varied.parameter.as_str().into(), varied.base.clone().unwrap_or_default().into()];
         for point in &varied.points {
-            cells.extend([time(point, scale), percent(point.change)]);
+            cells.extend([point.time_s.into(), point.change.into()]);
         }
-        cells.push(exponent(varied.elasticity));
+        // Of an interrupted study some are missing.
+        cells.resize(6, Cell::from("-"));
+        cells.push(exponent(varied.elasticity).into());
         grid.row(cells);
     }
-    let mut text = grid.to_text();
+    text.table(grid);
+    let mut any = false;
     for varied in &report.varied {
-        for point in &varied.points {
-            if point.failed.is_some() {
-                let failed = failed(point);
-                let _ = write!(text, "\n{} = {}: {failed}", printable(&varied.parameter), printable(&point.value));
-            }
+        for point in varied.points.iter().filter(|point| point.failed.is_some()) {
+            let failed = failed(point);
+            let _ = write!(text, "\n{} = {}: {failed}", printable(&varied.parameter), printable(&point.value));
+            any = true;
         }
     }
-    if report.varied.iter().flat_map(|varied| &varied.points).any(|point| point.failed.is_some()) {
-        text.push('\n');
+    if any {
+        text.push_str("\n");
     }
-    text
 }
 
-fn values(varied: &Sensitivity, report: &WhatIfReport) -> String {
-    let scale = scale(report);
-    let mut grid = Grid::new().number("value").number(format!("time [{}]", scale.unit)).number("change").text("");
+fn values(text: &mut Answer, varied: &Sensitivity) {
+    let mut grid = Grid::new().number("value").time("time").quantity("change", Quantity::Change).text("");
     for point in &varied.points {
         let remarks = [point.note.clone().unwrap_or_default(), failed(point)];
         let remarks = remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("; ");
-        grid.row([printable(&point.value).to_string(), time(point, scale), percent(point.change), remarks]);
+        grid.row([Cell::from(point.value.as_str()), point.time_s.into(), point.change.into(), remarks.into()]);
     }
-    let mut text = grid.to_text();
+    text.table(grid);
     if varied.elasticity.is_some() {
         let _ = writeln!(text, "elasticity {}", exponent(varied.elasticity));
     }
-    text
 }
 
 /// Why there is no time, and from when on nothing moved.
 fn failed(point: &WhatIfPoint) -> String {
     let reason = point.failed.clone().unwrap_or_default();
     point.stopped.map_or(reason.clone(), |stopped| format!("{reason} at {}", seconds(stopped.at_s)))
-}
-
-/// One unit for all times.
-fn scale(report: &WhatIfReport) -> Scale {
-    Scale::time(report.varied.iter().flat_map(|varied| &varied.points).filter_map(|point| point.time_s))
-}
-
-fn time(point: &WhatIfPoint, scale: Scale) -> String {
-    point.time_s.map_or_else(|| "-".to_owned(), |time_s| scale.show(time_s))
 }
 
 /// `+3.2 %`; `0.0 %` has no sign.

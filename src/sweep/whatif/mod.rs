@@ -251,13 +251,14 @@ fn reason(invalid: &Invalid) -> String {
     invalid.diagnostics.first().map_or_else(String::new, |diagnostic| diagnostic.message.clone())
 }
 
+/// What is not known of an interrupted study is no number.
 fn limits(base: &ReplayReport, ideal: &ReplayReport) -> Limits {
     // A rank may do several things at once, but not beyond its end.
     let most = |of: fn(&report::replay::RankReport) -> f64| {
         base.ranks.iter().map(|rank| of(rank).min(rank.end_s)).fold(0.0, f64::max)
     };
     Limits {
-        ideal_s: ideal.asked_s(),
+        ideal_s: if ideal.status == Status::Interrupted { f64::NAN } else { ideal.asked_s() },
         zero_wait_s: most(|rank| rank.compute_s + rank.send_overhead_s + rank.recv_overhead_s),
         compute_s: most(|rank| rank.compute_s),
     }

@@ -88,6 +88,16 @@ impl Generator {
         KNOWN.iter().map(|(name, _)| *name)
     }
 
+    /// All rules with their keys and defaults, a line each, for help texts.
+    pub fn usage() -> String {
+        let line = |(name, keys): &(&str, &[(&str, &str)])| {
+            let keys: Vec<String> =
+                keys.iter().map(|(key, value)| format!("{key}={}", value.replace(' ', ""))).collect();
+            format!("  {name}:{}\n", keys.join(","))
+        };
+        KNOWN.iter().map(line).collect()
+    }
+
     /// Whether a text names a generator rather than a file.
     pub fn is_meant(text: &str) -> bool {
         let name = text.split(':').next().unwrap_or(text);
@@ -120,7 +130,11 @@ impl Generator {
             let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
             let Some(at) = keys.iter().position(|(known, _)| *known == key.trim()) else {
                 let known: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
-                return Err(wrong(format!("{name} has no `{key}`")).help(format!("there are: {}", known.join(", "))));
+                let known = match closest(key.trim(), known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`? there are: {}", known.join(", ")),
+                    None => format!("there are: {}", known.join(", ")),
+                };
+                return Err(wrong(format!("{name} has no `{key}`")).help(known));
             };
             if std::mem::replace(&mut given[at], true) {
                 return Err(wrong(format!("`{}` of {name} is given twice", key.trim())).help("leave one of them out"));
@@ -301,6 +315,19 @@ impl Generator {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_help_shows_can_be_parsed() {
+        let usage = Generator::usage();
+        assert_eq!(usage.lines().count(), KNOWN.len());
+        for line in usage.lines() {
+            let generator = Generator::parse(line.trim()).unwrap();
+            let name = line.trim().split(':').next().unwrap();
+            assert_eq!(Ok(generator), Generator::parse(name), "{line}");
+        }
+        let help = Generator::parse("linear:rank=3").unwrap_err().help.unwrap();
+        assert_eq!(help, "did you mean `ranks`? there are: ranks, size");
+    }
 
     #[test]
     fn a_text_says_what_to_generate_and_the_rest_is_usual() {

@@ -72,13 +72,15 @@ General options:
 Examples:
   hayase run -t fat-tree-54 -p all-to-all-simple-spread
       how long one all-to-all takes on 54 nodes, what bounds it, which links are busiest
-  hayase compare -t fat-tree-3456 -p all-to-all-simple-spread,all-to-all-2d-spread /
+  hayase compare -t fat-tree-54 -p all-to-all-simple-spread,all-to-all-nd-spread /
       --placement regular,random -o compare.svg
       algorithms and placements side by side, as a table and as a picture
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
-  hayase replay program.goal -m myrinet
-      how long a parallel program takes on a machine, and where its time goes
+  hayase replay gaussian-elimination:n=256 -m myrinet
+      how long a parallel program takes on a machine, and where its time goes: one by rule, or your
+      own
+      (`hayase record`)
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 
@@ -139,6 +141,8 @@ Scenario:
                                repeated; the last one holds)
       --seeds <N>              Run with so many seeds, from --seed on, and report how the makespan
                                spreads
+      --strict                 End with exit code 1 if a recording is incomplete: calls or ranks are
+                               missing, or it ends early
   [SCENARIO]                   A scenario file (TOML), or a JSON report whose scenario is run again
 
 Output:
@@ -153,11 +157,14 @@ General options:
                          never [default: auto]
 
 Examples:
-  hayase run -t fat-tree-3456 -p all-to-all-simple-spread --placement random
-  hayase run scenario.toml --set topology.fat-tree.p=4 --seeds 8
-  hayase run -t torus-8x8 -p all-to-all-pairwise --transport packet:iq
-  hayase run -t torus-8x8 -p messages.csv --injection window=4 -o report.json -o loads.svg
+  hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement random --seeds 8
+  hayase run -t torus-4x4 -p all-to-all-pairwise --transport packet:iq
+  hayase run -t torus-8x8 -p ring --size "1 MB" -o report.json -o loads.svg
   hayase run report.json                  the scenario of a report once more
+  hayase run scenario.toml --set topology.fat-tree.p=4
+  hayase run -t torus-8x8 -p messages.csv --injection window=4
+
+Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes)
 
 Files (-o), by name:
   x.json         the report

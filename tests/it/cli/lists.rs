@@ -29,11 +29,11 @@ diameter          4 links between the nodes furthest apart
 bisection         4 GB/s each way, 1 GB/s per node
 oversubscription  1.00 : 1
 
-links                   count  capacity [GB/s]  latency
-───────────────────────────────────────────────────────
-node into network           8            1.000     0 ps
-between levels 1 and 2     16            1.000     0 ps
-network to node             8            1.000     0 ps
+links                   count  capacity [GB/s]  latency [s]
+───────────────────────────────────────────────────────────
+node into network           8            1.000        0.000
+between levels 1 and 2     16            1.000        0.000
+network to node             8            1.000        0.000
 
 "#]]);
 }
@@ -54,10 +54,10 @@ fn a_pattern_shows_its_messages() {
 messages of messages.csv, 3 ranks
 3 messages, 1.04 MB, 1 step, injection queue
 
-rank  index  step  dst      bytes  delay  after        carries
-──────────────────────────────────────────────────────────────
+rank  index  step  dst   size [B]  delay [us]  after        carries
+───────────────────────────────────────────────────────────────────
    0      0     0    1     20,000
-   1      0     0    2     20,000   1 us  0 of rank 0
+   1      0     0    2     20,000       1.000  0 of rank 0
    2      0     0    0  1,000,000
 
 "#]]);
@@ -65,9 +65,9 @@ rank  index  step  dst      bytes  delay  after        carries
 messages of messages.csv, 3 ranks
 3 messages, 1.04 MB, 1 step, injection queue
 
-rank  index  step  dst   bytes  delay  after        carries
-───────────────────────────────────────────────────────────
-   1      0     0    2  20,000   1 us  0 of rank 0
+rank  index  step  dst  size [B]  delay [us]  after        carries
+──────────────────────────────────────────────────────────────────
+   1      0     0    2    20,000       1.000  0 of rank 0
 
 "#]]);
     desk.hayase("pattern show messages.csv --rank 3").assert().code(2).stdout_eq("").stderr_eq(str![[r#"

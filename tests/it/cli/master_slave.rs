@@ -64,9 +64,9 @@ tasks of tasks.csv
 L = 5 us, o = 10 us, G = 1 ns/B, a task a message
 4 tasks, work 280 us, longest 100 us
 
-workers  time [us]  efficiency  master busy  workers busy  waiting, mean  most  imbalance  bound [us]  by[..]
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-      2    510.000      36.6 %       35.3 %        39.2 %           0.04     1     13.7 %     306.667  workers
+workers  time [us]  efficiency [%]  master busy [%]  workers busy [%]  waiting, mean  most  imbalance [%]  bound [us]  by
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+      2    510.000            36.6             35.3              39.2           0.04     1           13.7     306.667  workers
 
 estimate in closed form: 5 equal workers keep the master busy, but for start and end
 

@@ -9,6 +9,7 @@ mod bench;
 mod calibrate;
 mod check;
 mod environment;
+mod examples;
 mod help;
 #[cfg(target_os = "linux")]
 mod instrumented;
@@ -27,6 +28,7 @@ mod regions;
 mod replay;
 mod run;
 mod trace;
+mod units;
 mod whatif;
 #[cfg(target_os = "linux")]
 mod wrap;

@@ -71,7 +71,7 @@ fn a_run_has_two_halves_that_are_small_and_can_be_read() {
     );
     let shown = desk.hayase("program show ring.prog --computation a.comp").assert().success();
     let shown = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
-    for line in ["loop L1: 10 times", "irecv rank-1 7 8000", "ring.c:10", "when entered", "500 us"] {
+    for line in ["loop L1: 10 times", "irecv rank-1 7 8000", "ring.c:10", "when entered", "mean [us]", "500.000"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
 }

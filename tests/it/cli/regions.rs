@@ -160,9 +160,9 @@ predicted     550 us, region step
 whole run     700 us
 ...
 Regions (time: from the first rank's begin to the last one's end; the rest: mean of its ranks)
-region  executions  ranks  time [us]  computation [us]  communication [us]  waiting [us]  recorded [us]   error
-───────────────────────────────────────────────────────────────────────────────────────────────────────────────
-step             5      2    550.000           400.000               0.000        25.000        550.000  +0.0 %
+region  executions  ranks  time [us]  computation [us]  communication [us]  waiting [us]  recorded [us]  error [%]
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+step             5      2    550.000           400.000               0.000        25.000        550.000        0.0
 ...
 "#]]);
 }

@@ -1,0 +1,128 @@
+//! What is printed as one answer: lines and tables in turn, in the same units, as wide as the terminal.
+
+use std::fmt;
+
+use super::grid::Units;
+use super::{Grid, layout};
+
+/// Lines of text and tables in turn. A quantity has the same unit in all of its tables, that of the largest figure.
+///
+/// Lines are written as into a `String` (`write!`); [`Display`](fmt::Display) is the text as wide as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    /// The heading of a table.
+    Title(String),
+    Table(Grid),
+}
+
+impl Answer {
+    /// With nothing in it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds text as it is, with its ends of lines.
+    pub fn push_str(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.parts.push(Part::Text(text.to_owned())),
+        }
+    }
+
+    /// Adds the heading of a table, a line of its own.
+    pub fn title(&mut self, title: impl Into<String>) {
+        self.parts.push(Part::Title(title.into()));
+    }
+
+    /// Adds a table.
+    pub fn table(&mut self, grid: Grid) {
+        self.parts.push(Part::Table(grid));
+    }
+
+    /// Adds all of another answer; its tables then have the units of this one.
+    pub fn append(&mut self, other: Self) {
+        self.parts.extend(other.parts);
+    }
+
+    fn units(&self) -> Units {
+        Units::of(self.parts.iter().filter_map(|part| match part {
+            Part::Table(grid) => Some(grid),
+            _ => None,
+        }))
+    }
+
+    /// For a terminal with so many columns; without, for what has no width. Tables that are too wide become narrower or go on below
+    /// ([`layout`]), and lines are broken between words.
+    pub fn to_text(&self, width: Option<usize>) -> String {
+        let units = self.units();
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) => layout::wrap(text, width),
+            Part::Title(title) => layout::wrap(&format!("{title}\n"), width),
+            Part::Table(grid) => grid.written(&units).to_text(width),
+        });
+        parts.collect()
+    }
+
+    /// As Markdown.
+    pub fn to_markdown(&self) -> String {
+        let units = self.units();
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Title(title) => format!("**{title}**\n\n"),
+            Part::Table(grid) => grid.written(&units).to_markdown(),
+        });
+        parts.collect()
+    }
+}
+
+impl From<Grid> for Answer {
+    fn from(grid: Grid) -> Self {
+        Self { parts: vec![Part::Table(grid)] }
+    }
+}
+
+impl fmt::Write for Answer {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push_str(text);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_text(None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Cell;
+    use super::*;
+
+    #[test]
+    fn all_tables_of_an_answer_have_the_same_units() {
+        let mut first = Grid::new().text("what").time("time");
+        first.row([Cell::from("long"), 2.5.into()]);
+        let mut second = Grid::new().text("what").time("wait");
+        second.row([Cell::from("short"), 3e-6.into()]);
+        let mut answer = Answer::new();
+        answer.table(first);
+        answer.push_str("and\n");
+        answer.table(second);
+        insta::assert_snapshot!(answer, @"
+        what  time [s]
+        ──────────────
+        long     2.500
+        and
+        what     wait [s]
+        ─────────────────
+        short  0.00000300
+        ");
+    }
+}
