@@ -38,8 +38,7 @@ Examples:
   hayase init my.toml && hayase run my.toml
       a commented scenario to edit, and its run
   hayase replay gaussian-elimination:n=256 -m myrinet
-      how long a parallel program takes on a machine, and where its time goes: one by rule, or your own
-      (`hayase record`)
+      how long a parallel program takes on a machine, and where its time goes
   hayase topology list; hayase pattern list
       the fabrics and workloads that have a name
 

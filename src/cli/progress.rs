@@ -77,6 +77,16 @@ impl Words {
         Self { percent, count, rate, message, left }
     }
 
+    /// A bar and the words beside it in so many columns.
+    fn line(&self, width: usize) -> String {
+        let words = self.fitting(width.saturating_sub(LEAST_BAR + 1));
+        let room = width.saturating_sub(words.chars().count() + 1);
+        let done = ((room as f64 * self.percent / 100.0) as usize).min(room);
+        let head = if done < room { ">" } else { "" };
+        let bar = format!("{}{head}", "=".repeat(done));
+        if room < 2 { words } else { format!("{bar:room$} {words}") }
+    }
+
     /// In so many columns: what says least gives way first, whole words of it.
     fn fitting(&self, width: usize) -> String {
         let percent = format!("{:.0} %", self.percent);
@@ -132,14 +142,14 @@ impl Meter {
             Show::Bar => {
                 let bar = state.bar.get_or_insert_with(|| {
                     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
-                    let style = ProgressStyle::with_template("{wide_bar} {msg}");
-                    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+                    let style = ProgressStyle::with_template("{msg}");
+                    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
                     bar
                 });
                 // The terminal may have become another width meanwhile.
                 let width = width::of(&io::stderr()).unwrap_or(80);
                 bar.set_length(total);
-                bar.set_message(words(message()).fitting(width.saturating_sub(LEAST_BAR + 2)));
+                bar.set_message(words(message()).line(width.saturating_sub(1)));
                 bar.set_position(done);
             }
             Show::Lines if now - state.told >= LINE_EVERY => {
@@ -286,6 +296,10 @@ mod tests {
         assert_eq!(words.fitting(50), "10 %, 1.25 M of 11.9 M messages, 84 s left");
         assert_eq!(words.fitting(30), "10 %, 84 s left");
         assert_eq!(words.fitting(3), "10 %");
+        assert!(words.line(60).starts_with("=> ") && words.line(60).ends_with("84 s left"), "{}", words.line(60));
+        for width in 16..200 {
+            assert_eq!(words.line(width).chars().count(), width, "{}", words.line(width));
+        }
         let nothing = Words::new(0, 0, 1.0, "messages", String::new());
         assert_eq!(nothing.fitting(usize::MAX), "0 %, 0 of 0 messages, 0 /s");
     }

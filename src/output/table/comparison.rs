@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, fixed, grouped, percent, seconds};
+use super::figures::{Quantity, counted, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, models, printable};
 use crate::report::{Bounds, CHOICES, Comparison, ComparisonRow, varying};
 
@@ -141,7 +141,8 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
             cells.push((row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s).into());
         }
         if ranked {
-            cells.push(fixed(row.ratio_to_best, 3).into());
+            let ratio = row.ratio_to_best;
+            cells.push(if ratio < 1e6 { fixed(ratio, 3) } else { format!("{ratio:.3e}") }.into());
         }
         cells.push(fixed(row.ratio_to_bound, 3).into());
         if own_bounds {
@@ -155,6 +156,11 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
         grid.row(cells);
     }
     grid
+}
+
+/// `3.2 % longer`, `43 times as long`.
+fn slower(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { format!("{} times as long", counted(ratio)) }
 }
 
 /// `a, b and c`; of many the first.
@@ -211,7 +217,7 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     if let Some(next) = next
         && next.ratio_to_best.is_finite()
     {
-        let _ = write!(sentence, ", {} takes {} longer", name(next, &varying), percent(next.ratio_to_best - 1.0));
+        let _ = write!(sentence, ", {} takes {}", name(next, &varying), slower(next.ratio_to_best));
     }
     let tied: Vec<&ComparisonRow> = rows.iter().filter(|row| row.tied).collect();
     if let Some(first) = tied.first() {

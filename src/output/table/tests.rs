@@ -294,8 +294,8 @@ fn rows_of_different_jobs_are_listed_and_not_ranked() {
     fat-tree-54, placement regular, sharing max-min, routing d-mod-k, injection queue
     pattern  mean [s]  to bound  bandwidth [GB/s]  run time [ms]
     ────────────────────────────────────────────────────────────
-    a        1.000000   833.333            0.0572         12.300
-    ring     0.000060     0.050          954.0000         12.300
+    a          1.0000   833.333             0.057         12.300
+    ring       0.0001     0.050           954.000         12.300
 
     bounds: injection 1.06 ms, busiest link 1.2 ms
 
