@@ -48,6 +48,9 @@ pub(super) fn network(
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Network> {
+    if let Section::Is(link, _) = &sections.link {
+        diagnostics.extend(link.check());
+    }
     let topology = sections.topology.get()?.clone();
     let built = topology.build(sources);
     let fabric = Arc::new(taken(built, sections.topology.span(), diagnostics)?);
@@ -103,6 +106,8 @@ pub(super) fn scenario(
                 seed: seed(sections),
                 resolution,
                 topology: network.topology,
+                // What was used of it stands in the topology.
+                link: None,
                 routing: Some(network.routing),
                 placement: Some(placement_spec),
                 sharing: sharing.clone(),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::library::{self, Shelf};
+use super::links::Links;
 use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{Scenario, build, json, read, schema};
 use crate::diagnostic::{At, Diagnostic, Invalid, Located, OnRead, Sources, Span, file_names};
@@ -256,6 +257,10 @@ impl Loader {
             let layer = texts.layer(part).unwrap_or_default();
             overlay(&mut texts.table, layer);
         }
+        texts.links.settle(&mut texts.table);
+        for link in &texts.links.of_topologies {
+            read::check_link(link, &mut texts.diagnostics);
+        }
         texts
     }
 }
@@ -266,6 +271,8 @@ pub(super) struct Texts {
     pub sources: Sources,
     pub diagnostics: Vec<Diagnostic>,
     pub table: Table,
+    /// What links have.
+    pub links: Links,
     /// Where TOML itself was not understood.
     broken: Vec<Span>,
     /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
@@ -436,12 +443,25 @@ impl Texts {
                 other.as_str(),
                 "node" | "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution"
             ),
-            Shelf::Machines => matches!(other.as_str(), "node" | "topology" | "routing"),
+            Shelf::Machines => matches!(other.as_str(), "node" | "link" | "topology" | "routing"),
             Shelf::Patterns => !matches!(
                 other.as_str(),
-                "node" | "topology" | "routing" | "placement" | "sharing" | "transport" | "seed" | "resolution"
+                "node"
+                    | "topology"
+                    | "link"
+                    | "routing"
+                    | "placement"
+                    | "sharing"
+                    | "transport"
+                    | "seed"
+                    | "resolution"
             ),
         });
+        match shelf {
+            Shelf::Topologies => self.links.topology(name, &mut table),
+            Shelf::Machines => self.links.machine(name),
+            Shelf::Patterns => {}
+        }
         Some(table)
     }
 

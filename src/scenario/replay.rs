@@ -57,6 +57,8 @@ pub struct Replay {
     pub wildcards: Wildcards,
     /// The region of the program that is asked for, by its number.
     pub region: Option<u32>,
+    /// How the links that the fabric brings along compare with those of the machine, where it does not take these.
+    pub own_links: Option<String>,
     fabric: Option<Placed>,
     seed: u64,
 }
@@ -137,9 +139,14 @@ impl Loader {
         let incomplete = texts.is_incomplete();
         let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, incomplete);
         texts.only_first_mistakes();
+        let links = texts.links.clone();
         let (mut sources, mut diagnostics) = texts.into_parts();
         let replay = built(&sections, program, name, cpu_speed, &mut sources, &mut diagnostics);
-        let replay = replay.map(|replay| Replay { wildcards, ..replay });
+        let replay = replay.map(|replay| {
+            let fabric = replay.fabric.as_ref().map(|placed| &placed.network.fabric);
+            let own_links = fabric.and_then(|fabric| links.comparison(fabric, &sections.link));
+            Replay { wildcards, own_links, ..replay }
+        });
         build::finish(replay, sources, diagnostics)
     }
 }
@@ -187,8 +194,9 @@ fn built(
     };
     let seed = build::seed(sections);
     let wildcards = Wildcards::default();
-    let region = None;
-    Some(Replay { program, name: name.to_owned(), node, collectives, cpu_speed, wildcards, region, fabric, seed })
+    let (region, own_links) = (None, None);
+    let name = name.to_owned();
+    Some(Replay { program, name, node, collectives, cpu_speed, wildcards, region, own_links, fabric, seed })
 }
 
 fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Placed> {
