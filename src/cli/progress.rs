@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "progress is about the wall clock, and shows it to people only")]
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use crate::diagnostic::{OnRead, Sources};
 use crate::engine::{Progress, Watch};
 use crate::output::table::grouped;
 use crate::sweep::SweepProgress;
+use crate::units::Bytes;
 
 /// How progress is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +56,34 @@ impl Meter {
 
     /// So much is done of so much.
     fn tell(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
+        self.show(done, total, message, |message, elapsed| {
+            let seconds = elapsed.as_secs_f64();
+            let percent = if total > 0 { 100.0 * done as f64 / total as f64 } else { 0.0 };
+            let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
+            let left = if left.is_finite() { format!(", {left:.0} s left") } else { String::new() };
+            let message = if message.is_empty() { message } else { format!(", {message}") };
+            format!(
+                "{percent:.0} %: {} of {} {}, {} per second{message}{left}",
+                grouped(done),
+                grouped(total),
+                self.unit,
+                grouped((done as f64 / seconds) as u64),
+            )
+        });
+    }
+
+    /// The same where a rate says nothing: lines are the message alone, with the time so far.
+    fn tell_in_words(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
+        self.show(done, total, message, |message, elapsed| format!("{message} ({:.0} s)", elapsed.as_secs_f64()));
+    }
+
+    fn show(
+        &self,
+        done: u64,
+        total: u64,
+        message: impl FnOnce() -> String,
+        line: impl FnOnce(String, Duration) -> String,
+    ) {
         if self.show == Show::Nothing {
             return;
         }
@@ -72,25 +102,15 @@ impl Meter {
                     bar.set_style(style.progress_chars("=> "));
                     bar.with_elapsed(elapsed)
                 });
-                bar.set_length(total);
+                if total > 0 {
+                    bar.set_length(total);
+                }
                 bar.set_message(message());
                 bar.set_position(done);
             }
             Show::Lines if now - state.told >= LINE_EVERY => {
                 state.told = now;
-                let seconds = elapsed.as_secs_f64();
-                let percent = if total > 0 { 100.0 * done as f64 / total as f64 } else { 0.0 };
-                let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
-                let left = if left.is_finite() { format!(", {left:.0} s left") } else { String::new() };
-                let message = message();
-                let message = if message.is_empty() { message } else { format!(", {message}") };
-                complain(format_args!(
-                    "{percent:.0} %: {} of {} {}, {} per second{message}{left}",
-                    grouped(done),
-                    grouped(total),
-                    self.unit,
-                    grouped((done as f64 / seconds) as u64),
-                ));
+                complain(line(message(), elapsed));
             }
             Show::Lines | Show::Nothing => {}
         }
@@ -174,6 +194,79 @@ impl StepsMonitor {
     }
 }
 
+/// Looks on while cases of a validation run side by side.
+pub struct CasesMonitor {
+    meter: Meter,
+    total: usize,
+    running: Mutex<Running>,
+}
+
+/// The cases that run, by their number, with their names and how much of each is done; and how many are done.
+#[derive(Default)]
+struct Running {
+    cases: BTreeMap<usize, (String, f64)>,
+    done: usize,
+}
+
+/// What the parts of a case are counted in: bars have whole numbers.
+const PARTS: f64 = 1000.0;
+
+impl CasesMonitor {
+    /// None of `total` cases has begun.
+    pub fn new(show: Show, total: usize) -> Self {
+        let meter = Meter::new(show, "{bar:12} {elapsed} {msg}", "cases");
+        Self { meter, total, running: Mutex::default() }
+    }
+
+    /// Case `number` is done to this part, from 0 to 1.
+    pub fn tell(&self, number: usize, name: &str, part: f64) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.cases.entry(number).or_insert_with(|| (name.to_owned(), 0.0)).1 = part;
+        self.show(&running);
+    }
+
+    /// Case `number` has come to its end.
+    pub fn ended(&self, number: usize) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.cases.remove(&number);
+        running.done += 1;
+        self.show(&running);
+    }
+
+    /// Nothing is shown any more.
+    pub fn clear(&self) {
+        self.meter.end();
+    }
+
+    /// Does something while no bar stands in the way.
+    pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let bar = self.meter.state.lock().unwrap_or_else(PoisonError::into_inner).bar.clone();
+        match bar {
+            Some(bar) => bar.suspend(work),
+            None => work(),
+        }
+    }
+
+    fn show(&self, running: &Running) {
+        let parts: f64 = running.cases.values().map(|(_, part)| part).sum();
+        let done = (PARTS * (running.done as f64 + parts)) as u64;
+        self.meter.tell_in_words(done, (PARTS as usize * self.total) as u64, || running.text(self.total));
+    }
+}
+
+impl Running {
+    /// `12 of 37 cases done; running: torus-order 40 %, measured-run`.
+    fn text(&self, total: usize) -> String {
+        let of = |(name, part): &(String, f64)| {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            if *part > 0.0 { format!("{name} {:.0} %", 100.0 * part) } else { name.to_owned() }
+        };
+        let running: Vec<String> = self.cases.values().map(of).collect();
+        let running = if running.is_empty() { String::new() } else { format!("; running: {}", running.join(", ")) };
+        format!("{} of {total} cases done{running}", self.done)
+    }
+}
+
 /// Looks on while something is done of which only the part is known.
 pub struct PartMonitor(Meter);
 
@@ -196,34 +289,71 @@ pub fn sources(show: Show) -> Sources {
     sources
 }
 
-/// Notes which files are read, and shows how far the reading of large ones is.
+/// Notes which files are read, and shows how far the reading of large ones is; of small ones that hold much, how much was read.
 pub fn reading(show: Show) -> OnRead {
-    let meter: Mutex<Option<(String, Meter)>> = Mutex::new(None);
+    let current: Mutex<Reading> = Mutex::default();
     Arc::new(move |file, done, total| {
         if done == 0 {
             files::note_input(file);
         }
-        if total < LARGE || show == Show::Nothing {
-            return;
-        }
-        let mut current = meter.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_none_or(|(name, _)| name != file) {
-            let style = "{wide_bar} {percent}%  {msg}: {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-            *current = Some((file.to_owned(), Meter::new(show, style, "bytes")));
-        }
-        if let Some((_, meter)) = current.as_ref() {
-            meter.tell(done, total, || format!("reading {file}"));
-        }
-        if done >= total {
-            *current = None;
+        if show != Show::Nothing {
+            current.lock().unwrap_or_else(PoisonError::into_inner).tell(show, file, done, total);
         }
     })
+}
+
+/// The file that is read.
+#[derive(Default)]
+struct Reading {
+    file: String,
+    /// How large it is \[B\].
+    total: u64,
+    meter: Option<Meter>,
+}
+
+impl Reading {
+    fn tell(&mut self, show: Show, file: &str, done: u64, total: u64) {
+        if self.file != file || done == 0 {
+            *self = Self { file: file.to_owned(), total, meter: None };
+        }
+        // What comes out of a large file says less than how much of it is read.
+        if done.max(total) < LARGE || (total == 0 && self.total >= LARGE) {
+            return;
+        }
+        let style = match total {
+            0 => "{spinner} {msg}: {bytes}, {bytes_per_sec}",
+            _ => "{wide_bar} {percent}%  {msg}: {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+        };
+        let meter = self.meter.get_or_insert_with(|| Meter::new(show, style, "bytes"));
+        if total == 0 {
+            meter.tell_in_words(done, total, || match show {
+                Show::Lines => format!("reading {file}: {} so far", Bytes(done)),
+                _ => format!("reading {file}"),
+            });
+        } else {
+            meter.tell(done, total, || format!("reading {file}"));
+        }
+        if total > 0 && done >= total {
+            self.meter = None;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::units::Time;
+
+    #[test]
+    fn progress_of_cases_names_those_that_run_and_how_far_they_are() {
+        let monitor = CasesMonitor::new(Show::Nothing, 4);
+        monitor.tell(0, "paper/torus-order", 0.0);
+        monitor.tell(2, "packet/speed", 0.4);
+        monitor.tell(1, "paper/rounds", 0.1);
+        monitor.ended(1);
+        let text = monitor.running.lock().unwrap().text(4);
+        assert_eq!(text, "1 of 4 cases done; running: torus-order, speed 40 %");
+    }
 
     #[test]
     fn a_run_goes_on_until_it_is_stopped_or_in_vain() {

@@ -26,6 +26,7 @@ mod regions;
 mod replay;
 mod run;
 mod trace;
+mod validate;
 mod whatif;
 #[cfg(target_os = "linux")]
 mod wrap;
