@@ -526,7 +526,8 @@ Examples:
   hayase validate --full                  all sizes and combinations, in minutes
   hayase validate simgrid lock-step       the cases with these words in their names
 
-A case that differs from a published figure says by how much, and is no failure; if one fails, the exit code is 1.";
+A case that differs from a published figure says by how much, and is no failure; one that cannot reach it is `not
+reachable`, and says why. If one fails, the exit code is 1.";
 
 /// `hayase validate`.
 #[derive(Args, Debug)]
@@ -544,6 +545,9 @@ pub struct ValidateArgs {
     /// List the cases without running them.
     #[arg(long)]
     pub list: bool,
+    /// Cases, and parts of cases, at once (default: one for each core).
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroU32>,
     /// What is printed: table or json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
     pub format: RunFormat,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "progress is about the wall clock, and shows it to people only")]
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +53,8 @@ struct State {
 
 /// How far something is, in words.
 struct Words {
-    percent: f64,
+    /// Nothing where it is not known how much there is.
+    percent: Option<f64>,
     /// `1.2 M of 11.9 M messages`; nothing where only the part is known.
     count: String,
     /// `127 k/s`.
@@ -66,13 +68,16 @@ impl Words {
     fn new(done: u64, total: u64, seconds: f64, unit: &str, message: String) -> Self {
         let rate = done as f64 / seconds;
         let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
+        let left = if total > 0 { left } else { f64::NAN };
         let (count, rate) = match unit {
-            "" => (String::new(), String::new()),
+            // What is done says the message.
+            "" | "cases" => (String::new(), String::new()),
+            "bytes" if total == 0 => (format!("{} so far", Bytes(done)), bandwidth(rate)),
             "bytes" => (format!("{} of {}", Bytes(done), Bytes(total)), bandwidth(rate)),
             "runs" => (format!("run {done} of {total}"), String::new()),
             _ => (format!("{} of {} {unit}", counted(done as f64), counted(total as f64)), table::rate(rate)),
         };
-        let percent = if total > 0 { 100.0 * done as f64 / total as f64 } else { 0.0 };
+        let percent = (total > 0 || unit != "bytes").then(|| 100.0 * done as f64 / total.max(1) as f64);
         let left = if left.is_finite() { format!("{} left", duration(left)) } else { String::new() };
         Self { percent, count, rate, message, left }
     }
@@ -81,7 +86,7 @@ impl Words {
     fn line(&self, width: usize) -> String {
         let words = self.fitting(width.saturating_sub(LEAST_BAR + 1));
         let room = width.saturating_sub(words.chars().count() + 1);
-        let done = ((room as f64 * self.percent / 100.0) as usize).min(room);
+        let done = ((room as f64 * self.percent.unwrap_or(0.0) / 100.0) as usize).min(room);
         let head = if done < room { ">" } else { "" };
         let bar = format!("{}{head}", "=".repeat(done));
         if room < 2 { words } else { format!("{bar:room$} {words}") }
@@ -89,7 +94,7 @@ impl Words {
 
     /// In so many columns: what says least gives way first, whole words of it.
     fn fitting(&self, width: usize) -> String {
-        let percent = format!("{:.0} %", self.percent);
+        let percent = self.percent.map(|percent| format!("{percent:.0} %")).unwrap_or_default();
         // In the order in which they are shown, with what they are worth.
         let mut parts = vec![
             (4, percent),
@@ -148,7 +153,9 @@ impl Meter {
                 });
                 // The terminal may have become another width meanwhile.
                 let width = width::of(&io::stderr()).unwrap_or(80);
-                bar.set_length(total);
+                if total > 0 {
+                    bar.set_length(total);
+                }
                 bar.set_message(words(message()).line(width.saturating_sub(1)));
                 bar.set_position(done);
             }
@@ -236,6 +243,79 @@ impl StepsMonitor {
     }
 }
 
+/// Looks on while cases of a validation run side by side.
+pub struct CasesMonitor {
+    meter: Meter,
+    total: usize,
+    running: Mutex<Running>,
+}
+
+/// The cases that run, by their number, with their names and how much of each is done; and how many are done.
+#[derive(Default)]
+struct Running {
+    cases: BTreeMap<usize, (String, f64)>,
+    done: usize,
+}
+
+/// What the parts of a case are counted in: bars have whole numbers.
+const PARTS: f64 = 1000.0;
+
+impl CasesMonitor {
+    /// None of `total` cases has begun.
+    pub fn new(show: Show, total: usize) -> Self {
+        let meter = Meter::new(show, "cases");
+        Self { meter, total, running: Mutex::default() }
+    }
+
+    /// Case `number` is done to this part, from 0 to 1.
+    pub fn tell(&self, number: usize, name: &str, part: f64) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.cases.entry(number).or_insert_with(|| (name.to_owned(), 0.0)).1 = part;
+        self.show(&running);
+    }
+
+    /// Case `number` has come to its end.
+    pub fn ended(&self, number: usize) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.cases.remove(&number);
+        running.done += 1;
+        self.show(&running);
+    }
+
+    /// Nothing is shown any more.
+    pub fn clear(&self) {
+        self.meter.end();
+    }
+
+    /// Does something while no bar stands in the way.
+    pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let bar = self.meter.state.lock().unwrap_or_else(PoisonError::into_inner).bar.clone();
+        match bar {
+            Some(bar) => bar.suspend(work),
+            None => work(),
+        }
+    }
+
+    fn show(&self, running: &Running) {
+        let parts: f64 = running.cases.values().map(|(_, part)| part).sum();
+        let done = (PARTS * (running.done as f64 + parts)) as u64;
+        self.meter.tell(done, (PARTS as usize * self.total) as u64, || running.text(self.total));
+    }
+}
+
+impl Running {
+    /// `12 of 37 cases done; running: torus-order 40 %, measured-run`.
+    fn text(&self, total: usize) -> String {
+        let of = |(name, part): &(String, f64)| {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            if *part > 0.0 { format!("{name} {:.0} %", 100.0 * part) } else { name.to_owned() }
+        };
+        let running: Vec<String> = self.cases.values().map(of).collect();
+        let running = if running.is_empty() { String::new() } else { format!("; running: {}", running.join(", ")) };
+        format!("{} of {total} cases done{running}", self.done)
+    }
+}
+
 /// Looks on while something is done of which only the part is known.
 pub struct PartMonitor(Meter);
 
@@ -258,27 +338,43 @@ pub fn sources(show: Show) -> Sources {
     sources
 }
 
-/// Notes which files are read, and shows how far the reading of large ones is.
+/// Notes which files are read, and shows how far the reading of large ones is; of small ones that hold much, how much was read.
 pub fn reading(show: Show) -> OnRead {
-    let meter: Mutex<Option<(String, Meter)>> = Mutex::new(None);
+    let current: Mutex<Reading> = Mutex::default();
     Arc::new(move |file, done, total| {
         if done == 0 {
             files::note_input(file);
         }
-        if total < LARGE || show == Show::Nothing {
-            return;
-        }
-        let mut current = meter.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_none_or(|(name, _)| name != file) {
-            *current = Some((file.to_owned(), Meter::new(show, "bytes")));
-        }
-        if let Some((_, meter)) = current.as_ref() {
-            meter.tell(done, total, || format!("reading {file}"));
-        }
-        if done >= total {
-            *current = None;
+        if show != Show::Nothing {
+            current.lock().unwrap_or_else(PoisonError::into_inner).tell(show, file, done, total);
         }
     })
+}
+
+/// The file that is read.
+#[derive(Default)]
+struct Reading {
+    file: String,
+    /// How large it is \[B\].
+    total: u64,
+    meter: Option<Meter>,
+}
+
+impl Reading {
+    fn tell(&mut self, show: Show, file: &str, done: u64, total: u64) {
+        if self.file != file || done == 0 {
+            *self = Self { file: file.to_owned(), total, meter: None };
+        }
+        // What comes out of a large file says less than how much of it is read.
+        if done.max(total) < LARGE || (total == 0 && self.total >= LARGE) {
+            return;
+        }
+        let meter = self.meter.get_or_insert_with(|| Meter::new(show, "bytes"));
+        meter.tell(done, total, || format!("reading {file}"));
+        if total > 0 && done >= total {
+            self.meter = None;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -307,6 +403,17 @@ mod tests {
     #[test]
     fn long_waits_are_told_in_long_units() {
         assert_eq!([0.2, 99.0, 100.0, 7200.0, 1e9].map(duration), ["0 s", "99 s", "2 min", "2.0 h", "11,574 days"]);
+    }
+
+    #[test]
+    fn progress_of_cases_names_those_that_run_and_how_far_they_are() {
+        let monitor = CasesMonitor::new(Show::Nothing, 4);
+        monitor.tell(0, "paper/torus-order", 0.0);
+        monitor.tell(2, "packet/speed", 0.4);
+        monitor.tell(1, "paper/rounds", 0.1);
+        monitor.ended(1);
+        let text = monitor.running.lock().unwrap().text(4);
+        assert_eq!(text, "1 of 4 cases done; running: torus-order, speed 40 %");
     }
 
     #[test]

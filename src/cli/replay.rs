@@ -88,6 +88,7 @@ pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
     let workload = workload(&args.input, &args.on);
     let replay = regions.ask(replay, voice)?.with_workload(workload);
+    say_links(&replay, voice);
     if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
@@ -129,6 +130,13 @@ pub(super) fn knows(path: &Path) -> Result<(), Diagnostic> {
 /// Checks the names of files that a replay is to write.
 pub(super) fn check_names(paths: &[PathBuf]) -> Result<(), Failure> {
     files::check_names(paths, Kind::of)
+}
+
+/// Says how the links of the fabric compare with those of the machine, where it keeps its own.
+pub(super) fn say_links(replay: &Replay, voice: Voice) {
+    if let Some(comparison) = &replay.own_links {
+        voice.say(comparison);
+    }
 }
 
 /// Plays it and writes and prints what came out; of a prediction, also what it was put together from, and since when.

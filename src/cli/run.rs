@@ -60,6 +60,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         Runnable::Program(played, start_up) => {
             regions::say(start_up, &played.program, voice);
             regions::say_strays(&played.program, voice);
+            replay::say_links(&played, voice);
             caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
             let seeds = seeds(played.seed(), args.seeds)?;
             replay::play_over(&played, &seeds, &args.output, args.format, voice)

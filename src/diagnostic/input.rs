@@ -20,6 +20,9 @@ const FREE_EXPANSION: u64 = 1 << 30;
 /// stay below 300, while one and the same byte reaches 32,000.
 const MOST_EXPANSION: u64 = 5_000;
 
+/// More blanks and ends of lines in a row than this are not read \[B\]: as many as the longest line of a trace.
+const MOST_BLANKS: u64 = 16 << 20;
+
 /// How every zstd frame starts.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -29,11 +32,15 @@ pub struct Input {
     bytes: Box<dyn Read>,
 }
 
-/// What was decompressed, held against how much was read for it.
+/// What was decompressed, held against how much was read for it. A little file can hold much: whoever looks on is told how
+/// much there is of it, too.
 struct Expanded<R> {
     bytes: R,
+    name: String,
     compressed: Arc<AtomicU64>,
     done: u64,
+    told: u64,
+    hook: Option<OnRead>,
 }
 
 impl<R: Read> Read for Expanded<R> {
@@ -44,6 +51,35 @@ impl<R: Read> Read for Expanded<R> {
         if self.done > most {
             return Err(io::Error::other(format!(
                 "it expands to more than {MOST_EXPANSION} times its size, as no file of use does"
+            )));
+        }
+        if let Some(hook) = self.hook.as_ref().filter(|_| self.done >= self.told + STEP) {
+            self.told = self.done;
+            hook(&self.name, self.done, 0);
+        }
+        Ok(count)
+    }
+}
+
+/// What is given up where nothing but blanks comes: what skips blank lines would go on for hours, or for ever in a pipe.
+struct Filled<R> {
+    bytes: R,
+    /// Blanks at the end of what was read.
+    blanks: u64,
+}
+
+impl<R: Read> Read for Filled<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        let read = &buffer[..count];
+        match read.iter().rposition(|byte| !byte.is_ascii_whitespace()) {
+            Some(last) => self.blanks = (count - 1 - last) as u64,
+            None => self.blanks += count as u64,
+        }
+        if self.blanks > MOST_BLANKS {
+            let most = Bytes(MOST_BLANKS);
+            return Err(io::Error::other(format!(
+                "there are more than {most} of nothing but blank lines, as in no file of use"
             )));
         }
         Ok(count)
@@ -82,6 +118,7 @@ impl Input {
         if let Some(hook) = &hook {
             hook(&name, 0, total);
         }
+        let expanded = hook.clone();
         let mut bytes = Counted { bytes, name: name.clone(), read: Arc::default(), told: 0, total, hook };
         let mut start = Vec::with_capacity(ZSTD_MAGIC.len());
         bytes.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut start)?;
@@ -89,9 +126,12 @@ impl Input {
         let read = Arc::clone(&bytes.read);
         let bytes = io::Cursor::new(start).chain(bytes);
         let bytes: Box<dyn Read> = if compressed {
-            Box::new(Expanded { bytes: zstd::stream::read::Decoder::new(bytes)?, compressed: read, done: 0 })
+            let bytes = zstd::stream::read::Decoder::new(bytes)?;
+            let (name, hook) = (name.clone(), expanded);
+            let bytes = Expanded { bytes, name, compressed: read, done: 0, told: 0, hook };
+            Box::new(Filled { bytes, blanks: 0 })
         } else {
-            Box::new(bytes)
+            Box::new(Filled { bytes, blanks: 0 })
         };
         Ok(Self { name, bytes })
     }
@@ -293,5 +333,46 @@ mod tests {
             let size = content.len() as u64;
             assert_eq!(heard.lock().unwrap().last(), Some(&(size, size)));
         }
+    }
+
+    /// What is heard while this is read, and what came of it.
+    fn read_heard(content: &[u8]) -> (Vec<(u64, u64)>, io::Result<usize>) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        std::fs::write(&path, content).unwrap();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let mut sources = Sources::default();
+        let log = Arc::clone(&heard);
+        sources.on_read(Arc::new(move |_, done, total| log.lock().unwrap().push((done, total))));
+        let mut input = sources.open(&path.display().to_string().into()).unwrap();
+        let result = io::copy(&mut input, &mut io::sink()).map(|count| count as usize);
+        let heard = heard.lock().unwrap().clone();
+        (heard, result)
+    }
+
+    #[test]
+    fn nothing_but_blank_lines_is_given_up_compressed_or_not() {
+        let most = usize::try_from(MOST_BLANKS).unwrap();
+        for blanks in ["\n", " ", "\r\n", "\t \n"] {
+            let text = blanks.repeat(most / blanks.len() + 1);
+            for content in [text.as_bytes(), &zstd::encode_all(text.as_bytes(), 1).unwrap()] {
+                let error = read_heard(content).1.unwrap_err();
+                assert!(error.to_string().contains("nothing but blank lines"), "{error}");
+            }
+        }
+        // As many are read, and more where something stands between them.
+        let much = ["\n".repeat(most), "x".to_owned(), "\n".repeat(most)].concat();
+        assert_eq!(read_heard(much.as_bytes()).1.unwrap(), 2 * most + 1);
+        assert_eq!(read_heard(&zstd::encode_all(much.as_bytes(), 1).unwrap()).1.unwrap(), 2 * most + 1);
+    }
+
+    #[test]
+    fn what_comes_out_of_a_small_compressed_file_is_heard_of() {
+        let compressed = zstd::encode_all(&vec![b'x'; 10 * STEP as usize][..], 1).unwrap();
+        let (heard, result) = read_heard(&compressed);
+        assert_eq!(result.unwrap() as u64, 10 * STEP);
+        let out: Vec<u64> =
+            heard.iter().filter(|(done, total)| *total == 0 && *done > 0).map(|(done, _)| *done).collect();
+        assert!(out.len() == 10 && out.is_sorted() && out[9] == 10 * STEP, "{heard:?}");
     }
 }

@@ -59,6 +59,9 @@ pub(super) fn routed(
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<RoutedFabric> {
+    if let Section::Is(link, _) = &sections.link {
+        diagnostics.extend(link.check());
+    }
     let topology = sections.topology.get()?.clone();
     let built = topology.build(sources);
     let fabric = Arc::new(taken(built, sections.topology.span(), diagnostics)?);
@@ -175,6 +178,8 @@ pub(super) fn scenario(
                 seed: seed(sections),
                 resolution: sections.resolution.get().copied().unwrap_or_default(),
                 topology: placed.topology,
+                // What was used of it stands in the topology.
+                link: None,
                 routing: Some(placed.routing),
                 placement: Some(placed.placement),
                 sharing: placed.network.sharing.clone(),

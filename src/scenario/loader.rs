@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::library::{self, Shelf};
+use super::links::Links;
 use super::read::Section;
 use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{RoutedFabric, Runnable, Scenario, build, json, read, replay, schema};
@@ -215,15 +216,17 @@ impl Loader {
             false => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete),
         };
         texts.only_first_mistakes();
-        let Texts { sources, diagnostics, .. } = texts;
+        let Texts { sources, diagnostics, links, .. } = texts;
         match &sections.workload {
             Section::Is(WorkloadSpec::Program(workload), _) => {
                 let (replay, start_up) = replay::of_workload(&sections, workload, sources, diagnostics)?;
+                let replay = replay.comparing_links(&links, &sections);
                 Ok(Runnable::Program(Box::new(replay), start_up))
             }
             _ => match &sections.node {
                 Section::Is(node, _) if !matches!(node, NodeSpec::Ideal(_)) => {
-                    Ok(Runnable::Program(Box::new(replay::of_pattern(&sections, sources, diagnostics)?), None))
+                    let replay = replay::of_pattern(&sections, sources, diagnostics)?;
+                    Ok(Runnable::Program(Box::new(replay.comparing_links(&links, &sections)), None))
                 }
                 _ => Ok(Runnable::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),
             },
@@ -316,6 +319,10 @@ impl Loader {
             let layer = texts.layer(part).unwrap_or_default();
             overlay(&mut texts.table, layer);
         }
+        texts.links.settle(&mut texts.table);
+        for link in &texts.links.of_topologies {
+            read::check_link(link, &mut texts.diagnostics);
+        }
         texts
     }
 }
@@ -326,6 +333,8 @@ pub(super) struct Texts {
     pub sources: Sources,
     pub diagnostics: Vec<Diagnostic>,
     pub table: Table,
+    /// What links have.
+    pub links: Links,
     /// Where TOML itself was not understood.
     broken: Vec<Span>,
     /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
@@ -507,12 +516,25 @@ impl Texts {
                 other.as_str(),
                 "node" | "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution"
             ),
-            Shelf::Machines => matches!(other.as_str(), "node" | "topology" | "routing"),
+            Shelf::Machines => matches!(other.as_str(), "node" | "link" | "topology" | "routing"),
             Shelf::Patterns => !matches!(
                 other.as_str(),
-                "node" | "topology" | "routing" | "placement" | "sharing" | "transport" | "seed" | "resolution"
+                "node"
+                    | "topology"
+                    | "link"
+                    | "routing"
+                    | "placement"
+                    | "sharing"
+                    | "transport"
+                    | "seed"
+                    | "resolution"
             ),
         });
+        match shelf {
+            Shelf::Topologies => self.links.topology(name, &mut table),
+            Shelf::Machines => self.links.machine(name),
+            Shelf::Patterns => {}
+        }
         Some(table)
     }
 

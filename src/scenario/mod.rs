@@ -8,6 +8,7 @@ mod guard;
 mod init;
 mod json;
 pub mod library;
+mod links;
 mod loader;
 mod paths;
 mod read;
@@ -42,6 +43,7 @@ use crate::workload::{Blocked, WorkloadSpec};
 
 pub use build::{RoutedFabric, Work};
 pub use init::{init, init_defaults};
+pub use links::LinkSpec;
 pub use loader::Loader;
 pub use schema::{keys, node_parameters, schema};
 
@@ -79,6 +81,9 @@ pub struct ScenarioFile {
     pub resolution: Located<Time>,
     /// The fabric.
     pub topology: TopologySpec,
+    /// What links have where the topology leaves them to the machine (default: as the topology says for that).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkSpec>,
     /// The routes (default: what is usual for the topology).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<RoutingSpec>,

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 use toml::de::ValueDeserializer;
 
+use super::LinkSpec;
 use super::schema::{Node, variants};
 use super::tree::{Entry, Step, Table, Tree};
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
@@ -68,6 +69,7 @@ pub(super) struct Sections {
     pub seed: Section<u64>,
     pub resolution: Section<Located<Time>>,
     pub topology: Section<TopologySpec>,
+    pub link: Section<LinkSpec>,
     pub routing: Section<RoutingSpec>,
     pub placement: Section<PlacementSpec>,
     pub sharing: Section<SharingSpec>,
@@ -99,6 +101,7 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         seed: reader.value("seed"),
         resolution: reader.value("resolution"),
         topology: reader.choice("topology"),
+        link: reader.value("link"),
         routing: reader.choice("routing"),
         placement: reader.choice("placement"),
         sharing: reader.choice("sharing"),
@@ -107,6 +110,15 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         collectives: reader.value("collectives"),
         workload: reader.workload(),
     }
+}
+
+/// Reports what is wrong in a `[link]` table that was put into a topology.
+pub(super) fn check_link(link: &Entry, diagnostics: &mut Vec<Diagnostic>) {
+    let table = Table::from([("link".to_owned(), link.clone())]);
+    // The values are read, and reported, where they were put.
+    let mut found = Vec::new();
+    let _: Section<LinkSpec> = Reader { table: &table, diagnostics: &mut found, incomplete: true }.value("link");
+    diagnostics.extend(found.into_iter().filter(|mistake| matches!(mistake.code, "unknown-key" | "wrong-type")));
 }
 
 /// The message for a scenario without topology or workload.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Loader;
 use super::build::{self, Placed};
+use super::links::Links;
 use super::read::{self, Section, Sections};
 use super::{paths, replay_path};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
@@ -58,6 +59,8 @@ pub struct Replay {
     pub wildcards: Wildcards,
     /// The region of the program that is asked for, by its number.
     pub region: Option<u32>,
+    /// How the links that the fabric brings along compare with those of the machine, where it does not take these.
+    pub own_links: Option<String>,
     /// What the scenario says of it; nothing where a program was put together elsewhere.
     pub workload: Option<WorkloadSpec>,
     fabric: Option<Placed>,
@@ -132,9 +135,10 @@ impl Loader {
         let incomplete = texts.is_incomplete();
         let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, incomplete);
         texts.only_first_mistakes();
+        let links = texts.links.clone();
         let (mut sources, mut diagnostics) = texts.into_parts();
         let replay = built(&sections, program, name, cpu_speed, &mut sources, &mut diagnostics);
-        let replay = build::finish(replay, sources.clone(), diagnostics)?;
+        let replay = build::finish(replay, sources.clone(), diagnostics)?.comparing_links(&links, &sections);
         Ok(Replay { wildcards, sources, ..replay })
     }
 }
@@ -244,6 +248,7 @@ fn built(
         cpu_speed,
         wildcards: Wildcards::default(),
         region: None,
+        own_links: None,
         workload: None,
         fabric,
         seed: build::seed(sections),
@@ -431,6 +436,12 @@ impl Replay {
             fingerprint: fingerprint(&played.ranks),
             meta,
         }
+    }
+
+    /// Says how the links that the fabric brings along compare with those of the machine.
+    pub(super) fn comparing_links(self, links: &Links, sections: &Sections) -> Self {
+        let own_links = self.network().and_then(|(fabric, _)| links.comparison(fabric, &sections.link));
+        Self { own_links, ..self }
     }
 
     /// The network that carries its messages, for people.

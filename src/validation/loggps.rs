@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 
-use rayon::prelude::*;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
@@ -50,7 +49,7 @@ pub(super) fn cases() -> Vec<Case> {
             .expect("the predicted times of table 7 by one rate, 90e6 operations/s", "10 % of each, n >= 1024")
     };
     vec![
-        Case::new("loggps/rendezvous-wait", |_| rendezvous_wait())
+        Case::new("loggps/rendezvous-wait", rendezvous_wait)
             .source(SOURCE)
             .expect("no send wait at n = 1024; at n = 2048 a large part, and none with S = 65536 or in pieces", "none"),
         case("myrinet"),
@@ -81,14 +80,17 @@ fn node(network: &str, variant: &str) -> Result<NodeSpec, Trouble> {
     Ok(node)
 }
 
-fn run(cell: Cell) -> Result<Run, Trouble> {
+fn run(context: &Context, cell: Cell) -> Result<Run, Trouble> {
     let fragment = (cell.variant == "fragmented").then_some(Bytes(16_383));
     let program =
         GaussianElimination { n: cell.n, ranks: 16, block: 8, flops: FLOPS, fragment, look_ahead: true, seed: 1 };
     let program = program.program().map_err(|mistakes| mistakes[0].message.clone())?;
     let costs = node(&cell.network, &cell.variant)?.costs().ok_or("no costs")?;
     let play = Play { program: &program, costs, expand: None, cpu_speed: 1.0, on_fabric: false };
-    let played = Player::new(play, Observers::default()).run(&|_, _| true);
+    let played = Player::new(play, Observers::default()).run(&|_, _| context.goes_on());
+    if played.interrupted {
+        return Err("interrupted".into());
+    }
     if !played.stuck.is_empty() {
         return Err(format!("{} ranks are stuck", played.stuck.len()));
     }
@@ -101,10 +103,10 @@ fn run(cell: Cell) -> Result<Run, Trouble> {
     Ok(Run { cell, seconds: makespan, send_wait, recv_wait })
 }
 
-fn rendezvous_wait() -> Result<Outcome, Trouble> {
+fn rendezvous_wait(context: &Context) -> Result<Outcome, Trouble> {
     let of = |n: u32, variant: &str| {
         let (network, variant) = ("myrinet".to_owned(), variant.to_owned());
-        run(Cell { network, n, variant, measured_s: f64::NAN, predicted_s: f64::NAN })
+        run(context, Cell { network, n, variant, measured_s: f64::NAN, predicted_s: f64::NAN })
     };
     let (below, above) = (of(1024, "original")?, of(2048, "original")?);
     let (raised, pieces) = (of(2048, "S=65536")?, of(2048, "fragmented")?);
@@ -131,7 +133,7 @@ fn rendezvous_wait() -> Result<Outcome, Trouble> {
 fn table(network: &str, context: &Context) -> Result<Outcome, Trouble> {
     let largest = context.choose(2048, 4096);
     let wanted: Vec<Cell> = cells()?.into_iter().filter(|cell| cell.network == network && cell.n <= largest).collect();
-    let runs = wanted.into_par_iter().map(run).collect::<Result<Vec<Run>, Trouble>>()?;
+    let runs = context.side_by_side(wanted, |cell| run(context, cell))?;
     let mut note =
         String::from("n, variant: ours, measured, predicted there [s]; ours against both; send wait, receive wait");
     for run in &runs {

@@ -11,6 +11,7 @@
 //! ```
 
 mod closed_forms;
+mod context;
 mod farm;
 mod figures;
 mod loggps;
@@ -22,32 +23,8 @@ mod simulators;
 
 use std::fmt;
 
-/// How much work a case may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Effort {
-    /// All cases together take seconds: the largest fabrics and most seeds are left out.
-    #[default]
-    Quick,
-    /// Minutes: every size and every combination.
-    Full,
-}
-
-/// What a case needs to know to run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Context {
-    /// How much work it may do.
-    pub effort: Effort,
-}
-
-impl Context {
-    /// `full` where everything is asked for, `quick` else.
-    fn choose<T>(&self, quick: T, full: T) -> T {
-        match self.effort {
-            Effort::Quick => quick,
-            Effort::Full => full,
-        }
-    }
-}
+use context::Tally;
+pub use context::{Context, Effort, Watch};
 
 /// What a case concludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,8 +34,12 @@ pub enum Verdict {
     /// A figure of another source is not reached; by how much is in the outcome. Not a failure: the source leaves
     /// open what it did, or measured a machine.
     Differs,
+    /// A figure of another source that cannot be reached from what the source says; why is in [`Outcome::reason`].
+    NotReachable,
     /// Wrong.
     Fail,
+    /// It was ended before it came to a conclusion.
+    Interrupted,
 }
 
 impl fmt::Display for Verdict {
@@ -66,7 +47,9 @@ impl fmt::Display for Verdict {
         f.pad(match self {
             Self::Pass => "pass",
             Self::Differs => "differs",
+            Self::NotReachable => "not reachable",
             Self::Fail => "FAIL",
+            Self::Interrupted => "interrupted",
         })
     }
 }
@@ -80,17 +63,35 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// More about it: the worst place, a table of what was tried. May have several lines, or none.
     pub note: String,
+    /// Why the figure cannot be reached, where that is known.
+    pub reason: Option<String>,
+    /// Processor time that the case took, on all threads together, where the system tells \[s\].
+    pub cpu_s: Option<f64>,
 }
 
 impl Outcome {
     /// Passes where `good`, else fails.
     fn check(good: bool, got: impl Into<String>) -> Self {
-        Self { got: got.into(), verdict: if good { Verdict::Pass } else { Verdict::Fail }, note: String::new() }
+        Self::new(if good { Verdict::Pass } else { Verdict::Fail }, got)
     }
 
     /// Passes where `good`, else reports a difference.
     fn compare(good: bool, got: impl Into<String>) -> Self {
-        Self { got: got.into(), verdict: if good { Verdict::Pass } else { Verdict::Differs }, note: String::new() }
+        Self::new(if good { Verdict::Pass } else { Verdict::Differs }, got)
+    }
+
+    fn new(verdict: Verdict, got: impl Into<String>) -> Self {
+        Self { got: got.into(), verdict, note: String::new(), reason: None, cpu_s: None }
+    }
+
+    /// A difference that is known to remain, and why: it is not reachable. What is as expected passes all the same, and
+    /// what fails does.
+    fn known(mut self, reason: impl Into<String>) -> Self {
+        if self.verdict == Verdict::Differs {
+            self.verdict = Verdict::NotReachable;
+            self.reason = Some(reason.into());
+        }
+        self
     }
 
     /// The same with more about it.
@@ -103,7 +104,7 @@ impl Outcome {
 /// What cannot be set up or does not end is in words.
 type Trouble = String;
 
-type Check = Box<dyn Fn(&Context) -> Result<Outcome, Trouble> + Send + Sync>;
+type Check = Box<dyn Fn(&Context<'_>) -> Result<Outcome, Trouble> + Send + Sync>;
 
 /// One thing to hold the simulator against.
 pub struct Case {
@@ -115,6 +116,8 @@ pub struct Case {
     pub expected: String,
     /// How far from it is still good.
     pub tolerance: String,
+    /// Processor time it takes, quick and full, roughly \[s\].
+    seconds: (u32, u32),
     check: Check,
 }
 
@@ -122,13 +125,14 @@ impl Case {
     /// Starts a case; `check` says what came out.
     fn new(
         name: impl Into<String>,
-        check: impl Fn(&Context) -> Result<Outcome, Trouble> + Send + Sync + 'static,
+        check: impl Fn(&Context<'_>) -> Result<Outcome, Trouble> + Send + Sync + 'static,
     ) -> Self {
         Self {
             name: name.into(),
             source: String::new(),
             expected: String::new(),
             tolerance: String::new(),
+            seconds: (0, 0),
             check: Box::new(check),
         }
     }
@@ -146,9 +150,31 @@ impl Case {
         self
     }
 
+    /// The same with the processor time it takes, quick and full \[s\]: where it is long, roughly, so that it starts early.
+    fn takes(mut self, quick: u32, full: u32) -> Self {
+        self.seconds = (quick, full);
+        self
+    }
+
+    /// Processor time it takes, roughly \[s\]; 0 where it is little.
+    pub fn seconds(&self, effort: Effort) -> u32 {
+        match effort {
+            Effort::Quick => self.seconds.0,
+            Effort::Full => self.seconds.1,
+        }
+    }
+
     /// Runs it.
-    pub fn run(&self, context: &Context) -> Outcome {
-        (self.check)(context).unwrap_or_else(|trouble| Outcome::check(false, "did not run").note(trouble))
+    pub fn run(&self, context: &Context<'_>) -> Outcome {
+        let tally = Tally::default();
+        let context = context.counted(&tally);
+        let mut outcome = match tally.clocked(|| (self.check)(&context)) {
+            Ok(outcome) => outcome,
+            Err(_) if tally.ended() => Outcome::new(Verdict::Interrupted, "ended before it was done"),
+            Err(trouble) => Outcome::check(false, "did not run").note(trouble),
+        };
+        outcome.cpu_s = tally.cpu_s();
+        outcome
     }
 }
 

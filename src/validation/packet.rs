@@ -1,7 +1,7 @@
 //! The flow model beside packet-level simulators on the 16 x 16 torus.
 
 use super::figures::figures;
-use super::setup::Choice;
+use super::setup::{Choice, all_to_all};
 use super::{Case, Context, Outcome, Trouble};
 
 const TORUS: &str = "torus-16x16";
@@ -26,7 +26,7 @@ fn order(context: &Context) -> Result<Outcome, Trouble> {
     let mut notes = Vec::new();
     let mut makespans = Vec::new();
     for sharing in ["max-min", "equal-share"] {
-        let times = times(sharing, &packet.algorithms, None, 1)?;
+        let times = times(context, sharing, &packet.algorithms, None, 1)?;
         for (name, theirs) in [("ns-3", &packet.ns3_ms), ("BookSim 2", &packet.booksim_ms)] {
             notes.push(format!("{sharing}: {} on average against {name}", distance(&times, theirs)));
         }
@@ -34,7 +34,7 @@ fn order(context: &Context) -> Result<Outcome, Trouble> {
     }
     // Exactly simultaneous starts flatter a flow model; with jitter the distances are fairer.
     let seeds = context.choose(1, 8);
-    let jittered = times("max-min", &packet.algorithms, Some("1.5 us"), seeds)?;
+    let jittered = times(context, "max-min", &packet.algorithms, Some("1.5 us"), seeds)?;
     let (ns3, booksim) = (distance(&jittered, &packet.ns3_ms), distance(&jittered, &packet.booksim_ms));
     notes.push(format!(
         "max-min, starts jittered by up to 1.5 us, {seeds} seed(s): {}; {ns3} and {booksim}",
@@ -45,22 +45,24 @@ fn order(context: &Context) -> Result<Outcome, Trouble> {
 }
 
 /// Mean makespans of the algorithms over seeds [ms].
-fn times(sharing: &str, algorithms: &[String], jitter: Option<&str>, seeds: u64) -> Result<Vec<f64>, Trouble> {
+fn times(
+    context: &Context<'_>,
+    sharing: &str,
+    algorithms: &[String],
+    jitter: Option<&str>,
+    seeds: u64,
+) -> Result<Vec<f64>, Trouble> {
     let jitter: Vec<String> =
         jitter.into_iter().map(|time| format!("workload.all-to-all.message-jitter=\"{time}\"")).collect();
-    algorithms
-        .iter()
-        .map(|algorithm| {
-            let pattern = format!("all-to-all-{algorithm}");
-            let mut sum = 0.0;
-            for seed in 1..=seeds {
-                let choice = Choice { sharing, seed, ..Choice::new(TORUS, &pattern) };
-                let scenario = choice.load_with(&jitter)?;
-                sum += super::setup::run(&scenario, Default::default())?.report.makespan_s;
-            }
-            Ok(sum * 1e3 / seeds as f64)
-        })
-        .collect()
+    let runs: Vec<(&String, u64)> =
+        algorithms.iter().flat_map(|algorithm| (1..=seeds).map(move |seed| (algorithm, seed))).collect();
+    context.plan(runs.len() as u64 * all_to_all(256));
+    let makespans = context.side_by_side(runs, |(algorithm, seed)| {
+        let pattern = format!("all-to-all-{algorithm}");
+        let scenario = Choice { sharing, seed, ..Choice::new(TORUS, &pattern) }.load_with(&jitter)?;
+        Ok(super::setup::run(context, &scenario)?.report.makespan_s)
+    })?;
+    Ok(makespans.chunks(seeds as usize).map(|times| times.iter().sum::<f64>() * 1e3 / seeds as f64).collect())
 }
 
 /// How far our times are from theirs on average [%], with its sign.

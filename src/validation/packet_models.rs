@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::setup::{Choice, flows_on_links, run};
+use super::context::stopwatch;
+use super::setup::{Choice, all_to_all, flows_on_links, run};
 use super::{Case, Context, Outcome, Trouble};
-use crate::report::wall_clock;
 use crate::scenario::Scenario;
 use crate::transport::TransportSpec;
 use crate::transport::packet::{Model, PacketSpec};
@@ -76,17 +76,17 @@ pub(super) fn cases() -> Vec<Case> {
     let (least, most) =
         (paper.iter().copied().fold(f64::INFINITY, f64::min), paper.iter().copied().fold(0.0, f64::max));
     vec![
-        Case::new("packet/output-queues-are-ns-3", |_| output_queues())
+        Case::new("packet/output-queues-are-ns-3", output_queues)
             .source(format!("{}: {}", figures.ns3_source, figures.load))
             .expect(
                 "18 makespans: n = 4 with and without host links and injected on departure, n = 10 to 16, and all \
                  three algorithms at n = 16",
                 "none: equal to the nanosecond",
             ),
-        Case::new("packet/input-queues-reduce-to-output-queues", |_| reduction())
+        Case::new("packet/input-queues-reduce-to-output-queues", reduction)
             .source("unlimited virtual output queues served in order of arrival are output queues")
             .expect("equal fingerprints on torus, mesh, fat-tree, crossbar", "none: equal to the last bit"),
-        Case::new("packet/one-message-alone", |_| alone())
+        Case::new("packet/one-message-alone", alone)
             .source("store and forward over h links, host links counted")
             .expect("20 + 1.5 (h - 1) us for h = 3 to 10", "none: equal to the nanosecond"),
         Case::new("packet/all-models-beside-another-engine", peers)
@@ -95,7 +95,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("packet/input-queues-beside-booksim", booksim_case)
             .source(figures.booksim_source)
             .expect(booksim.join(", "), "10 %"),
-        Case::new("packet/fair-queues-are-max-min", |_| fair())
+        Case::new("packet/fair-queues-are-max-min", fair)
             .source("per-message round robin with two packets a hop, 1 MB messages, 8 x 8 torus, 2D spread")
             .expect("the makespan of max-min flows", "2 %"),
         Case::new("packet/flows-beside-packets", flows_beside_packets).source(figures.mfs_source.clone()).expect(
@@ -116,8 +116,8 @@ fn torus(n: u32, algorithm: &str, transport: &str, more: &[&str], seed: u64) -> 
     Choice { seed, ..Choice::new(&topology, &pattern) }.load_with(&assignments)
 }
 
-fn makespan_us(scenario: &Scenario) -> Result<f64, Trouble> {
-    Ok(run(scenario, Default::default())?.report.makespan_s * 1e6)
+fn makespan_us(context: &Context<'_>, scenario: &Scenario) -> Result<f64, Trouble> {
+    Ok(run(context, scenario)?.report.makespan_s * 1e6)
 }
 
 fn jitter() -> String {
@@ -125,33 +125,39 @@ fn jitter() -> String {
 }
 
 /// Mean makespan over seeds, starts jittered [us].
-fn jittered(n: u32, algorithm: &str, transport: &str, more: &[&str], seeds: u64) -> Result<f64, Trouble> {
+fn jittered(
+    context: &Context<'_>,
+    n: u32,
+    algorithm: &str,
+    transport: &str,
+    more: &[&str],
+    seeds: u64,
+) -> Result<f64, Trouble> {
     let jitter = jitter();
     let more: Vec<&str> = more.iter().copied().chain([jitter.as_str()]).collect();
-    let mut sum = 0.0;
-    for seed in 1..=seeds {
-        sum += makespan_us(&torus(n, algorithm, transport, &more, seed)?)?;
-    }
-    Ok(sum / seeds as f64)
+    let times = context.side_by_side((1..=seeds).collect(), |seed| {
+        makespan_us(context, &torus(n, algorithm, transport, &more, seed)?)
+    })?;
+    Ok(times.iter().sum::<f64>() / seeds as f64)
 }
 
-fn output_queues() -> Result<Outcome, Trouble> {
-    let mut wrong = Vec::new();
+fn output_queues(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let rows = figures().ns3_us;
-    for row in &rows {
+    context.plan(rows.iter().map(|row| all_to_all(row.n * row.n)).sum());
+    let wrong = context.side_by_side(rows.iter().collect(), |row| {
         let injection = format!("workload.all-to-all.injection=\"{}\"", row.injection);
         let host = format!("topology.torus.host-link={}", row.host_link);
-        let us = makespan_us(&torus(row.n, &row.algorithm, "packet:oq", &[&injection, &host], 1)?)?;
+        let us = makespan_us(context, &torus(row.n, &row.algorithm, "packet:oq", &[&injection, &host], 1)?)?;
         // A thousandth of the step of ns-3's clock: what the conversion to seconds leaves.
-        if (us - row.us).abs() > 1e-6 {
-            wrong.push(format!("n = {}, {}: {us} us, ns-3 {} us", row.n, row.algorithm, row.us));
-        }
-    }
+        let apart = (us - row.us).abs() > 1e-6;
+        Ok(apart.then(|| format!("n = {}, {}: {us} us, ns-3 {} us", row.n, row.algorithm, row.us)))
+    })?;
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     let good = rows.len() - wrong.len();
     Ok(Outcome::check(wrong.is_empty(), format!("{good} of {} equal", rows.len())).note(wrong.join("\n")))
 }
 
-fn reduction() -> Result<Outcome, Trouble> {
+fn reduction(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let mut wrong = Vec::new();
     let places = [
         ("torus-8x8", "all-to-all-pairwise", "regular"),
@@ -164,7 +170,7 @@ fn reduction() -> Result<Outcome, Trouble> {
         let run = |assignments: &[&str]| -> Result<String, Trouble> {
             let assignments: Vec<String> = assignments.iter().map(|text| (*text).to_owned()).collect();
             let scenario = Choice { placement, ..Choice::new(topology, pattern) }.load_with(&assignments)?;
-            Ok(run(&scenario, Default::default())?.report.fingerprint)
+            Ok(run(context, &scenario)?.report.fingerprint)
         };
         let output = run(&["transport=packet:oq"])?;
         let input = run(&[
@@ -182,14 +188,14 @@ fn reduction() -> Result<Outcome, Trouble> {
 }
 
 /// One message over a chain of links.
-fn alone() -> Result<Outcome, Trouble> {
+fn alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let mut wrong = Vec::new();
     for model in [Model::Oq, Model::Fq] {
         for hops in 3..=10u32 {
             let links = vec![(1e9, Time::ZERO); hops as usize];
             let mut scenario = flows_on_links(&links, &[(0..hops).collect()], 20_000)?;
             scenario.network.transport = TransportSpec::Packet(PacketSpec { model, ..PacketSpec::default() });
-            let (us, expected) = (makespan_us(&scenario)?, 20.0 + 1.5 * f64::from(hops - 1));
+            let (us, expected) = (makespan_us(context, &scenario)?, 20.0 + 1.5 * f64::from(hops - 1));
             if (us - expected).abs() > 1e-6 {
                 wrong.push(format!("{model}, {hops} links: {us} us instead of {expected}"));
             }
@@ -202,10 +208,11 @@ fn alone() -> Result<Outcome, Trouble> {
 fn peers(context: &Context) -> Result<Outcome, Trouble> {
     let seeds = context.choose(8, 32);
     let (mut notes, mut worst) = (Vec::new(), 0.0f64);
+    context.plan(figures().peer_us.len() as u64 * seeds * all_to_all(16));
     for peer in figures().peer_us {
         let options: Vec<String> = peer.options.iter().map(|option| format!("transport.packet.{option}")).collect();
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
-        let us = jittered(4, &peer.algorithm, &format!("packet:{}", peer.model), &options, seeds)?;
+        let us = jittered(context, 4, &peer.algorithm, &format!("packet:{}", peer.model), &options, seeds)?;
         let theirs = peer.us.iter().sum::<f64>() / peer.us.len() as f64;
         worst = worst.max((us / theirs - 1.0).abs());
         let options = peer.options.join(", ");
@@ -217,18 +224,25 @@ fn peers(context: &Context) -> Result<Outcome, Trouble> {
 fn booksim_case(context: &Context) -> Result<Outcome, Trouble> {
     let seeds = context.choose(1, 4);
     let (mut got, mut worst) = (Vec::new(), 0.0f64);
-    for (algorithm, theirs) in figures().booksim_ms {
+    let algorithms: Vec<(String, f64)> = figures().booksim_ms.into_iter().collect();
+    context.plan(algorithms.len() as u64 * seeds * all_to_all(256));
+    let times = context.side_by_side(algorithms, |(algorithm, theirs)| {
         let dateline = ["transport.packet.deadlock-avoidance=\"dateline\""];
-        let ms = jittered(16, &algorithm, "packet:iq", &dateline, seeds)? / 1e3;
+        let ms = jittered(context, 16, &algorithm, "packet:iq", &dateline, seeds)? / 1e3;
+        Ok((algorithm, theirs, ms))
+    })?;
+    for (algorithm, theirs, ms) in times {
         worst = worst.max((ms / theirs - 1.0).abs());
         got.push(format!("{algorithm} {ms:.1} ms ({:+.0} %)", 100.0 * (ms / theirs - 1.0)));
     }
     Ok(Outcome::check(worst <= 0.10, got.join(", ")))
 }
 
-fn fair() -> Result<Outcome, Trouble> {
+fn fair(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let size = "workload.all-to-all.size=\"1 MB\"";
-    let us = |transport: &str| -> Result<f64, Trouble> { makespan_us(&torus(8, "2d-spread", transport, &[size], 1)?) };
+    let us = |transport: &str| -> Result<f64, Trouble> {
+        makespan_us(context, &torus(8, "2d-spread", transport, &[size], 1)?)
+    };
     let (packets, flows) = (us("packet:fq")?, us("flow:max-min")?);
     let distance = packets / flows - 1.0;
     let text = format!("{packets:.0} us, max-min {flows:.0} us ({:+.2} %)", distance * 100.0);
@@ -246,10 +260,16 @@ fn flows_beside_packets(context: &Context) -> Result<Outcome, Trouble> {
         "{n} x {n}, starts jittered by up to {JITTER}, means over {seeds} seeds, us: {}",
         ALGORITHMS.join(" / ")
     )];
+    let runs: Vec<(&str, &str)> = PACKETS
+        .into_iter()
+        .chain(FLOWS)
+        .flat_map(|transport| ALGORITHMS.iter().map(move |&algorithm| (transport, algorithm)))
+        .collect();
+    context.plan(runs.len() as u64 * seeds * all_to_all(n * n));
+    let times = context.side_by_side(runs, |(transport, name)| jittered(context, n, name, transport, &[], seeds))?;
     let mut table = Vec::new();
-    for transport in PACKETS.into_iter().chain(FLOWS) {
-        let times: Vec<f64> =
-            ALGORITHMS.iter().map(|name| jittered(n, name, transport, &[], seeds)).collect::<Result<_, _>>()?;
+    for (transport, times) in PACKETS.into_iter().chain(FLOWS).zip(times.chunks(ALGORITHMS.len())) {
+        let times = times.to_vec();
         let each: Vec<String> = times.iter().map(|us| format!("{us:.0}")).collect();
         notes.push(format!("{transport}: {}", each.join(" / ")));
         table.push(times);
@@ -272,12 +292,12 @@ fn speed(context: &Context) -> Result<Outcome, Trouble> {
     let rows = context.choose(&rows[rows.len() - 1..], &rows[..]);
     let (mut notes, mut ratios) = (Vec::new(), Vec::new());
     let jitter = jitter();
+    context.plan(rows.iter().map(|row| 2 * all_to_all(row.n * row.n)).sum());
     for row in rows {
         let seconds = |transport: &str| -> Result<f64, Trouble> {
             let scenario = torus(row.n, "mpich", transport, &[&jitter], 1)?;
-            let start = wall_clock();
-            run(&scenario, Default::default())?;
-            Ok(start.elapsed().as_secs_f64())
+            let (ran, seconds) = stopwatch(context, || run(context, &scenario));
+            ran.map(|_| seconds)
         };
         let (flow, queues) = (seconds("flow:equal-share")?, seconds("packet:iq")?);
         ratios.push(queues / flow);

@@ -5,12 +5,11 @@
 
 use std::fmt;
 
-use rayon::prelude::*;
-
+use super::context::stopwatch;
 use super::figures::figures;
-use super::setup::{Choice, MESSAGE_S};
+use super::setup::{Choice, MESSAGE_S, all_to_all};
 use super::{Case, Context, Outcome, Trouble};
-use crate::report::{Report, wall_clock};
+use crate::report::Report;
 
 /// Simple spread, or pairwise where the number of ranks is a power of two: what the paper runs.
 const PATTERN: &str = "all-to-all-mpich";
@@ -28,7 +27,8 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new("paper/random-over-regular", random_over_regular)
             .source(format!("{source}, section 4.2"))
-            .expect(format!("{}; {} on average", published.join(", "), mfs.random_over_regular_mean), "5 %"),
+            .expect(format!("{}; {} on average", published.join(", "), mfs.random_over_regular_mean), "5 %")
+            .takes(10, 600),
         Case::new("paper/redistribute-against-equal-share", redistribute_against_equal_share)
             .source(format!("{source}, section 4.2"))
             .expect(format!("{least} to {most} % less simulated time, random placement"), "1 percentage point"),
@@ -52,6 +52,9 @@ pub(super) fn cases() -> Vec<Case> {
             .expect("run time ~ N^2: events a message do not grow with N", "factor 1.5; run time is reported"),
     ]
 }
+
+/// Larger fabrics are left out under redistribution where all readings are tried: they would take several times as long as all other readings together.
+const LARGEST_REDISTRIBUTED: u32 = 432;
 
 /// A reading of what the paper simulates.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -92,7 +95,7 @@ fn readings(context: &Context) -> Vec<Reading> {
 }
 
 /// The mean random makespan over seeds, in units of the contention-free time.
-fn ratio(reading: Reading, nodes: u32, seeds: u64) -> Result<f64, Trouble> {
+fn ratio(context: &Context, reading: Reading, nodes: u32, seeds: u64) -> Result<f64, Trouble> {
     let topology = format!("fat-tree-{nodes}");
     let Reading { injection, sharing, resolution, routing } = reading;
     let mut sum = 0.0;
@@ -106,7 +109,7 @@ fn ratio(reading: Reading, nodes: u32, seeds: u64) -> Result<f64, Trouble> {
             routing,
             ..Choice::new(&topology, PATTERN)
         };
-        sum += random.makespan()?;
+        sum += random.makespan(context)?;
     }
     Ok(sum / seeds as f64 / (f64::from(nodes - 1) * MESSAGE_S))
 }
@@ -115,10 +118,12 @@ fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
     let figures = figures().mfs;
     // The largest first: they decide how long it takes.
     let sizes: &[(u32, u64)] =
-        context.choose(&[(54, 8)], &[(3456, 2), (2000, 2), (1024, 4), (432, 8), (250, 8), (128, 8), (54, 8)]);
+        context.choose(&[(54, 8)], &[(3456, 1), (2000, 1), (1024, 2), (432, 8), (250, 8), (128, 8), (54, 8)]);
     let mut tasks: Vec<(Reading, u32, u64)> = Vec::new();
     for &(nodes, seeds) in sizes {
-        tasks.extend(readings(context).into_iter().map(|reading| (reading, nodes, seeds)));
+        // Redistribution costs twelve times equal share at 432 nodes and more above, and its times stay within 10 % of it.
+        let possible = |reading: &Reading| reading.sharing != "redistribute" || nodes <= LARGEST_REDISTRIBUTED;
+        tasks.extend(readings(context).into_iter().filter(possible).map(|reading| (reading, nodes, seeds)));
     }
     if context.choose(true, false) {
         // At the published size, the readings that take seconds.
@@ -128,8 +133,9 @@ fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
             }
         }
     }
-    let ratios: Vec<f64> =
-        tasks.par_iter().map(|&(reading, nodes, seeds)| ratio(reading, nodes, seeds)).collect::<Result<_, _>>()?;
+    context.plan(tasks.iter().map(|&(_, nodes, seeds)| seeds * all_to_all(nodes)).sum());
+    let ratios =
+        context.side_by_side(tasks.clone(), |(reading, nodes, seeds)| ratio(context, reading, nodes, seeds))?;
 
     let mut lines = Vec::new();
     let mut closest: Option<(f64, String)> = None;
@@ -158,25 +164,25 @@ fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
         }
     }
     let (off, got) = closest.unwrap_or((f64::INFINITY, "no reading has all sizes".into()));
+    lines.push(format!("redistribution up to N={LARGEST_REDISTRIBUTED} only, for its cost"));
     Ok(Outcome::compare(off <= 0.05, format!("closest: {got}")).note(lines.join("\n")))
 }
 
 fn redistribute_against_equal_share(context: &Context) -> Result<Outcome, Trouble> {
     let (least, most) = figures().mfs.redistribute_against_equal_share_percent;
-    let sizes: &[u32] = context.choose(&[54, 128], &[54, 128, 250, 432, 1024]);
+    let sizes: &[u32] = context.choose(&[54, 128], &[54, 128, 250, 432]);
     let seeds = context.choose(8, 16);
     let injections = ["queue", "sendrecv"];
     let mut tasks = Vec::new();
     for injection in injections {
         tasks.extend(sizes.iter().map(|&nodes| (injection, nodes)));
     }
-    let less: Vec<f64> = tasks
-        .par_iter()
-        .map(|&(injection, nodes)| {
-            let with = |sharing| ratio(Reading { injection, sharing, resolution: None, routing: None }, nodes, seeds);
-            Ok(100.0 * (1.0 - with("redistribute")? / with("equal-share")?))
-        })
-        .collect::<Result<_, Trouble>>()?;
+    context.plan(tasks.iter().map(|&(_, nodes)| 2 * seeds * all_to_all(nodes)).sum());
+    let less = context.side_by_side(tasks, |(injection, nodes)| {
+        let reading = |sharing| Reading { injection, sharing, resolution: None, routing: None };
+        let with = |sharing| ratio(context, reading(sharing), nodes, seeds);
+        Ok(100.0 * (1.0 - with("redistribute")? / with("equal-share")?))
+    })?;
     let mut inside = false;
     let mut got = Vec::new();
     for (injection, less) in injections.iter().zip(less.chunks(sizes.len())) {
@@ -194,33 +200,37 @@ fn redistribution_rounds(context: &Context) -> Result<Outcome, Trouble> {
     let mut inside = true;
     let mut got = Vec::new();
     let mut times = Vec::new();
-    for &nodes in sizes {
-        let (slow, slow_s) = timed(nodes, "redistribute")?;
-        let (_, fast_s) = timed(nodes, "equal-share")?;
+    context.plan(sizes.iter().map(|&nodes| 2 * all_to_all(nodes)).sum());
+    let runs = context.side_by_side(sizes.iter().rev().copied().collect(), |nodes| {
+        Ok((nodes, timed(context, nodes, "redistribute")?, timed(context, nodes, "equal-share")?))
+    })?;
+    for (nodes, (slow, slow_s), (_, fast_s)) in runs.into_iter().rev() {
         let rounds = slow.rounds.ok_or("the report has no rounds")?;
         inside &= (fewest..=most).contains(&rounds.mean);
         got.push(format!("{:.1} ({} to {}) at N={nodes}", rounds.mean, rounds.min, rounds.max));
         times.push(format!("{:.1} (N={nodes})", slow_s / fast_s));
     }
     let note = format!("run time over equal share: {}", times.join(", "));
-    Ok(Outcome::compare(inside, got.join(", ")).note(note))
+    Ok(Outcome::compare(inside, got.join(", ")).note(note).known(
+        "the paper does not say by what a link's left-over is divided; by all flows on the link the rounds are as here, by those \
+         that can still grow 2.2 to 3.5, and no other reading is known",
+    ))
 }
 
-/// One run under random placement, and how long it took on this machine \[s\].
-fn timed(nodes: u32, sharing: &str) -> Result<(Report, f64), Trouble> {
+/// One run under random placement, and how much processor time it took on this machine \[s\].
+fn timed(context: &Context, nodes: u32, sharing: &str) -> Result<(Report, f64), Trouble> {
     let topology = format!("fat-tree-{nodes}");
     let choice = Choice { placement: "random", sharing, ..Choice::new(&topology, "all-to-all-simple-spread") };
     let scenario = choice.load()?;
     // Reported only: no verdict depends on it.
-    let start = wall_clock();
-    let run = super::setup::run(&scenario, Default::default())?;
-    Ok((run.report, start.elapsed().as_secs_f64()))
+    let (run, seconds) = stopwatch(context, || super::setup::run(context, &scenario));
+    Ok((run?.report, seconds))
 }
 
 /// The makespan on an n x n torus under equal share, in message times.
-fn on_torus(n: u32, pattern: &str) -> Result<f64, Trouble> {
+fn on_torus(context: &Context, n: u32, pattern: &str) -> Result<f64, Trouble> {
     let topology = format!("torus-{n}x{n}");
-    Ok(Choice { sharing: "equal-share", ..Choice::new(&topology, pattern) }.makespan()? / MESSAGE_S)
+    Ok(Choice { sharing: "equal-share", ..Choice::new(&topology, pattern) }.makespan(context)? / MESSAGE_S)
 }
 
 /// `n^3/8` message times: what crosses the bisection over its bandwidth.
@@ -228,29 +238,29 @@ fn minimum(n: u32) -> f64 {
     f64::from(n * n * n) / 8.0
 }
 
-fn torus_order(_: &Context) -> Result<Outcome, Trouble> {
+fn torus_order(context: &Context) -> Result<Outcome, Trouble> {
     let mut times = Vec::new();
     for pattern in ["all-to-all-simple-spread", "all-to-all-2d-spread", "all-to-all-pairwise"] {
-        times.push(on_torus(16, pattern)?);
+        times.push(on_torus(context, 16, pattern)?);
     }
     times.push(minimum(16));
     let each: Vec<String> = times.iter().map(|time| format!("{time:.0}")).collect();
     Ok(Outcome::check(times.is_sorted_by(|a, b| a > b), format!("{} message times", each.join(" > "))))
 }
 
-fn torus_above_minimum(_: &Context) -> Result<Outcome, Trouble> {
+fn torus_above_minimum(context: &Context) -> Result<Outcome, Trouble> {
     let mut above = true;
     let mut got = Vec::new();
     for n in 10..=16 {
-        let time = on_torus(n, PATTERN)?;
+        let time = on_torus(context, n, PATTERN)?;
         above &= time > minimum(n);
         got.push(format!("{:.2}", time / minimum(n)));
     }
     Ok(Outcome::check(above, format!("{} times the minimum", got.join(", "))))
 }
 
-fn pairwise_beats_smaller_torus(_: &Context) -> Result<Outcome, Trouble> {
-    let (larger, smaller) = (on_torus(16, PATTERN)?, on_torus(15, PATTERN)?);
+fn pairwise_beats_smaller_torus(context: &Context) -> Result<Outcome, Trouble> {
+    let (larger, smaller) = (on_torus(context, 16, PATTERN)?, on_torus(context, 15, PATTERN)?);
     Ok(Outcome::check(larger < smaller, format!("{larger:.0} against {smaller:.0} message times")))
 }
 
@@ -258,8 +268,9 @@ fn work_grows_with_the_square(context: &Context) -> Result<Outcome, Trouble> {
     let sizes: &[u32] = context.choose(&[54, 128, 250, 432, 686], &[54, 128, 250, 432, 686, 1024, 2000, 3456]);
     let mut events = Vec::new();
     let mut times = Vec::new();
+    context.plan(sizes.iter().map(|&nodes| all_to_all(nodes)).sum());
     for &nodes in sizes {
-        let (report, seconds) = timed(nodes, "equal-share")?;
+        let (report, seconds) = timed(context, nodes, "equal-share")?;
         let messages = u64::from(nodes) * u64::from(nodes - 1);
         if report.messages != messages {
             return Err(format!("{} messages instead of {messages}", report.messages));

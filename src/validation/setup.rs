@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Trouble;
+use super::context::Counted;
+use super::{Context, Trouble};
 use crate::fabric::{FabricBuilder, RouteTable, Shape};
 use crate::ids::{LinkId, MessageId, NodeId, RankId};
 use crate::placement::Placement;
@@ -15,6 +16,11 @@ use crate::workload::pattern::{After, Injection, Message, Pattern};
 
 /// Time of one message of the named patterns alone on a link of the named fabrics \[s\]: 20,000 B at 1e9 B/s.
 pub(super) const MESSAGE_S: f64 = 20e-6;
+
+/// Messages of an all-to-all among so many ranks, each straight to its destination.
+pub(super) fn all_to_all(ranks: u32) -> u64 {
+    u64::from(ranks) * u64::from(ranks - 1)
+}
 
 /// What differs between the runs of a case.
 #[derive(Clone, Copy, Debug)]
@@ -79,32 +85,47 @@ impl<'a> Choice<'a> {
     }
 
     /// Built and run to its end.
-    pub fn run(&self) -> Result<Run, Trouble> {
-        run(&self.load()?, RunOptions::default())
+    pub fn run(&self, context: &Context<'_>) -> Result<Run, Trouble> {
+        run(context, &self.load()?)
     }
 
     /// Its makespan \[s\].
-    pub fn makespan(&self) -> Result<f64, Trouble> {
-        Ok(self.run()?.report.makespan_s)
+    pub fn makespan(&self, context: &Context<'_>) -> Result<f64, Trouble> {
+        Ok(self.run(context)?.report.makespan_s)
     }
 }
 
-/// Runs a scenario to its end.
-pub(super) fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<Run, Trouble> {
-    let run = scenario.run(options);
+/// Runs a scenario to its end, unless whoever looks on ends it.
+pub(super) fn run(context: &Context<'_>, scenario: &Scenario) -> Result<Run, Trouble> {
+    let watch = begin(context)?;
+    complete(&watch, scenario.run(RunOptions { watch: Some(&watch), ..RunOptions::default() }))
+}
+
+/// Who looks on at the next run, unless there is to be none.
+fn begin<'a>(context: &'a Context<'a>) -> Result<Counted<'a>, Trouble> {
+    if context.goes_on() { Ok(Counted::new(context)) } else { Err("interrupted".into()) }
+}
+
+/// What a run gave that came to its end.
+fn complete(watch: &Counted<'_>, run: Run) -> Result<Run, Trouble> {
     match run.report.status {
-        Status::Complete => Ok(run),
+        Status::Complete => {
+            watch.delivered(run.report.messages);
+            Ok(run)
+        }
         status => Err(format!("{} on {} ended early: {status:?}", run.report.workload, run.report.fabric)),
     }
 }
 
 /// When each message arrived \[s\]: by rank, then by the sender's order.
-pub(super) fn arrivals(scenario: &Scenario) -> Result<(Run, Vec<Vec<f64>>), Trouble> {
+pub(super) fn arrivals(context: &Context<'_>, scenario: &Scenario) -> Result<(Run, Vec<Vec<f64>>), Trouble> {
     let ranks = scenario.pattern.ranks();
     let sends = |rank| scenario.pattern.sends(RankId(rank)) as usize;
     let mut ends: Vec<Vec<f64>> = (0..ranks).map(|rank| vec![f64::NAN; sends(rank)]).collect();
     let mut note = |message: &MessageRecord| ends[message.src as usize][message.index as usize] = message.end_s;
-    let run = run(scenario, RunOptions { on_message: Some(&mut note), ..RunOptions::default() })?;
+    let watch = begin(context)?;
+    let options = RunOptions { on_message: Some(&mut note), watch: Some(&watch), ..RunOptions::default() };
+    let run = complete(&watch, scenario.run(options))?;
     Ok((run, ends))
 }
 

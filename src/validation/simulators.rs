@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::setup::{Choice, arrivals, flows_on_links, name_of, on_given_routes, place, relative};
-use super::{Case, Outcome, Trouble};
+use super::{Case, Context, Outcome, Trouble};
 use crate::units::Time;
 
 const SOURCE: &str = "SimGrid 3.32, CM02 without correction factors, precision 1e-12";
@@ -74,7 +74,7 @@ pub(super) fn cases() -> Vec<Case> {
             ),
     ];
     cases.extend(ALL_TO_ALL.iter().map(|&(name, text)| {
-        Case::new(format!("simgrid/{name}"), move |_| completion_times(text))
+        Case::new(format!("simgrid/{name}"), move |context| completion_times(context, text))
             .source(SOURCE)
             .expect("when each message arrives", "1e-7 relative")
     }));
@@ -102,7 +102,7 @@ fn max_min_rates() -> Result<Outcome, Trouble> {
     Ok(Outcome::check(against_simgrid <= 1e-7 && against_exact <= 1e-9, got))
 }
 
-fn completion_times(text: &str) -> Result<Outcome, Trouble> {
+fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, Trouble> {
     let recorded: Recorded = read(text)?;
     let pattern = format!("all-to-all-{}", recorded.algorithm);
     let bandwidth = format!("bandwidth=\"{} B/s\"", recorded.bandwidth_bps);
@@ -129,7 +129,7 @@ fn completion_times(text: &str) -> Result<Outcome, Trouble> {
         on_given_routes(&mut scenario, vec![(recorded.bandwidth_bps, Time::ZERO); links], pairs)?;
     }
     place(&mut scenario, &recorded.node_of_rank);
-    let (run, ends) = arrivals(&scenario)?;
+    let (run, ends) = arrivals(context, &scenario)?;
     let mut worst = (0.0f64, String::new());
     let mut messages = 0;
     for (src, (ours, theirs)) in ends.iter().zip(&recorded.end_s).enumerate() {

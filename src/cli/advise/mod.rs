@@ -59,6 +59,7 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
     let replay = loader.load_replay(Arc::clone(&run.program), &run.name, args.on.cpu_speed)?;
     let replay = args.on.regions.ask(replay, voice)?;
+    replay::say_links(&replay, voice);
     let files = files::open(&args.output, Kind::of)?;
     let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
     let advised = in_threads(args.threads, MOST_THREADS, || advised(args, &replay, &run, keeps, voice))??;

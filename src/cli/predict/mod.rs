@@ -55,6 +55,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     regions.in_program(&mut whole, voice)?;
     let replay = loader.load_replay(Arc::new(whole.with_caveats(caveats)), &name, args.on.cpu_speed)?;
     let replay = regions.ask(replay, voice)?;
+    replay::say_links(&replay, voice);
     if args.communication.is_none() && matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
     }

@@ -44,6 +44,7 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
     let base = loader.clone().load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
     let base = regions.ask(base, voice)?.with_workload(replay::workload(&args.input, &args.on));
+    replay::say_links(&base, voice);
     let varied = if args.vary.is_empty() { halved_and_doubled(&base) } else { vary::varied(&args.vary, &base)? };
     let study = WhatIf { base, loader, varied, tornado: args.vary.is_empty() };
     let files = files::open(&args.output, Kind::of)?;

@@ -27,7 +27,7 @@ mod tests;
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
-pub use all_to_all::{AllToAll, AllToAllSpec};
+pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};

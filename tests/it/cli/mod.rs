@@ -29,6 +29,7 @@ mod replay;
 mod run;
 mod trace;
 mod units;
+mod validate;
 mod whatif;
 #[cfg(target_os = "linux")]
 mod wrap;

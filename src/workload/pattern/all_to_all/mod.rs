@@ -6,11 +6,12 @@
 mod bruck;
 mod random_order;
 mod ring;
+mod several;
 mod spread;
 
 use std::sync::Arc;
 
-use super::options::{self, choice, dimensions, dims, finish, show_dims, table, together, unused};
+use super::options::{self, choice, dimensions, dims, finish, show_dims, table, together, too_many, unused};
 use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
@@ -18,6 +19,7 @@ use crate::units::Bytes;
 use bruck::Bruck;
 use random_order::RandomOrder;
 use ring::Ring;
+use several::Several;
 use spread::{Rule, Spread};
 
 choice! {
@@ -44,13 +46,30 @@ choice! {
     }
 }
 
+choice! {
+    /// In which order a rank sends the messages that it has for the same rank.
+    pub enum MessageOrder {
+        /// All for one rank, then all for the next.
+        InARow = "in-a-row",
+        /// One for every rank, then the whole all-to-all again.
+        Rounds = "rounds",
+    }
+}
+
 table! {
     /// `[workload.all-to-all]`: every rank sends a block to every other.
     pub struct AllToAllSpec {
         /// How the blocks get to their ranks.
         pub algorithm: Located<AllToAll>,
-        /// What each rank has for each other.
+        /// The size of a message: where there is one for each pair of ranks, what each rank has for each other.
         pub size: Located<Bytes>,
+        /// How many messages of that size each rank has for each other (default 1); not for ring and bruck, whose messages hold
+        /// the blocks of several pairs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub messages: Option<Located<u32>>,
+        /// In which order: all for one rank in a row (default), or whole rounds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub message_order: Option<Located<MessageOrder>>,
         /// nd-spread: the lengths of the grid of ranks, x0 first (default: the nearest to each other that there are).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub dims: Option<Located<Vec<u32>>>,
@@ -68,13 +87,60 @@ impl AllToAllSpec {
             mistakes.extend(self.dims.as_ref().map(|dims| unused(dims, "dims", &chosen, "\"nd-spread\"")));
             mistakes.extend(self.dimensions.as_ref().map(|d| unused(d, "dimensions", &chosen, "\"nd-spread\"")));
         }
+        mistakes.extend(self.no_messages());
+        if let (Some(order), true) = (&self.message_order, self.messages() == 1) {
+            mistakes.push(unused(order, "message-order", "one message a pair", "`messages = 2` or more"));
+        }
         let built = options::ranks(self.ranks, nodes).and_then(|ranks| self.algorithm(ranks, seed));
         together(mistakes, built)
     }
 
+    /// Messages for each pair of ranks.
+    fn messages(&self) -> u32 {
+        self.messages.map_or(1, |messages| *messages)
+    }
+
+    /// What is wrong with the number of messages, whatever the number of ranks.
+    fn no_messages(&self) -> Option<Diagnostic> {
+        let messages = self.messages.as_ref()?;
+        let forwards = matches!(*self.algorithm, AllToAll::Ring | AllToAll::Bruck);
+        match **messages {
+            0 => Some(
+                Diagnostic::new("wrong-value", "an all-to-all without messages sends nothing")
+                    .at_value(messages)
+                    .label("a number from 1 on")
+                    .help("write `messages = 1`, or leave it out"),
+            ),
+            2.. if forwards => Some(
+                Diagnostic::new(
+                    "unused-option",
+                    format!("`messages` has no meaning for algorithm \"{}\"", *self.algorithm),
+                )
+                .at_value(messages)
+                .label("its messages hold the blocks of several pairs of ranks")
+                .help(
+                    "leave `messages` out and write a larger `size`, or choose an algorithm that sends each block straight to \
+                     its rank: \"simple-spread\", \"2d-spread\", \"nd-spread\", \"pairwise\", \"mpich\", \"random-order\", \"linear\"",
+                ),
+            ),
+            _ => None,
+        }
+    }
+
+    /// The pattern with as many messages for each pair as there are to be.
+    fn several<P: Pattern + 'static>(&self, once: P) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let (Some(messages), 2..) = (&self.messages, self.messages()) else { return finish(once, &self.size) };
+        let order = self.message_order.map_or(MessageOrder::InARow, |order| *order);
+        let count = u128::from(once.ranks()) * u128::from(**messages);
+        match Several::new(once, **messages, order) {
+            Some(several) => finish(several, &self.size),
+            None => Err(vec![too_many(messages, "messages a rank", count)]),
+        }
+    }
+
     fn algorithm(&self, ranks: u32, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
         let bytes = self.size.0;
-        let spread = |rule| finish(Spread::new(ranks, bytes, rule), &self.size);
+        let spread = |rule| self.several(Spread::new(ranks, bytes, rule));
         match *self.algorithm {
             AllToAll::SimpleSpread | AllToAll::Linear => spread(Rule::Shift),
             AllToAll::Mpich if !ranks.is_power_of_two() => spread(Rule::Shift),
@@ -85,7 +151,7 @@ impl AllToAllSpec {
             AllToAll::SpreadNd => self.grid(ranks).and_then(|dims| spread(Rule::grid(&dims))),
             AllToAll::Ring => finish(Ring::new(ranks, bytes), &self.size),
             AllToAll::Bruck => finish(Bruck::new(ranks, bytes), &self.size),
-            AllToAll::RandomOrder => finish(RandomOrder::new(ranks, bytes, seed), &self.size),
+            AllToAll::RandomOrder => self.several(RandomOrder::new(ranks, bytes, seed)),
         }
     }
 
@@ -128,6 +194,11 @@ impl AllToAllSpec {
             (AllToAll::SpreadNd, None) => format!(" {}-D", self.dimensions.map_or(3, |d| *d)),
             _ => String::new(),
         };
-        format!("all-to-all {}{grid}, {}", *self.algorithm, *self.size)
+        let messages = match (self.messages(), self.message_order.map(|order| *order)) {
+            (1, _) => String::new(),
+            (k, Some(MessageOrder::Rounds)) => format!(", {k} messages a pair in rounds"),
+            (k, _) => format!(", {k} messages a pair in a row"),
+        };
+        format!("all-to-all {}{grid}, {}{messages}", *self.algorithm, *self.size)
     }
 }

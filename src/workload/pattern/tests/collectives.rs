@@ -66,6 +66,47 @@ fn an_all_to_all_takes_the_steps_and_bytes_of_its_formula() {
     }
 }
 
+#[test]
+fn with_several_messages_every_rank_has_each_of_every_other() {
+    for algorithm in ALL_TO_ALL.iter().filter(|name| !matches!(**name, "ring" | "bruck")) {
+        for (k, order) in [(1, ""), (2, "in-a-row"), (3, "rounds"), (7, "in-a-row"), (2, "rounds")] {
+            let order = if order.is_empty() { String::new() } else { format!("; message-order = '{order}'") };
+            let lines = format!("algorithm = '{algorithm}'; size = '7 B'; messages = {k}{order}");
+            for n in 1..=20 {
+                let Ok(pattern) = try_build("all-to-all", &lines, n) else { continue };
+                let name = format!("{lines}, {n} ranks");
+                let wide = u64::from(n);
+                assert_eq!(
+                    (pattern.steps(), pattern.messages()),
+                    (k * (n - 1), u64::from(k) * wide * (wide - 1)),
+                    "{name}"
+                );
+                assert_eq!(pattern.bytes(), u128::from(7 * pattern.messages()), "{name}");
+                // Part d + j N is the j-th message for rank d.
+                let own = |src: RankId| (0..n * k).map(|part| block(src.0, part)).collect();
+                let end = gather(&name, &*pattern, own, |_| 7);
+                for (dst, blocks) in (0..).zip(&end) {
+                    for src in (0..n).filter(|src| *src != dst) {
+                        let from: Vec<u32> = blocks.iter().filter(|b| b.origin.0 == src).map(|b| b.part).collect();
+                        assert_eq!(from, (0..k).map(|j| dst + j * n).collect::<Vec<_>>(), "{name}: {src} to {dst}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_of_a_pair_go_in_a_row_or_in_whole_rounds() {
+    let of =
+        |more: &str| build("all-to-all", &format!("algorithm = 'simple-spread'; size = '1 B'; messages = 2{more}"), 4);
+    assert_eq!(destinations(&*of(""), 3), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(destinations(&*of("; message-order = 'in-a-row'"), 3), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(destinations(&*of("; message-order = 'rounds'"), 3), [0, 1, 2, 0, 1, 2]);
+    let one = build("all-to-all", "algorithm = 'simple-spread'; size = '1 B'; messages = 1", 4);
+    assert_eq!(destinations(&*one, 3), [0, 1, 2]);
+}
+
 /// Destinations of one rank.
 fn destinations(pattern: &dyn Pattern, src: u32) -> Vec<u32> {
     messages(pattern).filter(|(rank, ..)| rank.0 == src).map(|(_, _, message)| message.dst.0).collect()

@@ -111,6 +111,12 @@ fn absurd_numbers_are_mistakes() {
         ("all-to-all", "algorithm = 'nd-spread'; size = '1 B'; dimensions = 0".into()),
         ("all-to-all", "algorithm = 'nd-spread'; size = '1 B'; dimensions = 4000000000".into()),
         ("all-to-all", "algorithm = 'mpich'; size = '1 B'; ranks = 0".into()),
+        ("all-to-all", "algorithm = 'mpich'; size = '1 B'; messages = 0".into()),
+        ("all-to-all", "algorithm = 'mpich'; size = '1 B'; messages = 1000000000".into()),
+        ("all-to-all", "algorithm = 'mpich'; size = '1 B'; message-order = 'rounds'".into()),
+        ("all-to-all", "algorithm = 'ring'; size = '1 B'; messages = 2".into()),
+        ("all-to-all", "algorithm = 'bruck'; size = '1 B'; messages = 2; message-order = 'in-a-row'".into()),
+        ("all-to-all", format!("algorithm = 'mpich'; size = '{largest}'; messages = 500000000; ranks = 3")),
         ("all-to-all", "algorithm = 'mpich'; size = '1 B'; ranks = 4294967295".into()),
     ] {
         let wrong = mistakes(table, &lines, 8);

@@ -50,22 +50,41 @@ fn what_has_no_end_is_not_read_to_it() {
 #[test]
 fn what_expands_beyond_reason_is_not_expanded() {
     let desk = Desk::new().file("fabric.toml", FABRIC);
-    for (name, byte) in [("spaces.toml.zst", b' '), ("lines.goal.zst", b'\n'), ("lines.csv.zst", b'\n')] {
-        fs::write(desk.path().join(name), compressed(byte, 1500)).unwrap();
+    fs::write(desk.path().join("x.toml.zst"), compressed(b'x', 1500)).unwrap();
+    let comments = zstd::encode_all("#\n".repeat(1 << 19).as_bytes(), 1).unwrap().repeat(1500);
+    fs::write(desk.path().join("comments.csv.zst"), comments).unwrap();
+    for (typed, what) in
+        [("run x.toml.zst", "larger than"), ("run -t fabric.toml -p comments.csv.zst", "times its size")]
+    {
+        let answer = answer(desk.path(), &words(typed), MEMORY);
+        assert_eq!(answer.code, Some(2), "{typed}: {}", answer.stderr);
+        assert!(answer.stderr.contains(what), "{typed}: {}", answer.stderr);
+    }
+}
+
+/// Every reader of text ends soon where nothing but blank lines comes, and says so of the file.
+#[test]
+fn gigabytes_of_blank_lines_are_given_up_soon() {
+    let desk = Desk::new().file("fabric.toml", FABRIC);
+    for name in ["b.toml.zst", "b.goal.zst", "b.csv.zst", "b.tsv.zst", "b.prog.zst", "b.comp.zst", "b.comm.zst"] {
+        fs::write(desk.path().join(name), compressed(b'\n', 900)).unwrap();
     }
     for typed in [
-        "run spaces.toml.zst",
-        "replay lines.goal.zst",
-        "trace info lines.goal.zst",
-        "run -t fabric.toml -p lines.csv.zst",
+        "run b.toml.zst",
+        "check b.toml.zst",
+        "replay b.goal.zst",
+        "trace info b.goal.zst",
+        "replay b.tsv.zst",
+        "run -t fabric.toml -p b.csv.zst",
+        "run -t fabric.toml -p all-to-all-mpich --placement b.csv.zst",
+        "calibrate b.csv.zst",
+        "program show b.prog.zst",
+        "predict --program b.prog.zst --computation b.comp.zst",
     ] {
         let answer = answer(desk.path(), &words(typed), MEMORY);
         assert_eq!(answer.code, Some(2), "{typed}: {}", answer.stderr);
         let said = &answer.stderr;
-        assert!(
-            said.contains("times its size") || said.contains("larger than") || said.contains("empty"),
-            "{typed}: {said}"
-        );
+        assert!(said.contains("nothing but blank lines") && said.contains("b."), "{typed}: {said}");
     }
 }
 

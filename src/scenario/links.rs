@@ -1,0 +1,238 @@
+//! `[link]`: what links have where a fabric leaves them to the machine.
+//!
+//! A topology file that has a `[link]` table leaves its links to the machine: without one they are as that table says, with one
+//! they are as the `[link]` of the machine (or of the scenario) says. What a topology itself says of its links, in its own
+//! table or by `--set`, stays. What came out is written into the topology, so that a report holds all that was used.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::read::Section;
+use super::tree::{Entry, Table};
+use crate::diagnostic::{Diagnostic, Located, Span};
+use crate::fabric::Fabric;
+use crate::units::{Bandwidth, Time};
+
+/// `[link]`: the links of a fabric that leaves them to the machine.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LinkSpec {
+    /// Bandwidth of a link in each direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Located<Bandwidth>>,
+    /// Latency of a link: what it adds to the time of each message that crosses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Located<Time>>,
+}
+
+impl LinkSpec {
+    /// A link that carries nothing is none.
+    pub(super) fn check(&self) -> Option<Diagnostic> {
+        let bandwidth = self.bandwidth.as_ref().filter(|bandwidth| bandwidth.bytes_per_second() <= 0.0)?;
+        let diagnostic = Diagnostic::new("no-bandwidth", "a link without bandwidth never delivers anything");
+        Some(diagnostic.at_value(bandwidth).label("a bandwidth above 0").help("write \"12.5 GB/s\" or \"100 Gbit/s\""))
+    }
+
+    fn words(&self) -> String {
+        let bandwidth = self.bandwidth.map_or("no bandwidth".to_owned(), |bandwidth| bandwidth.to_string());
+        format!("{bandwidth}, {}", latency_in_words(self.latency.map_or(Time::ZERO, |latency| *latency)))
+    }
+}
+
+/// What is known of links while texts are laid over each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Links {
+    /// The name of the topology.
+    topology: Option<String>,
+    /// The name of the machine.
+    machine: Option<String>,
+    /// Where the values of topologies stand that leave their links to the machine.
+    leaving: Vec<Span>,
+    /// The `[link]` tables of topologies.
+    pub of_topologies: Vec<Entry>,
+    /// Whether the topology's links are its own, although there are others.
+    own: bool,
+}
+
+/// The keys of `[link]`.
+const KEYS: [&str; 2] = ["bandwidth", "latency"];
+/// Families whose links are listed one by one.
+const FIXED: [&str; 2] = ["custom", "simgrid"];
+
+impl Links {
+    /// A machine is named.
+    pub fn machine(&mut self, name: &str) {
+        self.machine = Some(name.to_owned());
+    }
+
+    /// A topology is named, whose tables these are: where it has a `[link]` table, that is what its links are for now.
+    pub fn topology(&mut self, name: &str, tables: &mut Table) {
+        self.topology = Some(name.to_owned());
+        let Some(link) = tables.remove("link") else { return };
+        for family in families(tables) {
+            for key in KEYS {
+                if let Some(value) = link.value.table().and_then(|link| link.get(key)) {
+                    family.entry(key.to_owned()).or_insert_with(|| value.clone());
+                }
+            }
+            self.leaving.extend(family.values().map(|entry| entry.value.span));
+        }
+        self.of_topologies.push(link);
+    }
+
+    /// All texts are there: gives the topology the links that it leaves open, or leaves to the machine.
+    pub fn settle(&mut self, tables: &mut Table) {
+        let link = tables.get("link").and_then(|link| link.value.table()).cloned();
+        let given = link.is_some() || self.machine.is_some();
+        let link = link.unwrap_or_default();
+        let leaving = &self.leaving;
+        let left = |entry: &Entry| leaving.contains(&entry.value.span);
+        for family in families(tables) {
+            let open = !family.contains_key("bandwidth");
+            let leaves = open || family.values().any(left);
+            let mut own = true;
+            for key in KEYS {
+                let Some(value) = link.get(key).filter(|_| leaves) else { continue };
+                if family.get(key).is_none_or(left) {
+                    family.insert(key.to_owned(), value.clone());
+                    own &= key != "bandwidth";
+                }
+            }
+            self.own = own && given;
+        }
+        let chosen = tables.get("topology").and_then(|topology| topology.value.table());
+        self.own |= given && chosen.is_some_and(|chosen| FIXED.iter().any(|name| chosen.contains_key(*name)));
+    }
+
+    /// How the fabric's own links compare with those it could have had; nothing where it has these.
+    pub fn comparison(&self, fabric: &Fabric, link: &Section<LinkSpec>) -> Option<String> {
+        if !self.own {
+            return None;
+        }
+        let topology = self.topology.as_deref().unwrap_or("the fabric");
+        let others = match (link.get(), &self.machine) {
+            (Some(link), Some(machine)) => format!("of {machine}: {}", link.words()),
+            (Some(link), None) => format!("of [link]: {}", link.words()),
+            (None, Some(machine)) => format!("{machine} says nothing of links"),
+            (None, None) => return None,
+        };
+        Some(format!("links of {topology}: {}; {others}", of_fabric(fabric)))
+    }
+}
+
+/// The tables of the families that have one bandwidth for all links.
+fn families(tables: &mut Table) -> impl Iterator<Item = &mut Table> {
+    let chosen = tables.get_mut("topology").and_then(|topology| topology.value.table_mut());
+    let families = chosen.into_iter().flatten().filter(|(name, _)| !FIXED.contains(&name.as_str()));
+    families.filter_map(|(_, entry)| entry.value.table_mut())
+}
+
+/// `1 GB/s, no latency`, or the least and the most of both.
+fn of_fabric(fabric: &Fabric) -> String {
+    let links = || fabric.links().iter();
+    let (least, most) = (links().map(|link| link.capacity).min(), links().map(|link| link.capacity).max());
+    let Some((least, most)) = least.zip(most) else { return "none".to_owned() };
+    let bandwidth = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let (soonest, latest) = (links().map(|link| link.latency).min(), links().map(|link| link.latency).max());
+    let latency = match (soonest, latest) {
+        (Some(soonest), Some(latest)) if soonest < latest => {
+            format!("{} to {latest}", latency_in_words(soonest))
+        }
+        (latency, _) => latency_in_words(latency.unwrap_or_default()),
+    };
+    format!("{bandwidth}, {latency}")
+}
+
+fn latency_in_words(latency: Time) -> String {
+    if latency == Time::ZERO { "no latency".to_owned() } else { latency.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::Loader;
+    use super::super::replay::Replay;
+    use crate::diagnostic::Invalid;
+    use crate::workload::program::generate::Generator;
+
+    const MACHINE: &str = "[node.ideal]\n[link]\nbandwidth = \"160 MB/s\"\nlatency = \"425 ns\"\n";
+    const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"2 GB/s\"\n";
+
+    fn load(loader: Loader) -> Result<Replay, Invalid> {
+        let program = Generator::parse("linear:ranks=4").unwrap().program().unwrap();
+        loader.load_replay(Arc::new(program), "test", 1.0)
+    }
+
+    /// Bandwidth and latency as the scenario of the report has them, and the comparison.
+    fn links(loader: Loader) -> (String, String, Option<String>) {
+        let replay = load(loader).unwrap_or_else(|error| panic!("{error}"));
+        let json = replay.to_json();
+        let (_, family) = json["topology"].as_object().unwrap().iter().next().unwrap();
+        let text = |key: &str| family[key].as_str().unwrap_or("none").to_owned();
+        (text("bandwidth"), text("latency"), replay.own_links)
+    }
+
+    fn of(bandwidth: &str, latency: &str) -> (String, String, Option<String>) {
+        (bandwidth.to_owned(), latency.to_owned(), None)
+    }
+
+    #[test]
+    fn a_named_family_takes_the_links_of_the_machine_whatever_comes_first() {
+        let machine = || Loader::new().text("m", MACHINE);
+        assert_eq!(links(Loader::new().topology("torus-4x4")), of("1 GB/s", "none"));
+        assert_eq!(links(machine().topology("torus-4x4")), of("160 MB/s", "425 ns"));
+        assert_eq!(links(Loader::new().machine("myrinet").topology("torus-4x4")), of("160 MB/s", "425 ns"));
+        assert_eq!(links(Loader::new().topology("torus-4x4").machine("myrinet")), of("160 MB/s", "425 ns"));
+        let named = Loader::new().text("s", format!("topology = \"torus-4x4\"\n{MACHINE}"));
+        assert_eq!(links(named), of("160 MB/s", "425 ns"));
+    }
+
+    #[test]
+    fn what_is_written_of_links_stays_as_it_is() {
+        let both = || Loader::new().machine("myrinet").topology("torus-4x4");
+        let bandwidth = both().set("--set", "topology.torus.bandwidth=3 GB/s");
+        assert_eq!(links(bandwidth).0, "3 GB/s");
+        let latency = both().set("--set", "topology.torus.latency=5 ns");
+        assert_eq!(links(latency), of("160 MB/s", "5 ns"));
+        assert_eq!(links(both().set("--set", "link.bandwidth=2 GB/s")), of("2 GB/s", "425 ns"));
+        let (bandwidth, latency, note) = links(Loader::new().text("t", TREE).machine("myrinet"));
+        assert_eq!((bandwidth.as_str(), latency.as_str()), ("2 GB/s", "none"));
+        assert_eq!(note.unwrap(), "links of the fabric: 2 GB/s, no latency; of myrinet: 160 MB/s, 425 ns");
+    }
+
+    #[test]
+    fn links_of_its_own_are_compared_with_those_of_the_machine() {
+        let note = |machine: &str, topology: &str| links(Loader::new().machine(machine).topology(topology)).2.unwrap();
+        let expected = "links of red-storm: 3.2 GB/s to 3.8 GB/s, no latency; of myrinet: 160 MB/s, 425 ns";
+        assert_eq!(note("myrinet", "red-storm"), expected);
+        let expected = "links of torus-4x4: 1 GB/s, no latency; shared-memory says nothing of links";
+        assert_eq!(note("shared-memory", "torus-4x4"), expected);
+    }
+
+    #[test]
+    fn a_topology_without_bandwidth_takes_that_of_link_or_says_what_is_missing() {
+        let open = "[topology.crossbar]\nnodes = 4\n";
+        assert_eq!(
+            links(Loader::new().text("s", format!("{open}[link]\nbandwidth = \"5 MB/s\"\n"))),
+            of("5 MB/s", "none")
+        );
+        let missing = load(Loader::new().text("s", open)).unwrap_err();
+        assert_eq!(missing.diagnostics[0].message, "missing key `bandwidth`");
+    }
+
+    #[test]
+    fn mistakes_in_link_are_told_wherever_it_stands() {
+        for text in ["[link]\nbandwith = \"1 GB/s\"\n", "[link]\nbandwidth = \"0 B/s\"\n", "link = 3\n"] {
+            let scenario =
+                load(Loader::new().text("s", format!("{text}[topology.crossbar]\nnodes = 4\nbandwidth = \"1 B/s\"\n")));
+            assert_eq!(scenario.unwrap_err().diagnostics.len(), 1, "{text}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.toml");
+        std::fs::write(&path, "[link]\nbandwith = \"1 GB/s\"\n[topology.crossbar]\nnodes = 4\nbandwidth = \"1 B/s\"\n")
+            .unwrap();
+        let mistakes = load(Loader::new().topology(path.to_str().unwrap())).unwrap_err();
+        assert!(mistakes.diagnostics[0].message.contains("unknown key `bandwith`"), "{mistakes}");
+    }
+}
