@@ -15,7 +15,8 @@ impl ScenarioArgs {
             loader = loader.file(path);
         }
         type Set = fn(Loader, &str) -> Loader;
-        let options: [(&Option<String>, Set); 9] = [
+        let options: [(&Option<String>, Set); 10] = [
+            (&self.preset, Loader::preset),
             (&self.topology, Loader::topology),
             (&self.pattern, Loader::pattern),
             (&self.size, Loader::size),

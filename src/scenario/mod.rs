@@ -10,6 +10,7 @@ mod json;
 pub mod library;
 mod loader;
 mod paths;
+mod presets;
 mod read;
 pub mod replay;
 mod replay_path;
