@@ -210,7 +210,7 @@ fn redistribute_against_equal_share(context: &Context, injection: &'static str) 
         seeds.join(", ")
     );
     if injection == "queue" {
-        note += "\nout of reach: a sender whose message is delivered earlier starts its next one earlier, so that what is \
+        note += "\nnot reached, probably because a sender whose message is delivered earlier starts its next one earlier, so that what is \
                  gained adds up; with sendrecv it waits for what it receives";
     }
     Ok(Outcome::compare(good, format!("{injection}: {} %", listed(AMONG[0]))).note(note))
