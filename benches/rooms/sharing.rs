@@ -47,10 +47,6 @@ pub fn sharing(criterion: &mut Criterion) {
         let base = Loader::new().topology(topology).pattern("all-to-all-simple-spread").placement("random");
         let (first, turns) = turns(&base.clone().load().expect("named things load"));
         for policy in ["equal-share", "max-min", "redistribute"] {
-            // Rounds over thousands of flows take too long for a short bench.
-            if policy == "redistribute" && first.len() > 500 {
-                continue;
-            }
             let scenario = base.clone().sharing(policy).load().expect("named things load");
             let capacities =
                 scenario.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();

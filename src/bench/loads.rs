@@ -94,8 +94,8 @@ impl Load {
                 let p = (1..100u32).find(|p| 2 * p * p * p == nodes.parse().unwrap_or(0)).unwrap_or(0);
                 format!("[topology.fat-tree]\np = {p}\nbandwidth = \"1 GB/s\"\n")
             }
-            Some((_, dims)) => {
-                format!("[topology.torus]\ndims = [{}]\nbandwidth = \"1 GB/s\"\n", dims.replace('x', ", "))
+            Some((family, dims)) => {
+                format!("[topology.{family}]\ndims = [{}]\nbandwidth = \"1 GB/s\"\n", dims.replace('x', ", "))
             }
             None => String::new(),
         };
@@ -130,7 +130,9 @@ fn fat_trees() -> Vec<Load> {
             }
         }
     }
-    loads.push(Load::new("fat-tree-250", "random/redistribute", Tier::Quick));
+    for (nodes, tier) in [(54, Tier::Quick), (250, Tier::Quick), (432, Tier::Usual), (1024, Tier::Usual)] {
+        loads.push(Load::new(&format!("fat-tree-{nodes}"), "random/redistribute", tier));
+    }
     loads
 }
 
@@ -152,6 +154,11 @@ fn tori() -> Vec<Load> {
         loads.push(Load::new("torus-32x32", &rest, Tier::Usual).window(8 * 1024, far.max(50_000)));
         loads.push(Load::new("torus-64x64", &rest, Tier::Usual).window(4096, far));
     }
+    // Where many links hold back what crosses many others, redistribution takes most rounds and reaches furthest.
+    for fabric in ["torus-16x16", "mesh-16x16"] {
+        loads.push(Load::new(fabric, "random/redistribute", Tier::Usual));
+    }
+    loads.push(Load::new("mesh-16x16", "random/equal-share", Tier::Quick));
     loads.push(Load::new("torus-16x16", "regular/max-min", Tier::Quick));
     loads.push(Load::new("torus-32x32", "regular/max-min", Tier::Usual));
     loads

@@ -134,6 +134,9 @@ pub enum Verb {
     /// List the named machines, or show one.
     #[command(subcommand)]
     Machine(MachineVerb),
+    /// List the named presets, or show one.
+    #[command(subcommand)]
+    Preset(PresetVerb),
     /// Run an MPI program and record the calls of all its ranks.
     #[cfg(unix)]
     Record(RecordArgs),
@@ -172,6 +175,10 @@ pub struct ScenarioArgs {
     /// A scenario file (TOML), or a JSON report whose scenario is run again.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
+    /// What holds where nothing else is said, the setting of a publication: a name (`hayase preset list`), or a file
+    /// like those.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub preset: Option<String>,
     /// The fabric: a name (`hayase topology list`), a TOML file with a [topology.*] table, a SimGrid platform (.xml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: Option<String>,
@@ -327,6 +334,9 @@ pub struct CompareArgs {
     /// A scenario file: what is not listed here is as it says.
     #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
+    /// What holds where nothing else is said: a name (`hayase preset list`), or a file like those.
+    #[arg(long, value_name = "NAME|FILE", help_heading = "What all runs have in common")]
+    pub preset: Option<String>,
     /// Fabrics, by name or file, with commas between them.
     #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
     pub topology: Vec<String>,
@@ -429,6 +439,9 @@ pub struct CheckArgs {
     /// Scenarios, topologies and patterns (.toml), message lists (.csv), SimGrid platforms (.xml), reports (.json).
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+    /// Check TOML files as what they are with this preset below them: a name (`hayase preset list`), or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub preset: Option<String>,
 }
 
 const INIT_EXAMPLES: &str = "\
@@ -479,6 +492,23 @@ pub struct TopologyShowArgs {
     /// Also write this file: x.svg (a drawing), x.dot (for Graphviz), x.json (all parts; may be repeated).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Vec<PathBuf>,
+}
+
+/// `hayase preset`.
+#[derive(Subcommand, Debug)]
+pub enum PresetVerb {
+    /// List the named presets.
+    List,
+    /// Show one: what it says, and where that is from.
+    Show(PresetShowArgs),
+}
+
+/// `hayase preset show`.
+#[derive(Args, Debug)]
+pub struct PresetShowArgs {
+    /// A name (`hayase preset list`).
+    #[arg(value_name = "NAME")]
+    pub name: String,
 }
 
 /// `hayase pattern`.

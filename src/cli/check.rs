@@ -20,7 +20,7 @@ const RANKS: u32 = 64;
 pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
     let mut end = End::Done;
     for path in &args.files {
-        match summary(path, voice) {
+        match summary(path, args.preset.as_deref(), voice) {
             Ok(summary) => print(&format!("{}: ok: {summary}\n", path.display()))?,
             Err(invalid) => {
                 complain(format_args!("{}\n", render::invalid(&invalid, voice.colour)));
@@ -42,10 +42,14 @@ enum Content {
 }
 
 /// What is in the file, in a line.
-fn summary(path: &Path, voice: Voice) -> Result<String, Invalid> {
+fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, Invalid> {
     let loader = Loader::new().on_read(progress::reading(voice.show));
+    let loader = match preset {
+        Some(preset) => loader.preset(preset),
+        None => loader,
+    };
     let named = file_names::text_of(path);
-    match content(path)? {
+    match content(path, preset.is_some())? {
         Content::Scenario => match loader.file(path).load_any()? {
             Runnable::Pattern(scenario) => {
                 let injection = scenario.injection;
@@ -95,9 +99,9 @@ fn summary(path: &Path, voice: Voice) -> Result<String, Invalid> {
     }
 }
 
-/// A file with both a topology and a workload is a scenario, and so is one that nobody can make sense of: then the
-/// mistakes are those of a scenario.
-fn content(path: &Path) -> Result<Content, Invalid> {
+/// A file with both a topology and a workload is a scenario, or with one of them and a preset; and so is one that nobody can
+/// make sense of: then the mistakes are those of a scenario.
+fn content(path: &Path, has_preset: bool) -> Result<Content, Invalid> {
     let plain = if extension(path) == "zst" { path.with_extension("") } else { path.to_owned() };
     match extension(&plain).as_str() {
         "prog" => return Ok(Content::Program),
@@ -122,6 +126,9 @@ fn content(path: &Path) -> Result<Content, Invalid> {
     let named: Located<String> = file_names::text_of(path).into();
     let text = Sources::default().read_text(&named).map_or_else(|_| Arc::from(""), |(_, text)| text);
     let table: toml::Table = text.parse().unwrap_or_default();
+    if has_preset || table.contains_key("preset") {
+        return Ok(Content::Scenario);
+    }
     let is_program = table
         .get("workload")
         .and_then(toml::Value::as_table)

@@ -91,6 +91,9 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     if let Some(path) = &args.scenario {
         base = base.file(path);
     }
+    if let Some(preset) = &args.preset {
+        base = base.preset(preset);
+    }
     if let Some(size) = &args.size {
         base = base.size(size);
     }

@@ -23,6 +23,7 @@ mod measure;
 mod pattern;
 mod pictures;
 mod predict;
+mod preset;
 mod program;
 mod progress;
 mod range;
@@ -205,6 +206,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
         Verb::Machine(verb) => machine::machine(verb, voice),
+        Verb::Preset(verb) => preset::preset(verb, voice),
         Verb::Replay(args) => replay::replay(args, voice),
         Verb::Whatif(args) => whatif::whatif(args, voice),
         Verb::Program(verb) => program::program(verb, voice),

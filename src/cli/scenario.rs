@@ -15,7 +15,8 @@ impl ScenarioArgs {
             loader = loader.file(path);
         }
         type Set = fn(Loader, &str) -> Loader;
-        let options: [(&Option<String>, Set); 11] = [
+        let options: [(&Option<String>, Set); 12] = [
+            (&self.preset, Loader::preset),
             (&self.machine, Loader::machine),
             (&self.node, Loader::node),
             (&self.topology, Loader::topology),

@@ -123,7 +123,8 @@ const SPREAD: &str = "all-to-all = { algorithm = \"simple-spread\", size = \"20 
 fn rates_of_real_runs_are_those_of_the_oracles() {
     let max_min = SharingSpec::MaxMin(MaxMinSpec::default());
     let equal_share = SharingSpec::EqualShare(EqualShareSpec {});
-    let redistribute = SharingSpec::Redistribute(RedistributeSpec { threshold: 0.010_137.into() });
+    let redistribute =
+        SharingSpec::Redistribute(RedistributeSpec { threshold: 0.010_137.into(), ..RedistributeSpec::default() });
     for topology in [TREE, HALVED, TORUS] {
         for injection in [Injection::Queue, Injection::SendRecv, Injection::Window(3)] {
             let run = |sharing, oracle| play(topology, SPREAD, "random", injection, sharing, oracle, 29).1;

@@ -1,5 +1,5 @@
-//! Named topologies, machines and patterns: every file of `topologies/`, `machines/` and `patterns/`, part of the program
-//! itself.
+//! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/` and `presets/`,
+//! part of the program itself.
 
 use crate::diagnostic::{BuiltIn, Diagnostic, closest};
 
@@ -12,6 +12,8 @@ pub enum Shelf {
     Machines,
     /// The folder `patterns/`.
     Patterns,
+    /// The folder `presets/`.
+    Presets,
 }
 
 /// A named partial scenario.
@@ -133,6 +135,10 @@ const PATTERNS: &[Named] = texts! { "patterns":
     "uniform-random"
 };
 
+const PRESETS: &[Named] = texts! { "presets":
+    "mfs"
+};
+
 /// Files that named patterns refer to, by their name.
 pub(super) const FILES: BuiltIn = files!("patterns":
     "npb-cg-W-16.csv.zst" "npb-lu-W-16.csv.zst");
@@ -144,6 +150,7 @@ impl Shelf {
             Self::Topologies => TOPOLOGIES,
             Self::Machines => MACHINES,
             Self::Patterns => PATTERNS,
+            Self::Presets => PRESETS,
         }
     }
 
@@ -177,15 +184,41 @@ impl Shelf {
             Self::Topologies => "topology",
             Self::Machines => "machine",
             Self::Patterns => "pattern",
+            Self::Presets => "preset",
         }
     }
 
-    /// The table of a scenario that it stands for.
-    pub(super) fn table(self) -> &'static str {
+    /// The table of a scenario that it stands for, where it stands for one.
+    pub(super) fn table(self) -> Option<&'static str> {
         match self {
-            Self::Topologies => "topology",
-            Self::Machines => "node",
-            Self::Patterns => "workload",
+            Self::Topologies => Some("topology"),
+            Self::Machines => Some("node"),
+            Self::Patterns => Some("workload"),
+            Self::Presets => None,
+        }
+    }
+
+    /// Whether it says something of this key of a scenario: of a complete scenario only that part is taken which was asked
+    /// for.
+    pub(super) fn is_about(self, key: &str) -> bool {
+        match self {
+            Self::Topologies => {
+                !matches!(key, "node" | "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution")
+            }
+            Self::Machines => matches!(key, "node" | "link" | "topology" | "routing"),
+            Self::Patterns => !matches!(
+                key,
+                "node"
+                    | "topology"
+                    | "link"
+                    | "routing"
+                    | "placement"
+                    | "sharing"
+                    | "transport"
+                    | "seed"
+                    | "resolution"
+            ),
+            Self::Presets => true,
         }
     }
 }
@@ -209,6 +242,8 @@ mod tests {
         assert_eq!(topologies, folder("topologies"));
         let machines: BTreeSet<String> = Shelf::Machines.names().map(|name| format!("{name}.toml")).collect();
         assert_eq!(machines, folder("machines"));
+        let presets: BTreeSet<String> = Shelf::Presets.names().map(|name| format!("{name}.toml")).collect();
+        assert_eq!(presets, folder("presets"));
         let texts = Shelf::Patterns.names().map(|name| format!("{name}.toml"));
         let files = FILES.iter().map(|(name, _)| (*name).to_owned());
         assert_eq!(texts.chain(files).collect::<BTreeSet<_>>(), folder("patterns"));
@@ -216,7 +251,7 @@ mod tests {
 
     #[test]
     fn every_named_thing_says_what_it_is() {
-        for shelf in [Shelf::Topologies, Shelf::Machines, Shelf::Patterns] {
+        for shelf in [Shelf::Topologies, Shelf::Machines, Shelf::Patterns, Shelf::Presets] {
             for named in shelf.all() {
                 let description = named.description();
                 assert!(description.len() > 10, "{}: {description:?}", named.name);

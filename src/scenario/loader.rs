@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::library::{self, Shelf};
 use super::links::Links;
+use super::presets::Defaults;
 use super::read::Section;
 use super::tree::{self, Entry, Kind, Table, Tree};
 use super::{RoutedFabric, Runnable, Scenario, build, json, read, replay, schema};
@@ -24,8 +25,8 @@ const DEPTH: u32 = 8;
 
 /// Collects the texts of a scenario; later ones override earlier ones.
 ///
-/// Whatever the order of the calls, the order is: scenario files, topologies, patterns, flags. Within each, the later
-/// call overrides.
+/// Whatever the order of the calls, the order is: presets, scenario files, topologies, patterns, flags. Within each, the
+/// later call overrides.
 #[derive(Clone, Default)]
 pub struct Loader {
     parts: Vec<Part>,
@@ -47,10 +48,11 @@ impl Part {
     /// Its place in the order in which parts override each other.
     fn rank(&self) -> u8 {
         match self {
-            Self::File(_) | Self::Text { .. } => 0,
-            Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 1,
-            Self::Named { shelf: Shelf::Patterns, .. } => 2,
-            Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 3,
+            Self::Named { shelf: Shelf::Presets, .. } => 0,
+            Self::File(_) | Self::Text { .. } => 1,
+            Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
+            Self::Named { shelf: Shelf::Patterns, .. } => 3,
+            Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 4,
         }
     }
 }
@@ -77,6 +79,17 @@ impl Loader {
     #[must_use]
     pub fn text(self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.with(Part::Text { name: name.into(), text: text.into() })
+    }
+
+    /// `--preset`: a named preset, or a file like those of `presets/`; all else overrides it. It takes the place of the
+    /// preset that a scenario file names.
+    #[must_use]
+    pub fn preset(self, name_or_path: &str) -> Self {
+        self.preset_of("--preset", name_or_path)
+    }
+
+    fn preset_of(self, flag: &str, name: &str) -> Self {
+        self.with(Part::Named { shelf: Shelf::Presets, flag: flag.to_owned(), name: name.to_owned() })
     }
 
     /// `-t`: a named topology, a file with a `[topology.*]` table, or a SimGrid platform (`.xml`).
@@ -165,6 +178,10 @@ impl Loader {
     /// is none (`workload.all-to-all.size=40 KB`). `flag` names it in messages.
     #[must_use]
     pub fn set(self, flag: &str, assignment: &str) -> Self {
+        // A preset lies below everything, wherever it is named.
+        if let Some(("preset", name)) = assignment.split_once('=').map(|(key, name)| (key.trim(), name.trim())) {
+            return self.preset_of(flag, name.trim_matches(['"', '\'']));
+        }
         self.with(Part::Set { flag: flag.to_owned(), assignment: assignment.to_owned() })
     }
 
@@ -315,10 +332,12 @@ impl Loader {
         }
         let mut parts = self.parts;
         parts.sort_by_key(Part::rank);
+        texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
         for part in parts {
             let layer = texts.layer(part).unwrap_or_default();
             overlay(&mut texts.table, layer);
         }
+        texts.presets.fill_in(&mut texts.table);
         texts.links.settle(&mut texts.table);
         for link in &texts.links.of_topologies {
             read::check_link(link, &mut texts.diagnostics);
@@ -335,6 +354,10 @@ pub(super) struct Texts {
     pub table: Table,
     /// What links have.
     pub links: Links,
+    /// What presets say of choices that others make.
+    presets: Defaults,
+    /// Whether a preset was asked for, so that those which files name do not count.
+    preset_is_given: bool,
     /// Where TOML itself was not understood.
     broken: Vec<Span>,
     /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
@@ -427,7 +450,7 @@ impl Texts {
     /// The same with names put out in full: `topology = "torus-4x4"` is that text, `sharing = "max-min"` is
     /// `[sharing.max-min]`.
     fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
-        let mut below = Table::new();
+        let mut below = self.below(&mut table, depth);
         for key in CHOICES {
             let Some((at, name)) =
                 table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
@@ -471,6 +494,20 @@ impl Texts {
         below
     }
 
+    /// The tables of the preset that this table names, if it names one.
+    fn below(&mut self, table: &mut Table, depth: u32) -> Table {
+        let Some(Entry { value, .. }) = table.remove("preset") else { return Table::new() };
+        let Some(name) = value.text() else {
+            let diagnostic = Diagnostic::new("wrong-type", format!("`preset` is {}", value.what())).at(value.span);
+            self.diagnostics.push(diagnostic.label("the name of a preset is expected"));
+            return Table::new();
+        };
+        if self.preset_is_given {
+            return Table::new();
+        }
+        self.named(Shelf::Presets, name, value.span, depth + 1).unwrap_or_default()
+    }
+
     /// The tables behind a name of the library or a path.
     fn named(&mut self, shelf: Shelf, name: &str, at: Span, depth: u32) -> Option<Table> {
         if depth > DEPTH {
@@ -480,7 +517,7 @@ impl Texts {
         let key = shelf.table();
         let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));
-        let single = |kind: &str, file: &str| Some(one(key.to_owned(), at, choice(kind, file, name, at)));
+        let single = |kind: &str, file: &str| Some(one(key?.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
             (Shelf::Patterns, _) if shelf.get(name).is_none() && Generator::is_meant(name) => {
@@ -494,46 +531,39 @@ impl Texts {
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
         }
-        let mut table = match shelf.get(name) {
-            Some(named) => self.text(named.source_name(), named.text.to_owned(), depth),
-            None if is_path(name) || path.is_file() => self.file(name, Some(at), depth)?,
-            None => {
-                let mut unknown = shelf.find(name).err()?;
+        let outer = std::mem::take(&mut self.presets);
+        // A preset may lie on another, whichever way it was asked for itself.
+        let is_given = self.preset_is_given;
+        self.preset_is_given &= key.is_some();
+        let read = match shelf.get(name) {
+            Some(named) => Some(self.text(named.source_name(), named.text.to_owned(), depth)),
+            None if is_path(name) || path.is_file() => self.file(name, Some(at), depth),
+            None => shelf.find(name).err().and_then(|mut unknown| {
                 if let Some(rule) = Generator::meant(name).filter(|_| shelf == Shelf::Patterns && name.contains(':')) {
                     unknown = unknown.help(format!("did you mean the program by rule `{rule}`?"));
                 }
-                return self.lost(unknown, Some(at));
-            }
+                self.lost(unknown, Some(at))
+            }),
+        };
+        self.preset_is_given = is_given;
+        let mut inner = std::mem::replace(&mut self.presets, outer);
+        let mut table = read?;
+        inner.retain(|key| shelf.is_about(key));
+        self.presets.merge(inner);
+        let Some(key) = key else {
+            self.presets.take(&mut table, &mut self.diagnostics);
+            return Some(table);
         };
         if !table.contains_key(key) && !self.incomplete {
             let message = format!("`{name}` has no [{key}.*] table");
             let diagnostic = Diagnostic::new("wrong-file", message).label(format!("used as a {}", shelf.word()));
             return self.lost(diagnostic, Some(at));
         }
-        // Of a complete scenario only that part is taken which was asked for.
-        table.retain(|other, _| match shelf {
-            Shelf::Topologies => !matches!(
-                other.as_str(),
-                "node" | "workload" | "placement" | "sharing" | "transport" | "seed" | "resolution"
-            ),
-            Shelf::Machines => matches!(other.as_str(), "node" | "link" | "topology" | "routing"),
-            Shelf::Patterns => !matches!(
-                other.as_str(),
-                "node"
-                    | "topology"
-                    | "link"
-                    | "routing"
-                    | "placement"
-                    | "sharing"
-                    | "transport"
-                    | "seed"
-                    | "resolution"
-            ),
-        });
+        table.retain(|other, _| shelf.is_about(other));
         match shelf {
             Shelf::Topologies => self.links.topology(name, &mut table),
             Shelf::Machines => self.links.machine(name),
-            Shelf::Patterns => {}
+            Shelf::Patterns | Shelf::Presets => {}
         }
         Some(table)
     }

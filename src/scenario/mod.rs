@@ -11,6 +11,7 @@ pub mod library;
 mod links;
 mod loader;
 mod paths;
+mod presets;
 mod read;
 pub mod replay;
 mod replay_path;

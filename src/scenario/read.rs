@@ -92,7 +92,9 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
 
 /// The same for what needs neither topology nor workload: a program, or a part of a scenario alone.
 pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
-    let known = Node::root().keys();
+    let mut known = Node::root().keys();
+    // (It is gone by now: what it names has been laid below the rest.)
+    known.push("preset");
     for (key, entry) in table.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
         diagnostics.push(unknown_key(key, entry.key, &known, ""));
     }
@@ -307,7 +309,7 @@ fn translated(message: &str, key: &str, path: &[Step], at: Span) -> Diagnostic {
     }
 }
 
-fn unknown_key(unknown: &str, at: Span, known: &[&str], table: &str) -> Diagnostic {
+pub(super) fn unknown_key(unknown: &str, at: Span, known: &[&str], table: &str) -> Diagnostic {
     let place = if table.is_empty() { String::new() } else { format!(" in [{table}]") };
     let diagnostic = Diagnostic::new("unknown-key", format!("unknown key `{unknown}`{place}")).at(at);
     match closest(unknown, known.iter().copied()) {

@@ -25,6 +25,10 @@ pub fn schema() -> Value {
             }
         }
     }
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        let description = "What holds where this file says nothing else: a named preset, or a file";
+        properties.insert("preset".to_owned(), json!({ "type": "string", "description": description }));
+    }
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("title".to_owned(), "Hayase scenario".into());
         let description = "A fabric, what is sent over it, and how: https://docs.rs/hayase";

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`EqualShare`] | `min over its links of c/n` | MFS, mode F |
 //! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
+//! | [`RedistributeGrowing`] | the same, to flows that can still grow alone | MFS, mode N, read in another way |
 //! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
 
 mod equal_share;
@@ -18,6 +19,7 @@ mod max_min;
 pub(crate) mod oracle;
 mod pending;
 mod redistribute;
+mod redistribute_growing;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -26,7 +28,8 @@ pub use equal_share::EqualShare;
 pub use groups::Groups;
 pub use max_min::MaxMin;
 pub use redistribute::{Redistribute, Rounds};
-pub use spec::{EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver};
+pub use redistribute_growing::RedistributeGrowing;
+pub use spec::{Among, EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver};
 
 /// A rate that has changed.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -5,17 +5,20 @@ use super::{Change, EqualShare, Sharing};
 /// Rounds are never more than this, whatever the threshold.
 const MOST_ROUNDS: usize = 4096;
 
-/// A flow that has not been through any round yet.
+/// A flow that has not been through all its rounds yet.
 const NEW: u32 = u32::MAX;
+
+/// Marks the solve in which a link had no flow left that gains.
+const CLOSED: u64 = 1 << 63;
 
 /// Equal share with redistribution.
 ///
 /// With `r_0` the rates of [`EqualShare`], round k gives each link's left-over to its n(l) flows in equal parts, and
 /// each flow takes the least that its links offer:
 /// ```text
-/// room_k(l) = c(l) - sum over flows f on l of r_k(f)
-/// gain_k(f) = min over links l of f of room_k(l) / n(l)
-/// r_k+1(f)  = r_k(f) + gain_k(f)
+/// offer_k(l) = (c(l) - sum over flows f on l of r_k(f)) / n(l)
+/// gain_k(f)  = min over links l of f of offer_k(l)
+/// r_k+1(f)   = r_k(f) + gain_k(f)
 /// ```
 /// A flow stops when its gain is below `threshold * r_k(f)` (gains only ever shrink, so it would not go on later).
 /// No link is ever overbooked, as each of its flows takes at most an n-th of its room.
@@ -27,39 +30,44 @@ const NEW: u32 = u32::MAX;
 ///
 /// # Round by round, only around the change
 ///
-/// The rates of every round are kept (`layers`). When flows come or go, round k is worked out again on the links
-/// whose flows came, went or changed their rate of round k; a flow whose rate of round k+1 comes out the same to the
-/// last bit drops out. The sweep ends at the round in which no flow next to the change is still gaining.
+/// Rates, gains and offers of every round are kept (`layers`). When flows come or go, round k is worked out again on the
+/// links whose flows came, went or changed their rate of round k. A link's new offer concerns those of its flows whose
+/// gain was above it, and those whose gain *was* its old offer; only they look at their whole route again, and one whose
+/// rate of round k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped offers to nobody
+/// and is closed for the rest of the solve. The sweep ends at the round in which no flow next to the change is still gaining.
 ///
-/// Cost of a solve: O(k·t·h·m) for k rounds, t flows touched a round, h links a flow, m flows a link. Memory: k
-/// doubles for each flow and link.
+/// A link may be left out if its flows all cross another of no larger capacity: it has no more flows and no less room,
+/// so in every round it offers no less.
+///
+/// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each worked out a round, t flows of h links that
+/// look at their route again. Memory: 2 k doubles for each flow and k for each link.
 #[derive(Clone, Debug)]
 pub struct Redistribute {
     base: EqualShare,
     /// By link \[B/s\].
     capacities: Vec<f64>,
     threshold: f64,
+    /// By round; one more than there ever was a round, and at least one.
     layers: Vec<Layer>,
-    /// By flow: the round at which it stopped; its rate from there on is that of this round.
+    /// By flow: the round at which it stopped.
     stop: Vec<u32>,
     /// How many flows stopped at each round.
     stopped: Vec<u32>,
     /// By flow: its rate at the end of the last solve \[B/s\].
     rates: Vec<f64>,
     rounds: Rounds,
-    // Of the solve at hand:
-    pass: Marks,
-    links: Vec<u32>,
-    flows: Vec<u32>,
-    moved: Vec<u32>,
+    front: Front,
 }
 
+/// One round.
 #[derive(Clone, Debug, Default)]
 struct Layer {
-    /// By flow \[B/s\]; valid up to the round at which the flow stopped.
+    /// By flow \[B/s\]; from the round at which it stopped, its rate is the same in all.
     rates: Vec<f64>,
-    /// By link: capacity that this round's rates leave \[B/s\].
-    room: Vec<f64>,
+    /// By flow: what it gains in this round \[B/s\]; up to the round at which it stopped.
+    gains: Vec<f64>,
+    /// By link: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an earlier round.
+    offers: Vec<f64>,
 }
 
 /// How many rounds the solves so far took.
@@ -75,14 +83,55 @@ pub struct Rounds {
     pub max: u32,
 }
 
-/// Sets of links and flows that are emptied by counting up.
+impl Default for Rounds {
+    fn default() -> Self {
+        Self { solves: 0, total: 0, min: u32::MAX, max: 0 }
+    }
+}
+
+impl Rounds {
+    /// Counts a solve.
+    pub(super) fn count(&mut self, rounds: u32) {
+        self.solves += 1;
+        self.total += u64::from(rounds);
+        self.min = self.min.min(rounds);
+        self.max = self.max.max(rounds);
+    }
+
+    /// The same, if anything was solved.
+    pub(super) fn known(self) -> Option<Self> {
+        (self.solves > 0).then_some(self)
+    }
+}
+
+/// What a solve is about.
 #[derive(Clone, Debug, Default)]
-struct Marks {
+struct Front {
+    /// Counts rounds of all solves; sets are emptied by counting up.
     now: u64,
+    /// By link: the round in which it was last worked out, or the solve in which it had no flow left that gains.
     links: Vec<u64>,
+    /// By link: the solve in which it last was one of `changed`.
+    listed: Vec<u64>,
+    /// By flow: the round in which it last looked at its route.
     flows: Vec<u64>,
-    /// By flow: the solve in which it was first met.
+    /// By flow: the solve in which it first did.
     met: Vec<u64>,
+    /// By flow met in this solve: the round at which it had stopped before.
+    old_stop: Vec<u32>,
+    /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came, went, or have
+    /// stopped at another rate.
+    changed: Vec<u32>,
+    /// Flows whose rates of this round are not those of the last solve, or that had stopped before it.
+    moved: Vec<u32>,
+    /// Flows that look at their route in this round.
+    looking: Vec<u32>,
+    /// Flows that have stopped in this solve, before the round at which they stopped in the last one.
+    settled: Vec<u32>,
+    /// Flows met, with their rates of the last solve.
+    rates_before: Vec<(u32, f64)>,
+    /// What equal share has changed.
+    first: Vec<Change>,
 }
 
 impl Redistribute {
@@ -91,68 +140,15 @@ impl Redistribute {
         let links = capacities.len();
         Self {
             base: EqualShare::new(capacities.clone()),
+            layers: vec![Layer { offers: vec![0.0; links], ..Layer::default() }],
             capacities,
             threshold,
-            layers: Vec::new(),
             stop: Vec::new(),
-            stopped: Vec::new(),
+            stopped: vec![0],
             rates: Vec::new(),
-            rounds: Rounds { solves: 0, total: 0, min: u32::MAX, max: 0 },
-            pass: Marks { links: vec![0; links], ..Marks::default() },
-            links: Vec::new(),
-            flows: Vec::new(),
-            moved: Vec::new(),
+            rounds: Rounds::default(),
+            front: Front { links: vec![0; links], listed: vec![0; links], ..Front::default() },
         }
-    }
-
-    /// Makes sure that round k has a layer with room for all flows.
-    fn layer(&mut self, k: usize) {
-        if k == self.layers.len() {
-            let room = self.capacities.clone();
-            self.layers.push(Layer { rates: Vec::new(), room });
-            self.stopped.push(0);
-        }
-        let flows = self.base.flows();
-        if self.layers[k].rates.len() < flows {
-            self.layers[k].rates.resize(flows, 0.0);
-        }
-    }
-
-    /// The rate of a flow in round k.
-    fn rate_of_round(&self, flow: u32, k: usize) -> f64 {
-        let stop = self.stop[flow as usize];
-        let k = if stop == NEW { k } else { k.min(stop as usize) };
-        self.layers[k].rates[flow as usize]
-    }
-
-    /// Works out the room of round k on the links that the moved flows cross, and on those given; collects the
-    /// flows on them.
-    fn gather(&mut self, k: usize, changed_links: &[u32]) {
-        self.pass.now += 1;
-        let now = self.pass.now;
-        self.links.clear();
-        self.flows.clear();
-        let mut links = std::mem::take(&mut self.links);
-        let mut flows = std::mem::take(&mut self.flows);
-        let moved_links = self.moved.iter().flat_map(|&flow| self.base.links(flow));
-        for &link in changed_links.iter().chain(moved_links) {
-            if std::mem::replace(&mut self.pass.links[link as usize], now) != now {
-                links.push(link);
-            }
-        }
-        for &link in &links {
-            let on_link = self.base.flows_on(link);
-            let used: f64 = on_link.iter().map(|&flow| self.rate_of_round(flow, k)).sum();
-            let room = (self.capacities[link as usize] - used).max(0.0);
-            self.layers[k].room[link as usize] = room;
-            for &flow in self.base.flows_on(link) {
-                if std::mem::replace(&mut self.pass.flows[flow as usize], now) != now {
-                    flows.push(flow);
-                }
-            }
-        }
-        self.links = links;
-        self.flows = flows;
     }
 
     /// Sets the round at which a flow stops ([`NEW`]: not known yet).
@@ -166,56 +162,134 @@ impl Redistribute {
         }
     }
 
-    /// Round k for the flows gathered: their rates of round k+1. Returns whether a later round can still change: one
-    /// of them gains, or gained in this round until now (then flows it meets elsewhere have not been gathered yet).
-    fn round(&mut self, k: usize, changed: &mut Vec<(u32, f64)>, solve: u64) -> bool {
-        let flows = std::mem::take(&mut self.flows);
-        let was_moved = std::mem::take(&mut self.moved);
-        let mut next_moved = Vec::with_capacity(was_moved.len());
-        let mut goes_on = false;
-        for &flow in &flows {
-            let f = flow as usize;
-            let stop = self.stop[f];
-            let met = self.pass.met[f] == solve;
-            if stop != NEW && (stop as usize) < k {
-                // It stopped in an earlier round. If that was during this solve, its rates of all later rounds may
-                // differ from what they were.
-                if met {
-                    next_moved.push(flow);
-                }
-                continue;
-            }
-            if !met {
-                self.pass.met[f] = solve;
-                changed.push((flow, self.rates[f]));
-            }
-            let layer = &self.layers[k];
-            let rate = layer.rates[f];
-            let offer = |&link: &u32| layer.room[link as usize] / self.base.flows_on(link).len() as f64;
-            let gain = self.base.links(flow).iter().map(offer).fold(f64::INFINITY, f64::min);
-            let gains = gain >= self.threshold * rate && k + 1 < MOST_ROUNDS;
-            // What the rate of round k+1 was in the last solve; a stopped flow's is its final rate.
-            let known = stop != NEW && stop as usize > k;
-            let before = if known { self.layers[k + 1].rates[f] } else { self.rates[f] };
-            let after = if gains { rate + gain } else { rate };
-            if gains {
-                goes_on = true;
-                self.layers[k + 1].rates[f] = after;
-                if !known {
-                    self.set_stop(flow, NEW);
-                }
-            } else {
-                goes_on |= stop != k as u32;
-                self.set_stop(flow, k as u32);
-            }
-            let stops_earlier = known && !gains;
-            if after != before || stops_earlier || self.stop[f] == NEW {
-                next_moved.push(flow);
+    /// Makes sure that there is a round after round k. No flow has gone so far yet: rates are those of round k.
+    fn extend(&mut self, k: usize) {
+        if k + 1 == self.layers.len() {
+            let Layer { rates, gains, offers } = &self.layers[k];
+            let next = Layer { rates: rates.clone(), gains: vec![0.0; gains.len()], offers: vec![0.0; offers.len()] };
+            self.layers.push(next);
+            self.stopped.push(0);
+        }
+    }
+
+    /// Works out round k on the links concerned and collects the flows that look at their route again. Returns whether
+    /// any flow on these links is still gaining.
+    fn gather(&mut self, k: usize, solve: u64) -> bool {
+        let Self { base, capacities, layers, stop, front, .. } = self;
+        let Front { now, links, flows, changed, moved, looking, .. } = front;
+        *now += 1;
+        looking.clear();
+        for &flow in &*moved {
+            if stop[flow as usize] >= k as u32 {
+                flows[flow as usize] = *now;
+                looking.push(flow);
             }
         }
-        self.flows = flows;
-        self.moved = next_moved;
-        goes_on
+        let Layer { rates, gains, offers } = &mut layers[k];
+        let mut any = false;
+        let closed = solve | CLOSED;
+        // Whether one of its flows is still gaining: if not, none of them will in this solve.
+        let mut work_out = |link: u32| {
+            let seen = links[link as usize];
+            if seen == *now || seen == closed {
+                return seen == *now;
+            }
+            let on_link = base.flows_on(link);
+            let (mut used, mut is_open) = (0.0, false);
+            for &flow in on_link {
+                used += rates[flow as usize];
+                is_open |= stop[flow as usize] >= k as u32;
+            }
+            links[link as usize] = if is_open { *now } else { closed };
+            if !is_open {
+                return false;
+            }
+            any = true;
+            let new = (capacities[link as usize] - used).max(0.0) / on_link.len() as f64;
+            let old = std::mem::replace(&mut offers[link as usize], new);
+            if new != old {
+                for &flow in on_link {
+                    let (f, gain) = (flow as usize, gains[flow as usize]);
+                    if ((gain > new) | (gain == old)) && stop[f] >= k as u32 && flows[f] != *now {
+                        flows[f] = *now;
+                        looking.push(flow);
+                    }
+                }
+            }
+            true
+        };
+        changed.retain(|&link| work_out(link));
+        for &flow in &*moved {
+            for &link in base.links(flow) {
+                work_out(link);
+            }
+        }
+        any
+    }
+
+    /// Round k for the flows gathered: their rates of round k+1.
+    fn round(&mut self, k: usize, solve: u64) {
+        let looking = std::mem::take(&mut self.front.looking);
+        self.front.moved.clear();
+        for &flow in &looking {
+            let f = flow as usize;
+            if std::mem::replace(&mut self.front.met[f], solve) != solve {
+                self.front.old_stop[f] = self.stop[f];
+                self.front.rates_before.push((flow, self.rates[f]));
+            }
+            let offers = &self.layers[k].offers;
+            let gain = self.base.links(flow).iter().map(|&link| offers[link as usize]).fold(f64::INFINITY, f64::min);
+            let rate = self.layers[k].rates[f];
+            self.layers[k].gains[f] = gain;
+            if gain >= self.threshold * rate && k + 1 < MOST_ROUNDS {
+                let after = rate + gain;
+                let before = std::mem::replace(&mut self.layers[k + 1].rates[f], after);
+                let old_stop = self.front.old_stop[f];
+                let goes_on_longer = old_stop == NEW || old_stop as usize <= k;
+                if goes_on_longer {
+                    self.set_stop(flow, NEW);
+                }
+                if after != before || goes_on_longer {
+                    self.front.moved.push(flow);
+                }
+            } else {
+                self.set_stop(flow, k as u32);
+                self.front.settled.push(flow);
+            }
+        }
+        self.front.looking = looking;
+    }
+
+    /// Takes the rates of flows that have stopped over into round k+1. Returns whether all that are left are others there
+    /// than before.
+    fn settle(&mut self, k: usize, solve: u64) -> bool {
+        let Self { base, layers, stop, front, .. } = self;
+        let Front { moved, settled, old_stop, changed, listed, .. } = front;
+        let mut all = true;
+        settled.retain(|&flow| {
+            let f = flow as usize;
+            let after = layers[stop[f] as usize].rates[f];
+            let before = std::mem::replace(&mut layers[k + 1].rates[f], after);
+            if old_stop[f] != NEW && old_stop[f] as usize > k + 1 {
+                // It went on gaining before: its rate may yet differ where it does not now.
+                all &= after != before;
+                if after != before {
+                    moved.push(flow);
+                }
+                return true;
+            }
+            // The links of a new flow have changed anyway; all that is known of it is of another.
+            if after != before || old_stop[f] == NEW {
+                layers[k + 2..].iter_mut().for_each(|layer| layer.rates[f] = after);
+                for &link in base.links(flow) {
+                    if std::mem::replace(&mut listed[link as usize], solve) != solve {
+                        changed.push(link);
+                    }
+                }
+            }
+            false
+        });
+        all
     }
 }
 
@@ -226,8 +300,13 @@ impl Sharing for Redistribute {
         if self.stop.len() < flows {
             self.stop.resize(flows, NEW);
             self.rates.resize(flows, 0.0);
-            self.pass.flows.resize(flows, 0);
-            self.pass.met.resize(flows, 0);
+            self.front.flows.resize(flows, 0);
+            self.front.met.resize(flows, 0);
+            self.front.old_stop.resize(flows, NEW);
+            for layer in &mut self.layers {
+                layer.rates.resize(flows, 0.0);
+                layer.gains.resize(flows, 0.0);
+            }
         }
         self.rates[flow as usize] = 0.0;
     }
@@ -239,42 +318,49 @@ impl Sharing for Redistribute {
     }
 
     fn solve(&mut self, changes: &mut Vec<Change>) {
-        let changed_links = self.base.changed_links().to_vec();
-        let mut first = Vec::new();
-        self.base.solve(&mut first);
-        self.pass.now += 1;
-        let solve = self.pass.now;
-        self.layer(0);
-        self.moved.clear();
-        for change in first {
-            self.layers[0].rates[change.flow as usize] = change.new;
-            self.moved.push(change.flow);
+        let Self { base, layers, front, .. } = self;
+        front.changed.clear();
+        front.changed.extend_from_slice(base.changed_links());
+        base.solve(&mut front.first);
+        front.now += 1;
+        let solve = front.now;
+        for &link in &front.changed {
+            front.listed[link as usize] = solve;
         }
-        let mut changed: Vec<(u32, f64)> = Vec::new();
-        for k in 0.. {
-            self.layer(k);
-            self.layer(k + 1);
-            self.gather(k, &changed_links);
-            if !self.round(k, &mut changed, solve) {
+        front.moved.clear();
+        front.settled.clear();
+        for change in front.first.drain(..) {
+            layers[0].rates[change.flow as usize] = change.new;
+            front.moved.push(change.flow);
+        }
+        let mut k = 0;
+        let mut all_differ = true;
+        loop {
+            let any = self.gather(k, solve);
+            if !any && all_differ {
                 break;
             }
+            self.extend(k);
+            self.round(k, solve);
+            all_differ = self.settle(k, solve);
+            k += 1;
         }
-        for (flow, old) in changed {
-            let new = self.rate_of_round(flow, usize::MAX);
-            self.rates[flow as usize] = new;
+        let Self { layers, stop, front, rates, .. } = self;
+        for &flow in &front.settled {
+            let f = flow as usize;
+            let rate = layers[stop[f] as usize].rates[f];
+            layers[k..].iter_mut().for_each(|layer| layer.rates[f] = rate);
+        }
+        for (flow, old) in front.rates_before.drain(..) {
+            let f = flow as usize;
+            let new = layers[stop[f] as usize].rates[f];
+            rates[f] = new;
             if new != old {
                 changes.push(Change { flow, old, new });
             }
         }
         if let Some(last) = self.stopped.iter().rposition(|&count| count > 0) {
-            let rounds = last as u32 + 1;
-            let all = &mut self.rounds;
-            *all = Rounds {
-                solves: all.solves + 1,
-                total: all.total + u64::from(rounds),
-                min: all.min.min(rounds),
-                max: all.max.max(rounds),
-            };
+            self.rounds.count(last as u32 + 1);
         }
     }
 
@@ -284,18 +370,10 @@ impl Sharing for Redistribute {
 
     /// The link that offered the least in the round in which the flow stopped.
     fn bottleneck(&self, flow: u32) -> Option<u32> {
-        let stop = self.stop[flow as usize];
-        let offer = |link: u32| {
-            let room = self.layers.get(stop as usize).map_or(0.0, |layer| layer.room[link as usize]);
-            room / self.base.flows_on(link).len() as f64
-        };
+        let layer = self.layers.get(self.stop[flow as usize] as usize);
+        let offer = |link: u32| layer.map_or(0.0, |layer| layer.offers[link as usize]);
         let links = self.base.links(flow).iter().copied();
         links.min_by(|&a, &b| offer(a).total_cmp(&offer(b)))
-    }
-
-    /// A link that another dominates under equal share may still offer the least in a round.
-    fn may_leave_out_dominated_links(&self) -> bool {
-        false
     }
 
     /// Its rounds are counted, also those in which nothing is left to hand out.
@@ -304,6 +382,6 @@ impl Sharing for Redistribute {
     }
 
     fn rounds(&self) -> Option<Rounds> {
-        (self.rounds.solves > 0).then_some(self.rounds)
+        self.rounds.known()
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{EqualShare, Groups, MaxMin, Redistribute, Sharing};
+use super::{EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing};
 use crate::diagnostic::{Diagnostic, Located};
 
 /// The sharing policy of a scenario.
@@ -58,11 +58,31 @@ impl Solver {
 pub struct RedistributeSpec {
     /// Rounds go on until no rate grows by more than this part of itself (default 0.01).
     pub threshold: Located<f64>,
+    /// Which of a link's flows its left-over is divided among (default all).
+    #[serde(skip_serializing_if = "Among::is_all")]
+    pub among: Among,
+}
+
+/// Which of a link's flows its left-over is divided among.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Among {
+    /// All of them: many small rounds.
+    #[default]
+    All,
+    /// Those with room on all of their links: few large rounds.
+    Growing,
+}
+
+impl Among {
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
 }
 
 impl Default for RedistributeSpec {
     fn default() -> Self {
-        Self { threshold: 0.01.into() }
+        Self { threshold: 0.01.into(), among: Among::All }
     }
 }
 
@@ -85,12 +105,14 @@ impl SharingSpec {
     /// What is wrong with its options.
     pub fn check(&self) -> Vec<Diagnostic> {
         match self {
-            Self::Redistribute(RedistributeSpec { threshold }) if !(**threshold > 0.0 && **threshold < 1.0) => vec![
-                Diagnostic::new("out-of-range", format!("the threshold {} is not between 0 and 1", **threshold))
-                    .at_value(threshold)
-                    .label("expected a number between 0 and 1")
-                    .help("the published value is 0.01"),
-            ],
+            Self::Redistribute(RedistributeSpec { threshold, .. }) if !(**threshold > 0.0 && **threshold < 1.0) => {
+                vec![
+                    Diagnostic::new("out-of-range", format!("the threshold {} is not between 0 and 1", **threshold))
+                        .at_value(threshold)
+                        .label("expected a number between 0 and 1")
+                        .help("the published value is 0.01"),
+                ]
+            }
             _ => Vec::new(),
         }
     }
@@ -99,7 +121,12 @@ impl SharingSpec {
     pub fn build(&self, capacities: Vec<f64>) -> Box<dyn Sharing> {
         match self {
             Self::EqualShare(_) => Box::new(EqualShare::new(capacities)),
-            Self::Redistribute(spec) => Box::new(Redistribute::new(capacities, *spec.threshold)),
+            Self::Redistribute(RedistributeSpec { threshold, among: Among::All }) => {
+                Box::new(Redistribute::new(capacities, **threshold))
+            }
+            Self::Redistribute(RedistributeSpec { threshold, among: Among::Growing }) => {
+                Box::new(RedistributeGrowing::new(capacities, **threshold))
+            }
             Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Box::new(Groups::new(capacities)),
             Self::MaxMin(_) => Box::new(MaxMin::new(capacities)),
         }

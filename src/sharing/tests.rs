@@ -208,6 +208,100 @@ fn redistribution_never_takes_from_the_equal_share() {
     );
 }
 
+#[test]
+fn redistribution_among_growing_flows_agrees_with_rounds_from_scratch() {
+    plays(
+        |c| Box::new(RedistributeGrowing::new(c, 0.010_137)),
+        |play| {
+            play.agrees_with(|problem| problem.redistribute_growing(0.010_137), 1e-9);
+            play.no_link_is_overbooked();
+        },
+    );
+}
+
+#[test]
+fn redistribution_among_growing_flows_leaves_none_that_could_grow() {
+    plays(
+        |c| Box::new(RedistributeGrowing::new(c, 1e-6)),
+        |play| {
+            let even = play.problem.equal_share();
+            for f in play.flows() {
+                assert!(play.known[f] >= even[f], "it never takes from the equal share");
+                let is_full = |&link: &u32| {
+                    let on_link = play.flows().filter(|&g| play.problem.flows[g].contains(&link));
+                    let load: f64 = on_link.map(|g| play.known[g]).sum();
+                    load >= play.problem.capacities[link as usize] * (1.0 - 1e-4)
+                };
+                assert!(play.problem.flows[f].iter().any(is_full), "flow {f} crosses no full link");
+            }
+        },
+    );
+}
+
+/// Sets of many shapes, few and many rounds: the rates after thousands of changes are those of a solver that has seen none of
+/// them.
+#[test]
+fn redistribution_keeps_nothing_of_flows_that_are_gone() {
+    for threshold in [0.2, 0.010_137, 1e-4] {
+        for (s, style) in STYLES.into_iter().enumerate() {
+            let mut play = Play::new(s as u64, style, |c| Box::new(EqualShare::new(c)));
+            let capacities = play.problem.capacities.clone();
+            play.policy = Box::new(Redistribute::new(capacities.clone(), threshold));
+            for turn in 0..300 {
+                play.batch(if turn % 50 == 0 { 40 } else { 2 });
+            }
+            let mut fresh = Redistribute::new(capacities, threshold);
+            for f in play.flows() {
+                fresh.add(f as u32, &play.problem.flows[f]);
+            }
+            fresh.solve(&mut Vec::new());
+            for f in play.flows() {
+                let (rate, expected) = (play.known[f], fresh.rate(f as u32));
+                assert!((rate - expected).abs() <= 1e-9 * expected, "flow {f}: {rate}, from scratch {expected}");
+                assert_eq!(play.policy.bottleneck(f as u32).is_some(), fresh.bottleneck(f as u32).is_some());
+            }
+        }
+    }
+}
+
+/// What lets the engine leave such links out.
+#[test]
+fn a_dominated_link_changes_no_rate_of_any_policy() {
+    type Make = fn(Vec<f64>) -> Box<dyn Sharing>;
+    let policies: [Make; 3] = [
+        |c| Box::new(EqualShare::new(c)),
+        |c| Box::new(Redistribute::new(c, 0.010_137)),
+        |c| Box::new(RedistributeGrowing::new(c, 0.010_137)),
+    ];
+    for policy in policies {
+        for seed in 0..300 {
+            let mut random = Stream::new(seed, "dominated");
+            // Links 0 .. 5 have a feeder each, 6 .. 11, of no smaller capacity, that some of their flows cross.
+            let mut capacities: Vec<f64> = (0..6).map(|_| 1.0 + random.below(4) as f64).collect();
+            for link in 0..6 {
+                capacities.push(capacities[link] + random.below(2) as f64);
+            }
+            let (mut with, mut without) = (policy(capacities.clone()), policy(capacities));
+            assert!(with.may_leave_out_dominated_links());
+            for f in 0..20 {
+                let first = random.below(6) as u32;
+                let second = (first + 1 + random.below(5) as u32) % 6;
+                without.add(f, &[first, second]);
+                // All flows of a feeder cross its link.
+                let feeder = 6 + first;
+                let route = [first, second, feeder];
+                with.add(f, if random.below(2) == 0 { &route } else { &route[..2] });
+            }
+            with.solve(&mut Vec::new());
+            without.solve(&mut Vec::new());
+            for f in 0..20 {
+                let (a, b) = (with.rate(f), without.rate(f));
+                assert!((a - b).abs() <= 1e-12 * b, "flow {f}: {a} with the dominated link, {b} without");
+            }
+        }
+    }
+}
+
 /// Solves one set of flows at once.
 fn rates(mut policy: impl Sharing, flows: &[&[u32]]) -> Vec<f64> {
     for (f, links) in flows.iter().enumerate() {

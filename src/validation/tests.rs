@@ -50,3 +50,17 @@ fn waiting_for_receivers_appears_above_s_and_goes_when_s_is_raised() {
         assert_ne!(outcome.verdict, Verdict::Fail, "{}: {}", case.name, outcome.got);
     }
 }
+
+#[test]
+fn redistribution_is_shown_for_both_injection_rules_from_54_to_432_nodes() {
+    for effort in [Effort::Quick, Effort::Full] {
+        let sizes = paper::redistribution_sizes(&Context::new(effort));
+        for nodes in [54, 128, 250, 432] {
+            assert!(sizes.iter().any(|&(n, seeds)| n == nodes && seeds >= 3), "{nodes}: {sizes:?}");
+        }
+    }
+    for injection in ["sendrecv", "queue"] {
+        let name = format!("paper/redistribute-against-equal-share-{injection}");
+        assert!(cases().iter().any(|case| case.name == name), "{name}");
+    }
+}

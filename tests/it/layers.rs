@@ -86,7 +86,7 @@ fn tests_that_are_skipped_say_so_in_one_way() {
 
 #[test]
 fn shipped_files_say_where_they_come_from() {
-    for folder in ["topologies", "patterns", "machines"] {
+    for folder in ["topologies", "patterns", "machines", "presets"] {
         let (mut texts, mut data) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();

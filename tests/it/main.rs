@@ -6,6 +6,7 @@ mod determinism;
 mod documents;
 mod layers;
 mod packet;
+mod presets;
 mod properties;
 mod replay;
 mod scenario;

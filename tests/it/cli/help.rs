@@ -31,6 +31,7 @@ Commands:
   topology      List the named topologies, or show one
   pattern       List the named patterns, or show one
   machine       List the named machines, or show one
+  preset        List the named presets, or show one
   record        Run an MPI program and record the calls of all its ranks
   cc            Compile C with mpicc so that the program tells which memory it accesses
   fc            Compile Fortran with mpifort so that the program tells which memory it accesses
@@ -110,6 +111,8 @@ Options:
   -h, --help  Print help (see more with '--help')
 
 Scenario:
+      --preset <NAME|FILE>     What holds where nothing else is said, the setting of a publication:
+                               a name (`hayase preset list`), or a file like those
   -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
                                [topology.*] table, a SimGrid platform (.xml)
   -p, --pattern <NAME|FILE>    What is sent: a name (`hayase pattern list`), a TOML file with a

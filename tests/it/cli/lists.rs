@@ -13,6 +13,31 @@ fn lists_have_a_line_for_each_name() {
 }
 
 #[test]
+fn presets_are_listed_shown_and_laid_below_the_rest() {
+    let stdout = |desk: &Desk, words: &str| {
+        let assert = desk.hayase(words).assert().success();
+        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    };
+    let desk = Desk::new().file("torus.toml", "[topology.torus]\ndims = [4, 4]\n");
+    assert!(stdout(&desk, "preset list -q").lines().any(|line| line.starts_with("mfs ")));
+    assert!(stdout(&desk, "preset show mfs").contains("[defaults.workload.any]"));
+    let told = stdout(&desk, "run --preset mfs -q");
+    assert!(told.contains("fat-tree-54") || told.contains("54 nodes"), "{told}");
+    assert!(told.contains("sendrecv") && told.contains("equal-share"), "{told}");
+    let table = stdout(&desk, "compare --preset mfs -t torus-4x4 --sharing equal-share,redistribute --format csv -q");
+    assert!(table.lines().count() == 3 && table.lines().skip(1).all(|line| line.contains("sendrecv")), "{table}");
+    let checked = stdout(&desk, "check --preset mfs torus.toml");
+    assert!(checked.contains("4x4") && checked.contains("injection sendrecv"), "{checked}");
+    assert!(stdout(&desk, "rates torus.toml --preset mfs -q").contains("sharing equal-share"));
+    for words in ["run --preset mfz", "compare --preset mfz", "rates --preset mfz", "check --preset mfz torus.toml"] {
+        let assert = desk.hayase(words).assert().code(2);
+        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(told.contains("unknown preset `mfz`") && told.contains("did you mean `mfs`?"), "{words}: {told}");
+    }
+    desk.hayase("preset show mfz").assert().code(2);
+}
+
+#[test]
 fn a_topology_shows_its_size_and_its_bounds() {
     let desk = Desk::new().file("fabric.toml", FABRIC);
     desk.hayase("topology show fabric.toml --set topology.fat-tree.down=[4,2]")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hayase::fabric::Fabric;
 use hayase::ids::{FlowId, LinkId, MessageId, RankId, WakeId};
-use hayase::sharing::SharingSpec;
+use hayase::sharing::{Among, RedistributeSpec, SharingSpec};
 use hayase::transport::{Flows, Transport};
 use hayase::units::Time;
 use hayase::workload::{Blocked, Requests, Send, Workload};
@@ -79,6 +79,9 @@ impl<'a> Audit<'a> {
         let expected = match self.sharing {
             SharingSpec::MaxMin(_) => problem.max_min(),
             SharingSpec::EqualShare(_) => problem.equal_share(),
+            SharingSpec::Redistribute(RedistributeSpec { among: Among::Growing, .. }) => {
+                problem.redistribute_growing(THRESHOLD)
+            }
             SharingSpec::Redistribute(_) => problem.redistribute(THRESHOLD),
         };
         for ((id, flow), expected) in self.under_way.iter().zip(expected) {
