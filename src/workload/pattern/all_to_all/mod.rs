@@ -61,7 +61,9 @@ table! {
     pub struct AllToAllSpec {
         /// How the blocks get to their ranks.
         pub algorithm: Located<AllToAll>,
-        /// The size of a message: where there is one for each pair of ranks, what each rank has for each other.
+        /// What each rank has for each other.
+        ///
+        /// Each message of it has this size, where there are several (`messages`).
         pub size: Located<Bytes>,
         /// How many messages of that size each rank has for each other (default 1); not for ring and bruck, whose messages hold
         /// the blocks of several pairs.
