@@ -280,15 +280,8 @@ fn a_buffer_that_is_full_of_what_is_asked_for_later_stops_nobody() {
 
 #[test]
 fn gaussian_elimination_in_pieces_ends_with_every_buffer() {
-    let program = crate::workload::program::GaussianElimination {
-        n: 512,
-        ranks: 16,
-        block: 8,
-        flops: 90e6,
-        fragment: Some(Bytes(2047)),
-        look_ahead: true,
-        seed: 1,
-    };
+    let program =
+        crate::workload::program::GaussianElimination { n: 512, fragment: Some(Bytes(2047)), ..Default::default() };
     let program = program.program().unwrap();
     let makespan = |room: Option<u64>| {
         let mut node = network(MYRINET);
