@@ -2,7 +2,7 @@
 //!
 //! Each is a text that says what it is, like `pairwise:ranks=64,size=20480B`; keys that are left out have their default.
 
-use super::{Envelope, GaussianElimination, GraphBuilder, Op, Program, ProgramBuilder};
+use super::{Envelope, GaussianElimination, GraphBuilder, Op, PivotSearch, Program, ProgramBuilder, Swap};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::units::{Bytes, Time};
 
@@ -68,9 +68,12 @@ const KNOWN: [(&str, &[(&str, &str)]); 6] = [
             ("n", "1024"),
             ("ranks", "16"),
             ("block", "8"),
-            ("flops", "90e6"),
+            ("flops", "96e6"),
             ("fragment", "none"),
             ("look-ahead", "true"),
+            ("search", "allreduce"),
+            ("swap", "rows"),
+            ("solve", "true"),
             ("seed", "1"),
         ],
     ),
@@ -163,10 +166,21 @@ impl Generator {
                     n: number(0)?,
                     ranks: number(1)?,
                     block: number(2)?,
-                    flops: values[3].parse().map_err(|_| other(3, "a number of operations a second, like 90e6"))?,
+                    flops: values[3].parse().map_err(|_| other(3, "a number of operations a second, like 96e6"))?,
                     fragment: if values[4] == "none" { None } else { Some(size(4)?) },
                     look_ahead: values[5].parse().map_err(|_| other(5, "true or false"))?,
-                    seed: values[6].parse().map_err(|_| other(6, "a whole number"))?,
+                    search: match values[6] {
+                        "allreduce" => PivotSearch::Allreduce,
+                        "gather" => PivotSearch::Gather,
+                        _ => return Err(other(6, "allreduce or gather")),
+                    },
+                    swap: match values[7] {
+                        "rest" => Swap::Rest,
+                        "rows" => Swap::Rows,
+                        _ => return Err(other(7, "rest or rows")),
+                    },
+                    solve: values[8].parse().map_err(|_| other(8, "true or false"))?,
+                    seed: values[9].parse().map_err(|_| other(9, "a whole number"))?,
                 })
             }
             _ => Self::Stencil { x: number(0)?, y: number(1)?, iterations: number(2)?, size: size(3)?, calc: time(4)? },
@@ -341,7 +355,7 @@ mod tests {
         assert_eq!(error("pairwse"), "unknown program `pairwse`");
         assert_eq!(error("linear:rank=3"), "linear has no `rank`");
         assert!(error("gaussian-elimination:ranks=12").contains("no square grid"));
-        assert!(error("gaussian-elimination:flops=fast").contains("like 90e6"));
+        assert!(error("gaussian-elimination:flops=fast").contains("like 96e6"));
         assert!(error("linear:ranks=0").contains("a number from 1"));
         assert!(error("linear:ranks=1000000").contains("the most"));
         assert!(Generator::is_meant("linear") && !Generator::is_meant("linear.goal"));

@@ -42,7 +42,7 @@ pub mod start_up;
 
 pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
 pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};
-pub use gaussian_elimination::GaussianElimination;
+pub use gaussian_elimination::{GaussianElimination, PivotSearch, Swap};
 pub use op::{ANY_SOURCE, ANY_TAG, Action, Envelope, Op, OpKind};
 pub use regions::{Executions, Mark, RecordedRegion};
 
