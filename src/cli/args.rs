@@ -18,6 +18,7 @@ use super::replay::args::{MachineVerb, ReplayArgs};
 use super::trace::TraceVerb;
 use super::usage;
 use super::whatif::args::WhatIfArgs;
+use super::window::WindowArgs;
 #[cfg(unix)]
 use super::wrap::{CompileArgs, WrapArgs};
 
@@ -239,6 +240,9 @@ pub struct RunArgs {
     /// Also write this file; its name says what (see below; may be repeated).
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub output: Vec<PathBuf>,
+    /// What a timeline shows.
+    #[command(flatten)]
+    pub window: WindowArgs,
     /// What is printed: table or json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
           help_heading = "Output")]

@@ -39,6 +39,7 @@ mod trace;
 mod usage;
 mod validate;
 mod whatif;
+mod window;
 #[cfg(unix)]
 mod wrap;
 

@@ -12,6 +12,7 @@ use super::progress::{self, RunMonitor, RunsMonitor, Stop};
 use super::scenario::seeds;
 use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures, print, print_with};
 use crate::diagnostic::{Diagnostic, Invalid};
+use crate::output::svg::Window;
 use crate::output::{AtomicFile, csv, json, table};
 use crate::report::{MessageRecord, Report, SeedStatistics, Status};
 use crate::scenario::{Run, RunOptions, Scenario};
@@ -53,6 +54,7 @@ impl Kind {
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
     let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load()?;
+    let window = args.window.window(args.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?;
     let seeds = seeds(scenario.seed, args.seeds)?;
     check_timeline(&scenario, &args.output)?;
     let files = files::open(&args.output, Kind::of)?;
@@ -72,7 +74,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     for (kind, file) in files {
-        file.write(|w| write(kind, w, &scenario, &run, &records))?;
+        file.write(|w| write(kind, w, &scenario, &run, &records, window))?;
     }
     match args.format {
         RunFormat::Table => print(&table::run(&run.report))?,
@@ -168,13 +170,20 @@ fn observe(
     Ok(Observed { run, files, records })
 }
 
-fn write(kind: Kind, w: &mut AtomicFile, scenario: &Scenario, run: &Run, records: &[MessageRecord]) -> io::Result<()> {
+fn write(
+    kind: Kind,
+    w: &mut AtomicFile,
+    scenario: &Scenario,
+    run: &Run,
+    records: &[MessageRecord],
+    window: Window,
+) -> io::Result<()> {
     let report = &run.report;
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Links => csv::links(&run.links, w),
         Kind::Loads => pictures::loads(&scenario.fabric, &run.links, report, w),
-        Kind::Timeline => pictures::timeline(records, scenario.pattern.ranks(), report, w),
+        Kind::Timeline => pictures::timeline(records, &*scenario.pattern, window, report, w),
         // Written while it ran.
         Kind::Messages => Ok(()),
     }
