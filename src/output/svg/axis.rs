@@ -61,7 +61,7 @@ impl Axis {
 
     /// The axis for values from `least` to `most`: linear from 0, or logarithmic where it would hide the least of them.
     pub(super) fn fitting(least: f64, most: f64, count: usize, units: &Units) -> Self {
-        let differ = least > 0.0 && most.is_finite() && most > LARGEST_RATIO * least;
+        let differ = least > 0.0 && most.is_finite() && most > LARGEST_RATIO * least * (1.0 + 1e-9);
         if differ { Self::logarithmic(least, most, units) } else { Self::new(most, count, units) }
     }
 

@@ -15,6 +15,8 @@ use crate::output::svg::canvas::Point;
 const GAP: f64 = 48.0;
 /// Room between parts that nothing joins \[px\].
 const APART: f64 = 30.0;
+/// What is wider is folded \[px\].
+const WIDEST: f64 = 1600.0;
 /// Rounds of majorisation at most, and steps of all of them together.
 const ROUNDS: usize = 200;
 const STEPS: usize = 30_000_000;
@@ -30,6 +32,7 @@ pub(super) fn place(neighbours: &[Vec<usize>], radii: &[f64]) -> (Vec<Point>, Po
         .into_iter()
         .map(|part| {
             let mut at = connected(&part, neighbours, radii);
+            fold(&mut at, part.iter().map(|&vertex| radii[vertex]).fold(0.0, f64::max));
             let least = |of: fn(&Point) -> f64| {
                 at.iter().zip(&part).map(|(point, &v)| of(point) - radii[v]).fold(f64::INFINITY, f64::min)
             };
@@ -58,6 +61,23 @@ pub(super) fn place(neighbours: &[Vec<usize>], radii: &[f64]) -> (Vec<Point>, Po
         all = Point::new(all.x.max(x - APART), all.y.max(y + size.y));
     }
     (places, all)
+}
+
+/// Lays what is wider than a picture, a long chain, in rows to and fro: neighbours stay neighbours.
+fn fold(at: &mut [Point], radius: f64) {
+    let least = |of: fn(&Point) -> f64| at.iter().map(of).fold(f64::INFINITY, f64::min);
+    let most = |of: fn(&Point) -> f64| at.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+    let (left, wide) = (least(|point| point.x), most(|point| point.x) - least(|point| point.x));
+    if wide <= WIDEST {
+        return;
+    }
+    let row = most(|point| point.y) - least(|point| point.y) + 2.0 * radius + GAP;
+    for point in at {
+        let number = ((point.x - left) / WIDEST).floor();
+        let along = point.x - left - number * WIDEST;
+        let back = !(number as u64).is_multiple_of(2);
+        *point = Point::new(if back { WIDEST - along } else { along }, point.y + number * row);
+    }
 }
 
 /// Vertices that links join, each part from its first vertex on.
