@@ -276,7 +276,6 @@ fn polar(centre: Point, angle: f64, radius: f64) -> Point {
     centre.plus(radius * angle.cos(), radius * angle.sin())
 }
 
-#[expect(clippy::disallowed_methods, reason = "coordinates of a drawing, rounded to a hundredth of a pixel")]
 fn angle(from: Point, to: Point) -> f64 {
     (to.y - from.y).atan2(to.x - from.x)
 }
