@@ -15,7 +15,7 @@ use super::predict::args::PredictArgs;
 use super::program::args::ProgramVerb;
 #[cfg(unix)]
 use super::record::args::RecordArgs;
-use super::replay::args::{MachineVerb, ReplayArgs};
+use super::replay::args::{MachineVerb, ReplayArgs, Written};
 use super::trace::TraceVerb;
 use super::usage;
 use super::whatif::args::WhatIfArgs;
@@ -257,9 +257,9 @@ pub struct RunArgs {
     /// What becomes of a recording that is incomplete.
     #[command(flatten)]
     pub strictness: Strictness,
-    /// Also write this file; its name says what (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
+    /// What is written.
+    #[command(flatten)]
+    pub written: Written,
     /// What is printed: table or json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
           help_heading = "Output")]

@@ -42,6 +42,7 @@ mod usage;
 mod validate;
 mod whatif;
 mod width;
+mod window;
 #[cfg(unix)]
 mod wrap;
 

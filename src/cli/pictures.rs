@@ -4,9 +4,11 @@ use std::io::{self, Write};
 
 use super::Voice;
 use crate::fabric::Fabric;
-use crate::output::svg::{self, FabricOptions, LinkLoad};
+use crate::ids::RankId;
+use crate::output::svg::{self, FabricOptions, LinkLoad, Window};
 use crate::output::table;
 use crate::report::{Comparison, LinkUse, MessageRecord, Rate, Report};
+use crate::workload::pattern::Pattern;
 
 /// A fabric; the reader is told where not all of it is drawn.
 pub fn fabric(fabric: &Fabric, mut w: impl Write, voice: Voice) -> io::Result<()> {
@@ -25,9 +27,21 @@ pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, mut w: impl Wr
 }
 
 /// Who sent what when.
-pub fn timeline(records: &[MessageRecord], ranks: u32, report: &Report, mut w: impl Write) -> io::Result<()> {
+pub fn timeline(
+    records: &[MessageRecord],
+    pattern: &dyn Pattern,
+    window: Window,
+    report: &Report,
+    mut w: impl Write,
+) -> io::Result<()> {
     let title = format!("{} on {}", report.workload, report.fabric);
-    w.write_all(svg::timeline(records, ranks, report.makespan_s, &title).as_bytes())
+    // What it computes it computes right before it sends.
+    let delays = pattern.delays();
+    let delay = |message: &MessageRecord| match delays {
+        true => pattern.message(RankId(message.src), message.index).delay.seconds(),
+        false => 0.0,
+    };
+    w.write_all(svg::timeline(records, pattern.ranks(), report.makespan_s, delay, window, &title).as_bytes())
 }
 
 /// A comparison as a chart.

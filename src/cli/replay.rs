@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -17,6 +17,7 @@ use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interru
 use crate::diagnostic::{Diagnostic, Invalid, file_names};
 use crate::ids::{MessageId, RankId};
 use crate::node::NodeSpec;
+use crate::output::svg::Window;
 use crate::output::trace::Trace as TraceFile;
 use crate::output::{AtomicFile, csv, json, svg, table};
 use crate::player::{Activity, Stuck, Transfer};
@@ -32,7 +33,7 @@ use crate::workload::trace::{Options, unmatched};
 use crate::workload::{Blocked, ProgramSpec, ReadProgram};
 
 pub mod args;
-use args::{PlayedOn, ReplayArgs};
+use args::{PlayedOn, ReplayArgs, Written};
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,7 +82,7 @@ impl Kind {
 
 /// Replays a program.
 pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    args.written.check()?;
     let regions = &args.on.regions;
     let (program, name) = program(&args.input, &args.on, voice)?;
     let loader = loader(&args.on).on_read(progress::reading(voice.show));
@@ -92,20 +93,20 @@ pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
-    play(&replay, None, &args.output, args.format, voice)
+    play(&replay, None, &args.written, args.format, voice)
 }
 
 /// Plays a program once for each of these seeds, and says of the first what [`play`] says.
 pub(super) fn play_over(
     replay: &Replay,
     seeds: &[u64],
-    output: &[PathBuf],
+    written: &Written,
     format: RunFormat,
     voice: Voice,
 ) -> Result<End, Failure> {
-    check_names(output)?;
-    let files = files::open(output, Kind::of)?;
-    let (report, stuck) = run(replay, None, seeds, files, voice)?;
+    let window = written.check()?;
+    let files = files::open(&written.output, Kind::of)?;
+    let (report, stuck) = run(replay, None, seeds, files, window, voice)?;
     answer(&report, stuck, format, voice)
 }
 
@@ -127,9 +128,12 @@ pub(super) fn knows(path: &Path) -> Result<(), Diagnostic> {
     Kind::of(path).map(drop)
 }
 
-/// Checks the names of files that a replay is to write.
-pub(super) fn check_names(paths: &[PathBuf]) -> Result<(), Failure> {
-    files::check_names(paths, Kind::of)
+impl Written {
+    /// Checks the names of the files that a replay is to write, and the window of a timeline among them.
+    pub(super) fn check(&self) -> Result<Window, Failure> {
+        files::check_names(&self.output, Kind::of)?;
+        Ok(self.window.window(self.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?)
+    }
 }
 
 /// Says how the links of the fabric compare with those of the machine, where it keeps its own.
@@ -143,12 +147,13 @@ pub(super) fn say_links(replay: &Replay, voice: Voice) {
 pub(super) fn play(
     replay: &Replay,
     prediction: Option<(Prediction, Instant)>,
-    output: &[PathBuf],
+    written: &Written,
     format: RunFormat,
     voice: Voice,
 ) -> Result<End, Failure> {
-    let files = files::open(output, Kind::of)?;
-    let (report, stuck) = run(replay, prediction, &[replay.seed()], files, voice)?;
+    let window = written.check()?;
+    let files = files::open(&written.output, Kind::of)?;
+    let (report, stuck) = run(replay, prediction, &[replay.seed()], files, window, voice)?;
     answer(&report, stuck, format, voice)
 }
 
@@ -263,6 +268,7 @@ fn run(
     prediction: Option<(Prediction, Instant)>,
     seeds: &[u64],
     files: Vec<(Kind, Opened)>,
+    window: Window,
     voice: Voice,
 ) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
@@ -352,7 +358,7 @@ fn run(
     }
     for (kind, file) in others {
         if complete || matches!(kind, Kind::Report | Kind::Ranks) {
-            write(kind, file, &replayed, &replay.program.regions, &matrix)?;
+            write(kind, file, &replayed, &replay.program.regions, &matrix, window)?;
         } else {
             skipped(file.path());
         }
@@ -366,7 +372,14 @@ fn run(
 }
 
 /// Writes a file that is made of what came out.
-fn write(kind: Kind, file: Opened, replayed: &Replayed, names: &[Arc<str>], matrix: &Matrix) -> Result<(), Failure> {
+fn write(
+    kind: Kind,
+    file: Opened,
+    replayed: &Replayed,
+    names: &[Arc<str>],
+    matrix: &Matrix,
+    window: Window,
+) -> Result<(), Failure> {
     let Replayed { report, history, path, regions, .. } = replayed;
     let path = path.as_deref().unwrap_or_default();
     let ranks = report.ranks.len() as u32;
@@ -385,8 +398,9 @@ fn write(kind: Kind, file: Opened, replayed: &Replayed, names: &[Arc<str>], matr
                 Some((region.name.as_str(), regions.get(number)?.spans.as_slice()))
             });
             let regions: Vec<svg::Region<'_>> = named.collect();
-            let (title, makespan_s) = (&report.program, report.makespan_s);
-            file.write(files::text(&svg::replay(history, path, ranks, makespan_s, &regions, title, &played_on)))
+            let makespan_s = report.makespan_s;
+            let played = svg::Played { history, path, ranks, makespan_s, regions: &regions, window };
+            file.write(files::text(&svg::replay(&played, &report.program, &played_on)))
         }
         // Those have been written meanwhile.
         Kind::Activities | Kind::Messages | Kind::Trace => Ok(()),

@@ -13,6 +13,7 @@ use super::{
     End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print_with, regions, replay, show,
 };
 use crate::diagnostic::{Diagnostic, Invalid};
+use crate::output::svg::Window;
 use crate::output::{AtomicFile, csv, json, table};
 use crate::report::{MessageRecord, Report, Status};
 use crate::scenario::{Run, RunOptions, Runnable, Scenario};
@@ -52,7 +53,7 @@ impl Kind {
 /// Runs a scenario.
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     // Which names there are depends on the work, which is not known yet; what no work knows is wrong now.
-    files::check_names(&args.output, |path| {
+    files::check_names(&args.written.output, |path| {
         Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)))
     })?;
     match args.scenario.loader().on_read(progress::reading(voice.show)).load_any()? {
@@ -63,17 +64,19 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             replay::say_links(&played, voice);
             caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
             let seeds = seeds(played.seed(), args.seeds)?;
-            replay::play_over(&played, &seeds, &args.output, args.format, voice)
+            replay::play_over(&played, &seeds, &args.written, args.format, voice)
         }
     }
 }
 
 /// Runs a pattern.
 fn pattern(scenario: &Scenario, args: &RunArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    files::check_names(&args.written.output, Kind::of)?;
+    let window =
+        args.written.window.window(args.written.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?;
     let seeds = seeds(scenario.seed, args.seeds)?;
-    check_timeline(scenario, &args.output)?;
-    let files = files::open(&args.output, Kind::of)?;
+    check_timeline(scenario, &args.written.output)?;
+    let files = files::open(&args.written.output, Kind::of)?;
     let stop = interrupt::stop_flag();
     let Observed { mut run, mut files, records } = observe(scenario, files, stop, voice)?;
     if seeds.len() > 1 && run.report.status == Status::Complete {
@@ -91,7 +94,7 @@ fn pattern(scenario: &Scenario, args: &RunArgs, voice: Voice) -> Result<End, Fai
         }
     }
     for (kind, file) in files {
-        file.write(|w| write(kind, w, scenario, &run, &records))?;
+        file.write(|w| write(kind, w, scenario, &run, &records, window))?;
     }
     match args.format {
         RunFormat::Table => show(&table::run(&run.report))?,
@@ -187,13 +190,20 @@ fn observe(
     Ok(Observed { run, files, records })
 }
 
-fn write(kind: Kind, w: &mut AtomicFile, scenario: &Scenario, run: &Run, records: &[MessageRecord]) -> io::Result<()> {
+fn write(
+    kind: Kind,
+    w: &mut AtomicFile,
+    scenario: &Scenario,
+    run: &Run,
+    records: &[MessageRecord],
+    window: Window,
+) -> io::Result<()> {
     let report = &run.report;
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Links => csv::links(&run.links, w),
         Kind::Loads => pictures::loads(&scenario.network.fabric, &run.links, report, w),
-        Kind::Timeline => pictures::timeline(records, scenario.pattern.ranks(), report, w),
+        Kind::Timeline => pictures::timeline(records, &*scenario.pattern, window, report, w),
         // Written while it ran.
         Kind::Messages => Ok(()),
     }

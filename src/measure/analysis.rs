@@ -74,7 +74,8 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
     let of = |groups: &[Group]| Reduced::of(groups, percentile, sync);
     let reduced = of(&groups);
     let times = rows(&groups, &reduced);
-    let options = |short| Options { short, sync: Some(Bytes(sync)), percentile };
+    let options = |short| Options { short, sync: None, percentile };
+    let samples = |reduced: &Reduced| -> Vec<Sample> { samples(reduced).into_iter().chain(told(measured)).collect() };
     let calibration = calibrate::calibrate(&samples(&reduced), &options(None))?;
     let short = calibration.s.map(|short| Bytes(short.bytes)).filter(|short| short.0 < sync);
     let limits = Limits { s: short, sync: measured.eager.map(Bytes) };
@@ -120,7 +121,16 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
     Ok(Analysis { communication, calibration })
 }
 
-/// Every repetition of the round trips and sends, as [`calibrate::read`] reads it.
+/// What was found of S without a clock: of sends without a receive, the longest that was done, and that a longer one was not.
+fn told(measured: &Measured) -> impl Iterator<Item = Sample> {
+    let largest = measured.times.iter().map(|times| times.bytes).max();
+    let told = |call, bytes| Sample { call, bytes, work: Time::ZERO, time: Time::ZERO };
+    let eager = measured.eager.or(largest).map(|bytes| told(calibrate::Measured::Eager, bytes));
+    let waits = measured.eager.map(|sync| told(calibrate::Measured::Rendezvous, sync.saturating_add(1)));
+    eager.into_iter().chain(waits)
+}
+
+/// Every repetition of the round trips and sends, and what is known of S, as [`calibrate::read`] reads it.
 pub fn samples_csv(measured: &Measured) -> String {
     let mut text = String::from("bytes,work,time,call\n");
     for group in group(measured) {
@@ -132,6 +142,10 @@ pub fn samples_csv(measured: &Measured) -> String {
         for ns in group.ns {
             let _ = writeln!(text, "{},{} ns,{ns:.3} ns,{call}", group.bytes, group.work_ns);
         }
+    }
+    for sample in told(measured) {
+        let call = if sample.call == calibrate::Measured::Eager { "eager" } else { "rendezvous" };
+        let _ = writeln!(text, "{},,,{call}", sample.bytes);
     }
     text
 }

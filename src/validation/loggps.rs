@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Deserialize;
 
-use super::{Case, Context, Effort, Outcome, Trouble};
+use super::{Case, Context, Outcome, Trouble};
 use crate::node::NodeSpec;
 use crate::player::{ActivityKind, Observers, Play, Player};
 use crate::units::Bytes;
@@ -234,7 +234,7 @@ fn fitted(context: &Context, cells: &[Cell]) -> Result<f64, Trouble> {
 }
 
 fn rate(context: &Context) -> Result<Outcome, Trouble> {
-    if context.effort == Effort::Quick {
+    if !context.choose(false, true) {
         return Ok(Outcome::compare(true, "not fitted again; `--full` does"));
     }
     let all = cells()?;

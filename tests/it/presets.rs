@@ -84,12 +84,12 @@ fn a_preset_has_options_for_choices_that_others_make() {
     assert_eq!((plain.network.sharing.name(), plain.injection), ("equal-share", Injection::SendRecv), "it lies on mfs");
     let chosen = load(own().sharing("redistribute"));
     assert_eq!(threshold(&chosen), 0.05);
-    assert!(matches!(&chosen.sharing, SharingSpec::Redistribute(spec) if spec.among == Among::Growing));
+    assert!(matches!(&chosen.network.sharing, SharingSpec::Redistribute(spec) if spec.among == Among::Growing));
     let explicit = load(own().sharing("redistribute").set("--set", "sharing.redistribute.threshold=0.03"));
     assert_eq!(threshold(&explicit), 0.03);
     // It holds for the fabric named on the command line, too.
     let torus = load(own().topology("torus-4x4"));
-    assert!(torus.fabric.links().iter().any(|link| link.latency.ps() > 0.0));
+    assert!(torus.network.fabric.links().iter().any(|link| link.latency.ps() > 0.0));
     assert_eq!(threshold(&load(Loader::new().preset("mfs").sharing("redistribute"))), 0.01);
 }
 
@@ -97,20 +97,23 @@ fn a_preset_has_options_for_choices_that_others_make() {
 fn a_scenario_file_names_a_preset_and_the_command_line_another() {
     let named = || Loader::new().text("s.toml", format!("preset = \"mfs\"\n{TREE}"));
     assert_eq!(load(named()).injection, Injection::SendRecv);
-    assert_eq!(load(named()).fabric.nodes(), 16);
+    assert_eq!(load(named()).network.fabric.nodes(), 16);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("barrier.toml");
     std::fs::write(&path, "workload = \"ring\"\n[defaults.topology.any]\nbandwidth = \"3 GB/s\"\n").unwrap();
     let other = load(named().preset(path.to_str().unwrap()));
     assert_eq!((other.injection, other.network.sharing.name()), (Injection::Queue, "max-min"));
     let set = load(Loader::new().text("s.toml", format!("{TREE}{SPREAD}")).set("--set", "preset = \"mfs\""));
-    assert_eq!((set.injection, set.fabric.nodes()), (Injection::SendRecv, 16));
+    assert_eq!((set.injection, set.network.fabric.nodes()), (Injection::SendRecv, 16));
     // Of a file that is used as a topology only what it says of that is taken, and so of the preset that it names.
     let file = directory.path().join("whole.toml");
     std::fs::write(&file, format!("preset = \"mfs\"\n{TREE}")).unwrap();
     let alone =
         load(Loader::new().text("s.toml", format!("{SPREAD}size = \"1 KB\"\n")).topology(file.to_str().unwrap()));
-    assert_eq!((alone.fabric.nodes(), alone.injection, alone.sharing.name()), (16, Injection::Queue, "max-min"));
+    assert_eq!(
+        (alone.network.fabric.nodes(), alone.injection, alone.network.sharing.name()),
+        (16, Injection::Queue, "max-min")
+    );
 }
 
 #[test]

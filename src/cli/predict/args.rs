@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::args::RunFormat;
 use crate::cli::caveats::Strictness;
-use crate::cli::replay::args::PlayedOn;
+use crate::cli::replay::args::{PlayedOn, Written};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,9 +55,9 @@ pub struct PredictArgs {
     /// What it is played on, where that is no communication data.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// Also write this file; its name says what (may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
+    /// What is written.
+    #[command(flatten)]
+    pub written: Written,
     /// What is printed: table or json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
           help_heading = "Output")]

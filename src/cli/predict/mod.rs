@@ -20,7 +20,7 @@ use args::{BlockTimes, PredictArgs};
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let start = report::wall_clock();
-    replay::check_names(&args.output)?;
+    args.written.check()?;
     let data = program::read_program(&args.program, voice)?;
     let (books, names, machines) = computation(args, &data, voice)?;
     let books_by_name = names.iter().map(Path::new).zip(books.iter().map(|book| book.notes.as_slice()));
@@ -86,7 +86,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
         other_ranks: found.other_ranks,
         times: args.times.name(),
     };
-    replay::play(&replay, Some((prediction, start)), &args.output, args.format, voice)
+    replay::play(&replay, Some((prediction, start)), &args.written, args.format, voice)
 }
 
 /// The option that names another network than communication data.

@@ -8,6 +8,7 @@ use crate::cli::args::RunFormat;
 use crate::cli::regions::RegionArgs;
 use crate::cli::trace::TraceArgs;
 use crate::cli::usage;
+use crate::cli::window::WindowArgs;
 use crate::workload::program::Wildcards;
 use crate::workload::program::generate::Generator;
 
@@ -50,13 +51,24 @@ pub struct ReplayArgs {
     /// What it is played on.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// Also write this file; its name says what (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
+    /// What is written.
+    #[command(flatten)]
+    pub written: Written,
     /// What is printed: table or json.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
           help_heading = "Output")]
     pub format: RunFormat,
+}
+
+/// Files, and what of a run a timeline among them shows.
+#[derive(Args, Debug)]
+pub struct Written {
+    /// Also write this file; its name says what (see below; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What a timeline shows.
+    #[command(flatten)]
+    pub window: WindowArgs,
 }
 
 /// What a program is played on: nodes, fabric, and the speed of processors.

@@ -146,3 +146,18 @@ fn a_size_whose_repetitions_were_all_disturbed_is_held_down_by_longer_ones() {
     let row = found.communication.times.iter().find(|row| row.size == Bytes(48)).unwrap();
     assert!(row.median > row.receive + Time::from_ps(1e9), "the median tells of the disturbance");
 }
+
+/// S is measured without a clock; whoever calibrates from the same measurements has the same, however noisy times are.
+#[test]
+fn calibration_has_the_s_that_was_measured() {
+    for (seed, eager) in [(0, Some(SYNC)), (1, Some(SYNC)), (2, Some(3000)), (3, None)] {
+        let measured = measured(seed, |kind, k, w| loggps(kind, k, w, [1e3, 500.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]));
+        let measured = Measured { eager, ..measured };
+        let found = analyse(&measured, origin()).unwrap();
+        let input = crate::diagnostic::Input::from_bytes("x.csv", samples_csv(&measured).into());
+        let again = calibrate::calibrate(&calibrate::read(input).unwrap(), &Options::default()).unwrap();
+        assert_eq!(found.communication.limits.sync, eager.map(Bytes));
+        assert_eq!(again.sync.map(|sync| sync.bytes), eager, "seed {seed}");
+        assert_eq!(found.calibration.sync.map(|sync| sync.bytes), eager);
+    }
+}

@@ -11,7 +11,7 @@ use super::samples::Sample;
 /// Eigenvalues below this part of the largest count as none.
 const NOTHING: f64 = 1e-10;
 /// Where Huber's weights begin to fall, in standard deviations: 95 % efficient where errors are normal.
-const HUBER: f64 = 1.345;
+pub(super) const HUBER: f64 = 1.345;
 /// Standard deviations on each side of an interval that holds in 19 of 20 cases.
 pub(super) const WIDTH: f64 = 1.96;
 
@@ -22,8 +22,6 @@ type Matrix = [[f64; COUNT]; COUNT];
 pub(super) struct Fit {
     /// Parameters \[ps, ps/B\]; of what is not identifiable, the smallest that fit.
     pub values: [f64; COUNT],
-    /// Sum of the squares of relative residuals, outliers counting less.
-    pub cost: f64,
     /// Variance of the relative residuals.
     variance: f64,
     solved: Solved,
@@ -125,9 +123,8 @@ fn robust(setting: &Setting, samples: &[Sample], exposed: &[bool], rounds: usize
     }
     let residuals = residuals(&equations, &fit.values);
     let squares = residuals.iter().zip(&weights).map(|(residual, weight)| weight * residual * residual);
-    fit.cost = squares.sum();
     let free = equations.len().saturating_sub(COUNT - fit.held.iter().filter(|&&held| held).count()).max(1);
-    fit.variance = fit.cost / free as f64;
+    fit.variance = squares.sum::<f64>() / free as f64;
     fit
 }
 
@@ -137,7 +134,7 @@ fn residuals(equations: &[([f64; COUNT], f64)], values: &[f64; COUNT]) -> Vec<f6
 }
 
 /// The standard deviation that the median size of the residuals stands for, where errors are normal.
-fn spread(residuals: &[f64]) -> f64 {
+pub(super) fn spread(residuals: &[f64]) -> f64 {
     let mut sizes: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
     sizes.sort_by(f64::total_cmp);
     1.4826 * sizes.get(sizes.len() / 2).copied().unwrap_or(0.0)
@@ -185,7 +182,7 @@ fn least_squares(equations: &[([f64; COUNT], f64)], weights: &[f64], held: [bool
             *value += vectors[i][direction] * along / eigenvalues[direction] * unit(i);
         }
     }
-    Fit { values, cost: 0.0, variance: 0.0, solved, held }
+    Fit { values, variance: 0.0, solved, held }
 }
 
 /// Eigenvalues and eigenvectors (by column) of a symmetric matrix, by Jacobi's rotations.

@@ -14,6 +14,8 @@
 //! Oss and Ors only ever come as a sum: to tell them apart, the time of a blocking send, `o + k Oss`, is measured too.
 //! The gap g between two messages is seen only where messages follow each other faster than that: in the time between two messages of
 //! a long train (`interval`), where it is longer than a message takes at either end and on the network.
+//! S may be told without a clock: whether a send of a length is done before its receive is posted (`eager`, `rendezvous`). Where it is
+//! not told, or not to the byte, it is where the lines fit best.
 //! The lines are not fitted one by one: all measurements are fitted at once, so that every one of them counts
 //! for every parameter in it, and what the measurements cannot tell is known and said instead of guessed.
 //!
@@ -38,6 +40,45 @@ pub use samples::{Sample, read};
 
 use fit::Fit;
 use model::{COUNT, Setting};
+
+/// What sends without a receive tell of S.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Told {
+    /// The longest that was done \[B\].
+    eager: Option<u64>,
+    /// The shortest that was not \[B\].
+    rendezvous: Option<u64>,
+}
+
+impl Told {
+    fn of(told: &[Sample]) -> Result<Self, Diagnostic> {
+        let of = |call| told.iter().filter(move |sample| sample.call == call).map(|sample| sample.bytes);
+        let (eager, rendezvous) = (of(Measured::Eager).max(), of(Measured::Rendezvous).min());
+        if let (Some(eager), Some(rendezvous)) = (eager, rendezvous)
+            && eager >= rendezvous
+        {
+            let message = format!("{eager} B are eager, but {rendezvous} B wait for their receiver");
+            return Err(Diagnostic::new("wrong-value", message).help("a message waits where any shorter one does"));
+        }
+        Ok(Self { eager, rendezvous })
+    }
+
+    /// Lengths that S may be: of these, and what is told to be eager.
+    fn allowed(self, lengths: &[u64]) -> Vec<u64> {
+        let possible = |length: u64| {
+            self.eager.is_none_or(|eager| length >= eager) && self.rendezvous.is_none_or(|waits| length < waits)
+        };
+        let mut allowed: Vec<u64> =
+            lengths.iter().copied().chain(self.eager).filter(|&length| possible(length)).collect();
+        // Every measured message waits: S is below all of them.
+        if allowed.is_empty() {
+            allowed.extend(self.rendezvous.map(|waits| waits.saturating_sub(1)));
+        }
+        allowed.sort_unstable();
+        allowed.dedup();
+        allowed
+    }
+}
 
 /// What the fit is told.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -156,8 +197,10 @@ pub fn calibrate(samples: &[Sample], options: &Options) -> Result<Calibration, D
         let message = format!("s ({short}) is larger than S ({sync})");
         return Err(Diagnostic::new("wrong-value", message).help("s may be as large as S; then no message is eager"));
     }
+    let (told, timed): (Vec<Sample>, Vec<Sample>) = samples.iter().copied().partition(|sample| sample.call.is_told());
+    let told = Told::of(&told)?;
     let (trains, others): (Vec<Sample>, Vec<Sample>) =
-        samples.iter().copied().partition(|sample| sample.call == Measured::Interval);
+        timed.into_iter().partition(|sample| sample.call == Measured::Interval);
     let points = samples::reduce(&others, options.percentile);
     let mut lengths: Vec<u64> = points.iter().map(|sample| sample.bytes).collect();
     lengths.sort_unstable();
@@ -169,7 +212,9 @@ pub fn calibrate(samples: &[Sample], options: &Options) -> Result<Calibration, D
              than the message takes",
         ));
     }
-    let (setting, fit) = thresholds::find(&points, &lengths, options);
+    let (setting, fit) = thresholds::find(&points, &lengths, told, options);
+    lengths.extend([told.eager, told.rendezvous].into_iter().flatten());
+    lengths.sort_unstable();
     let mut found = report(samples.len(), &points, &lengths, options, setting, &fit);
     (found.g, found.g_at_most) = gap::find(&trains, &setting, &fit, options.percentile, found.median_residual);
     Ok(found)

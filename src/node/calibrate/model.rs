@@ -27,6 +27,17 @@ pub enum Measured {
     /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does nothing but
     /// receive.
     Interval,
+    /// A send that was done before its receive was posted: S is no less. Without a time.
+    Eager,
+    /// A send that was not done before its receive was posted, however long that took: S is less. Without a time.
+    Rendezvous,
+}
+
+impl Measured {
+    /// Whether it says on which side of S a length is, and no time.
+    pub(super) fn is_told(self) -> bool {
+        matches!(self, Self::Eager | Self::Rendezvous)
+    }
 }
 
 /// The thresholds \[B\].
@@ -84,8 +95,8 @@ pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
     let handshake = of(&[(O, 2.0), (L, 1.0)]);
     let waits = sample.bytes > setting.sync;
     match sample.call {
-        // Not a sum of parameters but the largest of some, see `gap`; o is in all of them.
-        Measured::Interval => Row { factors: of(&[(O, 1.0)]), rest: 0.0 },
+        // No sum of parameters: the largest of some (see `gap`; o is in all of them), or no time.
+        Measured::Interval | Measured::Eager | Measured::Rendezvous => Row { factors: of(&[(O, 1.0)]), rest: 0.0 },
         Measured::Send if waits => Row { factors: plus(send, handshake, 2.0), rest: 0.0 },
         Measured::Send => Row { factors: send, rest: 0.0 },
         Measured::RoundTrip => {

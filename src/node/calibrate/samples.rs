@@ -22,30 +22,36 @@ const COLUMNS: [Column; 4] =
     [Column::required("bytes"), Column::required("time"), Column::optional("work"), Column::optional("call")];
 
 /// Reads a table of measurements: `bytes,work,time,call`, of which `work` (else 0) and `call` (`round-trip`, `send`,
-/// `interval`; else a round trip) may be missing.
+/// `interval`, `eager`, `rendezvous`; else a round trip) may be missing. The last two have no time.
 ///
 /// # Errors
 /// All mistakes, each with its place.
 pub fn read(input: Input) -> Result<Vec<Sample>, Vec<Diagnostic>> {
     let mut samples = Vec::new();
     csv::read(input, &COLUMNS, |row| {
-        let (bytes, time) = (row.size(0), row.time(1));
+        let bytes = row.size(0);
         let work = if row.has(2) && !row.bytes(2).is_empty() { row.time(2) } else { Some(Time::ZERO) };
         let call = match row.bytes(3) {
             b"" | b"round-trip" => Some(Measured::RoundTrip),
             b"send" => Some(Measured::Send),
             b"interval" => Some(Measured::Interval),
+            b"eager" => Some(Measured::Eager),
+            b"rendezvous" => Some(Measured::Rendezvous),
             other => {
                 let message = format!("unknown call \"{}\"", String::from_utf8_lossy(other));
                 let diagnostic = Diagnostic::new("unknown-call", message);
                 row.mistake(
                     3,
-                    diagnostic.label("`round-trip`, `send` or `interval`").help("leave it empty for a round trip"),
+                    diagnostic
+                        .label("`round-trip`, `send`, `interval`, `eager` or `rendezvous`")
+                        .help("leave it empty for a round trip"),
                 );
                 None
             }
         };
-        if time == Some(Time::ZERO) {
+        let told = call.is_some_and(Measured::is_told);
+        let time = if told && row.bytes(1).is_empty() { Some(Time::ZERO) } else { row.time(1) };
+        if time == Some(Time::ZERO) && !told {
             let diagnostic = Diagnostic::new("wrong-value", "nothing takes no time at all");
             row.mistake(1, diagnostic.label("a time above 0").help("times are in seconds unless a unit follows"));
         }

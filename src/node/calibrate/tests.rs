@@ -226,3 +226,66 @@ fn g_is_found_where_messages_follow_each_other_faster_and_is_not_identifiable_wh
         trains(10_000e3, 1, || 1.0).into_iter().filter(|sample| sample.call != Measured::Send).collect();
     assert!((calibrate(&no_sends, &options).unwrap().g.value.unwrap() - 10_000.0).abs() < 1e-6);
 }
+
+/// A setting that fits most measurements exactly sees the rest as outliers; by its own scale they would cost it nothing.
+#[test]
+fn a_threshold_is_not_better_for_the_outliers_it_makes() {
+    let mut samples = Vec::new();
+    for step in 0..40 {
+        let bytes = step * 1000;
+        samples.push(sample(Measured::RoundTrip, bytes, 0.0, 1.0));
+        samples.push(sample(Measured::RoundTrip, bytes, 2e-3, 1.0));
+        if bytes <= THRESHOLDS.sync {
+            samples.push(sample(Measured::Send, bytes, 0.0, 1.0));
+        }
+    }
+    let found = calibrate(&samples, &Options::default()).unwrap();
+    assert_eq!(found.sync, Some(Threshold { bytes: 16_000, below: Some(17_000) }));
+    // s is between 8,000 and 9,000, where no length was measured: one side of it is off a little.
+    assert!(matches!(found.s, Some(Threshold { bytes: 8000 | 9000, .. })), "{:?}", found.s);
+    assert!(found.largest_residual < 0.02, "{}", found.largest_residual);
+}
+
+/// Sends without a receive tell S where times do not: here a message above S takes as long as if it were eager.
+#[test]
+fn what_is_told_of_s_needs_no_jump_in_the_times() {
+    let told = |call, bytes| Sample { call, bytes, work: Time::ZERO, time: Time::ZERO };
+    let all_eager = Setting { short: 8191, sync: u64::MAX };
+    let mut samples = Vec::new();
+    for bytes in lengths() {
+        for (call, work) in [(Measured::RoundTrip, 0.0), (Measured::RoundTrip, LONG), (Measured::Send, 0.0)] {
+            let mut sample = sample(call, bytes, work, 1.0);
+            sample.time = Time::from_ps(model::time(&all_eager, &sample, &MYRINET));
+            samples.push(sample);
+        }
+    }
+    let sync = |samples: &[Sample]| calibrate(samples, &Options::default()).unwrap().sync;
+    assert_eq!(sync(&samples), None, "nothing shows it");
+    let with = |more: &[(Measured, u64)]| -> Vec<Sample> {
+        samples.iter().copied().chain(more.iter().map(|&(call, bytes)| told(call, bytes))).collect()
+    };
+    let exact = with(&[(Measured::Eager, 12_000), (Measured::Rendezvous, 12_001), (Measured::Eager, 3)]);
+    assert_eq!(sync(&exact), Some(Threshold { bytes: 12_000, below: Some(12_001) }));
+    // Where it is not told to the byte, it is a length in between.
+    let between = sync(&with(&[(Measured::Eager, 12_000), (Measured::Rendezvous, 20_000)])).unwrap();
+    assert!((12_000..20_000).contains(&between.bytes), "{between:?}");
+    assert_eq!(sync(&with(&[(Measured::Eager, 1 << 20)])), None);
+    let wrong = calibrate(&with(&[(Measured::Eager, 500), (Measured::Rendezvous, 500)]), &Options::default());
+    assert_eq!(wrong.unwrap_err().code, "wrong-value");
+    // An option says more than what was measured.
+    let options = Options { sync: Some(Bytes(16_383)), ..Options::default() };
+    assert_eq!(calibrate(&exact, &options).unwrap().sync.map(|sync| sync.bytes), Some(16_383));
+}
+
+#[test]
+fn what_is_told_of_s_has_no_time() {
+    let text = "bytes,work,time,call\n4040,,,eager\n4041,,,rendezvous\n8,0,,send\n";
+    let mistakes = read(crate::diagnostic::Input::from_bytes("rtt.csv", text.into())).unwrap_err();
+    assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+    let text = "bytes,work,time,call\n4040,,,eager\n4041,,,rendezvous\n";
+    let read = read(crate::diagnostic::Input::from_bytes("rtt.csv", text.into())).unwrap();
+    assert_eq!(
+        read.iter().map(|sample| (sample.call, sample.bytes)).collect::<Vec<_>>(),
+        [(Measured::Eager, 4040), (Measured::Rendezvous, 4041)]
+    );
+}

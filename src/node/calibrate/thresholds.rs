@@ -1,12 +1,16 @@
 //! Where one protocol ends and the next begins: the lengths with which everything fits best.
 
-use super::Options;
-use super::fit::{Fit, fit};
-use super::model::Setting;
+use super::fit::{Fit, HUBER, fit, spread};
+use super::model::{self, Setting};
 use super::samples::Sample;
+use super::{Options, Told};
 
 /// So many lengths are looked at first, evenly spread; then those around the best.
 const FIRST: usize = 64;
+/// What a threshold must bring to pay for itself: a place and a slope, at about one in a thousand (chi-squared).
+const WORTH: f64 = 14.0;
+/// Residuals below this are none.
+const EXACT: f64 = 1e-9;
 /// Rounds of reweighting while looking, and in the end.
 const ROUNDS: (usize, usize) = (2, 30);
 
@@ -14,23 +18,24 @@ const ROUNDS: (usize, usize) = (2, 30);
 ///
 /// Of the settings that fit nearly as well as the best one, that with the fewest protocols is taken: a threshold must pay
 /// for itself.
-pub(super) fn find(samples: &[Sample], lengths: &[u64], options: &Options) -> (Setting, Fit) {
-    let last = lengths[lengths.len() - 1];
+pub(super) fn find(samples: &[Sample], lengths: &[u64], told: Told, options: &Options) -> (Setting, Fit) {
     let step = lengths.len().div_ceil(FIRST);
     // The last length as a threshold: there is nothing beyond.
-    let spread: Vec<u64> = lengths
-        .iter()
-        .copied()
-        .step_by(step)
-        .chain((!(lengths.len() - 1).is_multiple_of(step)).then_some(last))
-        .collect();
-    let best = search(samples, &candidates(&spread, &spread, options));
-    let near = |bytes: u64| -> Vec<u64> {
+    let spread = |lengths: &[u64]| -> Vec<u64> {
+        let last = (!lengths.len().saturating_sub(1).is_multiple_of(step)).then(|| lengths.last().copied()).flatten();
+        lengths.iter().copied().step_by(step).chain(last).collect()
+    };
+    let allowed = told.allowed(lengths);
+    let best = search(samples, &candidates(&spread(lengths), &spread(&allowed), options));
+    let near = |lengths: &[u64], bytes: u64| -> Vec<u64> {
         let at = lengths.partition_point(|&length| length < bytes);
         lengths[at.saturating_sub(step)..(at + step + 1).min(lengths.len())].to_vec()
     };
-    let setting =
-        if step == 1 { best } else { search(samples, &candidates(&near(best.short), &near(best.sync), options)) };
+    let setting = if step == 1 {
+        best
+    } else {
+        search(samples, &candidates(&near(lengths, best.short), &near(&allowed, best.sync), options))
+    };
     (setting, fit(&setting, samples, ROUNDS.1))
 }
 
@@ -54,13 +59,36 @@ fn search(samples: &[Sample], settings: &[Setting]) -> Setting {
     let last = samples.iter().map(|sample| sample.bytes).max().unwrap_or(0);
     let protocols =
         |setting: &Setting| 1 + u32::from(setting.short < last.min(setting.sync)) + u32::from(setting.sync < last);
-    let costs: Vec<(Setting, f64)> =
-        settings.iter().map(|&setting| (setting, fit(&setting, samples, ROUNDS.0).cost)).collect();
+    let fits: Vec<(Setting, Fit)> =
+        settings.iter().map(|&setting| (setting, fit(&setting, samples, ROUNDS.0))).collect();
+    // Settings are compared by one scale: by its own, a setting that most measurements fit exactly would see the rest as outliers,
+    // and these would cost it nothing.
+    let absolute = |(setting, fit): &(Setting, Fit)| residuals(setting, fit, samples).map(f64::abs).sum::<f64>();
+    let closest = fits.iter().map(|one| (one, absolute(one))).min_by(|a, b| a.1.total_cmp(&b.1));
+    let scale =
+        closest.map_or(0.0, |((setting, fit), _)| spread(&residuals(setting, fit, samples).collect::<Vec<f64>>()));
+    let scale = scale.max(EXACT);
+    let cost = |(setting, fit): &(Setting, Fit)| {
+        let cost = residuals(setting, fit, samples).map(|residual| huber(residual / scale)).sum::<f64>();
+        (*setting, cost)
+    };
+    let costs: Vec<(Setting, f64)> = fits.iter().map(cost).collect();
     let best = costs.iter().map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
-    // An F test at about one in a thousand: a threshold adds a place and a slope.
-    let allowed = best * (1.0 + 14.0 / samples.len() as f64) + 1e-20;
-    let good = costs.iter().filter(|(_, cost)| *cost <= allowed);
+    let good = costs.iter().filter(|(_, cost)| *cost <= best + WORTH);
     let fewest = good.map(|(setting, _)| protocols(setting)).min().unwrap_or(1);
     let simple = costs.iter().filter(|(setting, _)| protocols(setting) == fewest);
     simple.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(Setting { short: last, sync: last }, |(setting, _)| *setting)
+}
+
+/// How far each measurement is from the fit, of what was measured.
+fn residuals<'a>(setting: &'a Setting, fit: &'a Fit, samples: &'a [Sample]) -> impl Iterator<Item = f64> + 'a {
+    samples.iter().map(|sample| model::time(setting, sample, &fit.values) / sample.time.ps() - 1.0)
+}
+
+/// Huber's loss of a residual in standard deviations: its square, and no more than linear where it is an outlier.
+///
+/// Source: Huber, Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35 (1964).
+fn huber(residual: f64) -> f64 {
+    let size = residual.abs();
+    if size <= HUBER { size * size } else { HUBER * (2.0 * size - HUBER) }
 }

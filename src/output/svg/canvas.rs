@@ -205,18 +205,6 @@ impl Canvas {
         self.body.push_str("</g>\n");
     }
 
-    /// Another picture, complete with its own `<svg>` element, at this place.
-    pub(super) fn embed(&mut self, x: f64, y: f64, svg: &str) {
-        let start = svg.find("<svg").unwrap_or(0);
-        let _ = writeln!(
-            self.body,
-            r#"<g transform="translate({} {})">{}</g>"#,
-            number(x),
-            number(y),
-            svg[start..].trim_end()
-        );
-    }
-
     /// The title and the lines below it; returns where the rest may begin.
     pub(super) fn heading(&mut self, title: &str, subtitle: &str, width: f64) -> f64 {
         let mut y = MARGIN;

@@ -1,16 +1,13 @@
 //! How long messages take between two processes, over their size: measured times and the straight lines through them.
 
-#![expect(clippy::disallowed_methods, reason = "logarithmic axes of a picture, nothing is computed from them")]
-
-use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point};
+use super::axis::{Axis, SECONDS};
+use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point};
 use crate::data_set::communication::{Communication, Row};
 use crate::units::{Bytes, Time};
 
 const WIDTH: f64 = 860.0;
 const CHART: (f64, f64) = (730.0, 420.0);
 const LABELS: f64 = 58.0;
-/// Room of the size 0, which has no logarithm, left of the axis.
-const ZERO: f64 = 36.0;
 
 /// A column of the table: its name, colour, dashes, whether its marks are filled, its time.
 type Series = (&'static str, &'static str, &'static str, bool, fn(&Row) -> Option<Time>);
@@ -41,42 +38,14 @@ pub fn communication(data: &Communication) -> String {
     y += 22.0;
 
     let times = || data.times.iter().flat_map(|row| SERIES.iter().filter_map(|series| series.4(row)).chain([row.high]));
-    let positive = || times().map(Time::ps).filter(|&ps| ps > 0.0);
-    let least = positive().fold(f64::INFINITY, f64::min);
-    let most = positive().fold(0.0, f64::max);
-    let (low, high) = if most > 0.0 { (least.log10().floor(), most.log10().ceil()) } else { (3.0, 6.0) };
-    let high = high.max(low + 1.0);
-    let largest = data.times.last().map_or(1, |row| row.size.0).max(2);
+    let positive = || times().map(Time::seconds).filter(|&time| time > 0.0);
+    let times = Axis::logarithmic(positive().fold(f64::INFINITY, f64::min), positive().fold(0.0, f64::max), SECONDS);
+    let sizes = Axis::lengths(data.times.last().map_or(1, |row| row.size.0));
     let (left, bottom) = (MARGIN + LABELS, y + CHART.1);
-    let x = |bytes: f64| match bytes {
-        bytes if bytes < 1.0 => left + ZERO / 2.0,
-        bytes => left + ZERO + (CHART.0 - ZERO) * bytes.log2() / (largest as f64).log2(),
-    };
-    let at = |bytes: f64, time: Time| {
-        let part = (time.ps().max(1.0).log10() - low) / (high - low);
-        Point::new(x(bytes), bottom - CHART.1 * part.clamp(0.0, 1.0))
-    };
-
-    // Grid: a line for each power of ten of the time, a tick for every fourth power of two of the size.
-    for power in low as i32..=high as i32 {
-        let time = Time::from_ps(10.0_f64.powi(power));
-        let line = at(1.0, time).y;
-        canvas.line(Point::new(left, line), Point::new(left + CHART.0, line), &format!(r#"stroke="{FAINT}""#));
-        canvas.text(left - 6.0, line + 3.5, 10.0, Anchor::End, &time.exact(), "");
-    }
-    let sizes = (0..63).step_by(4).map(|power| 1_u64 << power).take_while(|&size| size <= largest);
-    for (size, text) in std::iter::once((0, "0".to_owned())).chain(sizes.map(|size| (size, binary(size)))) {
-        let tick = x(size as f64);
-        canvas.line(Point::new(tick, y), Point::new(tick, bottom), &format!(r#"stroke="{FAINT}""#));
-        canvas.text(tick, bottom + 15.0, 10.0, Anchor::Middle, &text, "");
-    }
-    canvas.line(Point::new(left, bottom), Point::new(left + CHART.0, bottom), &format!(r#"stroke="{INK}""#));
-    canvas.line(Point::new(left, y), Point::new(left, bottom), &format!(r#"stroke="{INK}""#));
-    let middle = left + CHART.0 / 2.0;
-    canvas.text(middle, bottom + 31.0, 11.0, Anchor::Middle, "size of the message [B], logarithmic", "");
-    let (caption_x, caption_y) = (MARGIN + 8.0, bottom - CHART.1 / 2.0);
-    let turned = format!(r#"transform="rotate(-90 {caption_x:.1} {caption_y:.1})""#);
-    canvas.text(caption_x, caption_y, 11.0, Anchor::Middle, "time, logarithmic", &turned);
+    let x = |bytes: f64| left + CHART.0 * sizes.place(bytes);
+    let at = |bytes: f64, time: Time| Point::new(x(bytes), bottom - CHART.1 * times.place(time.seconds()));
+    sizes.draw(&mut canvas, left, CHART.0, y, bottom, "size of the message");
+    times.draw_left(&mut canvas, left, CHART.0, y, bottom, "time");
 
     let upper = data.times.iter().map(|row| at(row.size.0 as f64, row.high));
     let lower = data.times.iter().rev().map(|row| at(row.size.0 as f64, row.receive));
@@ -114,13 +83,4 @@ pub fn communication(data: &Communication) -> String {
 fn mark(canvas: &mut Canvas, at: Point, colour: &str, filled: bool) {
     let fill = if filled { colour } else { "#ffffff" };
     canvas.circle(at, 2.4, &format!(r#"fill="{fill}" stroke="{colour}""#));
-}
-
-/// A power of two with its binary unit: `16`, `64 Ki`, `1 Mi`.
-fn binary(size: u64) -> String {
-    match size {
-        size if size >= 1 << 20 => format!("{} Mi", size >> 20),
-        size if size >= 1 << 10 => format!("{} Ki", size >> 10),
-        size => size.to_string(),
-    }
 }

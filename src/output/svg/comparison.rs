@@ -1,7 +1,7 @@
-//! Makespans side by side: a bar for each row of a comparison, in blocks.
+//! Makespans side by side: a bar for each row of a comparison, in blocks; where they differ too much for that, a dot on a logarithmic axis.
 
+use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
-use super::scale::{Axis, SECONDS};
 use crate::report::{Comparison, ComparisonRow};
 use crate::units::Time;
 
@@ -9,8 +9,6 @@ const CHART: f64 = 520.0;
 const NUMBERS: f64 = 300.0;
 const ROW: f64 = 24.0;
 const HEADING: f64 = 24.0;
-/// A common axis for all blocks would make bars unreadable beyond this ratio of longest and shortest.
-const LARGEST_RATIO: f64 = 40.0;
 
 /// What blocks differ in, by position in [`ComparisonRow::block`].
 const FIELDS: [&str; 6] = ["topology", "placement", "transport", "sharing", "routing", "injection"];
@@ -21,7 +19,10 @@ struct Group<'a> {
     rows: Vec<(String, &'a ComparisonRow)>,
 }
 
-/// Draws a comparison: mean makespans as bars with their standard deviations, each with its lower bound.
+/// Draws a comparison: mean makespans with their standard deviations, each with its lower bound. All blocks share one axis.
+///
+/// A bar shows a makespan by its length, so it begins at 0. On a logarithmic axis there is no 0, and where a bar would begin is
+/// arbitrary: there a makespan is a dot, and a line joins it with its bound, for there lengths are ratios.
 pub fn comparison(comparison: &Comparison) -> String {
     let groups = groups(comparison);
     let widest = groups.iter().flat_map(|group| &group.rows).map(|(label, _)| text_width(label, 12.0));
@@ -31,43 +32,33 @@ pub fn comparison(comparison: &Comparison) -> String {
 
     let mut canvas = Canvas::new();
     let mut y = canvas.heading(&comparison.title, &subtitle(comparison), width);
-    y = legend(&mut canvas, comparison, y) + 14.0;
-
     let extent = |row: &ComparisonRow| {
         let value = (row.makespan.mean_s + row.makespan.sd_s).max(row.bounds.largest());
         if value.is_finite() { value } else { 0.0 }
     };
     let longest = comparison.rows.iter().map(extent).fold(0.0, f64::max);
     let shortest = comparison.rows.iter().map(|row| row.makespan.mean_s).fold(f64::INFINITY, f64::min);
-    let common = groups.len() < 2 || longest <= LARGEST_RATIO * shortest;
-    if !common {
-        y = canvas.remarks(
-            &["Each block has an axis of its own: their times differ too much.".to_owned()],
-            y - 8.0,
-            width,
-        );
-        y += 10.0;
-    }
-    let mut axis = Axis::new(longest, 6, SECONDS);
+    let most =
+        comparison.rows.iter().map(|row| row.makespan.mean_s).filter(|mean| mean.is_finite()).fold(0.0, f64::max);
+    let mut axis = Axis::fitting(shortest, most, 6, SECONDS);
+    axis = if axis.is_logarithmic() {
+        let bounds = comparison.rows.iter().map(|row| row.bounds.largest()).filter(|&bound| bound > 0.0);
+        Axis::logarithmic(bounds.fold(shortest, f64::min), longest, SECONDS)
+    } else {
+        Axis::new(longest, 6, SECONDS)
+    };
+    y = legend(&mut canvas, comparison, axis.is_logarithmic(), y) + 14.0;
     headings(&mut canvas, left, y);
     y += 6.0;
-    if common {
-        // Behind the bars, so before them.
-        let block =
-            |group: &Group<'_>| HEADING * f64::from(group.heading.is_some()) + ROW * group.rows.len() as f64 + 4.0;
-        let bottom = y + groups.iter().map(block).sum::<f64>();
-        axis.draw(&mut canvas, left, CHART, y, bottom, "makespan");
-    }
+    // Behind the bars, so before them.
+    let block = |group: &Group<'_>| HEADING * f64::from(group.heading.is_some()) + ROW * group.rows.len() as f64 + 4.0;
+    let bottom = y + groups.iter().map(block).sum::<f64>();
+    axis.draw(&mut canvas, left, CHART, y, bottom, "makespan");
     for group in &groups {
         if let Some(heading) = &group.heading {
             let room = labels + CHART;
             canvas.text(MARGIN, y + 16.0, 12.0, Anchor::Start, &fit(heading, 12.0, room), r#"font-weight="bold""#);
             y += HEADING;
-        }
-        if !common {
-            axis = Axis::new(group.rows.iter().map(|(_, row)| extent(row)).fold(0.0, f64::max), 6, SECONDS);
-            let bottom = y + ROW * group.rows.len() as f64 + 4.0;
-            axis.draw(&mut canvas, left, CHART, y, bottom, "makespan");
         }
         for (label, row) in &group.rows {
             canvas.text(left - 10.0, y + ROW * 0.5 + 4.0, 12.0, Anchor::End, &fit(label, 12.0, labels), "");
@@ -75,19 +66,13 @@ pub fn comparison(comparison: &Comparison) -> String {
             y += ROW;
         }
         y += 4.0;
-        if !common {
-            y += 40.0;
-        }
     }
-    if common {
-        y += 40.0;
-    }
-    canvas.finish(width, y, &comparison.title)
+    canvas.finish(width, y + 40.0, &comparison.title)
 }
 
 /// One bar with its whiskers, its bound and its numbers.
 fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64) {
-    let x = |time: f64| if time.is_finite() { left + CHART * (time / axis.end).clamp(0.0, 1.0) } else { left };
+    let x = |time: f64| if time.is_finite() { left + CHART * axis.place(time) } else { left };
     let (mean, sd) = (row.makespan.mean_s, row.makespan.sd_s);
     let is_best = row.is_best();
     let fill = if is_best { "#2f6f8f" } else { "#9dbccc" };
@@ -98,10 +83,20 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64)
         row.makespan.seeds.len(),
         if row.makespan.seeds.len() == 1 { "" } else { "s" }
     ));
-    let bar = format!(r##"fill="{fill}" stroke="#2b4a5a" stroke-width="0.7""##);
-    canvas.rect(left, y + 5.0, x(mean) - left, ROW - 10.0, &bar);
-    canvas.close();
     let middle = y + ROW / 2.0;
+    let bound = row.bounds.largest();
+    if axis.is_logarithmic() {
+        if bound > 0.0 && bound.is_finite() {
+            let line = r##"stroke="#9dbccc" stroke-width="3""##;
+            canvas.line(Point::new(x(bound), middle), Point::new(x(mean), middle), line);
+            marker(canvas, x(bound), y);
+        }
+        dot(canvas, Point::new(x(mean), middle), is_best);
+    } else {
+        let bar = format!(r##"fill="{fill}" stroke="#2b4a5a" stroke-width="0.7""##);
+        canvas.rect(left, y + 5.0, x(mean) - left, ROW - 10.0, &bar);
+    }
+    canvas.close();
     if sd > 0.0 && sd.is_finite() {
         let line = format!(r#"stroke="{INK}" stroke-width="1.3""#);
         let (from, to) = (x((mean - sd).max(0.0)), x(mean + sd));
@@ -110,8 +105,7 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64)
             canvas.line(Point::new(end, middle - 4.0), Point::new(end, middle + 4.0), &line);
         }
     }
-    let bound = row.bounds.largest();
-    if bound > 0.0 && bound.is_finite() {
+    if bound > 0.0 && bound.is_finite() && !axis.is_logarithmic() {
         marker(canvas, x(bound), y);
     }
     let text = Time::from_seconds(mean).to_string();
@@ -124,6 +118,12 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64)
     }
     canvas.text(numbers + 206.0, middle + 4.0, 11.0, Anchor::End, &times(row.ratio_to_bound), "");
     canvas.text(numbers + 276.0, middle + 4.0, 11.0, Anchor::End, &times(row.ratio_to_best), weight);
+}
+
+/// The sign for a makespan on a logarithmic axis: full where it is the best of its job.
+fn dot(canvas: &mut Canvas, at: Point, is_best: bool) {
+    let fill = if is_best { "#2f6f8f" } else { "#ffffff" };
+    canvas.circle(at, 5.0, &format!(r##"fill="{fill}" stroke="#2b4a5a" stroke-width="1.6""##));
 }
 
 /// The sign for a lower bound: a red line, wider than the bar is high, with a head.
@@ -213,18 +213,20 @@ fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
 }
 
 /// What the signs mean, and headings for the numbers; returns where it ends.
-fn legend(canvas: &mut Canvas, comparison: &Comparison, y: f64) -> f64 {
+fn legend(canvas: &mut Canvas, comparison: &Comparison, logarithmic: bool, y: f64) -> f64 {
     let mut x = MARGIN;
     let mut entry = |canvas: &mut Canvas, text: &str, sign: &dyn Fn(&mut Canvas, f64)| {
         sign(canvas, x);
         canvas.text(x + 34.0, y + 4.0, 11.0, Anchor::Start, text, "");
         x += 34.0 + text_width(text, 11.0) + 18.0;
     };
-    entry(canvas, "mean makespan, the best of its job", &|canvas, x| {
-        canvas.rect(x, y - 6.0, 28.0, 12.0, r##"fill="#2f6f8f" stroke="#2b4a5a""##);
+    entry(canvas, "mean makespan, the best of its job", &|canvas, x| match logarithmic {
+        true => dot(canvas, Point::new(x + 14.0, y), true),
+        false => canvas.rect(x, y - 6.0, 28.0, 12.0, r##"fill="#2f6f8f" stroke="#2b4a5a""##),
     });
-    entry(canvas, "others", &|canvas, x| {
-        canvas.rect(x, y - 6.0, 28.0, 12.0, r##"fill="#9dbccc" stroke="#2b4a5a""##);
+    entry(canvas, "others", &|canvas, x| match logarithmic {
+        true => dot(canvas, Point::new(x + 14.0, y), false),
+        false => canvas.rect(x, y - 6.0, 28.0, 12.0, r##"fill="#9dbccc" stroke="#2b4a5a""##),
     });
     if comparison.rows.iter().any(|row| row.makespan.sd_s > 0.0) {
         entry(canvas, "± standard deviation over seeds", &|canvas, x| {

@@ -36,6 +36,7 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
     let drawn = small.as_ref().map_or(fabric, |(small, _)| small);
 
     let layout = Layout::new(drawn);
+    let note = note.or_else(|| layout.note.clone());
     let width = (layout.width + 2.0 * MARGIN).max(LEAST_WIDTH);
     let mut canvas = Canvas::new();
     let mut y = canvas.heading(&title, &subtitle, width);
@@ -70,13 +71,20 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
     Drawing { svg: canvas.finish(width, y + MARGIN, &title), note }
 }
 
-/// A remark in a frame; returns where it ends.
+/// Size of what is said of a picture that does not show all: nobody is to take it for the whole [px].
+const NOTE: f64 = 18.0;
+
+/// How much wider bold type is.
+const BOLD: f64 = 1.13;
+
+/// A remark in a frame, in large type; returns where it ends.
 fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
-    let lines = wrap(text, 12.0, width - 2.0 * MARGIN - 20.0);
-    let height = 16.0 * lines.len() as f64 + 12.0;
+    let lines = wrap(text, NOTE, (width - 2.0 * MARGIN - 20.0) / BOLD);
+    let height = (NOTE + 5.0) * lines.len() as f64 + 14.0;
     canvas.rect(MARGIN, y, width - 2.0 * MARGIN, height, r##"fill="#fff7df" stroke="#c9a94f" rx="4""##);
     for (i, line) in lines.iter().enumerate() {
-        canvas.text(MARGIN + 10.0, y + 18.0 + 16.0 * i as f64, 12.0, Anchor::Start, line, "");
+        let base = y + NOTE + 5.0 + (NOTE + 5.0) * i as f64;
+        canvas.text(MARGIN + 10.0, base, NOTE, Anchor::Start, line, r#"font-weight="bold""#);
     }
     y + height
 }
@@ -84,7 +92,20 @@ fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
 /// Nodes, switches and what is written about them.
 pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, offset: Point) {
     let moved = |point: Point| point.plus(offset.x, offset.y);
-    for (i, placed) in layout.vertices.iter().enumerate() {
+    // What is smaller lies above what is larger: nodes above switches, these above bars.
+    let rank = |mark: &Mark| match mark {
+        Mark::Bar(_) => 0,
+        Mark::Box(..) => 1,
+        Mark::Dot(_) => 2,
+        Mark::Hidden => 3,
+    };
+    let mut order: Vec<usize> = (0..layout.vertices.len()).collect();
+    order.sort_by_key(|&i| (rank(&layout.vertices[i].mark), i));
+    for i in order {
+        let placed = &layout.vertices[i];
+        if placed.mark == Mark::Hidden {
+            continue;
+        }
         canvas.open(&fabric.vertex_name(VertexId::from_index(i)));
         let at = moved(placed.at);
         match placed.mark {
@@ -100,6 +121,7 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
                 canvas.line(at, moved(to), r##"stroke="#1b1f24" stroke-width="6" stroke-linecap="round""##);
                 canvas.line(at, moved(to), r##"stroke="#ffffff" stroke-width="3.6" stroke-linecap="round""##);
             }
+            Mark::Hidden => {}
         }
         canvas.close();
     }
@@ -109,7 +131,9 @@ pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, of
         let at = moved(*at);
         let fill = if *strong { INK } else { GREY };
         let weight = if *strong { r#" font-weight="bold""# } else { "" };
-        canvas.text(at.x, at.y, *size, *anchor, text, &format!(r#"fill="{fill}"{weight}"#));
+        // A white edge keeps it apart from links that pass.
+        let halo = r##" stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke""##;
+        canvas.text(at.x, at.y, *size, *anchor, text, &format!(r#"fill="{fill}"{weight}{halo}"#));
     }
 }
 

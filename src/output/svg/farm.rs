@@ -1,13 +1,16 @@
 //! Master/slave programs: time and efficiency over the number of workers, and what each worker did when.
 
+use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
-use super::scale::{Axis, SECONDS, percent};
+use super::scale::percent;
 use crate::report::{MasterSlaveReport, Prediction};
 use crate::workload::task_queue::Turn;
 
 const LEFT: f64 = 64.0;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 300.0;
+/// Parts of the time.
+const PERCENT: &[(&str, f64)] = &[("%", 1.0)];
 /// Room below a chart for ticks and caption.
 const BELOW: f64 = 44.0;
 
@@ -37,9 +40,10 @@ pub fn master_slave(report: &MasterSlaveReport) -> String {
     };
     let left = MARGIN + LEFT;
     let longest = rows.iter().map(|row| row.time_s).fold(0.0, f64::max);
-    let time = Axis::new(longest, 6, SECONDS);
+    let shortest = rows.iter().map(|row| row.time_s).fold(f64::INFINITY, f64::min);
+    let time = Axis::fitting(shortest, longest, 6, SECONDS);
     let top = y + 6.0;
-    frame(&mut canvas, left, top, &time, &format!("predicted time [{}]", time.unit));
+    time.draw_left(&mut canvas, left, WIDTH, top, top + HEIGHT, "predicted time");
     x_axis(&mut canvas, left, top, &places, &x_caption);
     let at = |row: usize| left + WIDTH * places[row].0;
     let series = |name: &Option<String>| -> Vec<usize> {
@@ -51,7 +55,7 @@ pub fn master_slave(report: &MasterSlaveReport) -> String {
         (|row| row.bounds.master_s, "2 3"),
         (|row| row.bounds.longest_s, "1 5"),
     ];
-    let height = |value: f64, end: f64| top + HEIGHT * (1.0 - (value / end).clamp(0.0, 1.0));
+    let height = |value: f64| top + HEIGHT * (1.0 - time.place(value));
     // The least of all series: what none of them can beat.
     for (value, dash) in curves {
         let mut points: Vec<(f64, f64)> = Vec::new();
@@ -65,7 +69,7 @@ pub fn master_slave(report: &MasterSlaveReport) -> String {
             }
         }
         let points: Vec<Point> =
-            points.into_iter().filter(|(_, y)| *y > 0.0).map(|(x, y)| Point::new(x, height(y, time.end))).collect();
+            points.into_iter().filter(|(_, y)| *y > 0.0).map(|(x, y)| Point::new(x, height(y))).collect();
         canvas
             .polyline(&points, &format!(r#"fill="none" stroke="{GREY}" stroke-width="1.3" stroke-dasharray="{dash}""#));
     }
@@ -82,15 +86,12 @@ pub fn master_slave(report: &MasterSlaveReport) -> String {
         canvas.text(x + shift, top + 12.0, 11.0, anchor, &format!("saturated from {} workers on", rows[i].workers), "");
     }
     for (n, name) in names.iter().enumerate() {
-        let points: Vec<Point> =
-            series(name).into_iter().map(|i| Point::new(at(i), height(rows[i].time_s, time.end))).collect();
+        let points: Vec<Point> = series(name).into_iter().map(|i| Point::new(at(i), height(rows[i].time_s))).collect();
         curve(&mut canvas, &points, n);
     }
     legend(&mut canvas, left + WIDTH + 18.0, top + 10.0, &names, report.varied.as_deref());
     let second = top + HEIGHT + BELOW + 22.0;
-    let whole =
-        Axis { end: 1.0, unit: "%", ticks: (0..=5).map(|i| (f64::from(i) * 0.2, (i * 20).to_string())).collect() };
-    frame(&mut canvas, left, second, &whole, "part of the time [%]");
+    Axis::new(100.0, 5, PERCENT).draw_left(&mut canvas, left, WIDTH, second, second + HEIGHT, "part of the time");
     x_axis(&mut canvas, left, second, &places, &x_caption);
     let parts: [(Value, &str, &str); 2] =
         [(|row| row.efficiency, "", "efficiency"), (|row| row.master_utilisation, "3 3", "master busy")];
@@ -131,18 +132,6 @@ fn positions(report: &MasterSlaveReport, by_value: bool) -> (String, Vec<(f64, S
     let most = f64::from(rows.iter().map(|row| row.workers).max().unwrap_or(1).max(1));
     let place = |row: &Prediction| (f64::from(row.workers) / most, row.workers.to_string());
     ("workers".to_owned(), rows.iter().map(place).collect())
-}
-
-/// The vertical axis with its grid lines.
-fn frame(canvas: &mut Canvas, left: f64, top: f64, axis: &Axis, caption: &str) {
-    for (value, text) in &axis.ticks {
-        let y = top + HEIGHT * (1.0 - value / axis.end);
-        canvas.line(Point::new(left, y), Point::new(left + WIDTH, y), &format!(r#"stroke="{FAINT}""#));
-        canvas.text(left - 6.0, y + 3.5, 10.0, Anchor::End, text, "");
-    }
-    canvas.line(Point::new(left, top), Point::new(left, top + HEIGHT), &format!(r#"stroke="{INK}""#));
-    let (x, y) = (MARGIN + 10.0, top + HEIGHT / 2.0);
-    canvas.text(x, y, 11.0, Anchor::Middle, caption, &format!(r#"transform="rotate(-90 {x} {y})""#));
 }
 
 /// The horizontal axis; labels that would touch are left out.

@@ -1,7 +1,8 @@
 //! The communication matrix: bytes by sender and receiver.
 
+use super::axis::{Axis, BYTES};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, MARGIN, Point, text_width};
-use super::scale::{Axis, BYTES, LoadScale};
+use super::scale::LoadScale;
 use crate::record::Matrix;
 use crate::units::Bytes;
 

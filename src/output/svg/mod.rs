@@ -2,11 +2,11 @@
 //!
 //! Every picture is a text of its own: a title that says what it shows, units wherever there are numbers, a legend.
 //! Nothing is told by hue alone: what is busy is also darker and wider, what differs in kind differs in form. The same
-//! input gives the same bytes. Drawings are written by a small writer of our own; curves with axes come from plotters.
+//! input gives the same bytes. All is written by a small writer of our own.
 
+mod axis;
 mod calibration;
 mod canvas;
-mod chart;
 mod communication;
 mod comparison;
 mod fabric;
@@ -20,6 +20,7 @@ mod scale;
 mod small;
 mod timeline;
 mod whatif;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +33,8 @@ pub use farm::{gantt, master_slave};
 pub use link_loads::{LinkLoad, link_loads};
 pub use matrix::matrix;
 pub use rates::rates;
-pub use replay::{Region, replay};
+pub use replay::{Played, Region, replay};
 pub use small::small_member;
 pub use timeline::timeline;
 pub use whatif::whatif;
+pub use window::Window;

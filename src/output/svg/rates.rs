@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::canvas::{Anchor, Canvas, FAINT, GREY, MARGIN, Point, fit};
-use super::chart::sorted_curve;
-use super::scale::{Axis, BYTES_PER_SECOND};
+use super::axis::{Axis, BYTES_PER_SECOND};
+use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit};
 use crate::report::Rate;
 use crate::units::Bandwidth;
 
 const WIDTH: f64 = 860.0;
-const CHART: (u32, u32) = (812, 330);
+const CHART: (f64, f64) = (730.0, 270.0);
+const LABELS: f64 = 66.0;
 /// Bottlenecks in the list.
 const LISTED: usize = 12;
 
@@ -33,14 +33,45 @@ pub fn rates(rates: &[Rate], title: &str) -> String {
         canvas.text(MARGIN, y + 12.0, 12.0, Anchor::Start, "No message crosses a link.", "");
         return canvas.finish(WIDTH, y + 40.0, title);
     }
-    let axis = Axis::new(values[0], 6, BYTES_PER_SECOND);
-    let label = format!("rate [{}]", axis.unit);
-    if let Some(chart) = sorted_curve(&values, &axis, CHART, "messages, fastest first", &label) {
-        canvas.embed(MARGIN, y, &chart);
-        y += f64::from(CHART.1) + 16.0;
-    }
+    sorted(&mut canvas, &values, y);
+    y += CHART.1 + 56.0;
     y = bottlenecks(&mut canvas, rates, y);
     canvas.finish(WIDTH, y + MARGIN, title)
+}
+
+/// The rates, which fall, over their number.
+fn sorted(canvas: &mut Canvas, values: &[f64], top: f64) {
+    let (left, bottom, count) = (MARGIN + LABELS, top + CHART.1, values.len() as f64);
+    let axis = Axis::fitting(values[values.len() - 1], values[0], 6, BYTES_PER_SECOND);
+    axis.draw_left(canvas, left, CHART.0, top, bottom, "rate");
+    Axis::between(0.0, count, 8, &[("", 1.0)])
+        .ticks
+        .iter()
+        .filter(|tick| tick.0 <= count && tick.0.fract() == 0.0)
+        .for_each(|tick| {
+            let x = left + CHART.0 * tick.0 / count;
+            canvas.line(Point::new(x, bottom), Point::new(x, bottom + 4.0), &format!(r#"stroke="{INK}""#));
+            canvas.text(x, bottom + 15.0, 10.0, Anchor::Middle, &format!("{:.0}", tick.0), "");
+        });
+    canvas.line(Point::new(left, bottom), Point::new(left + CHART.0, bottom), &format!(r#"stroke="{INK}""#));
+    canvas.text(left + CHART.0 / 2.0, bottom + 31.0, 11.0, Anchor::Middle, "messages, fastest first", "");
+    let mut steps = Vec::new();
+    let mut from = 0;
+    // Equal rates in a row are one step.
+    for equal in values.chunk_by(|a, b| a == b) {
+        let y = bottom - CHART.1 * axis.place(equal[0]);
+        for at in [from, from + equal.len()] {
+            steps.push(Point::new(left + CHART.0 * at as f64 / count, y));
+        }
+        from += equal.len();
+    }
+    // From 0 up areas mean something; logarithms have no 0.
+    if !axis.is_logarithmic() {
+        let feet = [Point::new(left + CHART.0, bottom), Point::new(left, bottom)];
+        let outline: Vec<Point> = steps.iter().copied().chain(feet).collect();
+        canvas.polygon(&outline, r##"fill="#9dbccc" fill-opacity="0.35""##);
+    }
+    canvas.polyline(&steps, r##"fill="none" stroke="#2f6f8f" stroke-width="2""##);
 }
 
 /// The links that hold messages back, by how many; returns where the list ends.

@@ -1,7 +1,7 @@
 //! What ranks do and when, the messages between them and the critical path: a band for each rank.
 
 use super::canvas::{Anchor, Canvas, FAINT, INK, MARGIN, Point, text_width};
-use super::scale::{Axis, SECONDS};
+use super::window::{Span, Window};
 use crate::ids::RankId;
 use crate::player::{ActivityKind, Transfer};
 use crate::record::{History, PathKind, PathStep};
@@ -9,8 +9,8 @@ use crate::units::Time;
 
 /// Most bands of a picture.
 const MOST_RANKS: u32 = 64;
-/// Most arrows.
-const MOST_ARROWS: usize = 400;
+/// Most arrows: more of them hide what ranks do.
+const MOST_ARROWS: usize = 200;
 /// Most changes of rank of a critical path that is drawn.
 const MOST_CHANGES: usize = 200;
 /// Most regions, each a row above the bands.
@@ -44,13 +44,30 @@ struct Chart {
     left: f64,
     top: f64,
     row: f64,
-    end: f64,
+    span: Span,
     ranks: Vec<u32>,
 }
 
 impl Chart {
     fn x(&self, time_s: f64) -> f64 {
-        self.left + CHART * (time_s / self.end).clamp(0.0, 1.0)
+        self.left + CHART * self.span.axis.place(time_s)
+    }
+
+    /// Whether any of it is in the window.
+    fn has(&self, begin: Time, end: Time) -> bool {
+        self.span.has(begin.seconds(), end.seconds())
+    }
+
+    /// The part of a straight way from one point in time and height to another that is in the window.
+    fn within(&self, from: (f64, f64), to: (f64, f64)) -> (Point, Point) {
+        let at = |time_s: f64| {
+            let part = if to.0 > from.0 { ((time_s - from.0) / (to.0 - from.0)).clamp(0.0, 1.0) } else { 0.0 };
+            Point::new(self.x(time_s), from.1 + (to.1 - from.1) * part)
+        };
+        if to.0 <= from.0 {
+            return (Point::new(self.x(from.0), from.1), Point::new(self.x(to.0), to.1));
+        }
+        (at(from.0.max(self.span.from_s)), at(to.0.min(self.span.to_s)))
     }
 
     /// The middle of a rank's band, if it has one.
@@ -60,48 +77,59 @@ impl Chart {
     }
 }
 
+/// What was played, and which part of it is drawn.
+#[derive(Clone, Copy)]
+pub struct Played<'a> {
+    /// What ranks did, and the messages.
+    pub history: &'a History,
+    /// The critical path.
+    pub path: &'a [PathStep],
+    /// How many ranks there are.
+    pub ranks: u32,
+    /// When the last of them was done \[s\].
+    pub makespan_s: f64,
+    /// The regions that have a row of their own.
+    pub regions: &'a [Region<'a>],
+    /// From when to when.
+    pub window: Window,
+}
+
 /// Draws what so many ranks did: up to 64 bands; of more ranks some at even distances, which the picture says. What is too short to
-/// be seen is merged.
-pub fn replay(
-    history: &History,
-    path: &[PathStep],
-    ranks: u32,
-    makespan_s: f64,
-    regions: &[Region<'_>],
-    title: &str,
-    subtitle: &str,
-) -> String {
+/// be seen is merged. Of too many messages those have an arrow that were waited for longest.
+pub fn replay(played: &Played<'_>, title: &str, subtitle: &str) -> String {
+    let Played { history, path, ranks, makespan_s, regions, window } = *played;
     let width = MARGIN * 2.0 + LABELS + CHART + 20.0;
+    let span = window.of(makespan_s);
+    let steps = path.iter().filter(|step| span.has(step.begin.seconds(), step.end.seconds()));
+    let path: Vec<PathStep> = steps.cloned().collect();
     let changes = path.windows(2).filter(|pair| pair[0].rank != pair[1].rank).count();
     let crowded = changes > MOST_CHANGES;
-    let path = if crowded { &[] } else { path };
+    let path = if crowded { &[] } else { path.as_slice() };
     let mut canvas = Canvas::new();
     let y = canvas.heading(title, subtitle, width);
     let y = legend(&mut canvas, y, !path.is_empty());
     let bands = ranks.min(MOST_RANKS);
     let chosen: Vec<u32> =
         (0..bands).map(|i| (u64::from(i) * u64::from(ranks) / u64::from(bands.max(1))) as u32).collect();
-    let axis = Axis::new(makespan_s, 10, SECONDS);
     let mut chart = Chart {
         left: MARGIN + LABELS,
         top: y + 26.0,
         row: (760.0 / f64::from(bands.max(1))).clamp(12.0, 44.0),
-        end: axis.end,
+        span,
         ranks: chosen,
     };
     let drawn = |transfer: &&Transfer| {
-        transfer.src != transfer.dst && chart.y(transfer.src).is_some() && chart.y(transfer.dst).is_some()
+        transfer.src != transfer.dst
+            && chart.y(transfer.src).is_some()
+            && chart.y(transfer.dst).is_some()
+            && chart.span.has(transfer.leave.seconds(), transfer.arrive.seconds())
     };
-    let count = history.transfers().filter(drawn).count();
-    let every = count.div_ceil(MOST_ARROWS).max(1);
-    let arrows: Vec<&Transfer> = history.transfers().filter(drawn).step_by(every).collect();
-    let mut remarks = Vec::new();
+    let (arrows, left_out) = heaviest(history, &chart, history.transfers().filter(drawn).collect());
+    let mut remarks: Vec<String> = chart.span.remark.iter().cloned().collect();
     if bands < ranks {
         remarks.push(format!("Too many ranks for one picture: {bands} of {ranks} are drawn, at even distances."));
     }
-    if every > 1 {
-        remarks.push(format!("Too many messages for one picture: {} of {count} have an arrow.", arrows.len()));
-    }
+    remarks.extend(left_out);
     if crowded {
         remarks.push(format!("The critical path changes the rank {changes} times, too often to be drawn."));
     }
@@ -110,9 +138,10 @@ pub fn replay(
         remarks.push(format!("Too many regions for one picture: {MOST_REGIONS} of {} are drawn.", regions.len()));
     }
     let column = if bands > 16 { 2.0 } else { 1.0 };
-    let shortest = axis.end * column / CHART;
+    let shortest = (chart.span.axis.end - chart.span.axis.start) * column / CHART;
     let short = |&rank: &u32| {
-        history.of(RankId(rank)).iter().any(|activity| (activity.end - activity.begin).seconds() < shortest)
+        let mut shown = history.of(RankId(rank)).iter().filter(|activity| chart.has(activity.begin, activity.end));
+        shown.any(|activity| (activity.end - activity.begin).seconds() < shortest)
     };
     if chart.ranks.iter().any(short) {
         let shortest = crate::units::Time::from_seconds(shortest);
@@ -122,7 +151,7 @@ pub fn replay(
     let top = chart.top;
     chart.top += REGION_ROW * shown.len() as f64;
     let bottom = chart.top + chart.row * f64::from(bands);
-    axis.draw(&mut canvas, chart.left, CHART, top, bottom, "simulated time");
+    chart.span.axis.draw(&mut canvas, chart.left, CHART, top, bottom, "simulated time");
     for (row, (name, spans)) in shown.iter().enumerate() {
         region(&mut canvas, &chart, name, spans, top + REGION_ROW * row as f64);
     }
@@ -137,7 +166,7 @@ pub fn replay(
         canvas.polyline(&part, &format!(r#"fill="none" stroke="{PATH}" stroke-width="1.7""#));
     }
     canvas.line(Point::new(chart.left, chart.top), Point::new(chart.left, bottom), &format!(r#"stroke="{INK}""#));
-    if makespan_s > 0.0 {
+    if makespan_s > 0.0 && chart.span.shows(makespan_s) {
         let at = chart.x(makespan_s);
         let above = top;
         let line = format!(r#"stroke="{INK}" stroke-width="1.2" stroke-dasharray="5 3""#);
@@ -147,6 +176,42 @@ pub fn replay(
         canvas.text(at, above - 9.0, 10.0, anchor, &text, "");
     }
     canvas.finish(width, bottom + 36.0 + MARGIN, title)
+}
+
+/// The messages that have an arrow, the lightest first, and what is said of those that have none: what was waited for longest, and of
+/// equal ones the largest, weighs most.
+fn heaviest<'a>(
+    history: &History,
+    chart: &Chart,
+    mut transfers: Vec<&'a Transfer>,
+) -> (Vec<&'a Transfer>, Option<String>) {
+    let count = transfers.len();
+    if count <= MOST_ARROWS {
+        return (transfers, None);
+    }
+    let last = transfers.iter().map(|transfer| transfer.message).max().unwrap_or(0) as usize;
+    let mut waited = vec![0.0; last + 1];
+    for activity in chart.ranks.iter().flat_map(|&rank| history.of(RankId(rank))) {
+        let waits = matches!(activity.kind, ActivityKind::SendWait | ActivityKind::RecvWait | ActivityKind::Sync);
+        if let Some(time) = activity.message.filter(|_| waits).and_then(|message| waited.get_mut(message as usize)) {
+            *time += (activity.end - activity.begin).seconds();
+        }
+    }
+    let of = |transfer: &Transfer| waited[transfer.message as usize];
+    let heavier = |a: &&Transfer, b: &&Transfer| {
+        of(b).total_cmp(&of(a)).then(b.bytes.cmp(&a.bytes)).then(a.message.cmp(&b.message))
+    };
+    transfers.sort_by(heavier);
+    let by = if transfers.first().is_some_and(|transfer| of(transfer) > 0.0) {
+        "that were waited for longest"
+    } else {
+        "that are largest"
+    };
+    transfers.truncate(MOST_ARROWS);
+    transfers.reverse();
+    let without = count - MOST_ARROWS;
+    let text = format!("Too many messages for one picture: the {MOST_ARROWS} {by} have an arrow, {without} have none.");
+    (transfers, Some(text))
 }
 
 /// What forms and colours mean; returns where it ends.
@@ -185,8 +250,11 @@ fn region(canvas: &mut Canvas, chart: &Chart, name: &str, spans: &[(Time, Time)]
     };
     canvas.text(chart.left - 8.0, y + REGION_ROW - 4.5, 10.0, Anchor::End, &label, "");
     let fill = format!(r#"fill="{REGION}""#);
-    let mut sorted: Vec<(f64, f64)> =
-        spans.iter().map(|&(from, to)| (chart.x(from.seconds()), chart.x(to.seconds()))).collect();
+    let mut sorted: Vec<(f64, f64)> = spans
+        .iter()
+        .filter(|&&(from, to)| chart.has(from, to))
+        .map(|&(from, to)| (chart.x(from.seconds()), chart.x(to.seconds())))
+        .collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut open: Option<(f64, f64)> = None;
     for (from, to) in sorted.into_iter().chain([(f64::INFINITY, f64::INFINITY)]) {
@@ -216,7 +284,7 @@ fn band(canvas: &mut Canvas, chart: &Chart, history: &History, rank: u32, column
     };
     let mut columns = vec![[0.0_f64; ActivityKind::ALL.len()]; (CHART / column) as usize + 1];
     let mut long = Vec::new();
-    for activity in history.of(RankId(rank)) {
+    for activity in history.of(RankId(rank)).iter().filter(|activity| chart.has(activity.begin, activity.end)) {
         let (from, to) = (chart.x(activity.begin.seconds()), chart.x(activity.end.seconds()));
         if to - from >= column {
             long.push((from, to, activity.kind));
@@ -249,10 +317,11 @@ fn band(canvas: &mut Canvas, chart: &Chart, history: &History, rank: u32, column
 /// A message, from where it leaves to where it arrives.
 fn arrow(canvas: &mut Canvas, chart: &Chart, transfer: &Transfer) {
     let (Some(from), Some(to)) = (chart.y(transfer.src), chart.y(transfer.dst)) else { return };
-    let from = Point::new(chart.x(transfer.leave.seconds()), from);
-    let to = Point::new(chart.x(transfer.arrive.seconds()), to);
+    let (from, to) = chart.within((transfer.leave.seconds(), from), (transfer.arrive.seconds(), to));
     canvas.line(from, to, &format!(r#"stroke="{INK}" stroke-width="0.8" stroke-opacity="0.6""#));
-    head(canvas, from, to);
+    if chart.span.shows(transfer.arrive.seconds()) {
+        head(canvas, from, to);
+    }
 }
 
 /// The head of an arrow.
@@ -277,7 +346,8 @@ fn path_lines(chart: &Chart, path: &[PathStep]) -> Vec<Vec<Point>> {
             lines.push(Vec::new());
             continue;
         };
-        for point in [Point::new(chart.x(step.begin.seconds()), from), Point::new(chart.x(step.end.seconds()), to)] {
+        let (from, to) = chart.within((step.begin.seconds(), from), (step.end.seconds(), to));
+        for point in [from, to] {
             let Some(line) = lines.last_mut() else { continue };
             let many = line.len() > 4000;
             match line.as_mut_slice() {

@@ -1,6 +1,6 @@
-//! Scales: utilisation as a colour and a width, and numbers on axes.
+//! Scales: utilisation as a colour and a width, percentages, round steps.
 
-use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, Point};
+use super::canvas::{Anchor, Canvas, GREY, Point};
 
 /// From idle to busy; each step is darker than the one before, so that the order survives without colour.
 const COLOURS: [(u8, u8, u8); 7] = [
@@ -79,52 +79,6 @@ pub(super) fn percent(fraction: f64) -> String {
     format!("{text} %")
 }
 
-/// A linear axis from 0 to at least `largest`: round steps in a unit that fits.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Axis {
-    /// The largest value on it, in the base unit.
-    pub end: f64,
-    /// The unit's name.
-    pub unit: &'static str,
-    /// Where the ticks are, in the base unit, and what stands there.
-    pub ticks: Vec<(f64, String)>,
-}
-
-/// Units of time \[s\].
-pub(super) const SECONDS: &[(&str, f64)] = &[("ps", 1e-12), ("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-/// Units of data \[B\].
-pub(super) const BYTES: &[(&str, f64)] = &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9)];
-/// Units of bandwidth \[B/s\].
-pub(super) const BYTES_PER_SECOND: &[(&str, f64)] =
-    &[("B/s", 1.0), ("KB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
-
-impl Axis {
-    /// The axis for values from 0 to `largest`, with about `count` ticks.
-    pub(super) fn new(largest: f64, count: usize, units: &[(&'static str, f64)]) -> Self {
-        let largest = if largest.is_finite() && largest > 0.0 { largest } else { units[units.len() - 1].1 };
-        let (unit, factor) = units.iter().rev().find(|(_, factor)| largest >= *factor).unwrap_or(&units[0]);
-        let scaled = largest / factor;
-        let (step, decimals) = round_step(scaled / count.max(1) as f64);
-        let last = (scaled / step * (1.0 - 1e-9)).ceil().clamp(1.0, 1000.0) as u32;
-        let ticks =
-            (0..=last).map(|i| (f64::from(i) * step * factor, format!("{:.decimals$}", f64::from(i) * step))).collect();
-        Self { end: f64::from(last) * step * factor, unit, ticks }
-    }
-
-    /// Draws ticks, numbers and grid lines for values mapped to `x .. x + width`, below `bottom`, 34 px high.
-    pub(super) fn draw(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, caption: &str) {
-        for (value, text) in &self.ticks {
-            let at = x + width * value / self.end;
-            canvas.line(Point::new(at, top), Point::new(at, bottom), &format!(r#"stroke="{FAINT}""#));
-            canvas.line(Point::new(at, bottom), Point::new(at, bottom + 4.0), &format!(r#"stroke="{INK}""#));
-            canvas.text(at, bottom + 15.0, 10.0, Anchor::Middle, text, "");
-        }
-        canvas.line(Point::new(x, bottom), Point::new(x + width, bottom), &format!(r#"stroke="{INK}""#));
-        let caption = format!("{caption} [{}]", self.unit);
-        canvas.text(x + width / 2.0, bottom + 30.0, 11.0, Anchor::Middle, &caption, "");
-    }
-}
-
 /// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `step`, and its decimals.
 pub(super) fn round_step(step: f64) -> (f64, usize) {
     let mut power = 1.0;
@@ -159,19 +113,6 @@ mod tests {
             })
             .collect();
         assert!(lightness.windows(2).all(|pair| pair[0] > pair[1]), "{lightness:?}");
-    }
-
-    #[test]
-    fn an_axis_reaches_the_largest_value_in_round_steps() {
-        for largest in [1e-12, 3.3e-9, 1.0, 0.0691, 0.999, 99.0, 12345.0, 1e-15, 0.25] {
-            let axis = Axis::new(largest, 8, SECONDS);
-            assert!(axis.end >= largest * (1.0 - 1e-9), "{largest}: {axis:?}");
-            assert!((2..=22).contains(&axis.ticks.len()), "{largest}: {axis:?}");
-            let texts: std::collections::BTreeSet<_> = axis.ticks.iter().map(|tick| &tick.1).collect();
-            assert_eq!(texts.len(), axis.ticks.len(), "{axis:?}");
-        }
-        assert_eq!(Axis::new(0.0691, 7, SECONDS).ticks[1].1, "10");
-        assert!(Axis::new(f64::NAN, 5, SECONDS).end.is_finite());
     }
 
     #[test]

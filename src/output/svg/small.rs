@@ -1,11 +1,11 @@
 //! Small members of a family: what is drawn in place of a fabric that is too large.
 
+use super::layout::irregular::{Core, MOST_NODES};
 use crate::fabric::{CrossbarGrid, Fabric, FabricBuilder, Grid, Labels, Link, LinkRole, Shape, Tree};
 use crate::ids::{Id, VertexId};
 use crate::units::{Bandwidth, Time};
 
-/// Most nodes, switches and links of a fabric that is drawn whole.
-const MOST_NODES: u32 = 256;
+/// Most switches and links of a fabric that is drawn whole.
 const MOST_SWITCHES: u32 = 420;
 const MOST_LINKS: usize = 3000;
 /// Most nodes along one dimension of a grid that is drawn whole, and of a ring.
@@ -13,6 +13,8 @@ const LONGEST_ROW: u32 = 40;
 const LONGEST_RING: u32 = 128;
 /// Most nodes of what is drawn instead.
 const FEW_NODES: u32 = 64;
+/// Most switches of an irregular graph whose nodes are only counted.
+const MOST_COUNTED: usize = 150;
 /// Most vertices of the part of an irregular graph that is drawn instead.
 const FEW_VERTICES: usize = 120;
 
@@ -34,9 +36,18 @@ pub fn small_member(fabric: &Fabric) -> Option<(Fabric, String)> {
         Shape::Tree(tree) if too_many => Some(small_tree(fabric, tree)),
         Shape::Grid(grid) if too_many || rows(&grid.dims) => Some(small_grid(fabric, grid)),
         Shape::CrossbarGrid(grid) if too_many || rows(&grid.dims) => Some(small_crossbars(fabric, grid)),
-        Shape::Irregular if too_many => Some(neighbourhood(fabric)),
+        Shape::Irregular if too_many && !is_told_by_switches(fabric) => Some(neighbourhood(fabric)),
         _ => None,
     }
+}
+
+/// Whether an irregular graph is small enough without the nodes that have a link to one switch alone: these are then counted there.
+fn is_told_by_switches(fabric: &Fabric) -> bool {
+    let core = Core::of(fabric);
+    let between = |link: &&Link| {
+        link.ends.is_some_and(|(from, to)| core.home[from.index()].is_none() && core.home[to.index()].is_none())
+    };
+    core.vertices.len() <= MOST_COUNTED && fabric.links().iter().filter(between).count() <= MOST_LINKS
 }
 
 /// Bandwidth and latency of the first link with this role.

@@ -1,7 +1,7 @@
-//! Who sends to whom and when: a row for each rank.
+//! Who sends to whom and when, and computes before: a row for each rank.
 
-use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
-use super::scale::{Axis, SECONDS};
+use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, text_width};
+use super::window::{Span, Window};
 use crate::report::MessageRecord;
 
 /// Most rows and bars of a picture.
@@ -17,6 +17,7 @@ const CHART: f64 = 1080.0;
 
 /// Two tones in turn, so that messages that follow each other can be told apart.
 const SENT: [&str; 2] = ["#2f6f8f", "#5b9ab8"];
+const COMPUTED: &str = r##"fill="#e4e7eb" stroke="#444b55" stroke-width="0.9""##;
 const RECEIVED: [&str; 2] = ["#ddd3b8", "#c9b98c"];
 
 /// One bar of a row.
@@ -26,43 +27,55 @@ struct Bar {
     other: u32,
     index: u32,
     lane: usize,
+    /// It is computation before the message.
+    computes: bool,
 }
 
 /// What is drawn of a run.
 struct Selection<'a> {
     ranks: Vec<u32>,
     messages: Vec<&'a MessageRecord>,
-    end: f64,
+    span: Span,
     remarks: Vec<String>,
 }
 
-/// Draws the messages of a run among so many ranks: above what each rank sends, below what it receives.
+/// Draws the messages of a run among so many ranks: above what each rank sends, and its computation before that, below what it receives.
+///
+/// `delay` is how long the sender of a message computes before it sends it \[s\].
 ///
 /// Up to 64 ranks and 5,000 messages; of a larger run a part, which the picture says.
-pub fn timeline(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &str) -> String {
+pub fn timeline(
+    records: &[MessageRecord],
+    ranks: u32,
+    makespan_s: f64,
+    delay: impl Fn(&MessageRecord) -> f64,
+    window: Window,
+    title: &str,
+) -> String {
     let width = MARGIN * 2.0 + LABELS + CHART + 20.0;
     let mut canvas = Canvas::new();
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let subtitle = format!("{} among {}", plural(records.len(), "message"), plural(ranks as usize, "rank"));
     let y = canvas.heading(title, &subtitle, width);
-    let selection = select(records, ranks, makespan_s);
-    let y = legend(&mut canvas, y) + 8.0;
+    let selection = select(records, ranks, makespan_s, window);
+    let computes = selection.messages.iter().any(|message| delay(message) > 0.0);
+    let y = legend(&mut canvas, y, computes) + 8.0;
     let y = canvas.remarks(&selection.remarks, y - 10.0, width) + 14.0;
 
-    let axis = Axis::new(selection.end, 10, SECONDS);
+    let Selection { span, .. } = &selection;
     let row = (760.0 / selection.ranks.len().max(1) as f64).clamp(13.0, 44.0);
     let left = MARGIN + LABELS;
     let bottom = y + row * selection.ranks.len() as f64;
-    axis.draw(&mut canvas, left, CHART, y, bottom, "simulated time");
-    let x = |time: f64| left + CHART * (time / axis.end).clamp(0.0, 1.0);
+    span.axis.draw(&mut canvas, left, CHART, y, bottom, "simulated time");
+    let x = |time: f64| left + CHART * span.axis.place(time);
     let mut crowded = false;
     for (i, &rank) in selection.ranks.iter().enumerate() {
         let top = y + row * i as f64;
         let label = format!("rank {rank}");
         canvas.text(left - 8.0, top + row * 0.5 + 3.5, 10.0, Anchor::End, &label, "");
         canvas.line(Point::new(left, top), Point::new(left + CHART, top), &format!(r#"stroke="{FAINT}""#));
-        let sent = bars(&selection, |message| (message.src == rank).then_some(message.dst));
-        let received = bars(&selection, |message| (message.dst == rank).then_some(message.src));
+        let sent = bars(&selection, &delay, |message| (message.src == rank).then_some(message.dst));
+        let received = bars(&selection, &|_| 0.0, |message| (message.dst == rank).then_some(message.src));
         let inner = row - 3.0;
         for (bars, colours, top, height, arrow) in [
             (sent, SENT, top + 1.5, inner * 0.58, "→"),
@@ -75,6 +88,16 @@ pub fn timeline(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &
             let high = height / lanes as f64;
             for bar in &bars {
                 let at = top + high * bar.lane.min(lanes - 1) as f64;
+                if bar.computes {
+                    canvas.rect(
+                        x(bar.from),
+                        at + 0.4,
+                        (x(bar.to) - x(bar.from)).max(0.6),
+                        (high - 1.2).max(0.6),
+                        COMPUTED,
+                    );
+                    continue;
+                }
                 let wide = (x(bar.to) - x(bar.from)).max(0.6);
                 let fill = colours[bar.index as usize % 2];
                 canvas.rect(
@@ -96,7 +119,7 @@ pub fn timeline(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &
         }
     }
     canvas.line(Point::new(left, y), Point::new(left, bottom), &format!(r#"stroke="{INK}""#));
-    if makespan_s.is_finite() && makespan_s > 0.0 && makespan_s <= axis.end * (1.0 + 1e-9) {
+    if makespan_s.is_finite() && makespan_s > 0.0 && span.shows(makespan_s) {
         let at = x(makespan_s);
         let line = format!(r#"stroke="{INK}" stroke-width="1.2" stroke-dasharray="5 3""#);
         canvas.line(Point::new(at, y - 6.0), Point::new(at, bottom), &line);
@@ -113,7 +136,7 @@ pub fn timeline(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &
 }
 
 /// Colours and what they mean; returns where it ends.
-fn legend(canvas: &mut Canvas, y: f64) -> f64 {
+fn legend(canvas: &mut Canvas, y: f64, computes: bool) -> f64 {
     let y = y + 6.0;
     let mut x = MARGIN;
     for (colours, text) in
@@ -126,20 +149,36 @@ fn legend(canvas: &mut Canvas, y: f64) -> f64 {
         canvas.text(x + 44.0, y, 11.0, Anchor::Start, text, "");
         x += 44.0 + text_width(text, 11.0) + 24.0;
     }
+    if computes {
+        canvas.rect(x, y - 9.0, 35.0, 11.0, COMPUTED);
+        let text = "computing before a message (delay)";
+        canvas.text(x + 44.0, y, 11.0, Anchor::Start, text, "");
+        x += 44.0 + text_width(text, 11.0) + 24.0;
+    }
     let text = "the two tones only tell messages apart that follow each other";
-    canvas.text(x, y, 11.0, Anchor::Start, &fit(text, 11.0, 500.0), &format!(r#"fill="{GREY}""#));
+    if x + text_width(text, 11.0) <= MARGIN + LABELS + CHART {
+        canvas.text(x, y, 11.0, Anchor::Start, text, &format!(r#"fill="{GREY}""#));
+    }
     y + 14.0
 }
 
-/// The messages of one row, each in the first lane that is free when it starts.
-fn bars(selection: &Selection<'_>, other: impl Fn(&MessageRecord) -> Option<u32>) -> Vec<Bar> {
+/// The messages of one row, and what is computed before them, each in the first lane that is free when it starts.
+fn bars(
+    selection: &Selection<'_>,
+    delay: &dyn Fn(&MessageRecord) -> f64,
+    other: impl Fn(&MessageRecord) -> Option<u32>,
+) -> Vec<Bar> {
     let mut bars: Vec<Bar> = selection
         .messages
         .iter()
-        .filter_map(|message| {
-            let other = other(message)?;
-            Some(Bar { from: message.start_s, to: message.end_s, other, index: message.index, lane: 0 })
+        .filter_map(|message| Some((message, other(message)?)))
+        .flat_map(|(message, other)| {
+            let (start, delay) = (message.start_s, delay(message));
+            let bar = |from, to, computes| Bar { from, to, other, index: message.index, lane: 0, computes };
+            let sent = bar(start, message.end_s, false);
+            (delay > 0.0).then(|| bar((start - delay).max(0.0), start, true)).into_iter().chain([sent])
         })
+        .filter(|bar| selection.span.has(bar.from, bar.to))
         .collect();
     bars.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(a.other.cmp(&b.other)));
     let mut free_at: Vec<f64> = Vec::new();
@@ -156,8 +195,10 @@ fn bars(selection: &Selection<'_>, other: impl Fn(&MessageRecord) -> Option<u32>
 }
 
 /// Chooses what is drawn: ranks at even distances, then a shorter time, until few enough messages are left.
-fn select(records: &[MessageRecord], ranks: u32, makespan_s: f64) -> Selection<'_> {
-    let usable = |message: &&MessageRecord| message.start_s.is_finite() && message.end_s.is_finite();
+fn select(records: &[MessageRecord], ranks: u32, makespan_s: f64, window: Window) -> Selection<'_> {
+    let usable = |message: &&MessageRecord| {
+        message.start_s.is_finite() && message.end_s.is_finite() && message.start_s <= window.to_s
+    };
     let mut remarks = Vec::new();
     let end_of = |messages: &[&MessageRecord]| messages.iter().map(|message| message.end_s).fold(0.0, f64::max);
     let evenly = |count: u32| -> Vec<u32> {
@@ -180,18 +221,22 @@ fn select(records: &[MessageRecord], ranks: u32, makespan_s: f64) -> Selection<'
         ));
     }
     let whole = if makespan_s.is_finite() && makespan_s > 0.0 { makespan_s } else { end_of(&messages) };
-    let mut end = whole;
+    messages.retain(|message| message.end_s >= window.from_s);
+    let mut span = window.of(whole);
+    remarks.extend(span.remark.clone());
     if messages.len() > MOST_MESSAGES {
         messages.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(a.src.cmp(&b.src)).then(a.index.cmp(&b.index)));
-        end = messages[MOST_MESSAGES].start_s;
+        let end = messages[MOST_MESSAGES].start_s;
         messages.truncate(MOST_MESSAGES);
-        if end > 0.0 {
+        let first = format!("Only the first {MOST_MESSAGES} messages of these ranks are drawn");
+        if end > span.from_s {
             let until = crate::units::Time::from_seconds(end);
-            remarks.push(format!("Only the first {MOST_MESSAGES} messages of these ranks are drawn, up to {until}."));
+            remarks.push(format!("{first}, up to {until}; --window shows another part."));
+            let to_s = if window == Window::default() { f64::INFINITY } else { end };
+            span = Window { from_s: window.from_s, to_s }.of(end);
         } else {
-            end = whole;
-            remarks.push(format!("Only the first {MOST_MESSAGES} messages of these ranks are drawn."));
+            remarks.push(format!("{first}."));
         }
     }
-    Selection { ranks: chosen, messages, end, remarks }
+    Selection { ranks: chosen, messages, span, remarks }
 }

@@ -1,7 +1,8 @@
 //! The predicted time of a program over parameters: bars to both sides of the unchanged run, or a curve for each parameter.
 
+use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
-use super::scale::{Axis, SECONDS, round_step};
+use super::scale::round_step;
 use crate::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 use crate::units::Time;
 
@@ -131,7 +132,14 @@ fn curves(report: &WhatIfReport) -> String {
     let mut canvas = Canvas::new();
     let mut y = canvas.heading(&report.program, &subtitle(report), width);
     let times = report.varied.iter().flat_map(|varied| &varied.points).filter_map(|point| point.time_s);
-    let axis = Axis::new(times.fold(report.makespan_s, f64::max), 5, SECONDS);
+    let times: Vec<f64> = times.chain([report.makespan_s]).filter(|&time| time > 0.0).collect();
+    let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = times.iter().copied().fold(0.0, f64::max);
+    let mut axis = Axis::fitting(least, most, 5, SECONDS);
+    if axis.is_logarithmic() {
+        let limits = report.limits.named().into_iter().map(|(_, time_s)| time_s).filter(|&time| time > 0.0);
+        axis = Axis::logarithmic(limits.fold(least, f64::min), most, SECONDS);
+    }
     for varied in &report.varied {
         panel(&mut canvas, varied, report, &axis, Point::new(left, y + 8.0));
         y += HEIGHT + BELOW + 16.0;
@@ -142,17 +150,9 @@ fn curves(report: &WhatIfReport) -> String {
 /// One parameter.
 fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis: &Axis, corner: Point) {
     let (left, top, bottom) = (corner.x, corner.y, corner.y + HEIGHT);
-    let height = |time_s: f64| bottom - HEIGHT * (time_s / axis.end).clamp(0.0, 1.0);
-    for (value, text) in &axis.ticks {
-        let y = height(*value);
-        canvas.line(Point::new(left, y), Point::new(left + CHART, y), &format!(r#"stroke="{FAINT}""#));
-        canvas.text(left - 6.0, y + 3.5, 10.0, Anchor::End, text, "");
-    }
-    canvas.line(Point::new(left, top), Point::new(left, bottom), &format!(r#"stroke="{INK}""#));
+    let height = |time_s: f64| bottom - HEIGHT * axis.place(time_s);
+    axis.draw_left(canvas, left, CHART, top, bottom, "predicted time");
     canvas.line(Point::new(left, bottom), Point::new(left + CHART, bottom), &format!(r#"stroke="{INK}""#));
-    let (x, y) = (MARGIN + 10.0, top + HEIGHT / 2.0);
-    let caption = format!("predicted time [{}]", axis.unit);
-    canvas.text(x, y, 11.0, Anchor::Middle, &caption, &format!(r#"transform="rotate(-90 {x} {y})""#));
     // Limits and the unchanged time, with their names where these do not touch.
     let mut lines = vec![("unchanged", report.makespan_s, format!(r#"stroke="{INK}" stroke-width="1.2""#))];
     for ((name, time_s), dash) in report.limits.named().into_iter().zip(DASHES) {

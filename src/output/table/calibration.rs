@@ -56,6 +56,9 @@ fn gap_row(found: &Calibration) -> [String; 5] {
 
 fn threshold_row(name: &str, threshold: Option<Threshold>) -> [String; 5] {
     let (value, remark) = match threshold {
+        Some(Threshold { bytes, below: Some(below) }) if below == bytes + 1 => {
+            (bytes.to_string(), "to the byte".into())
+        }
         Some(Threshold { bytes, below: Some(below) }) => {
             (bytes.to_string(), format!("or up to {}, the next length measured", below - 1))
         }

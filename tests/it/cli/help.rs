@@ -147,8 +147,10 @@ Scenario:
   [SCENARIO]                   A scenario file (TOML), or a JSON report whose scenario is run again
 
 Output:
-  -o, --output <FILE>    Also write this file; its name says what (see below; may be repeated)
-      --format <FORMAT>  What is printed: table or json [default: table]
+  -o, --output <FILE>      Also write this file; its name says what (see below; may be repeated)
+      --window <FROM..TO>  What a timeline shows, from one time to another: 1.2ms..1.4ms; without
+                           the one from the start, without the other to the end
+      --format <FORMAT>    What is printed: table or json [default: table]
 
 General options:
   -q, --quiet            Say nothing but results and errors

@@ -75,8 +75,12 @@ fn a_network_is_measured_written_and_used_for_predictions() {
     let svg = desk.read("net.svg");
     assert!(svg.contains("S = 4096 B") && !svg.contains("NaN"), "{svg}");
     // The measurements are read by `calibrate`, the machine by `replay`.
-    let calibrated = desk.hayase("calibrate net.csv --eager 4096B --percentile 0").assert().success();
+    let calibrated = desk.hayase("calibrate net.csv --percentile 0").assert().success();
     assert!(String::from_utf8_lossy(&calibrated.get_output().stdout).contains("2000.0"));
+    // And S is the one that was measured.
+    let said = String::from_utf8_lossy(&calibrated.get_output().stdout).into_owned();
+    let exact = |line: &str| line.split_whitespace().eq(["S", "4096", "B", "to", "the", "byte"]);
+    assert!(said.lines().any(exact), "{said}");
     desk.hayase("replay linear:ranks=4 -m net.toml").assert().success();
 }
 

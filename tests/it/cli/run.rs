@@ -181,6 +181,27 @@ cycle: rank 0 waits for rank 1 waits for rank 2 waits for rank 0
 }
 
 #[test]
+fn a_window_of_a_timeline_is_drawn_and_one_that_is_none_is_refused_before_the_run() {
+    let desk = desk();
+    desk.hayase("run -t fabric.toml -p messages.csv -q -o timeline.svg --window 1ns..").assert().success();
+    assert!(desk.read("timeline.svg").contains("Drawn is the time from 1 ns to"));
+    desk.hayase("replay linear:ranks=4 -m myrinet -q -o timeline.svg --window ..50us").assert().success();
+    assert!(desk.read("timeline.svg").contains("Drawn is the time from 0 ps to 50 us"));
+    desk.hayase("replay linear:ranks=4 -m myrinet -q -o timeline.svg --window 3000s..").assert().success();
+    assert!(desk.read("timeline.svg").contains("Nothing is in this window"));
+    for window in ["2us..1us", "1us..1us", "..", "1us", "a..b", "-1us..2us"] {
+        for verb in ["run -t fabric.toml -p messages.csv", "replay linear:ranks=4 -m myrinet"] {
+            let assert =
+                desk.hayase(&format!("{verb} -o other-timeline.svg --window {window}")).assert().code(2).stdout_eq("");
+            let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+            assert!(said.contains("--window") && said.contains("1.2ms..1.4ms"), "{said}");
+        }
+    }
+    desk.hayase("run -t fabric.toml -p messages.csv --window 1us..2us").assert().code(2).stdout_eq("");
+    assert!(!desk.names().iter().any(|name| name.contains("other")));
+}
+
+#[test]
 fn a_timeline_of_millions_is_refused_before_the_run() {
     let desk = Desk::new().file("fabric.toml", FABRIC);
     let words = "run -t fabric.toml -p all-to-all-pairwise --set topology.fat-tree.down=[512] -o timeline.svg";

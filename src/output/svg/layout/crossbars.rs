@@ -1,4 +1,4 @@
-//! Hyper-crossbars: routers as a grid, a bar beside each line for its crossbar.
+//! Hyper-crossbars: routers as a grid, a bar beside each line for its crossbar, and the node on the side where no bar is.
 
 use super::lattice::Lattice;
 use super::{Layout, Mark, Placed, cables, caption, short_name};
@@ -7,11 +7,13 @@ use crate::ids::{Id, VertexId};
 use crate::output::svg::canvas::{Anchor, Point};
 
 pub(super) fn layout(fabric: &Fabric, grid: &CrossbarGrid) -> Layout {
-    let lattice = Lattice::new(&grid.dims, 46.0);
+    // Into the depth, there must be room between one router and the next for a node and three bars.
+    let steep = grid.dims.get(2).copied().unwrap_or(1);
+    let lattice = Lattice::new(&grid.dims, if steep > 1 { f64::from(steep) * 52.0 } else { 46.0 });
     let mut layout = Layout { width: lattice.width(), height: lattice.height(), ..Layout::default() };
     let deep = lattice.depth != Point::default();
     let aside = if deep { (-lattice.depth.y * 0.42).min(12.0) } else { lattice.cell * 0.24 };
-    let radius = if deep { 3.5 } else { 6.0 };
+    let radius = if deep { 4.5 } else { 6.0 };
     let dot = Placed { at: Point::default(), mark: Mark::Dot(1.0), label: None };
     layout.vertices = vec![dot; (fabric.nodes() + fabric.switches()) as usize];
     let at = |position: u32| {
@@ -22,11 +24,13 @@ pub(super) fn layout(fabric: &Fabric, grid: &CrossbarGrid) -> Layout {
         let text = short_name(fabric, VertexId(position));
         let centre = at(position);
         if grid.host_link {
-            let node = centre.plus(-aside * 0.9, -aside * 0.9);
+            // In the plane bars are below and at the right; into the depth there is one above at the left, too.
+            let node =
+                if deep { centre.plus(-aside * 1.15, aside * 0.35) } else { centre.plus(-aside * 0.9, -aside * 0.9) };
             layout.vertices[grid.router(position).index()] =
-                Placed { at: centre, mark: Mark::Box(radius * 0.9, radius * 0.9), label: None };
-            let label = (!deep).then(|| caption(node.plus(0.0, -6.0), Anchor::Middle, text));
-            layout.vertices[position as usize] = Placed { at: node, mark: Mark::Dot(radius * 0.65), label };
+                Placed { at: centre, mark: Mark::Box(radius * 0.8, radius * 0.8), label: None };
+            let label = (!deep).then(|| caption(node.plus(0.0, -8.0), Anchor::Middle, text));
+            layout.vertices[position as usize] = Placed { at: node, mark: Mark::Dot(radius * 0.85), label };
         } else {
             let label = (!deep).then(|| caption(centre.plus(-radius, -radius - 2.0), Anchor::End, text));
             layout.vertices[position as usize] = Placed { at: centre, mark: Mark::Dot(radius), label };

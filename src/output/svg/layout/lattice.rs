@@ -30,7 +30,7 @@ impl Lattice {
         let columns = (1..=panels).find(|columns| columns * columns >= panels).unwrap_or(1);
         let room = 1000.0 / f64::from(columns).min(3.0) / x.max(y);
         let cell = if size(2) > 1 {
-            room.clamp((z * 24.0).max(smallest_cell), (z * 36.0).max(110.0))
+            room.clamp((z * 24.0).max(smallest_cell), (z * 36.0).max(110.0).max(smallest_cell))
         } else {
             room.clamp(smallest_cell, smallest_cell.max(84.0))
         };

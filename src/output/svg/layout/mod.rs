@@ -1,8 +1,9 @@
 //! Where the parts of a fabric stand in a picture.
 
 mod crossbars;
-mod irregular;
+pub(super) mod irregular;
 mod lattice;
+mod stress;
 mod tree;
 
 use rustc_hash::FxHashMap;
@@ -20,6 +21,8 @@ pub(super) enum Mark {
     Box(f64, f64),
     /// A bar from the position to this point: a crossbar.
     Bar(Point),
+    /// Not drawn: counted at its switch.
+    Hidden,
 }
 
 /// Text that belongs to a vertex or to the picture.
@@ -71,6 +74,8 @@ pub(super) struct Layout {
     pub captions: Vec<Caption>,
     /// What the picture leaves out or how it is to be read.
     pub remarks: Vec<String>,
+    /// That a part is drawn as a number, and which; said in large type.
+    pub note: Option<String>,
 }
 
 impl Layout {

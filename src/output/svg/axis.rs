@@ -1,0 +1,231 @@
+//! Axes: linear from 0 or within a window, or logarithmic where values differ too much for that.
+
+use super::canvas::{Anchor, Canvas, FAINT, INK, MARGIN, Point, text_width};
+use super::scale::round_step;
+
+/// Where the largest value is more than so many times the smallest, an axis that shows both is logarithmic.
+const LARGEST_RATIO: f64 = 30.0;
+/// Part of an axis of lengths that the length 0 takes, which has no logarithm.
+const ZERO: f64 = 0.05;
+
+/// An axis: round steps in a unit that fits.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Axis {
+    /// The smallest value on it, in the base unit.
+    pub start: f64,
+    /// The largest value on it, in the base unit.
+    pub end: f64,
+    /// The unit of the numbers; empty where each has its own.
+    pub unit: &'static str,
+    /// Where the ticks are, in the base unit, and what stands there.
+    pub ticks: Vec<(f64, String)>,
+    /// Whether places go by logarithms; then with so much room for 0 before the smallest value, as a part of the axis.
+    logarithmic: Option<f64>,
+}
+
+/// Units of time \[s\].
+pub(super) const SECONDS: &[(&str, f64)] = &[("ps", 1e-12), ("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+/// Units of data \[B\].
+pub(super) const BYTES: &[(&str, f64)] = &[("B", 1.0), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9)];
+/// Units of bandwidth \[B/s\].
+pub(super) const BYTES_PER_SECOND: &[(&str, f64)] =
+    &[("B/s", 1.0), ("KB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)];
+
+type Units = [(&'static str, f64)];
+
+impl Axis {
+    /// The linear axis for values from 0 to `largest`, with about `count` ticks.
+    pub(super) fn new(largest: f64, count: usize, units: &Units) -> Self {
+        let largest = if largest.is_finite() && largest > 0.0 { largest } else { units[units.len() - 1].1 };
+        let mut axis = Self::between(0.0, largest, count, units);
+        axis.end = axis.ticks.last().map_or(largest, |tick| tick.0);
+        axis
+    }
+
+    /// The linear axis from `start` to `end`, which need not be round; a tick at each round value, and one at or after the end where
+    /// it starts at 0.
+    pub(super) fn between(start: f64, end: f64, count: usize, units: &Units) -> Self {
+        let (unit, factor) = units.iter().rev().find(|(_, factor)| end >= *factor).unwrap_or(&units[0]);
+        let (step, decimals) = round_step((end - start) / factor / count.max(1) as f64);
+        let (first, last) = (start / factor / step, end / factor / step);
+        let first = (first * (1.0 - 1e-9)).ceil().max(0.0);
+        let last = if start > 0.0 { (last * (1.0 + 1e-9)).floor() } else { (last * (1.0 - 1e-9)).ceil() };
+        let count = (last - first).clamp(if start > 0.0 { 0.0 } else { 1.0 }, 1000.0) as u32;
+        let ticks = (0..=count)
+            .map(|i| first + f64::from(i))
+            .map(|i| (i * step * factor, format!("{:.decimals$}", i * step)))
+            .filter(|tick| start == 0.0 || tick.0 <= end * (1.0 + 1e-9))
+            .collect();
+        Self { start, end, unit, ticks, logarithmic: None }
+    }
+
+    /// The axis for values from `least` to `most`: linear from 0, or logarithmic where it would hide the least of them.
+    pub(super) fn fitting(least: f64, most: f64, count: usize, units: &Units) -> Self {
+        let differ = least > 0.0 && most.is_finite() && most > LARGEST_RATIO * least * (1.0 + 1e-9);
+        if differ { Self::logarithmic(least, most, units) } else { Self::new(most, count, units) }
+    }
+
+    /// The logarithmic axis for values from `least` to `most`, both above 0, from and to 1, 2 or 5 times a power of ten.
+    #[expect(clippy::disallowed_methods, reason = "logarithms of a picture, nothing is computed from them")]
+    pub(super) fn logarithmic(least: f64, most: f64, units: &Units) -> Self {
+        let usable = least.is_finite() && most.is_finite() && least > 0.0 && most >= least;
+        let (least, most) = if usable { (least, most) } else { (units[0].1, 10.0 * units[0].1) };
+        let (first, last) = (least.log10().floor() as i32, most.log10().ceil() as i32);
+        let all = (first..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|times| (times, power)));
+        let value = |&(times, power): &(f64, i32)| times * 10.0_f64.powi(power);
+        let all: Vec<(f64, i32)> = all.collect();
+        let from = all.iter().rposition(|tick| value(tick) <= least * (1.0 + 1e-9)).unwrap_or(0);
+        let to = all.iter().position(|tick| value(tick) >= most * (1.0 - 1e-9)).unwrap_or(all.len() - 1);
+        let to = to.max(from + 1).min(all.len() - 1);
+        let (start, end) = (value(&all[from.min(to - 1)]), value(&all[to]));
+        let every = ((last - first) / 10 + 1).max(1);
+        let wanted = |&&(times, power): &&(f64, i32)| last - first <= 3 || times == 1.0 && (power - first) % every == 0;
+        let ticks =
+            all[from.min(to - 1)..=to].iter().filter(wanted).map(|tick| (value(tick), quantity(value(tick), units)));
+        Self { start, end, unit: "", ticks: ticks.collect(), logarithmic: Some(0.0) }
+    }
+
+    /// The logarithmic axis for lengths of messages up to `largest` \[B\], with 0 beside it.
+    pub(super) fn lengths(largest: u64) -> Self {
+        let largest = largest.max(2);
+        let ticks = (0..63).step_by(if largest > 1 << 30 { 6 } else { 3 }).map(|power| 1_u64 << power);
+        let ticks = ticks.take_while(|&size| size <= largest).map(|size| (size as f64, binary(size)));
+        let ticks = std::iter::once((0.0, "0".to_owned())).chain(ticks).collect();
+        Self { start: 1.0, end: largest as f64, unit: "B", ticks, logarithmic: Some(ZERO) }
+    }
+
+    /// Whether places go by logarithms.
+    pub(super) fn is_logarithmic(&self) -> bool {
+        self.logarithmic.is_some()
+    }
+
+    /// Where a value is, from 0 to 1; what lies outside is at the nearer end.
+    #[expect(clippy::disallowed_methods, reason = "logarithms of a picture, nothing is computed from them")]
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let part = match self.logarithmic {
+            None => (value - self.start) / (self.end - self.start),
+            Some(room) if value >= self.start => {
+                room + (1.0 - room) * (value / self.start).ln() / (self.end / self.start).ln()
+            }
+            Some(room) => room / 2.0,
+        };
+        if part.is_finite() { part.clamp(0.0, 1.0) } else { f64::from(u8::from(part > 0.0)) }
+    }
+
+    /// What stands beside the axis: `time [ms]`, `time, logarithmic`.
+    pub(super) fn caption(&self, what: &str) -> String {
+        match (self.unit, self.is_logarithmic()) {
+            ("", _) => format!("{what}, logarithmic"),
+            (unit, true) => format!("{what} [{unit}], logarithmic"),
+            (unit, false) => format!("{what} [{unit}]"),
+        }
+    }
+
+    /// Draws ticks, numbers and grid lines for values mapped to `x .. x + width`, below `bottom`, 34 px high.
+    pub(super) fn draw(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, what: &str) {
+        let mut free = f64::NEG_INFINITY;
+        for (value, text) in &self.ticks {
+            let at = x + width * self.place(*value);
+            canvas.line(Point::new(at, top), Point::new(at, bottom), &format!(r#"stroke="{FAINT}""#));
+            canvas.line(Point::new(at, bottom), Point::new(at, bottom + 4.0), &format!(r#"stroke="{INK}""#));
+            let half = text_width(text, 10.0) / 2.0;
+            if at - half >= free {
+                canvas.text(at, bottom + 15.0, 10.0, Anchor::Middle, text, "");
+                free = at + half + 4.0;
+            }
+        }
+        canvas.line(Point::new(x, bottom), Point::new(x + width, bottom), &format!(r#"stroke="{INK}""#));
+        canvas.text(x + width / 2.0, bottom + 30.0, 11.0, Anchor::Middle, &self.caption(what), "");
+    }
+
+    /// Draws ticks, numbers and grid lines for values mapped to `bottom .. top`, left of `x`, and what they are, turned.
+    pub(super) fn draw_left(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, what: &str) {
+        for (value, text) in &self.ticks {
+            let at = bottom - (bottom - top) * self.place(*value);
+            canvas.line(Point::new(x, at), Point::new(x + width, at), &format!(r#"stroke="{FAINT}""#));
+            canvas.text(x - 6.0, at + 3.5, 10.0, Anchor::End, text, "");
+        }
+        canvas.line(Point::new(x, top), Point::new(x, bottom), &format!(r#"stroke="{INK}""#));
+        let (turn_x, turn_y) = (MARGIN + 8.0, (top + bottom) / 2.0);
+        let turned = format!(r#"transform="rotate(-90 {turn_x:.1} {turn_y:.1})""#);
+        canvas.text(turn_x, turn_y, 11.0, Anchor::Middle, &self.caption(what), &turned);
+    }
+}
+
+/// A value of few digits with the unit that fits it: `20 us`.
+fn quantity(value: f64, units: &Units) -> String {
+    let (unit, factor) = units.iter().rev().find(|(_, factor)| value >= factor * (1.0 - 1e-9)).unwrap_or(&units[0]);
+    let number = value / factor;
+    // 1, 2 or 5 times a power of ten: rounding takes off what division added.
+    let number = if number >= 1.0 { number.round() } else { (number * 1e9).round() / 1e9 };
+    if number >= 1e6 { format!("{number:.0e} {unit}") } else { format!("{number} {unit}") }
+}
+
+/// A power of two with its binary prefix: `16`, `64 Ki`, `1 Mi`.
+fn binary(size: u64) -> String {
+    match size {
+        size if size >= 1 << 30 => format!("{} Gi", size >> 30),
+        size if size >= 1 << 20 => format!("{} Mi", size >> 20),
+        size if size >= 1 << 10 => format!("{} Ki", size >> 10),
+        size => size.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_reaches_the_largest_value_in_round_steps() {
+        for largest in [1e-12, 3.3e-9, 1.0, 0.0691, 0.999, 99.0, 12345.0, 1e-15, 0.25] {
+            let axis = Axis::new(largest, 8, SECONDS);
+            assert!(axis.end >= largest * (1.0 - 1e-9), "{largest}: {axis:?}");
+            assert!((2..=22).contains(&axis.ticks.len()), "{largest}: {axis:?}");
+            let texts: std::collections::BTreeSet<_> = axis.ticks.iter().map(|tick| &tick.1).collect();
+            assert_eq!(texts.len(), axis.ticks.len(), "{axis:?}");
+        }
+        assert_eq!(Axis::new(0.0691, 7, SECONDS).ticks[1].1, "10");
+        assert!(Axis::new(f64::NAN, 5, SECONDS).end.is_finite());
+    }
+
+    #[test]
+    fn an_axis_is_logarithmic_from_more_than_thirty_times_on() {
+        assert!(!Axis::fitting(1e-6, 30e-6, 6, SECONDS).is_logarithmic());
+        let axis = Axis::fitting(1e-6, 31e-6, 6, SECONDS);
+        assert!(axis.is_logarithmic() && axis.caption("time") == "time, logarithmic");
+        let texts: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(texts, ["1 us", "2 us", "5 us", "10 us", "20 us", "50 us"]);
+        // Nothing has a logarithm that is not above 0.
+        assert!(!Axis::fitting(0.0, 1.0, 6, SECONDS).is_logarithmic());
+        assert!(!Axis::fitting(1.0, f64::INFINITY, 6, SECONDS).is_logarithmic());
+    }
+
+    #[test]
+    fn equal_ratios_are_equally_far_apart() {
+        let axis = Axis::logarithmic(3e-9, 0.7, SECONDS);
+        assert!(axis.start <= 3e-9 && axis.end >= 0.7, "{axis:?}");
+        let (a, b, c) = (axis.place(1e-7), axis.place(1e-5), axis.place(1e-3));
+        assert!((b - a - (c - b)).abs() < 1e-12 && a > 0.0 && c < 1.0);
+        assert_eq!((axis.place(0.0), axis.place(-1.0), axis.place(9.0), axis.place(f64::NAN)), (0.0, 0.0, 1.0, 0.0));
+        assert!(axis.ticks.iter().any(|tick| tick.1 == "1 ms") && axis.ticks.len() <= 12, "{axis:?}");
+        for (least, most) in [(1e-15, 1e-15), (1.0, 1.0), (5e-10, 5e10), (f64::NAN, 1.0), (2e-6, 5e-6)] {
+            let axis = Axis::logarithmic(least, most, SECONDS);
+            assert!(axis.start < axis.end && axis.ticks.len() >= 2, "{axis:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_of_nothing_stands_beside_the_logarithms() {
+        let axis = Axis::lengths(1 << 20);
+        assert!(axis.place(0.0) < axis.place(1.0) && axis.place(1.0) < axis.place(2.0));
+        assert_eq!(axis.place(1048576.0), 1.0);
+    }
+
+    #[test]
+    fn an_axis_of_a_window_has_ticks_inside_alone() {
+        let axis = Axis::between(1.37e-3, 1.42e-3, 10, SECONDS);
+        assert!(axis.ticks.len() >= 5 && axis.ticks.iter().all(|tick| (0.0..=1.0).contains(&axis.place(tick.0))));
+        assert!(axis.ticks.iter().all(|tick| (1.37e-3..=1.42e-3 * (1.0 + 1e-9)).contains(&tick.0)), "{axis:?}");
+        assert_eq!(axis.place(1.37e-3), 0.0);
+    }
+}
