@@ -327,6 +327,17 @@ Every combination of what is listed is run, once for each seed, on all cores. Al
 operation of one size, or the same amount of data, among as many ranks) are ranked by their means, best first,
 whatever they differ in; a difference within its 95 % interval over the seeds is called a tie.";
 
+/// `KEY=a,b,c`.
+fn vary(text: &str) -> Result<(String, Vec<String>), String> {
+    let values = text.split_once('=').map(|(key, values)| (key.trim(), values.split(',').map(str::trim)));
+    let Some((key, values)) = values else { return Err("a key and its values are expected: KEY=a,b,c".to_owned()) };
+    let values: Vec<String> = values.map(str::to_owned).collect();
+    match key.is_empty() || values.iter().any(String::is_empty) {
+        true => Err("a key and its values are expected: KEY=a,b,c".to_owned()),
+        false => Ok((key.to_owned(), values)),
+    }
+}
+
 /// `hayase compare`.
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES, next_help_heading = "What is compared")]
@@ -340,7 +351,7 @@ pub struct CompareArgs {
     /// Fabrics, by name or file, with commas between them.
     #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
     pub topology: Vec<String>,
-    /// Patterns, by name or file.
+    /// Patterns and programs, by name, file or rule.
     #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
     pub pattern: Vec<String>,
     /// Placements: regular, random, block, round-robin, CSV files `rank,node`.
@@ -359,6 +370,12 @@ pub struct CompareArgs {
     /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub injection: Vec<String>,
+    /// Machines, by name or file: what messages cost at their ends.
+    #[arg(short, long, value_name = "M,...", value_delimiter = ',')]
+    pub machine: Vec<String>,
+    /// Any key of a scenario file, with its values: topology.torus.bandwidth="1 GB/s,2 GB/s" (may be repeated).
+    #[arg(long, value_name = "KEY=V,...", value_parser = vary)]
+    pub vary: Vec<(String, Vec<String>)>,
     /// Run what is random with so many seeds; means and standard deviations are over them.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,

@@ -85,6 +85,21 @@ fn show(comparison: &Comparison, format: TableFormat, voice: Voice) -> Result<()
     }
 }
 
+/// Names with what belongs to them: the parameters of a rule have commas of their own (`linear:ranks=8,size=1KB`).
+fn rejoined(parts: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in parts {
+        match names.last_mut() {
+            Some(name) if name.contains(':') && part.contains('=') && !part.contains(':') => {
+                *name += ",";
+                *name += part;
+            }
+            _ => names.push(part.clone()),
+        }
+    }
+    names
+}
+
 /// What was typed, as a sweep.
 fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     let mut base = Loader::new().on_read(progress::reading(voice.show));
@@ -115,12 +130,14 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         title: from.into_iter().chain(listed).collect::<Vec<_>>().join(": "),
         base,
         topologies: args.topology.clone(),
-        patterns: args.pattern.clone(),
+        patterns: rejoined(&args.pattern),
         placements: args.placement.clone(),
         sharings: args.sharing.clone(),
         transports: args.transport.clone(),
         routings: args.routing.clone(),
         injections: args.injection.clone(),
+        machines: args.machine.clone(),
+        varied: args.vary.clone(),
         seeds,
     })
 }

@@ -15,7 +15,7 @@ use super::seeds::{Seeded, over};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
 use crate::diagnostic::{Diagnostic, Invalid, file_names};
-use crate::ids::{MessageId, RankId};
+use crate::ids::RankId;
 use crate::node::NodeSpec;
 use crate::output::svg::Window;
 use crate::output::trace::Trace as TraceFile;
@@ -409,13 +409,7 @@ fn write(
 
 /// Ranks that are stuck, as a deadlock is described.
 pub(super) fn blocked(stuck: Vec<Stuck>) -> Vec<Blocked> {
-    let blocked = |stuck: Stuck| Blocked {
-        rank: stuck.rank,
-        next: MessageId { src: stuck.rank, index: stuck.op },
-        waits_for: stuck.what,
-        on: stuck.on,
-    };
-    stuck.into_iter().map(blocked).collect()
+    stuck.into_iter().map(Blocked::from).collect()
 }
 
 /// What the replay itself took.

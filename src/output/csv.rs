@@ -12,7 +12,7 @@ use crate::player::{Activity, Transfer};
 use crate::record::{Matrix, PathStep};
 use crate::report::replay::RankReport;
 use crate::report::whatif::WhatIfReport;
-use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PlanReport, Rate};
+use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PATTERN, PlanReport, Rate};
 use crate::workload::program::Program;
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
@@ -305,11 +305,16 @@ pub fn rates(rates: &[Rate], mut writer: impl Write) -> io::Result<()> {
 pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(
         b"topology,placement,transport,sharing,routing,injection,pattern,seeds,mean_s,sd_s,min_s,max_s,messages,bytes,\
-          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,packet_hops,fingerprint,job,place,tied\n",
+          injection_bound_s,busiest_link_bound_s,bisection_bound_s,ratio_to_bound,ratio_to_best,wall_s,packet_hops,fingerprint,job,place,tied,machine",
     )?;
     let w = &mut writer;
+    for key in comparison.rows.first().into_iter().flat_map(|row| row.varied.keys()) {
+        w.write_all(b",")?;
+        text(w, key)?;
+    }
+    w.write_all(b"\n")?;
     for row in &comparison.rows {
-        for name in row.block().into_iter().chain([row.pattern.as_str()]) {
+        for name in row.choices().into_iter().take(PATTERN + 1) {
             text(w, name)?;
             w.write_all(b",")?;
         }
@@ -333,7 +338,12 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         }
         write!(w, ",{},", row.fingerprint)?;
         text(w, &row.job)?;
-        writeln!(w, ",{},{}", row.place, row.tied)?;
+        write!(w, ",{},{}", row.place, row.tied)?;
+        for name in row.choices().into_iter().skip(PATTERN + 1) {
+            w.write_all(b",")?;
+            text(w, name)?;
+        }
+        w.write_all(b"\n")?;
     }
     Ok(())
 }

@@ -134,15 +134,6 @@ impl Workload for Player<'_> {
     }
 
     fn blocked(&self) -> Vec<Blocked> {
-        let stuck = self.stuck();
-        stuck
-            .into_iter()
-            .map(|stuck| Blocked {
-                rank: stuck.rank,
-                next: crate::ids::MessageId { src: stuck.rank, index: stuck.op },
-                waits_for: stuck.what,
-                on: stuck.on,
-            })
-            .collect()
+        self.stuck().into_iter().map(Blocked::from).collect()
     }
 }

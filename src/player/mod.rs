@@ -35,9 +35,10 @@ mod stuck;
 #[cfg(test)]
 mod tests;
 
-use crate::ids::RankId;
+use crate::ids::{MessageId, RankId};
 use crate::node::Costs;
 use crate::units::Time;
+use crate::workload::Blocked;
 use crate::workload::program::{Expand, Mark, Program};
 
 pub use state::Player;
@@ -227,4 +228,11 @@ pub struct Stuck {
     pub place: Option<String>,
     /// Whom it waits for, where that is one rank.
     pub on: Option<RankId>,
+}
+
+impl From<Stuck> for Blocked {
+    fn from(stuck: Stuck) -> Self {
+        let next = MessageId { src: stuck.rank, index: stuck.op };
+        Self { rank: stuck.rank, next, waits_for: stuck.what, on: stuck.on }
+    }
 }

@@ -1,5 +1,7 @@
 //! Comparisons: many runs side by side, as plain data.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{Bounds, SeedStatistics};
@@ -38,7 +40,13 @@ pub struct ComparisonRow {
     pub routing: String,
     /// The injection rule.
     pub injection: String,
-    /// The pattern as named.
+    /// The machine as named, or the node model; empty where nodes cost nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub machine: String,
+    /// The values of the keys that are varied.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub varied: BTreeMap<String, String>,
+    /// The pattern or program as named.
     pub pattern: String,
     /// What is done: `all-to-all of 20 KB among 54 ranks`, or what no name tells, `57,240,000 B among 54 ranks`. Rows of one job are ranked,
     /// those of different jobs cannot be.
@@ -68,19 +76,39 @@ pub struct ComparisonRow {
     pub fingerprint: String,
 }
 
-/// What may differ between rows: names of [`ComparisonRow::choices`].
-pub const CHOICES: [&str; 7] = ["topology", "placement", "transport", "sharing", "routing", "injection", "pattern"];
+/// What may differ between rows; the keys that are varied come behind these.
+pub const CHOICES: [&str; 8] =
+    ["topology", "placement", "transport", "sharing", "routing", "injection", "pattern", "machine"];
+
+/// The position of the pattern in [`CHOICES`].
+pub const PATTERN: usize = 6;
 
 impl ComparisonRow {
-    /// All choices but the pattern: what the rows of a block of a chart share.
-    pub fn block(&self) -> [&str; 6] {
-        [&self.topology, &self.placement, &self.transport, &self.sharing, &self.routing, &self.injection]
+    /// What may differ between it and others: [`CHOICES`], and the keys that are varied.
+    pub fn names(&self) -> Vec<&str> {
+        CHOICES.into_iter().chain(self.varied.keys().map(String::as_str)).collect()
     }
 
-    /// What was chosen, in the order of [`CHOICES`].
-    pub fn choices(&self) -> [&str; 7] {
-        let [topology, placement, transport, sharing, routing, injection] = self.block();
-        [topology, placement, transport, sharing, routing, injection, &self.pattern]
+    /// What was chosen, in the order of [`ComparisonRow::names`].
+    pub fn choices(&self) -> Vec<&str> {
+        let fixed: [&String; 8] = [
+            &self.topology,
+            &self.placement,
+            &self.transport,
+            &self.sharing,
+            &self.routing,
+            &self.injection,
+            &self.pattern,
+            &self.machine,
+        ];
+        fixed.into_iter().chain(self.varied.values()).map(String::as_str).collect()
+    }
+
+    /// All choices but the pattern, each with its name: what the rows of a block of a chart share.
+    pub fn block(&self) -> Vec<(&str, &str)> {
+        let mut all: Vec<(&str, &str)> = self.names().into_iter().zip(self.choices()).collect();
+        all.remove(PATTERN);
+        all
     }
 
     /// Whether it is the best of its job, alone or with others.
@@ -102,14 +130,15 @@ impl Comparison {
     }
 }
 
-/// The choices, by their positions in [`CHOICES`], in which rows differ; that messages of some are no flows and have no sharing policy is no
+/// The choices, by their positions in [`ComparisonRow::names`], in which rows differ; that messages of some are no flows and have no sharing policy is no
 /// difference of policies.
 pub fn varying(rows: &[ComparisonRow]) -> Vec<usize> {
     let differs = |choice: &usize| {
         let mut values = rows.iter().map(|row| row.choices()[*choice]).filter(|value| !value.is_empty());
         values.next().is_some_and(|first| values.any(|value| value != first))
     };
-    (0..CHOICES.len()).filter(differs).collect()
+    let count = rows.first().map_or(0, |row| row.names().len());
+    (0..count).filter(differs).collect()
 }
 
 /// Rows in order, best first in each job; jobs stay in the order in which they came.

@@ -17,6 +17,7 @@ pub mod replay;
 mod replay_path;
 mod replay_regions;
 mod run;
+mod runnable;
 mod schema;
 mod tree;
 pub mod variation;
@@ -39,13 +40,13 @@ use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::pattern::{Injection, Pattern};
 use crate::workload::program::collectives::CollectivesSpec;
-use crate::workload::program::start_up::StartUp;
 use crate::workload::{Blocked, WorkloadSpec};
 
 pub use build::{RoutedFabric, Work};
 pub use init::{init, init_defaults};
 pub use links::LinkSpec;
 pub use loader::Loader;
+pub use runnable::{Measured, Runnable};
 pub use schema::{keys, node_parameters, schema};
 
 /// What to observe of a run, beside what its report needs.
@@ -109,15 +110,6 @@ pub struct ScenarioFile {
 
 fn first_seed() -> u64 {
     build::SEED
-}
-
-/// What a scenario says is to be done, ready to be run.
-#[derive(Clone, Debug)]
-pub enum Runnable {
-    /// A pattern on a fabric.
-    Pattern(Box<Scenario>),
-    /// A program on nodes, and on a fabric where there is one.
-    Program(Box<replay::Replay>, Option<StartUp>),
 }
 
 /// A scenario that can be run: complete, checked and built.

@@ -572,6 +572,16 @@ impl Replay {
         self.fabric.as_ref().map(|placed| (&placed.network.fabric, &*placed.network.router))
     }
 
+    /// The network with the ranks on it, if there is a fabric.
+    pub fn placed(&self) -> Option<&Network> {
+        self.fabric.as_ref().map(|placed| &placed.network)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn placed_mut(&mut self) -> Option<&mut Network> {
+        self.fabric.as_mut().map(|placed| &mut placed.network)
+    }
+
     /// Where each rank is, if there is a fabric.
     pub fn placement(&self) -> Option<&Placement> {
         self.fabric.as_ref().map(|placed| &placed.network.placement)

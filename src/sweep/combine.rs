@@ -4,86 +4,96 @@ use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
 use crate::output::table::grouped;
 use crate::report::{Bounds, ComparisonRow, SeedStatistics};
-use crate::scenario::{Loader, Scenario};
-use crate::workload::WorkloadSpec;
+use crate::scenario::{Loader, Runnable};
 use crate::workload::pattern::PatternSpec;
+use crate::workload::{ProgramSpec, WorkloadSpec};
 
-/// One combination; `None` leaves the choice to the base.
-pub(super) struct Choice<'a> {
-    topology: Option<&'a str>,
-    pattern: Option<&'a str>,
-    placement: Option<&'a str>,
-    sharing: Option<&'a str>,
-    transport: Option<&'a str>,
-    routing: Option<&'a str>,
-    injection: Option<&'a str>,
+/// One thing that is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Axis<'a> {
+    Topology,
+    Machine,
+    Placement,
+    Sharing,
+    Transport,
+    Routing,
+    Injection,
+    /// A key of a scenario.
+    Key(&'a str),
+    Pattern,
 }
+
+impl Axis<'_> {
+    /// The texts with this value of it.
+    fn chosen(self, loader: Loader, value: &str) -> Loader {
+        match self {
+            Self::Topology => loader.topology(value),
+            Self::Machine => loader.machine(value),
+            Self::Placement => loader.placement(value),
+            Self::Sharing => loader.sharing(value),
+            Self::Transport => loader.transport(value),
+            Self::Routing => loader.routing(value),
+            Self::Injection => loader.injection(value),
+            Self::Key(key) => loader.set("--vary", &format!("{key}={value}")),
+            Self::Pattern => loader.pattern(value),
+        }
+    }
+}
+
+/// One combination: what is not in it is left to the base.
+pub(super) struct Choice<'a>(Vec<(Axis<'a>, &'a str)>);
 
 /// Every combination; patterns change fastest.
 pub(super) fn choices(sweep: &Sweep) -> Vec<Choice<'_>> {
-    let mut all = Vec::new();
-    for topology in each(&sweep.topologies) {
-        for placement in each(&sweep.placements) {
-            for sharing in each(&sweep.sharings) {
-                for transport in each(&sweep.transports) {
-                    for routing in each(&sweep.routings) {
-                        for injection in each(&sweep.injections) {
-                            for pattern in each(&sweep.patterns) {
-                                all.push(Choice {
-                                    topology,
-                                    pattern,
-                                    placement,
-                                    sharing,
-                                    transport,
-                                    routing,
-                                    injection,
-                                });
-                            }
-                        }
-                    }
-                }
-            }
+    let mut axes: Vec<(Axis<'_>, &[String])> = vec![
+        (Axis::Topology, &sweep.topologies),
+        (Axis::Machine, &sweep.machines),
+        (Axis::Placement, &sweep.placements),
+        (Axis::Sharing, &sweep.sharings),
+        (Axis::Transport, &sweep.transports),
+        (Axis::Routing, &sweep.routings),
+        (Axis::Injection, &sweep.injections),
+    ];
+    axes.extend(sweep.varied.iter().map(|(key, values)| (Axis::Key(key), values.as_slice())));
+    axes.push((Axis::Pattern, &sweep.patterns));
+    let mut all = vec![Choice(Vec::new())];
+    for (axis, values) in axes.into_iter().filter(|(_, values)| !values.is_empty()) {
+        let mut more = Vec::with_capacity(all.len() * values.len());
+        for Choice(chosen) in &all {
+            more.extend(values.iter().map(|value| Choice([chosen.as_slice(), &[(axis, value.as_str())]].concat())));
         }
+        all = more;
     }
     all
 }
 
-/// The items, or once the choice of the base.
-fn each(items: &[String]) -> Vec<Option<&str>> {
-    if items.is_empty() { vec![None] } else { items.iter().map(|item| Some(item.as_str())).collect() }
-}
+impl<'a> Choice<'a> {
+    fn of(&self, wanted: Axis<'_>) -> Option<&'a str> {
+        self.0.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value)
+    }
 
-impl Choice<'_> {
     /// The texts of this combination.
     pub fn loader(&self, sweep: &Sweep) -> Loader {
         let mut loader = sweep.base.clone();
         if let Some(&seed) = sweep.seeds.first() {
             loader = loader.seed(seed);
         }
-        let add = |loader: Loader, value: Option<&str>, with: fn(Loader, &str) -> Loader| match value {
-            Some(value) => with(loader, value),
-            None => loader,
-        };
-        loader = add(loader, self.topology, Loader::topology);
-        loader = add(loader, self.pattern, Loader::pattern);
-        loader = add(loader, self.placement, Loader::placement);
-        loader = add(loader, self.sharing, Loader::sharing);
-        loader = add(loader, self.transport, Loader::transport);
-        loader = add(loader, self.routing, Loader::routing);
-        add(loader, self.injection, Loader::injection)
+        self.0.iter().fold(loader, |loader, (axis, value)| axis.chosen(loader, value))
     }
 
     /// Whether this is a transport that knows no sharing policy, which another policy of the list has brought already.
-    pub fn is_repeated(&self, scenario: &Scenario, sharings: &[String]) -> bool {
-        let own = scenario.network.transport.is_flow() && !self.transport.is_some_and(|name| name.contains(':'));
-        !own && self.sharing.is_some() && self.sharing != sharings.first().map(String::as_str)
+    pub fn is_repeated(&self, runnable: &Runnable, sharings: &[String]) -> bool {
+        let flows = runnable.network().is_some_and(|network| network.transport.is_flow());
+        let own = flows && !self.of(Axis::Transport).is_some_and(|name| name.contains(':'));
+        let sharing = self.of(Axis::Sharing);
+        !own && sharing.is_some() && sharing != sharings.first().map(String::as_str)
     }
 
     /// The point of this combination.
-    pub fn point(&self, scenario: Scenario, seeds: &[u64]) -> Point {
+    pub fn point(&self, runnable: Runnable, seeds: &[u64]) -> Point {
         let seeds = match seeds {
-            [] => vec![scenario.seed],
-            [first, ..] if !scenario.depends_on_seed() => vec![*first],
+            [] => vec![runnable.seed()],
+            [first, ..] if !runnable.depends_on_seed() => vec![*first],
             all => {
                 // Each seed once.
                 let mut distinct: Vec<u64> = Vec::new();
@@ -93,38 +103,44 @@ impl Choice<'_> {
                 distinct
             }
         };
-        let name = |named: Option<&str>, other: String| named.map_or(other, str::to_owned);
-        let chosen = |choice: serde_json::Value| {
-            choice.as_object().and_then(|map| map.keys().next().cloned()).unwrap_or_default()
-        };
-        let json = scenario.file.to_json();
-        let choice = |key: &str| chosen(json.get(key).cloned().unwrap_or_default());
+        let json = runnable.to_json();
+        let chosen = |key: &str| json.get(key)?.as_object()?.keys().next().cloned();
+        let choice = |key: &str| chosen(key).unwrap_or_default();
+        let name = |axis, other: String| self.of(axis).map_or(other, str::to_owned);
+        let network = runnable.network();
+        let keys = self.0.iter().filter_map(|(axis, value)| match axis {
+            Axis::Key(key) => Some(((*key).to_owned(), (*value).to_owned())),
+            _ => None,
+        });
         Point {
-            topology: name(self.topology, scenario.network.fabric.name().to_owned()),
-            pattern: name(self.pattern, scenario.workload_name.clone()),
-            placement: name(self.placement, choice("placement")),
-            sharing: if scenario.network.transport.is_flow() {
-                scenario.network.sharing.name().to_owned()
-            } else {
-                String::new()
+            topology: name(Axis::Topology, network.map(|network| network.fabric.name().to_owned()).unwrap_or_default()),
+            pattern: name(Axis::Pattern, runnable.name().to_owned()),
+            placement: if network.is_some() { name(Axis::Placement, choice("placement")) } else { String::new() },
+            sharing: network
+                .filter(|network| network.transport.is_flow())
+                .map(|network| network.sharing.name().to_owned())
+                .unwrap_or_default(),
+            transport: network.map(|network| network.transport.name()).unwrap_or_default(),
+            routing: if network.is_some() { name(Axis::Routing, choice("routing")) } else { String::new() },
+            injection: match &runnable {
+                Runnable::Pattern(scenario) => scenario.injection.to_string(),
+                Runnable::Program(..) => name(Axis::Injection, String::new()),
             },
-            transport: scenario.network.transport.name(),
-            routing: name(self.routing, choice("routing")),
-            injection: scenario.injection.to_string(),
-            scenario,
+            machine: name(Axis::Machine, chosen("node").filter(|node| node != "ideal").unwrap_or_default()),
+            varied: keys.collect(),
+            runnable,
             seeds,
         }
     }
 
     /// What it is, for messages.
     pub fn name(&self) -> String {
-        let on = self.topology.map(|name| format!("on {name}")).unwrap_or_default();
-        let rest = [self.placement, self.sharing, self.transport, self.routing, self.injection]
-            .into_iter()
-            .flatten()
-            .map(str::to_owned);
-        let all = self.pattern.map(str::to_owned).into_iter().chain((!on.is_empty()).then_some(on)).chain(rest);
-        all.collect::<Vec<_>>().join(", ")
+        let words = self.0.iter().filter(|(axis, _)| *axis != Axis::Pattern).map(|(axis, value)| match axis {
+            Axis::Topology => format!("on {value}"),
+            Axis::Key(key) => format!("{key} {value}"),
+            _ => (*value).to_owned(),
+        });
+        self.of(Axis::Pattern).map(str::to_owned).into_iter().chain(words).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -175,11 +191,11 @@ impl Mistakes {
 pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
     let n = runs.len() as f64;
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
-    let mut makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.report.makespan_s).collect());
+    let mut makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.makespan_s).collect());
     makespan.missing = point.seeds.len() - runs.len();
-    let mean = |of: fn(&Bounds) -> f64| runs.iter().map(|outcome| of(&outcome.run.report.bounds)).sum::<f64>() / n;
+    let mean = |of: fn(&Bounds) -> f64| runs.iter().map(|outcome| of(&outcome.run.bounds)).sum::<f64>() / n;
     let where_known = |of: fn(&Bounds) -> Option<f64>| {
-        let all = runs.iter().map(|outcome| of(&outcome.run.report.bounds)).sum::<Option<f64>>();
+        let all = runs.iter().map(|outcome| of(&outcome.run.bounds)).sum::<Option<f64>>();
         all.map(|sum| sum / n)
     };
     let bounds = Bounds {
@@ -190,20 +206,22 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
     };
     let mut fingerprint = blake3::Hasher::new();
     for outcome in runs {
-        fingerprint.update(outcome.run.report.fingerprint.as_bytes()).update(b"\n");
+        fingerprint.update(outcome.run.fingerprint.as_bytes()).update(b"\n");
     }
-    let first = &runs[0].run.report;
+    let first = &runs[0].run;
     ComparisonRow {
         topology: point.topology.clone(),
         placement: point.placement.clone(),
         sharing: point.sharing.clone(),
         transport: point.transport.clone(),
-        packet_hops: first.meta.packet_hops,
+        packet_hops: first.packet_hops,
         routing: point.routing.clone(),
         injection: point.injection.clone(),
+        machine: point.machine.clone(),
+        varied: point.varied.clone(),
         pattern: point.pattern.clone(),
         ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),
-        job: job(&point.scenario, first.bytes),
+        job: job(&point.runnable, first.bytes),
         // Where it stands is known when all are there.
         ratio_to_best: 1.0,
         place: 1,
@@ -212,33 +230,35 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
         messages: first.messages,
         bytes: first.bytes,
         bounds,
-        wall_s: runs.iter().map(|outcome| outcome.run.report.meta.wall_s).sum::<f64>() / n,
+        wall_s: runs.iter().map(|outcome| outcome.run.wall_s).sum::<f64>() / n,
         fingerprint: match runs {
-            [only] => only.run.report.fingerprint.clone(),
+            [only] => only.run.fingerprint.clone(),
             _ => fingerprint.finalize().to_hex()[..16].to_owned(),
         },
     }
 }
 
-/// What a scenario does, by a name that all have that do the same: collective operations by their kind and size, whatever an algorithm
-/// sends for it; other patterns by the data that they move.
-fn job(scenario: &Scenario, bytes: u64) -> String {
-    let ranks = scenario.pattern.ranks();
-    let workload = &scenario.file.workload;
-    let collective = match workload {
-        WorkloadSpec::Pattern(
+/// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an algorithm
+/// sends for it; recorded programs by their name; other patterns and programs by the data that they move.
+fn job(runnable: &Runnable, bytes: u64) -> String {
+    let ranks = runnable.ranks();
+    let workload = runnable.workload();
+    let named = match workload {
+        Some(WorkloadSpec::Pattern(
             PatternSpec::AllToAll(_)
             | PatternSpec::Allgather(_)
             | PatternSpec::Allreduce(_)
             | PatternSpec::Broadcast(_),
-        ) => {
+        )) => {
             let json = serde_json::to_value(workload).unwrap_or_default();
             let table = json.as_object().and_then(|tables| tables.iter().next());
             table.and_then(|(name, table)| Some(format!("{name} of {}", table["size"].as_str()?)))
         }
+        // A recorded program is what it is, whatever its collectives send.
+        Some(WorkloadSpec::Program(ProgramSpec::Trace(_))) | None => Some(runnable.name().to_owned()),
         _ => None,
     };
-    format!("{} among {ranks} ranks", collective.unwrap_or_else(|| format!("{} B", grouped(bytes))))
+    format!("{} among {ranks} ranks", named.unwrap_or_else(|| format!("{} B", grouped(bytes))))
 }
 
 /// `a / b`, and 1 where both are nothing.

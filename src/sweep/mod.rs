@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
 use crate::report::{Comparison, Gridlock, Status, Stopped};
-use crate::scenario::{Loader, Run, RunOptions, Scenario};
+use crate::scenario::{Loader, Measured, Runnable};
 use crate::workload::Blocked;
 
 /// What is compared: every combination of what is listed. An empty list leaves the choice to `base`.
@@ -40,6 +40,10 @@ pub struct Sweep {
     pub routings: Vec<String>,
     /// Injection rules.
     pub injections: Vec<String>,
+    /// Machines, by name or path.
+    pub machines: Vec<String>,
+    /// Any keys of a scenario, each with its values.
+    pub varied: Vec<(String, Vec<String>)>,
     /// Seeds; empty: the seed of `base`.
     pub seeds: Vec<u64>,
 }
@@ -61,8 +65,12 @@ pub struct Point {
     pub routing: String,
     /// The injection rule; `by pattern` where patterns bring their own and it is not compared.
     pub injection: String,
-    /// Its scenario with the first seed.
-    pub scenario: Scenario,
+    /// The machine as named; empty where nodes cost nothing.
+    pub machine: String,
+    /// The values of the keys that are varied.
+    pub varied: BTreeMap<String, String>,
+    /// What is run with the first seed.
+    pub runnable: Runnable,
     /// The seeds it runs with: only the first where nothing in it is random.
     pub seeds: Vec<u64>,
 }
@@ -74,7 +82,10 @@ impl Point {
             ("flow", sharing) => sharing,
             (transport, _) => transport,
         };
-        format!("{} on {}, {}, {transport}", self.pattern, self.topology, self.placement)
+        let varied = self.varied.iter().map(|(key, value)| format!("{key} {value}"));
+        let chosen = [&self.topology, &self.machine, &self.placement].map(Clone::clone).into_iter();
+        let on = chosen.chain([transport.to_owned()]).chain(varied).filter(|word| !word.is_empty());
+        format!("{} on {}", self.pattern, on.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -130,9 +141,6 @@ fn stuck(blocked: &[Blocked], gridlock: &Option<Gridlock>) -> String {
     }
 }
 
-/// How one scenario is run.
-type Runner = dyn Fn(&Scenario, RunOptions<'_>) -> Run + Sync;
-
 impl Sweep {
     /// All points, in the order of the lists: topologies, placements, sharing policies, transports, routings, injections, and
     /// patterns as the innermost.
@@ -143,19 +151,11 @@ impl Sweep {
         let mut points: Vec<Point> = Vec::new();
         let mut mistakes = combine::Mistakes::default();
         for choice in combine::choices(self) {
-            match choice.loader(self).load() {
-                Ok(scenario) if choice.is_repeated(&scenario, &self.sharings) => {}
-                Ok(mut scenario) => {
-                    let same = |point: &&Point| {
-                        point.scenario.file.topology == scenario.file.topology
-                            && point.scenario.file.routing == scenario.file.routing
-                    };
-                    if let Some(Point { scenario: known, .. }) = points.iter().find(same) {
-                        // The same fabric and routes once, however many points use them.
-                        scenario.network.fabric = known.network.fabric.clone();
-                        scenario.network.router = known.network.router.clone();
-                    }
-                    points.push(choice.point(scenario, &self.seeds));
+            match choice.loader(self).load_any() {
+                Ok(runnable) if choice.is_repeated(&runnable, &self.sharings) => {}
+                Ok(mut runnable) => {
+                    share_fabric(&mut runnable, &points);
+                    points.push(choice.point(runnable, &self.seeds));
                 }
                 Err(invalid) => mistakes.add(&choice.name(), &invalid),
             }
@@ -186,9 +186,11 @@ impl Sweep {
             self.transports.len(),
             self.routings.len(),
             self.injections.len(),
+            self.machines.len(),
             self.seeds.len(),
         ];
-        choices.into_iter().fold(1, |runs, count| runs.saturating_mul(count.max(1)))
+        let varied = self.varied.iter().map(|(_, values)| values.len());
+        choices.into_iter().chain(varied).fold(1, |runs, count| runs.saturating_mul(count.max(1)))
     }
 
     /// Runs everything.
@@ -197,37 +199,37 @@ impl Sweep {
     /// Points that cannot be built (then nothing is run), and runs that deadlock.
     pub fn run(&self, control: Control<'_>) -> Result<Comparison, SweepError> {
         let points = self.points()?;
-        run_points(&self.title, &points, control, &|scenario, options| scenario.run(options))
+        run_points(&self.title, &points, control)
     }
 }
 
 /// What one run contributes to its row.
 struct Outcome {
     seed: u64,
-    run: Run,
+    run: Measured,
 }
 
 /// Runs all points with all their seeds.
-fn run_points(title: &str, points: &[Point], control: Control<'_>, runner: &Runner) -> Result<Comparison, SweepError> {
+fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Comparison, SweepError> {
     // The longest runs first, so that no core is left alone with one at the end.
     let mut jobs: Vec<(usize, u64)> =
         points.iter().enumerate().flat_map(|(i, point)| point.seeds.iter().map(move |&seed| (i, seed))).collect();
-    jobs.sort_by_key(|&(i, _)| std::cmp::Reverse(points[i].scenario.pattern.messages()));
+    jobs.sort_by_key(|&(i, _)| std::cmp::Reverse(points[i].runnable.messages()));
     let tally = Tally {
         control,
         runs: AtomicUsize::new(0),
         messages: AtomicU64::new(0),
         total_runs: jobs.len(),
-        total_messages: jobs.iter().map(|&(i, _)| points[i].scenario.pattern.messages()).sum(),
+        total_messages: jobs.iter().map(|&(i, _)| points[i].runnable.messages()).sum(),
         failed: AtomicBool::new(false),
     };
-    let outcomes: Mutex<BTreeMap<(usize, u64), Run>> = Mutex::new(BTreeMap::new());
+    let outcomes: Mutex<BTreeMap<(usize, u64), Measured>> = Mutex::new(BTreeMap::new());
     let errors: Mutex<BTreeMap<(usize, u64), SweepError>> = Mutex::new(BTreeMap::new());
     jobs.par_iter().with_max_len(1).for_each(|&(i, seed)| {
         if tally.ended() {
             return;
         }
-        let error = match run_one(&points[i], seed, &tally, runner) {
+        let error = match run_one(&points[i], seed, &tally) {
             Ok(Some(run)) => {
                 lock(&outcomes).insert((i, seed), run);
                 return;
@@ -259,19 +261,19 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>, runner: &Runn
 }
 
 /// One run; nothing where it was interrupted.
-fn run_one(point: &Point, seed: u64, tally: &Tally<'_>, runner: &Runner) -> Result<Option<Run>, SweepError> {
+fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Measured>, SweepError> {
     let again;
-    let scenario = if seed == point.scenario.seed {
-        &point.scenario
+    let runnable = if seed == point.runnable.seed() {
+        &point.runnable
     } else {
-        again = point.scenario.with_seed(seed)?;
+        again = point.runnable.with_seed(seed)?;
         &again
     };
     let watch = Counted { tally, counted: AtomicU64::new(0) };
-    let run = runner(scenario, RunOptions { watch: Some(&watch), ..RunOptions::default() });
-    match run.report.status {
+    let run = runnable.run(Some(&watch));
+    match run.status {
         Status::Complete => {
-            watch.count(run.report.messages);
+            watch.count(run.messages);
             tally.runs.fetch_add(1, Ordering::Relaxed);
             tally.tell();
             Ok(Some(run))
@@ -281,9 +283,24 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>, runner: &Runner) -> Resu
             point: point.name(),
             seed,
             blocked: run.blocked,
-            gridlock: run.report.gridlock,
-            stopped: run.report.stopped,
+            gridlock: run.gridlock,
+            stopped: run.stopped,
         }),
+    }
+}
+
+/// The same fabric and routes once, however many points use them.
+fn share_fabric(runnable: &mut Runnable, points: &[Point]) {
+    let written = |runnable: &Runnable| {
+        let json = runnable.to_json();
+        (json.get("topology").cloned(), json.get("routing").cloned(), runnable.seed())
+    };
+    let wanted = written(runnable);
+    let Some(network) = runnable.network_mut() else { return };
+    let known = points.iter().filter_map(|point| Some((point, point.runnable.network()?)));
+    if let Some((_, known)) = known.into_iter().find(|(point, _)| written(&point.runnable) == wanted) {
+        network.fabric = known.fabric.clone();
+        network.router = known.router.clone();
     }
 }
 

@@ -10,9 +10,6 @@ const NUMBERS: f64 = 300.0;
 const ROW: f64 = 24.0;
 const HEADING: f64 = 24.0;
 
-/// What blocks differ in, by position in [`ComparisonRow::block`].
-const FIELDS: [&str; 6] = ["topology", "placement", "transport", "sharing", "routing", "injection"];
-
 /// A run of rows under one heading, with what stands before each of its bars.
 struct Group<'a> {
     heading: Option<String>,
@@ -156,9 +153,9 @@ fn times(ratio: f64) -> String {
 fn subtitle(comparison: &Comparison) -> String {
     let Some(first) = comparison.rows.first() else { return "nothing to compare".to_owned() };
     let mut parts = Vec::new();
-    for (i, field) in FIELDS.iter().enumerate() {
-        if !varies(comparison, i) && !first.block()[i].is_empty() && first.block()[i] != "flow" {
-            parts.push(format!("{field} {}", first.block()[i]));
+    for (i, (field, value)) in first.block().into_iter().enumerate() {
+        if !varies(comparison, i) && !value.is_empty() && value != "flow" {
+            parts.push(format!("{field} {value}"));
         }
     }
     if comparison.rows.iter().all(|row| row.pattern == first.pattern) {
@@ -184,10 +181,12 @@ fn varies(comparison: &Comparison, field: usize) -> bool {
 
 /// Rows by block, in the order in which blocks appear; blocks of one row each are no blocks.
 fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
-    let varying: Vec<usize> = (0..FIELDS.len()).filter(|&field| varies(comparison, field)).collect();
+    let varying: Vec<usize> = (0..comparison.rows.first().map_or(0, |row| row.block().len()))
+        .filter(|&field| varies(comparison, field))
+        .collect();
     let name = |row: &ComparisonRow| {
         let parts: Vec<&str> =
-            varying.iter().map(|&field| row.block()[field]).filter(|name| !name.is_empty()).collect();
+            varying.iter().map(|&field| row.block()[field].1).filter(|name| !name.is_empty()).collect();
         parts.join(", ")
     };
     let mut blocks: Vec<(&ComparisonRow, Vec<&ComparisonRow>)> = Vec::new();

@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, counted, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, models, printable};
-use crate::report::{Bounds, CHOICES, Comparison, ComparisonRow, varying};
+use crate::report::{Bounds, Comparison, ComparisonRow, PATTERN, varying};
 
-/// Positions in [`CHOICES`] that are named in ways of their own.
+/// The position of the topology among the choices, which like the pattern is named in a way of its own.
 const TOPOLOGY: usize = 0;
-const PATTERN: usize = 6;
 /// Names in a list; the others are counted.
 const NAMED: usize = 3;
 
@@ -77,6 +76,9 @@ fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
     add(3, "sharing ");
     add(4, "routing ");
     add(5, "injection ");
+    for (choice, name) in rows[0].names().into_iter().enumerate().skip(PATTERN + 1) {
+        add(choice, &format!("{name} "));
+    }
     parts.extend(job.map(str::to_owned));
     match rows.iter().map(|row| row.makespan.seeds.len() + row.makespan.missing).max() {
         None | Some(0 | 1) => {}
@@ -91,8 +93,8 @@ fn names(rows: &[ComparisonRow]) -> Vec<usize> {
     if varying.is_empty() {
         return vec![PATTERN];
     }
-    if varying.last() == Some(&PATTERN) {
-        varying.rotate_right(1);
+    if let Some(at) = varying.iter().position(|&choice| choice == PATTERN) {
+        varying[..=at].rotate_right(1);
     }
     varying
 }
@@ -117,7 +119,7 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     let own_bounds = common_bounds(rows).is_none();
     let mut grid = Grid::new().keys(names.len());
     for &choice in &names {
-        grid = grid.text(CHOICES[choice]);
+        grid = grid.text(rows[0].names()[choice]);
     }
     grid = grid.time("mean");
     if spread {
@@ -188,8 +190,11 @@ fn name(row: &ComparisonRow, choices: &[usize]) -> String {
             text += chosen[choice];
         }
     }
-    let others: Vec<String> =
-        (TOPOLOGY + 1..PATTERN).filter(named).map(|choice| format!("{} {}", CHOICES[choice], chosen[choice])).collect();
+    let others: Vec<String> = (TOPOLOGY + 1..chosen.len())
+        .filter(|&choice| choice != PATTERN)
+        .filter(named)
+        .map(|choice| format!("{} {}", row.names()[choice], chosen[choice]))
+        .collect();
     if !others.is_empty() {
         text += if text.is_empty() { "" } else { " with " };
         text += &others.join(", ");
@@ -257,7 +262,7 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
     let values = cases[0].iter().map(|row| row.choices()[choice]);
     let winners: Vec<String> =
         values.filter(|value| cases.iter().all(|case| wins(case, value))).map(str::to_owned).collect();
-    let kind = CHOICES[choice];
+    let kind = rows[0].names()[choice];
     if winners.is_empty() {
         let of = cases.iter().map(|case| format!("{} with {}", case[0].choices()[choice], name(case[0], &others)));
         let of =

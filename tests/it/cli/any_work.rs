@@ -112,3 +112,55 @@ fn mistakes_are_marked_where_they_stand() {
         assert!(said.contains(expected), "{words}: {said}");
     }
 }
+
+#[test]
+fn programs_machines_and_fabrics_are_compared() {
+    let desk = Desk::new().file("nodes.toml", NODES);
+    let words = "compare -p linear:ranks=8,size=1KB,pairwise:ranks=8,size=1KB -m myrinet,./nodes.toml -t torus-4x4,crossbar-64 \
+                 --placement random --seeds 3 --format json -q -o c.csv -o c.svg";
+    let assert = desk.hayase(words).assert().success().stderr_eq("");
+    let report: serde_json::Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    // Both rules send as much among as many: one job, ranked over everything.
+    assert_eq!(rows.len(), 8);
+    assert!(
+        rows.iter().all(|row| row["job"] == rows[0]["job"] && row["makespan"]["seeds"].as_array().unwrap().len() == 3)
+    );
+    let mean = |row: &serde_json::Value| row["makespan"]["mean_s"].as_f64().unwrap();
+    assert!(rows.windows(2).all(|pair| mean(&pair[0]) <= mean(&pair[1])));
+    // Each is what `run` says of it.
+    for row in rows {
+        let word = |key: &str| row[key].as_str().unwrap().to_owned();
+        let one = |seed| {
+            let (program, machine, fabric) = (word("pattern"), word("machine"), word("topology"));
+            makespan_us(&desk, &format!("run -p {program} -m {machine} -t {fabric} --placement random --seed {seed}"))
+        };
+        let expected = (one(1) + one(2) + one(3)) / 3.0;
+        assert!((mean(row) * 1e6 - expected).abs() < 2e-3, "{row}: {expected}");
+    }
+    assert!(
+        desk.read("c.csv").lines().next().unwrap().ends_with(",machine") && desk.read("c.svg").starts_with("<?xml")
+    );
+}
+
+#[test]
+fn any_key_is_varied() {
+    let desk = Desk::new().file("nodes.toml", NODES).file("x.goal", GOAL);
+    let words =
+        "compare -p x.goal -m ./nodes.toml --vary workload.trace.cpu-speed=1,2,4 --vary node.loggps.L=10us,20us";
+    let assert = desk.hayase(&format!("{words} --format csv -q")).assert().success().stderr_eq("");
+    let csv = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    assert!(csv.lines().next().unwrap().ends_with(",machine,node.loggps.L,workload.trace.cpu-speed"), "{csv}");
+    let ends: Vec<&str> = csv.lines().skip(1).map(|line| line.rsplitn(3, ',').nth(2).unwrap_or("")).collect();
+    assert_eq!(ends.len(), 6, "{csv}");
+    // 1 us of computation at that speed, o, L, o: the best first.
+    let means: Vec<f64> = csv.lines().skip(1).map(|line| line.split(',').nth(8).unwrap().parse().unwrap()).collect();
+    let us: Vec<f64> = means.iter().map(|mean: &f64| (mean * 1e9).round() / 1e3).collect();
+    assert_eq!(us, [12.25, 12.5, 13.0, 22.25, 22.5, 23.0], "{csv}");
+    let table = desk.hayase(&format!("{words} -q")).assert().success();
+    let table = String::from_utf8(table.get_output().stdout.clone()).unwrap();
+    assert!(table.contains("workload.trace.cpu-speed") && table.contains("node.loggps.L"), "{table}");
+    for wrong in ["--vary seed", "--vary =1", "--vary a=,", "--vary no.such=1,2"] {
+        desk.hayase(&format!("compare -p x.goal -m ./nodes.toml {wrong}")).assert().code(2);
+    }
+}
