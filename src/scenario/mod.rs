@@ -9,6 +9,7 @@ mod init;
 mod json;
 pub mod library;
 mod links;
+mod load;
 mod loader;
 mod paths;
 mod presets;

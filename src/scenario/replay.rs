@@ -132,7 +132,7 @@ impl Loader {
         let wildcards = self.wildcards;
         let mut texts = self.gather();
         // A topology may be missing; a parameter of the machine may not.
-        let incomplete = texts.is_incomplete();
+        let incomplete = texts.incomplete;
         let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, incomplete);
         texts.only_first_mistakes();
         let links = texts.links.clone();

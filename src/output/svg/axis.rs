@@ -33,6 +33,9 @@ pub(super) const BYTES_PER_SECOND: &[(&str, f64)] =
 
 type Units = [(&'static str, f64)];
 
+/// Decimals of a number beside a tick; where it needs more it is written with a power of ten.
+const MOST_DECIMALS: usize = 6;
+
 impl Axis {
     /// The linear axis for values from 0 to `largest`, with about `count` ticks.
     pub(super) fn new(largest: f64, count: usize, units: &Units) -> Self {
@@ -53,7 +56,10 @@ impl Axis {
         let count = (last - first).clamp(if start > 0.0 { 0.0 } else { 1.0 }, 1000.0) as u32;
         let ticks = (0..=count)
             .map(|i| first + f64::from(i))
-            .map(|i| (i * step * factor, format!("{:.decimals$}", i * step)))
+            .map(|i| match decimals {
+                0..=MOST_DECIMALS => (i * step * factor, format!("{:.decimals$}", i * step)),
+                _ => (i * step * factor, format!("{:e}", i * step)),
+            })
             .filter(|tick| start == 0.0 || tick.0 <= end * (1.0 + 1e-9))
             .collect();
         Self { start, end, unit, ticks, logarithmic: None }

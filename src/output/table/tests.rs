@@ -103,7 +103,7 @@ fn a_run_over_seeds_with_redistribution_and_contention_says_so() {
                   busiest link  69.1 ms     1.000 times
     contention    2.345  (messages were under way 2.345 times as long as each would be alone)
     rounds        10.2 of redistribution on average, 8 to 13
-    seeds         3 (1 to 3); the figures above are of the first
+    seeds         3 (1 to 3); the other figures are of the first
                   mean makespan 210 ms, standard deviation 10 ms (4.8 %)
                   200 ms to 220 ms
     fingerprint   f3a1
@@ -123,7 +123,7 @@ fn an_interrupted_study_of_seeds_says_how_many_were_run() {
     let seeds = SeedStatistics { missing: 7, ..SeedStatistics::new(vec![1, 2, 3, 201, 300], vec![0.2; 5]) };
     let text = run(&Report { status: Status::Interrupted, seeds: Some(seeds), ..report() }).to_string();
     assert!(text.contains("INTERRUPTED: 5 of 12 seeds were run\n"), "{text}");
-    assert!(text.contains("5 of 12 (1 to 3, 201, 300); the figures above are of the first\n"), "{text}");
+    assert!(text.contains("5 of 12 (1 to 3, 201, 300); the other figures are of the first\n"), "{text}");
     // The first run is whole, so its figures are.
     assert!(text.contains("makespan is 1.000 times this"), "{text}");
 }
@@ -148,6 +148,8 @@ fn a_run_without_messages_has_no_ratios() {
 fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
     let makespan = SeedStatistics::new((1..).take(makespans.len()).collect(), makespans.to_vec());
     ComparisonRow {
+        machine: String::new(),
+        varied: Default::default(),
         topology: "fat-tree-54".into(),
         placement: placement.into(),
         sharing: "max-min".into(),
