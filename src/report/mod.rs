@@ -13,7 +13,7 @@ pub mod whatif;
 use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
-pub use comparison::{Comparison, ComparisonRow, PATTERN, SCHEMA as COMPARISON_SCHEMA, varying};
+pub use comparison::{CHOICES, Comparison, ComparisonRow, PATTERN, SCHEMA as COMPARISON_SCHEMA, varying};
 pub use master_slave::{
     FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
     Waiting, master_busy, saturation,

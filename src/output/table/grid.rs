@@ -13,7 +13,7 @@ const SENTENCE: usize = 72;
 /// A table: columns with their headings and what their figures are, and rows.
 ///
 /// A column of a [`Quantity`] holds figures in base units; the unit in its heading is chosen where all tables of an answer are
-/// known ([`Units`]).
+/// known (`Units`).
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     columns: Vec<Column>,
