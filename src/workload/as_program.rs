@@ -17,10 +17,11 @@ use super::pattern::{After, Injection, Pattern, start_offset};
 use super::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, MessageId, RankId};
-use crate::units::Time;
+use crate::memory;
+use crate::units::{Bytes, Time};
 
-/// Messages of a pattern that is spelled out as a program, at most: each takes some 100 bytes.
-const MOST: u64 = 50_000_000;
+/// What a message takes that is spelled out: its calls, and its receive while it is posted \[B\].
+const EACH: u64 = 256;
 
 /// A message that a rank receives.
 struct Incoming {
@@ -39,9 +40,12 @@ pub fn as_program(
     jitter: Time,
     seed: u64,
 ) -> Result<Program, Vec<Diagnostic>> {
-    let (ranks, messages) = (pattern.ranks(), pattern.messages());
-    if messages > MOST {
-        let message = format!("a pattern of {messages} messages is too long for a node model: {MOST} are the most");
+    let ranks = pattern.ranks();
+    let needed = pattern.messages().saturating_mul(EACH);
+    if let Some(free) = memory::free().filter(|free| needed > *free) {
+        let (needed, free) = (Bytes(needed), Bytes(free));
+        let message =
+            format!("on nodes that cost something this pattern needs about {needed} of memory, and {free} are free");
         return Err(vec![Diagnostic::new("too-large", message).help("take fewer ranks, or ideal nodes")]);
     }
     let mut incoming: IdVec<RankId, Vec<Incoming>> = (0..ranks).map(|_| Vec::new()).collect();
@@ -61,17 +65,18 @@ pub fn as_program(
     let barrier = (injection == Injection::Barrier).then(|| program.collective(barrier));
     for rank in (0..ranks).map(RankId) {
         let mut calls = program.sequence(rank.0);
-        let mut receives = Receives::default();
         let offset = start_offset(seed, jitter, rank);
         if offset > Time::ZERO {
             calls.push(Op::calc(offset));
         }
         // Of one sender they come in the order in which it sends them.
-        for message in std::mem::take(&mut incoming[rank]) {
+        let incoming = std::mem::take(&mut incoming[rank]);
+        let first = calls.ops().len() as u32;
+        for message in &incoming {
             let from = Envelope::world(message.message.src.0, 0);
-            let request = calls.push(Op::irecv(from, message.bytes).marked(Op::WITHIN_CALL));
-            receives.open.push((message, request));
+            calls.push(Op::irecv(from, message.bytes).marked(Op::WITHIN_CALL));
         }
+        let mut receives = Receives::new(incoming, first);
         let mut sends: Vec<u32> = Vec::new();
         let mut step = 0;
         for index in 0..pattern.sends(rank) {
@@ -80,14 +85,13 @@ pub fn as_program(
                 calls.push(Op::collective(barrier));
                 step += 1;
             }
-            let mut wanted = match &message.after {
-                After::Messages(needed) => receives.take(|incoming| needed.contains(&incoming.message)),
-                After::EarlierSteps => receives.take(|incoming| incoming.step < message.step),
-                After::Nothing if injection == Injection::SendRecv => {
-                    receives.take(|incoming| incoming.step < message.step)
-                }
-                After::Nothing => Vec::new(),
-            };
+            let mut wanted = Vec::new();
+            if let After::Messages(needed) = &message.after {
+                receives.wait_for(needed, &mut wanted);
+            }
+            if message.after == After::EarlierSteps || injection == Injection::SendRecv {
+                receives.wait_for_steps_before(message.step, &mut wanted);
+            }
             if let Injection::Window(window) = injection
                 && let Some(at) = sends.len().checked_sub(window as usize)
             {
@@ -115,7 +119,8 @@ pub fn as_program(
             Injection::Window(window) => sends.len().saturating_sub(window as usize),
             _ => 0,
         };
-        let mut rest = receives.take(|_| true);
+        let mut rest = Vec::new();
+        receives.wait_for_steps_before(u32::MAX, &mut rest);
         rest.extend_from_slice(&sends[waited..]);
         if !rest.is_empty() {
             calls.wait_list(OpKind::Waitall, &rest);
@@ -125,23 +130,48 @@ pub fn as_program(
     program.build()
 }
 
-/// What a rank receives, as far as it has not been waited for, with the request of each.
-#[derive(Default)]
+/// What a rank receives, in the order in which it is posted, and what of it has been waited for.
 struct Receives {
-    open: Vec<(Incoming, u32)>,
+    incoming: Vec<Incoming>,
+    /// The request of the first of them; the others follow.
+    first: u32,
+    waited: Vec<bool>,
+    /// In order of their steps, and how many of these have been looked at.
+    by_step: Vec<u32>,
+    looked_at: usize,
 }
 
 impl Receives {
-    /// The requests of those that are wanted and have not been waited for.
-    fn take(&mut self, wanted: impl Fn(&Incoming) -> bool) -> Vec<u32> {
-        let mut taken = Vec::new();
-        self.open.retain(|(incoming, request)| {
-            let is_wanted = wanted(incoming);
-            if is_wanted {
-                taken.push(*request);
+    fn new(incoming: Vec<Incoming>, first: u32) -> Self {
+        let mut by_step: Vec<u32> = (0..incoming.len() as u32).collect();
+        by_step.sort_by_key(|&at| incoming[at as usize].step);
+        Self { waited: vec![false; incoming.len()], incoming, first, by_step, looked_at: 0 }
+    }
+
+    /// Adds the requests of these messages that have not been waited for.
+    fn wait_for(&mut self, needed: &[MessageId], requests: &mut Vec<u32>) {
+        for message in needed {
+            // Posted in order of senders and of their messages.
+            if let Ok(at) = self.incoming.binary_search_by_key(message, |incoming| incoming.message) {
+                self.wait(at as u32, requests);
             }
-            !is_wanted
-        });
-        taken
+        }
+    }
+
+    /// Adds the requests of all messages of earlier steps than this that have not been waited for.
+    fn wait_for_steps_before(&mut self, step: u32, requests: &mut Vec<u32>) {
+        while let Some(&at) = self.by_step.get(self.looked_at) {
+            if step < u32::MAX && self.incoming[at as usize].step >= step {
+                return;
+            }
+            self.looked_at += 1;
+            self.wait(at, requests);
+        }
+    }
+
+    fn wait(&mut self, at: u32, requests: &mut Vec<u32>) {
+        if !std::mem::replace(&mut self.waited[at as usize], true) {
+            requests.push(self.first + at);
+        }
     }
 }

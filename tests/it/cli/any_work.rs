@@ -164,3 +164,34 @@ fn any_key_is_varied() {
         desk.hayase(&format!("compare -p x.goal -m ./nodes.toml {wrong}")).assert().code(2);
     }
 }
+
+/// Where nothing takes time at the ends, a send is over at once: whatever the rule, messages go as soon as what they need has been received, as
+/// under the rule `all`.
+#[test]
+fn on_nodes_that_cost_nothing_messages_go_as_soon_as_they_may() {
+    let nodes = "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";
+    let desk = Desk::new().file("nothing.toml", nodes);
+    let patterns = [
+        "all-to-all-simple-spread",
+        "all-to-all-bruck",
+        "allgather-ring",
+        "allreduce-rabenseifner",
+        "allreduce-recursive-doubling",
+        "broadcast-binomial",
+        "broadcast-pipelined-chain",
+        "halo-2d",
+        "incast",
+        "random-permutation",
+        "ring",
+    ];
+    for pattern in patterns {
+        for fabric in ["torus-4x4", "crossbar-64"] {
+            let words = format!("run -p {pattern} -t {fabric} --jitter 3us");
+            let expected = makespan_us(&desk, &format!("{words} --injection all"));
+            for rule in ["all", "queue", "left"] {
+                let found = makespan_us(&desk, &format!("{words} --injection {rule} -m ./nothing.toml"));
+                assert!((found - expected).abs() < 2e-3, "{words}, {rule}: {found} instead of {expected}");
+            }
+        }
+    }
+}
