@@ -131,14 +131,18 @@ impl Comparison {
 }
 
 /// The choices, by their positions in [`ComparisonRow::names`], in which rows differ; that messages of some are no flows and have no sharing policy is no
-/// difference of policies.
+/// difference of policies, and neither is that each topology has the routing that is usual for it.
 pub fn varying(rows: &[ComparisonRow]) -> Vec<usize> {
+    let follows =
+        |row: &ComparisonRow| rows.iter().all(|other| other.topology != row.topology || other.routing == row.routing);
+    let by_topology = rows.iter().any(|row| row.topology != rows[0].topology) && rows.iter().all(follows);
+
     let differs = |choice: &usize| {
         let mut values = rows.iter().map(|row| row.choices()[*choice]).filter(|value| !value.is_empty());
         values.next().is_some_and(|first| values.any(|value| value != first))
     };
     let count = rows.first().map_or(0, |row| row.names().len());
-    (0..count).filter(differs).collect()
+    (0..count).filter(|&choice| !(by_topology && CHOICES.get(choice) == Some(&"routing"))).filter(differs).collect()
 }
 
 /// Rows in order, best first in each job; jobs stay in the order in which they came.

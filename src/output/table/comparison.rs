@@ -26,7 +26,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
         let job = (jobs.len() > 1 && tables.len() > 1).then(|| rows[0].job.as_str());
         text.title(printable(&heading(rows, job)));
         text.table(grid(rows));
-        if let Some(bounds) = common_bounds(rows) {
+        if let Some(bounds) = common_bounds(rows).filter(|_| rows.iter().any(|row| row.ratio_to_bound.is_finite())) {
             let _ = writeln!(text, "\nbounds: {}", bounds_of(bounds));
         }
         text.push_str("\n");
@@ -116,6 +116,8 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     let ranked = rows.len() > 1 && rows.iter().all(|row| row.job == rows[0].job);
     let spread = rows.iter().any(|row| row.makespan.seeds.len() > 1);
     let missing = rows.iter().any(|row| row.makespan.missing > 0);
+    // Of a program that computes nothing no bound is known.
+    let bounded = rows.iter().any(|row| row.ratio_to_bound.is_finite());
     let own_bounds = common_bounds(rows).is_none();
     let mut grid = Grid::new().keys(names.len());
     for &choice in &names {
@@ -128,7 +130,9 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     if ranked {
         grid = grid.number("to best");
     }
-    grid = grid.number("to bound");
+    if bounded {
+        grid = grid.number("to bound");
+    }
     if own_bounds {
         grid = grid.time("bound");
     }
@@ -146,7 +150,10 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
             let ratio = row.ratio_to_best;
             cells.push(if ratio < 1e6 { fixed(ratio, 3) } else { format!("{ratio:.3e}") }.into());
         }
-        cells.push(fixed(row.ratio_to_bound, 3).into());
+        if bounded {
+            let ratio = Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite());
+            cells.push(ratio.map(|ratio| fixed(ratio, 3)).unwrap_or_default().into());
+        }
         if own_bounds {
             cells.push(row.bounds.largest().into());
         }
@@ -160,9 +167,14 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     grid
 }
 
+/// `43 times as long`.
+fn times_as_long(ratio: f64) -> String {
+    format!("{} times as long", counted(ratio))
+}
+
 /// `3.2 % longer`, `43 times as long`.
 fn slower(ratio: f64) -> String {
-    if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { format!("{} times as long", counted(ratio)) }
+    if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { times_as_long(ratio) }
 }
 
 /// `a, b and c`; of many the first.
@@ -277,6 +289,7 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
     let (least, most) = (leads().fold(f64::INFINITY, f64::min), leads().fold(0.0, f64::max));
     let by = match (percent(least), percent(most)) {
         _ if leads().next().is_none() => String::new(),
+        _ if least >= 9.0 => format!(", the next takes {} to {}", counted(least + 1.0), times_as_long(most + 1.0)),
         (least, most) if least == most => format!(", the next takes {least} longer"),
         (least, most) => format!(", the next takes {least} to {most} longer"),
     };
