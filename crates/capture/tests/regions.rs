@@ -5,6 +5,9 @@ mod common;
 use common::{How, MPIS, TOKEN, run};
 use hayase_trace::Call;
 
+/// By how many times its measured cost a look at the clock may differ from it.
+const SLACK: u64 = 8;
+
 #[test]
 fn borders_stand_between_the_calls_where_the_program_set_them() {
     for mpi in MPIS {
@@ -47,7 +50,8 @@ fn borders_stand_between_the_calls_where_the_program_set_them() {
                 expected.push(("never ended", true, Finalize));
                 assert_eq!(borders, expected, "{mpi} {variables:?}");
 
-                let empty = stream.header.as_ref().unwrap().empty_gap;
+                // What it costs to look at the clock, of which some more or less is taken off on a busy machine.
+                let empty = SLACK * stream.header.as_ref().unwrap().empty_gap;
                 // Times go on, and processor time between two calls is that before the border and that behind it.
                 let mut last = (0, 0, 0);
                 for (before, mark) in &stream.marks {
@@ -80,7 +84,7 @@ fn marking_takes_no_time_of_the_program() {
             let Some(event) = stream.events.get(*before).filter(|event| event.call == Call::Irecv) else { continue };
             let (up_to, since) = (mark.cpu.unwrap(), event.cpu.unwrap());
             assert!(
-                up_to <= since + stream.header.as_ref().unwrap().empty_gap,
+                up_to <= since + SLACK * stream.header.as_ref().unwrap().empty_gap,
                 "{mpi}: {up_to} ns to the border, {since} ns to the call behind it"
             );
             checked += 1;
