@@ -13,7 +13,7 @@
 //!
 //! What a message needs to have been received before it is waited for; delays and start offsets are computation.
 
-use super::pattern::{After, Injection, Pattern, start_offset};
+use super::pattern::{After, Injection, Pattern, start_offsets};
 use super::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, MessageId, RankId};
@@ -60,12 +60,13 @@ pub fn as_program(
             incoming[message.dst].push(Incoming { message: id, bytes: message.bytes, step: message.step });
         }
     }
+    let starts = start_offsets(seed, jitter);
     let mut program = ProgramBuilder::new(ranks);
     let barrier = Collective { call: CollectiveCall::Barrier, comm: 0, root: 0, counts: Counts::Same(0) };
     let barrier = (injection == Injection::Barrier).then(|| program.collective(barrier));
     for rank in (0..ranks).map(RankId) {
         let mut calls = program.sequence(rank.0);
-        let offset = start_offset(seed, jitter, rank);
+        let offset = starts(rank);
         if offset > Time::ZERO {
             calls.push(Op::calc(offset));
         }

@@ -100,8 +100,9 @@ struct Barrier {
 }
 
 /// When a rank starts, where ranks start at a random time below `jitter`.
-pub fn start_offset(seed: u64, jitter: Time, rank: RankId) -> Time {
-    Time::from_ps(jitter.ps() * Mix::new(seed, "message-jitter").one_unit(u64::from(rank.0)))
+pub fn start_offsets(seed: u64, jitter: Time) -> impl Fn(RankId) -> Time {
+    let random = Mix::new(seed, "message-jitter");
+    move |rank| Time::from_ps(jitter.ps() * random.one_unit(u64::from(rank.0)))
 }
 
 impl PatternPlayer {
@@ -110,11 +111,11 @@ impl PatternPlayer {
         let count = pattern.ranks() as usize;
         let ranks: IdVec<RankId, Rank> =
             (0..pattern.ranks()).map(|rank| Rank { count: pattern.sends(RankId(rank)), ..Rank::default() }).collect();
-        let start = |rank: u32| start_offset(seed, jitter, RankId(rank));
+        let start = start_offsets(seed, jitter);
         let needs = pattern.needs();
         Self {
             total: ranks.iter().map(|rank| u64::from(rank.count)).sum(),
-            starts: (0..pattern.ranks()).map(start).collect(),
+            starts: (0..pattern.ranks()).map(|rank| start(RankId(rank))).collect(),
             received: Received {
                 tracked: needs.steps || injection == Injection::SendRecv,
                 ranks: IdVec::filled(count, Steps::default()),

@@ -31,7 +31,7 @@ pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};
-pub use driver::{PatternPlayer, start_offset};
+pub use driver::{PatternPlayer, start_offsets};
 pub use file::FileSpec;
 pub use halo::{HaloSpec, Sizes};
 pub use incast::IncastSpec;
