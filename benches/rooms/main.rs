@@ -1,10 +1,10 @@
-//! Benchmarks by room: sharing policies, queues and routes alone, and whole messages.
+//! Benchmarks by room: sharing policies, queues and routes alone.
 //!
-//! `cargo bench` runs all in about three minutes, `cargo bench -- sharing/max-min` those with this in their names. They
+//! `cargo bench` runs all, `cargo bench -- sharing/max-min` those with this in their names; whole messages are in
+//! `crates/bench/benches`. They
 //! are for comparing two versions of the code (`-- --save-baseline before`, then `-- --baseline before`); figures to
 //! show are those of `hayase bench`.
 
-mod messages;
 mod queues;
 mod routing;
 mod sharing;
@@ -14,5 +14,5 @@ use hayase::{ids, rng, units};
 
 use criterion::{criterion_group, criterion_main};
 
-criterion_group!(benches, sharing::sharing, queues::queues, routing::routing, messages::messages);
+criterion_group!(benches, sharing::sharing, queues::queues, routing::routing);
 criterion_main!(benches);

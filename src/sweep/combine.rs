@@ -2,9 +2,9 @@
 
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
-use crate::output::table::grouped;
 use crate::report::{Bounds, ComparisonRow, SeedStatistics};
 use crate::scenario::{Loader, Runnable};
+use crate::units::grouped;
 use crate::workload::pattern::PatternSpec;
 use crate::workload::{ProgramSpec, WorkloadSpec};
 

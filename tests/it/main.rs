@@ -1,11 +1,8 @@
 //! Tests of the whole: one binary, one module a concern.
 
-mod cli;
-mod combined;
 mod determinism;
 mod documents;
 mod layers;
-mod packet;
 mod presets;
 mod properties;
 mod replay;

@@ -1,7 +1,7 @@
 //! Programs compiled by gcc, gfortran and clang, run, and what was recorded of them held against what they do.
 
 mod common;
-#[path = "../../capture/tests/common/machine_code.rs"]
+#[path = "../../recorder/tests/common/machine_code.rs"]
 mod machine_code;
 
 use std::collections::BTreeMap;

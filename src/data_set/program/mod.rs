@@ -312,7 +312,7 @@ impl ProgramData {
 }
 
 /// A number of ranks as ranges: `0-3,7`.
-pub(crate) fn ranges(ranks: &[u32]) -> String {
+pub fn ranges(ranks: &[u32]) -> String {
     let mut text = String::new();
     let mut at = 0;
     while at < ranks.len() {

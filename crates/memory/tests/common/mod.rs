@@ -1,6 +1,6 @@
 //! Programs compiled as `hayase cc` does.
 
-#[path = "../../../../src/capture/instrument.rs"]
+#[path = "../../../capture/src/instrument.rs"]
 #[allow(dead_code, reason = "of the simulator, which has more use for it")]
 mod instrument;
 

@@ -1,0 +1,228 @@
+//! What can be measured.
+//!
+//! A load's name says what it is: `FABRIC/PLACEMENT/SHARING`, or with a fourth part what is unlike the others. All are
+//! personalised all-to-alls in the order of the simple spread, 20 KB a message, unless they are called otherwise.
+//! `RULE-RANKS/loggopsim/events` is a program by rule, whose operations and messages are counted.
+
+use hayase::diagnostic::Invalid;
+use hayase::scenario::{Loader, Scenario};
+
+/// How much work a load is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Tier {
+    /// A second or less.
+    Quick,
+    /// Seconds.
+    Usual,
+    /// Tens of thousands of nodes; only where asked for.
+    Large,
+}
+
+/// Messages that are measured of a load too long to run to its end: those after the first `skip`.
+///
+/// Both are rounded up to where the engine can be stopped, every 1,024 instants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Window {
+    /// The start, in which all nodes send at once, and some messages for each to get out of step.
+    pub(super) skip: u64,
+    pub(super) messages: u64,
+}
+
+/// One thing to measure.
+#[derive(Clone, Debug)]
+pub struct Load {
+    name: String,
+    tier: Tier,
+    pub(super) window: Option<Window>,
+    /// Where it is a program by rule, in LogGOPSim's model: its rule.
+    pub(super) program: Option<String>,
+    workload: &'static str,
+    settings: Vec<String>,
+}
+
+const ALL_TO_ALL: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"20 KB\"\n";
+const INCAST: &str = "[workload.incast]\nsize = \"20 KB\"\nmessage-jitter = \"1 ms\"\n";
+
+impl Load {
+    /// On this fabric; settings are those of `--set`.
+    fn new(fabric: &str, rest: &str, tier: Tier) -> Self {
+        let name = format!("{fabric}/{rest}");
+        Self { name, tier, window: None, program: None, workload: ALL_TO_ALL, settings: Vec::new() }
+    }
+
+    fn set(mut self, settings: &[&str]) -> Self {
+        self.settings.extend(settings.iter().map(|&setting| setting.to_owned()));
+        self
+    }
+
+    fn window(mut self, skip: u64, messages: u64) -> Self {
+        self.window = Some(Window { skip, messages });
+        self
+    }
+
+    /// Its name: `fat-tree-3456/random/max-min`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How much work it is.
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// How many messages are measured, and after how many; nothing where it is run to its end.
+    pub fn measured(&self) -> Option<(u64, u64)> {
+        self.window.map(|window| (window.messages, window.skip))
+    }
+
+    /// The scenario behind it, unless it is a program.
+    ///
+    /// # Errors
+    /// None that a load of the list has.
+    pub fn scenario(&self) -> Result<Scenario, Invalid> {
+        let text = self.text();
+        self.settings.iter().fold(Loader::new().text(self.name.clone(), text), |l, s| l.set("bench", s)).load()
+    }
+
+    /// The scenario as it would be written in a file, without what is unlike other loads.
+    fn text(&self) -> String {
+        let mut parts = self.name.split('/');
+        let [fabric, placement, sharing] = [(); 3].map(|()| parts.next().unwrap_or_default());
+        let topology = match fabric.rsplit_once('-') {
+            // 2 p^3 nodes.
+            Some(("fat-tree", nodes)) => {
+                let p = (1..100u32).find(|p| 2 * p * p * p == nodes.parse().unwrap_or(0)).unwrap_or(0);
+                format!("[topology.fat-tree]\np = {p}\nbandwidth = \"1 GB/s\"\n")
+            }
+            Some((family, dims)) => {
+                format!("[topology.{family}]\ndims = [{}]\nbandwidth = \"1 GB/s\"\n", dims.replace('x', ", "))
+            }
+            None => String::new(),
+        };
+        format!("{topology}\n[placement.{placement}]\n\n[sharing.{sharing}]\n\n{}", self.workload)
+    }
+}
+
+/// Every load, in the order in which they are measured and shown.
+pub fn loads() -> Vec<Load> {
+    let mut loads = fat_trees();
+    loads.extend(lock_step());
+    loads.extend(tori());
+    loads.extend(incasts());
+    loads.extend(variants());
+    loads.extend(programs());
+    loads.extend(large());
+    loads
+}
+
+const SHARINGS: [&str; 2] = ["max-min", "equal-share"];
+
+/// The reference: full-bisection fat-trees of 2 p^3 nodes.
+fn fat_trees() -> Vec<Load> {
+    let mut loads = Vec::new();
+    for placement in ["random", "regular"] {
+        for sharing in SHARINGS {
+            for nodes in [54u64, 128, 250, 432, 1024, 3456] {
+                let tier = if nodes <= 432 { Tier::Quick } else { Tier::Usual };
+                let load = Load::new(&format!("fat-tree-{nodes}"), &format!("{placement}/{sharing}"), tier);
+                let long = placement == "random" && nodes > 2000;
+                loads.push(if long { load.window(16 * nodes, 2_000_000) } else { load });
+            }
+        }
+    }
+    for (nodes, tier) in [(54, Tier::Quick), (250, Tier::Quick), (432, Tier::Usual), (1024, Tier::Usual)] {
+        loads.push(Load::new(&format!("fat-tree-{nodes}"), "random/redistribute", tier));
+    }
+    loads
+}
+
+/// With a barrier after every step all messages of a step start together.
+fn lock_step() -> impl Iterator<Item = Load> {
+    let choices = [("random", "max-min"), ("random", "equal-share"), ("regular", "max-min")];
+    choices.into_iter().map(|(placement, sharing)| {
+        Load::new("fat-tree-3456", &format!("{placement}/{sharing}/barrier"), Tier::Usual)
+            .set(&["workload.all-to-all.injection=barrier"])
+    })
+}
+
+/// Tori, on which a change of one rate reaches far.
+fn tori() -> Vec<Load> {
+    let mut loads = Vec::new();
+    for (sharing, far) in [("max-min", 16_384), ("equal-share", 1_000_000)] {
+        let rest = format!("random/{sharing}");
+        loads.push(Load::new("torus-16x16", &rest, Tier::Quick));
+        loads.push(Load::new("torus-32x32", &rest, Tier::Usual).window(8 * 1024, far.max(50_000)));
+        loads.push(Load::new("torus-64x64", &rest, Tier::Usual).window(4096, far));
+    }
+    // Where many links hold back what crosses many others, redistribution takes most rounds and reaches furthest.
+    for fabric in ["torus-16x16", "mesh-16x16"] {
+        loads.push(Load::new(fabric, "random/redistribute", Tier::Usual));
+    }
+    loads.push(Load::new("mesh-16x16", "random/equal-share", Tier::Quick));
+    loads.push(Load::new("torus-16x16", "regular/max-min", Tier::Quick));
+    loads.push(Load::new("torus-32x32", "regular/max-min", Tier::Usual));
+    loads
+}
+
+/// Thousands of flows on one link: all nodes send to one, each at a time of its own.
+fn incasts() -> Vec<Load> {
+    let incast = |fabric, sharing, tier| Load {
+        workload: INCAST,
+        ..Load::new(fabric, &format!("regular/{sharing}/incast"), tier)
+    };
+    vec![
+        incast("fat-tree-432", "max-min", Tier::Quick),
+        incast("fat-tree-3456", "max-min", Tier::Usual),
+        incast("fat-tree-3456", "equal-share", Tier::Usual),
+        incast("torus-64x64", "max-min", Tier::Large),
+    ]
+}
+
+/// The same with one thing changed.
+fn variants() -> Vec<Load> {
+    let tree = |what, setting: &str| {
+        Load::new("fat-tree-1024", &format!("random/max-min/{what}"), Tier::Usual).set(&[setting])
+    };
+    let torus =
+        |what, setting: &str| Load::new("torus-16x16", &format!("random/max-min/{what}"), Tier::Usual).set(&[setting]);
+    vec![
+        tree("200-KB", "workload.all-to-all.size=200 KB"),
+        tree("1-MB", "workload.all-to-all.size=1 MB"),
+        tree("latency", "topology.fat-tree.latency=500 ns"),
+        tree("jitter", "workload.all-to-all.message-jitter=5 us"),
+        tree("unequal", "topology.fat-tree.bandwidth=[\"1 GB/s\", \"1.5 GB/s\", \"0.7 GB/s\"]"),
+        tree("hashed", "routing=hashed"),
+        tree("sendrecv", "workload.all-to-all.injection=sendrecv"),
+        torus("unequal", "topology.torus.bandwidth=[\"1 GB/s\", \"1.7 GB/s\"]"),
+        torus("latency", "topology.torus.latency=500 ns"),
+    ]
+}
+
+/// Programs in LogGOPSim's model: what is counted are their operations and messages.
+fn programs() -> Vec<Load> {
+    let mut loads = Vec::new();
+    let tiers = [Tier::Quick, Tier::Quick, Tier::Usual];
+    for (rule, sizes) in
+        [("pairwise", [64, 256, 1024]), ("linear", [64, 256, 1024]), ("dissemination", [1024, 4096, 65_536])]
+    {
+        for (ranks, tier) in sizes.into_iter().zip(tiers) {
+            let load = Load::new(&format!("{rule}-{ranks}"), "loggopsim/events", tier);
+            loads.push(Load { program: Some(format!("{rule}:ranks={ranks}")), ..load });
+        }
+    }
+    loads
+}
+
+/// Whole machines.
+fn large() -> Vec<Load> {
+    let mut loads = Vec::new();
+    for nodes in [16_000u64, 65_536] {
+        for placement in ["random", "regular"] {
+            for sharing in SHARINGS {
+                let load = Load::new(&format!("fat-tree-{nodes}"), &format!("{placement}/{sharing}"), Tier::Large);
+                loads.push(load.window(4 * nodes, 10_000_000));
+            }
+        }
+    }
+    loads
+}

@@ -1,0 +1,140 @@
+//! One run of a load, with a look at the clock at either end of its window.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Load;
+use super::clock::Moment;
+use super::loads::Window;
+use hayase::diagnostic::Invalid;
+use hayase::engine::{Progress, Watch};
+use hayase::report::{self, Measurement, Status};
+use hayase::scenario::replay::ReplayOptions;
+use hayase::scenario::{Loader, RunOptions};
+use hayase::workload::program::generate::Generator;
+
+/// Processor time that is long enough to be measured \[ns\]: shorter runs are repeated, and their mean is taken.
+const LEAST_NS: f64 = 1e8;
+
+/// How much of a load is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Length {
+    /// As the load says.
+    #[default]
+    Usual,
+    /// So many messages after its start, where it has a window.
+    Messages(u64),
+    /// To its end.
+    Whole,
+}
+
+impl Load {
+    /// Runs it once and says what its messages cost; nothing where `stop` was set before it was measured.
+    ///
+    /// Run to its end, what is measured is all of the run, as often as it fits into a tenth of a second; the scenario has
+    /// been read and the fabric built before.
+    ///
+    /// # Errors
+    /// Where it does not fit in memory.
+    pub fn measure(&self, length: Length, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
+        if let Some(rule) = &self.program {
+            return self.measure_program(rule, stop);
+        }
+        let scenario = self.scenario()?;
+        let window = match (self.window, length) {
+            (_, Length::Whole) | (None, _) => None,
+            (Some(window), Length::Usual) => Some(window),
+            (Some(window), Length::Messages(messages)) => Some(Window { messages, ..window }),
+        };
+        let stopwatch = Stopwatch { window, stop, seen: Mutex::default() };
+        let nodes = scenario.network.fabric.nodes();
+        let measurement = |messages, cpu_ns, wall_ns| Measurement {
+            nodes,
+            messages,
+            cpu_ns,
+            wall_ns,
+            peak_rss_bytes: report::peak_rss(),
+        };
+        let start = Moment::now();
+        let mut runs = 0.0;
+        loop {
+            let run = scenario.run(RunOptions { watch: Some(&stopwatch), ..RunOptions::default() });
+            let (cpu_ns, wall_ns) = Moment::now().since(start);
+            runs += 1.0;
+            let seen = stopwatch.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if let (Some((before, first)), Some((after, last))) = (seen.first, seen.last) {
+                let (cpu_ns, wall_ns) = last.since(first);
+                return Ok(Some(measurement(after - before, cpu_ns, wall_ns)));
+            }
+            if run.report.status != Status::Complete {
+                return Ok(None);
+            }
+            // Also where the window was longer than the run.
+            if cpu_ns >= LEAST_NS || window.is_some() {
+                return Ok(Some(measurement(run.report.messages, cpu_ns / runs, wall_ns / runs)));
+            }
+        }
+    }
+
+    /// The same for a program by rule, which is put together before; its events are what is counted.
+    fn measure_program(&self, rule: &str, stop: Option<&AtomicBool>) -> Result<Option<Measurement>, Invalid> {
+        let invalid = |diagnostics| Invalid { diagnostics, ..Invalid::default() };
+        let generator = Generator::parse(rule).map_err(|diagnostic| invalid(vec![diagnostic]))?;
+        let program = Arc::new(generator.program().map_err(invalid)?);
+        let nodes = program.ranks();
+        let replay = Loader::new().node("loggopsim").machine("loggopsim").load_replay(program, self.name(), 1.0)?;
+        let start = Moment::now();
+        let (mut runs, mut events) = (0.0, 0);
+        loop {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Ok(None);
+            }
+            events = replay.run(ReplayOptions::default()).report.meta.events.max(events);
+            runs += 1.0;
+            let (cpu_ns, wall_ns) = Moment::now().since(start);
+            if cpu_ns >= LEAST_NS {
+                let (cpu_ns, wall_ns) = (cpu_ns / runs, wall_ns / runs);
+                return Ok(Some(Measurement {
+                    nodes,
+                    messages: events,
+                    cpu_ns,
+                    wall_ns,
+                    peak_rss_bytes: report::peak_rss(),
+                }));
+            }
+        }
+    }
+}
+
+/// Looks at the clock when the window opens and when it closes, and ends the run then.
+struct Stopwatch<'a> {
+    window: Option<Window>,
+    stop: Option<&'a AtomicBool>,
+    seen: Mutex<Seen>,
+}
+
+/// Messages delivered, and the time, at either end of the window.
+#[derive(Default)]
+struct Seen {
+    first: Option<(u64, Moment)>,
+    last: Option<(u64, Moment)>,
+}
+
+impl Watch for Stopwatch<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return false;
+        }
+        let Some(Window { skip, messages }) = self.window else { return true };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match seen.first {
+            None if progress.delivered >= skip => seen.first = Some((progress.delivered, Moment::now())),
+            Some((before, _)) if progress.delivered >= before.saturating_add(messages) => {
+                seen.last = Some((progress.delivered, Moment::now()));
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+}

@@ -1,0 +1,68 @@
+//! Puts the libraries that recordings load into other programs where `src/library.rs` takes them from.
+//!
+//! Such a library is a build-dependency, so cargo has built its shared object when this runs; it lies beside the
+//! other dependencies of build scripts.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The names of their shared objects.
+const LIBRARIES: &[&str] = &["hayase_recorder", "hayase_memory"];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write"));
+    for name in LIBRARIES {
+        // Empty where there is none to carry: the program then says so when it is asked to record.
+        let library = if is_for_this_machine() { shared_object(name, &out) } else { Vec::new() };
+        fs::write(out.join(format!("lib{name}.so")), library).expect("the folder of cargo can be written");
+    }
+}
+
+/// Whether what is built for the build itself runs where the program will: a build-dependency knows no other machine.
+fn is_for_this_machine() -> bool {
+    let set = |name: &str| env::var(name).unwrap_or_default();
+    let (host, target) = (set("HOST"), set("TARGET"));
+    // A program with another C library records others all the same: it only hands the library on.
+    set("CARGO_CFG_TARGET_OS") == "linux"
+        && host.contains("linux")
+        && host.split('-').next() == target.split('-').next()
+}
+
+/// The shared object that cargo has built, of several the newest.
+fn shared_object(name: &str, out: &Path) -> Vec<u8> {
+    let (plain, hashed) = (format!("lib{name}.so"), format!("lib{name}-"));
+    let mut found: Vec<(std::time::SystemTime, PathBuf)> = Vec::new();
+    // OUT_DIR is `PROFILE/build/hayase-HASH/out`, with --target in a folder of its own: there and above, all `deps`.
+    let profile = out.ancestors().nth(3).expect("the folder of cargo is four deep");
+    let profile_name = profile.file_name().unwrap_or_default();
+    let beside = profile.join("deps");
+    let above = profile.ancestors().nth(2).map(|target| target.join(profile_name).join("deps"));
+    for folder in [Some(beside), above].into_iter().flatten() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let file = entry.file_name().to_string_lossy().into_owned();
+            if file == plain || (file.starts_with(&hashed) && file.ends_with(".so")) {
+                let time = entry.metadata().and_then(|metadata| metadata.modified());
+                found.push((time.unwrap_or(std::time::UNIX_EPOCH), entry.path()));
+            }
+        }
+    }
+    found.sort();
+    let Some((_, path)) = found.pop() else {
+        panic!("cargo has not built {plain} beside {}", out.display());
+    };
+    let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert!(is_whole(&bytes), "{} is being written by another build; build again", path.display());
+    bytes
+}
+
+/// Whether a shared object is there up to its last table, which linkers write last.
+fn is_whole(elf: &[u8]) -> bool {
+    let number = |at: usize, length: usize| {
+        let bytes = elf.get(at..at + length)?;
+        Some(bytes.iter().rev().fold(0_u64, |sum, &byte| sum << 8 | u64::from(byte)))
+    };
+    // e_shoff, e_shentsize, e_shnum of a 64-bit, little-endian file.
+    let end = || Some(number(40, 8)? + number(58, 2)? * number(60, 2)?);
+    elf.starts_with(b"\x7fELF") && end().is_some_and(|end| end > 0 && end <= elf.len() as u64)
+}

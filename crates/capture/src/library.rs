@@ -1,0 +1,161 @@
+//! The libraries that recordings load into other programs: part of this one, written to a file when they are needed.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use hayase_output::AtomicFile;
+
+/// A library that is loaded into a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Library {
+    name: &'static str,
+    content: &'static [u8],
+}
+
+/// The recorder of MPI calls.
+pub const RECORDER: Library =
+    Library { name: "libhayase_recorder", content: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_recorder.so")) };
+
+/// The library behind programs whose memory accesses are recorded.
+pub const MEMORY: Library =
+    Library { name: "libhayase_memory", content: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_memory.so")) };
+
+/// Files beside the memory library, texts in the language of linkers: what compilers link for `-fsanitize=thread`.
+const FOR_COMPILERS: &[(&str, &[u8])] = &[
+    ("libtsan.so", b"/* Hayase's library in the place of the thread sanitizer's. */\nINPUT(-lhayase_memory)\n"),
+    ("libtsan_preinit.o", b"/* Nothing is needed before main. */\n"),
+];
+
+/// Why there is no file with the library.
+#[derive(Debug, thiserror::Error)]
+pub enum NotPlaced {
+    /// This program was built without.
+    #[error(
+        "this program was built for a machine for which it has no recorder: recording needs Linux, and a build on the kind of processor that records"
+    )]
+    None,
+    /// No folder could be used.
+    #[error("the recorder cannot be written to {}: {error}", folder.display())]
+    Io {
+        /// The last one tried.
+        folder: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+impl Library {
+    /// The path of a file with the library: in the user's cache, else in a private folder among the temporary files.
+    ///
+    /// The name of the file has a hash of its content, so that versions do not meet, and it appears when it is
+    /// complete, so that many may do this at once.
+    ///
+    /// # Errors
+    /// Where none can be written.
+    pub fn place(self) -> Result<PathBuf, NotPlaced> {
+        if self.content.is_empty() {
+            return Err(NotPlaced::None);
+        }
+        let hash = blake3::hash(self.content).to_hex();
+        let name = format!("{}-{}.so", self.name, &hash[..16]);
+        let mut failed = None;
+        for folder in folders() {
+            match place_in(&folder, &name, self.content) {
+                Ok(path) => return Ok(path),
+                Err(error) => failed = Some(NotPlaced::Io { folder, error }),
+            }
+        }
+        Err(failed.unwrap_or(NotPlaced::None))
+    }
+}
+
+impl Library {
+    /// A folder with the library under its plain name, and with what compilers look for beside it: programs are linked
+    /// with it and find it there when they run.
+    ///
+    /// # Errors
+    /// Where none can be written.
+    pub fn place_for_linking(self) -> Result<PathBuf, NotPlaced> {
+        if self.content.is_empty() {
+            return Err(NotPlaced::None);
+        }
+        let hash = blake3::hash(self.content).to_hex();
+        let plain = format!("{}.so", self.name);
+        let mut failed = None;
+        for folder in folders() {
+            let folder = folder.join(format!("{}-{}", self.name, &hash[..16]));
+            let library = [(plain.as_str(), self.content)];
+            let mut files = library.iter().chain(FOR_COMPILERS);
+            match files.try_for_each(|(name, content)| place_in(&folder, name, content).map(drop)) {
+                Ok(()) => return Ok(folder),
+                Err(error) => failed = Some(NotPlaced::Io { folder, error }),
+            }
+        }
+        Err(failed.unwrap_or(NotPlaced::None))
+    }
+}
+
+/// Where a library may go, the best place first.
+pub(super) fn folders() -> Vec<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    let user = rustix::process::getuid().as_raw();
+    let temporary = std::env::temp_dir().join(format!("hayase-{user}"));
+    let mut folders: Vec<PathBuf> = cache.map(|cache| cache.join("hayase")).into_iter().chain([temporary]).collect();
+    folders.retain(|folder| can_be_preloaded(folder));
+    folders
+}
+
+/// Whether LD_PRELOAD can name a file in this folder: it divides its list at blanks and colons.
+fn can_be_preloaded(folder: &Path) -> bool {
+    let bytes = folder.as_os_str().as_encoded_bytes();
+    !bytes.iter().any(|byte| matches!(byte, b' ' | b':' | b'\t' | b'\n' | b'$'))
+}
+
+pub(super) fn place_in(folder: &Path, name: &str, content: &[u8]) -> io::Result<PathBuf> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    // Whoever can write here decides what runs in the user's programs.
+    let metadata = fs::symlink_metadata(folder)?;
+    if !metadata.is_dir() || metadata.uid() != rustix::process::getuid().as_raw() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the folder belongs to somebody else"));
+    }
+    let path = folder.join(name);
+    if fs::read(&path).is_ok_and(|there| there == content) {
+        return Ok(path);
+    }
+    let mut file = AtomicFile::create(&path)?;
+    file.write_all(content)?;
+    file.commit()?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_is_written_once_and_mended_where_it_was_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("a/b");
+        let path = place_in(&cache, "x.so", b"library").unwrap();
+        let written = fs::metadata(&path).unwrap();
+        assert_eq!(written.permissions().mode() & 0o777, 0o644);
+        assert_eq!(fs::metadata(&cache).unwrap().permissions().mode() & 0o777, 0o700);
+        place_in(&cache, "x.so", b"library").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().ino(), written.ino(), "what is right stays");
+        fs::write(&path, "something else").unwrap();
+        place_in(&cache, "x.so", b"library").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"library");
+    }
+
+    #[test]
+    fn a_folder_that_the_loader_cannot_name_is_not_used() {
+        assert!(can_be_preloaded(Path::new("/home/x/.cache/hayase")));
+        for folder in ["/home/my name/.cache", "/a:b", "/home/$LIB"] {
+            assert!(!can_be_preloaded(Path::new(folder)), "{folder}");
+        }
+    }
+}

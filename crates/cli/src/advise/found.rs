@@ -1,0 +1,193 @@
+//! The run that advice is wanted on: its calls, its accesses, its program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hayase_advice::model::Finding;
+use hayase_advice::search::{Options as SearchOptions, Run, search};
+use hayase_advice::within::Within;
+
+use super::AdviseArgs;
+use crate::caveats::judge;
+use crate::{Failure, Voice, progress, reason, replay};
+use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
+use hayase::workload::program::generate::Generator;
+use hayase::workload::program::{Op, OpKind, Program, RankProgram};
+use hayase::workload::trace::{Format, Options, ToProgram, ToTrace, Trace};
+
+/// A run that was read.
+pub struct Found {
+    /// Its name.
+    pub name: String,
+    /// What its ranks do; places are numbers of calls.
+    pub program: Arc<Program>,
+    /// Its streams; `None` for a schedule, which has no calls.
+    run: Option<Run>,
+    /// Where it was recorded.
+    pub folder: PathBuf,
+    /// The folder in which the program ran.
+    pub source: Option<PathBuf>,
+    /// Where streams of a trace in another format are kept meanwhile.
+    _converted: Option<Converted>,
+}
+
+/// A folder that goes when it is no longer needed.
+struct Converted(PathBuf);
+
+impl Drop for Converted {
+    fn drop(&mut self) {
+        // What stays behind is in the system's folder for such files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Reads it.
+pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
+    let text = file_names::text_of(&args.input.trace);
+    let regions = &args.on.regions;
+    let schedule = |program: Program, name: String| Found {
+        name,
+        program: Arc::new(program),
+        run: None,
+        folder: PathBuf::new(),
+        source: None,
+        _converted: None,
+    };
+    if Generator::is_meant(&text) && !args.input.trace.exists() {
+        let (program, name) = replay::program(&args.input, &args.on, voice)?;
+        return Ok(schedule(program, name));
+    }
+    let sources = progress::sources(voice.show);
+    let path: Located<String> = text.clone().into();
+    let options = Options { flop_rate: args.input.flop_rate, truncated: args.input.truncated };
+    let read = |diagnostics: Vec<Diagnostic>| Failure::from(Invalid { diagnostics, sources: sources.clone() });
+    let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
+    let name = trace.name().to_owned();
+    if matches!(trace.format(), Format::Goal | Format::GoalBinary) {
+        let mut program = trace.program(options).map_err(read)?;
+        regions.in_program(&mut program, voice)?;
+        return Ok(schedule(program, name));
+    }
+    if trace.format() == Format::Hayase && args.input.trace.is_dir() {
+        let folder = args.input.trace.clone();
+        let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
+        trace.calls(options, &mut program).map_err(read)?;
+        let mut program = program.finish().map_err(read)?;
+        let mut caveats = trace.caveats();
+        judge(&caveats, &name, args.input.strictness, voice)?;
+        if let Some(times) = &args.times {
+            let path: Located<String> = file_names::text_of(times).into();
+            let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
+            let mut plain = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
+            trace.calls(options, &mut plain).map_err(read)?;
+            let plain = plain.finish().map_err(read)?;
+            let others = trace.caveats().beyond(&caveats);
+            judge(&others, trace.name(), args.input.strictness, voice)?;
+            caveats.add(&others);
+            if let Some(rank) = difference(&program, &plain) {
+                let what = format!("`{}` is another run: rank {rank} makes other calls", times.display());
+                return Err(Diagnostic::new("other-run", what)
+                    .help("record the same program with the same input, ranks and MPI; what differs from run to run cannot be compared")
+                    .into());
+            }
+            program = plain;
+        }
+        regions.in_program_of_trace(&mut program, voice);
+        let program = Arc::new(program.with_caveats(caveats));
+        let run = Run::open(&folder).map_err(failed)?;
+        let source = recorded_in(&folder);
+        return Ok(Found { name, program, run: Some(run), folder, source, _converted: None });
+    }
+    let folder = std::env::temp_dir().join(format!("hayase-advise-{}", std::process::id()));
+    let unwritable = |error: std::io::Error| {
+        Diagnostic::new("unwritable", format!("cannot write into `{}`: {}", folder.display(), reason(&error)))
+    };
+    fs::create_dir_all(&folder).map_err(unwritable)?;
+    let converted = Converted(folder.clone());
+    let mut streams = ToTrace::new().with_ends(trace.format() == Format::Hayase);
+    trace.calls(options, &mut streams).map_err(read)?;
+    let caveats = trace.caveats();
+    judge(&caveats, &name, args.input.strictness, voice)?;
+    for (rank, stream) in streams.streams().map_err(unwritable)? {
+        fs::write(folder.join(format!("rank-{rank:05}.hyt")), stream).map_err(unwritable)?;
+    }
+    let path: Located<String> = file_names::text_of(&folder).into();
+    let mut program = ToProgram::new(&name, "event").at_every_call().with_callers().with_part(&regions.part());
+    let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
+    trace.calls(options, &mut program).map_err(read)?;
+    let mut program = program.finish().map_err(read)?;
+    regions.in_program_of_trace(&mut program, voice);
+    let program = Arc::new(program.with_caveats(caveats));
+    let run = Run::open(&folder).map_err(failed)?;
+    Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
+}
+
+/// What a call is compared by: its kind, its place in the program, and of a message the partner and the size.
+type Call = (OpKind, Option<u32>, Option<(u32, u64)>);
+
+/// The first rank whose calls are not the same in two programs: kinds, messages and numbers of calls.
+fn difference(a: &Program, b: &Program) -> Option<u32> {
+    let calls = |rank: &RankProgram| -> Vec<Call> {
+        let message = |op: &Op| match op.kind {
+            OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv => Some((op.peer, op.size)),
+            _ => None,
+        };
+        let ops = rank.ops.iter().enumerate().filter(|(_, op)| op.kind != OpKind::Calc);
+        ops.map(|(at, op)| (op.kind, rank.places.get(at).copied(), message(op))).collect()
+    };
+    if a.ranks() != b.ranks() {
+        return Some(a.ranks().min(b.ranks()));
+    }
+    a.iter().zip(b.iter()).find(|((_, a), (_, b))| calls(a) != calls(b)).map(|((rank, _), _)| rank.0)
+}
+
+fn failed(error: hayase_advice::stream::Error) -> Failure {
+    Diagnostic::new("unreadable-run", error.to_string()).into()
+}
+
+/// The folder in which a recorded program ran.
+#[cfg(unix)]
+fn recorded_in(folder: &Path) -> Option<PathBuf> {
+    hayase_capture::folder::Provenance::read(folder).map(|provenance| provenance.folder.into())
+}
+
+#[cfg(not(unix))]
+fn recorded_in(_: &Path) -> Option<PathBuf> {
+    None
+}
+
+impl Found {
+    /// What the run shows, and what could not be seen; its times are written beside this one.
+    pub fn search(
+        &self,
+        eager: Option<u64>,
+        region: Option<u32>,
+        makespan_s: f64,
+    ) -> Result<(Vec<Finding>, Vec<String>), Failure> {
+        let Some(run) = &self.run else {
+            let note = "a schedule has no calls: only what a simulation shows was looked for";
+            return Ok((Vec::new(), vec![note.to_owned()]));
+        };
+        let calls = |region| self.program.iter().map(|(_, rank)| rank.calls_within(region)).collect();
+        let within = region.map(|region| Arc::new(Within::new(calls(region))));
+        let options = SearchOptions { eager, within, beside_ns: makespan_s * 1e9, ..SearchOptions::default() };
+        let advice = self.with_names(|names| search(run, &options, names)).map_err(failed)?;
+        Ok((advice.findings, advice.notes))
+    }
+
+    /// Does it with the names of addresses of the recorded processes.
+    #[cfg(unix)]
+    fn with_names<T>(&self, work: impl FnOnce(&(dyn Fn(u32, u64) -> Option<String> + Sync)) -> T) -> T {
+        let source = self.source.clone().unwrap_or_default();
+        match hayase_capture::sites::Names::open(&self.folder, &source) {
+            Ok(names) => work(&|rank, address| names.name(rank, address)),
+            Err(_) => work(&|_, _| None),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn with_names<T>(&self, work: impl FnOnce(&(dyn Fn(u32, u64) -> Option<String> + Sync)) -> T) -> T {
+        work(&|_, _| None)
+    }
+}

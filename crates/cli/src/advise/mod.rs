@@ -1,0 +1,219 @@
+//! `hayase advise`: what to improve in a program, and what it would bring; `hayase explain`: what the rules of advice look for.
+
+pub mod args;
+mod found;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hayase_advice::model::{Change, ScenarioChange};
+use hayase_advice_page::{Level, PageData};
+use hayase_trace::callers::CALLED_FROM;
+
+use super::args::RunFormat;
+use super::files::{self, unknown};
+use super::progress::{self, Stop};
+use super::{
+    End, Failure, MOST_THREADS, Voice, complain, deadlock, extension, in_threads, interrupt, lines, print, print_with,
+    replay, show,
+};
+use args::{AdviseArgs, ExplainArgs};
+use found::Found;
+use hayase::diagnostic::{Diagnostic, closest};
+use hayase::node::NodeSpec;
+use hayase::report::Status;
+use hayase::scenario::replay::Replay;
+use hayase::workload::caveats::Caveats;
+use hayase_gain::gain::{LEAST_GAIN, LEAST_WAIT};
+use hayase_gain::page::Context;
+use hayase_gain::rules::{self, Base};
+use hayase_gain::{Judge, Ranked, page, text};
+use hayase_output::{AtomicFile, json, table};
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Page,
+    Sarif,
+    Json,
+    Placement,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "html" | "htm" => Ok(Self::Page),
+            "sarif" => Ok(Self::Sarif),
+            "json" if files::named(path, ".sarif") => Ok(Self::Sarif),
+            "json" => Ok(Self::Json),
+            "csv" if files::named(path, "placement") => Ok(Self::Placement),
+            _ => Err(unknown(path, "x.html, x.sarif, x.json or placement.csv")),
+        }
+    }
+}
+
+/// Finds what to improve, simulates it, and says it.
+pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
+    files::check_names(&args.output, Kind::of)?;
+    let run = found::open(args, voice)?;
+    let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
+    let replay = loader.load_replay(Arc::clone(&run.program), &run.name, args.on.cpu_speed)?;
+    let replay = args.on.regions.ask(replay, voice)?;
+    replay::say_links(&replay, voice);
+    let files = files::open(&args.output, Kind::of)?;
+    let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
+    let advised = in_threads(args.threads, MOST_THREADS, || advised(args, &replay, &run, keeps, voice))??;
+    let Advised { ranked, context, run: happened } = match advised {
+        Outcome::Advised(advised) => *advised,
+        Outcome::End(end) => return Ok(end),
+    };
+    let data = page::data(&ranked, &context, happened);
+    for (kind, file) in files {
+        match kind {
+            Kind::Page => file.write(|w: &mut AtomicFile| hayase_advice_page::page(&data, w))?,
+            Kind::Sarif => {
+                let log = hayase_advice_page::sarif(&data, env!("CARGO_PKG_VERSION"));
+                file.write(|w| json::write(&log, w))?;
+            }
+            Kind::Json => file.write(|w| json::write(&text::json(&data, &ranked, &run.program.caveats), w))?,
+            Kind::Placement => match proposed(&ranked) {
+                Some(nodes) => {
+                    let rows = nodes.iter().enumerate().map(|(rank, node)| format!("{rank},{node}\n"));
+                    file.write(files::text(&("rank,node\n".to_owned() + &rows.collect::<String>())))?;
+                }
+                None => voice.say(format_args!("`{}` is not written: no placement is proposed", file.path().display())),
+            },
+        }
+    }
+    match args.format {
+        RunFormat::Table => show(&text::text(&data, &ranked))?,
+        RunFormat::Json => print_with(|w| json::write(&text::json(&data, &ranked, &run.program.caveats), w))?,
+    }
+    Ok(ended(args, &data, voice))
+}
+
+/// Prints what a rule looks for, or the list of rules.
+pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
+    let Some(name) = &args.rule else {
+        let mut grid = table::Grid::new().text("rule").text("name").text("looks for");
+        for rule in rules::all() {
+            grid.row([rule.id.to_string(), rule.name.to_owned(), rule.summary.to_owned()]);
+        }
+        show(&grid.into())?;
+        return Ok(End::Done);
+    };
+    // `A001-3` is a finding of rule A001.
+    let of_finding = name.split_once('-').map_or(name.as_str(), |(rule, _)| rule);
+    let Some(rule) = rules::find(name).or_else(|| rules::find(of_finding)) else {
+        let names: Vec<String> = rules::all().flat_map(|rule| [rule.id.to_string(), rule.name.to_owned()]).collect();
+        let near = closest(name, names.iter().map(String::as_str));
+        let help =
+            near.map_or_else(|| "`hayase explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+        return Err(Diagnostic::new("unknown-rule", format!("there is no rule `{name}`")).help(help).into());
+    };
+    print(&format!("{} {}: {}\n\n{}", rule.id, rule.name, rule.summary, rule.explanation))?;
+    Ok(End::Done)
+}
+
+/// What a run was advised.
+struct Advised {
+    ranked: Ranked,
+    context: Context,
+    run: hayase_advice_page::Run,
+}
+
+enum Outcome {
+    Advised(Box<Advised>),
+    /// There is no advice, for a reason that has been said.
+    End(End),
+}
+
+fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: Voice) -> Result<Outcome, Failure> {
+    let stop = Stop(interrupt::stop_flag());
+    let copy = 1e12 / args.copy_rate.bytes_per_second();
+    let judge = Judge { replay, copy, watch: Some(&stop), thorough: args.all };
+    let base = match Base::new(&judge, keeps) {
+        Ok(base) => base,
+        Err(replayed) if replayed.report.status == Status::Deadlocked => {
+            let stopped = replayed.report.stopped;
+            complain(deadlock::describe(&replay::blocked(replayed.stuck), "operation", stopped).trim_end());
+            return Ok(Outcome::End(End::Deadlocked));
+        }
+        Err(_) => return Ok(Outcome::End(End::Interrupted)),
+    };
+    let simulates = !(matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none());
+    let beside = if simulates { base.simulated.makespan_s } else { 0.0 };
+    let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.region, beside)?;
+    let ranked = if simulates {
+        findings.extend(rules::search(&base, &judge, &findings));
+        judge.rank(&base, findings, args.all)
+    } else {
+        voice.hint("gains are not simulated: name a machine (-m, see `hayase machine list`) or a fabric (-t)");
+        let computed = base.replayed.report.ranks.iter().map(|rank| rank.compute_s).sum();
+        Ranked::unsimulated(findings, "no machine is named", computed, args.all)
+    };
+    if ranked.hidden > 0 {
+        notes.push(format!(
+            "{} more would save less than {} %, cost time or deadlock, or are waits that take less than {} % of all ranks' time; --all shows them",
+            ranked.hidden,
+            100.0 * LEAST_GAIN,
+            100.0 * LEAST_WAIT,
+        ));
+    }
+    if ranked.untried > 0 {
+        // Of a region there is no such bound.
+        let share = base.simulated.makespan_s.recip() * 100.0 * ranked.untried_s;
+        let most = match share.is_finite() && replay.region.is_none() {
+            true => format!("; one of them could save up to {share:.1} %"),
+            false => String::new(),
+        };
+        notes.push(format!(
+            "{} more were not simulated: others could save more{most}; --all simulates all",
+            ranked.untried,
+        ));
+    }
+    let sites = replay.program.sites.iter().map(|site| &**site);
+    notes.extend(lines::remedy_of_places(sites.map(|site| site.split(CALLED_FROM).next().unwrap_or(site))));
+    let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
+    if let Some(region) = base.replayed.report.chosen() {
+        let times = if region.executions == 1 { "once".to_owned() } else { format!("{} times", region.executions) };
+        facts.push(("region".to_owned(), format!("{} ({times}): advice and times are of it", region.name)));
+    }
+    if simulates {
+        facts.push(("nodes".to_owned(), base.replayed.report.node.clone()));
+        facts.push(("network".to_owned(), base.replayed.report.network.clone()));
+        if let Some(machine) = &args.on.machine {
+            facts.push(("machine".to_owned(), machine.clone()));
+        }
+    }
+    if keeps && base.replayed.history.is_none() {
+        notes.push("the run is too long to be shown event by event".to_owned());
+    }
+    let Caveats { incomplete, lack_of_cores } = &replay.program.caveats;
+    let missing = incomplete.iter().map(|what| format!("the recording is incomplete: {what}"));
+    notes.extend(missing.chain(lack_of_cores.iter().cloned()));
+    let happened = if keeps { page::run(&base, &ranked) } else { hayase_advice_page::Run::new(replay.program.ranks()) };
+    let mut folders = args.source.clone();
+    folders.extend(run.source.clone());
+    let context = Context { program: run.name.clone(), facts, notes, folders };
+    Ok(Outcome::Advised(Box::new(Advised { ranked, context, run: happened })))
+}
+
+/// The best placement, if one is proposed.
+fn proposed(ranked: &Ranked) -> Option<&Vec<u32>> {
+    ranked.findings.iter().find_map(|judged| match &judged.finding.change {
+        Change::Scenario(ScenarioChange::Placement { nodes }) => Some(nodes),
+        _ => None,
+    })
+}
+
+fn ended(args: &AdviseArgs, data: &PageData, voice: Voice) -> End {
+    let Some(deny) = args.deny.map(Level::from) else { return End::Done };
+    let denied: Vec<&str> =
+        data.findings.iter().filter(|finding| Level::of(finding) >= deny).map(|finding| finding.id.as_str()).collect();
+    if denied.is_empty() {
+        return End::Done;
+    }
+    voice.say(format_args!("denied: {}", denied.join(", ")));
+    End::Failed
+}

@@ -1,0 +1,158 @@
+//! Files that a run reads and writes: the names of outputs (`-o`) say what they hold, they are opened before anything runs, and none
+//! is ever written over an input.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Failure, extension};
+use hayase::diagnostic::{Diagnostic, Invalid, file_names};
+use hayase_output::AtomicFile;
+
+/// What this process has read, each file once and by its canonical name.
+static READ: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Notes that a file is an input: no output may take its place.
+pub fn note_input(name: &str) {
+    let Ok(path) = fs::canonicalize(file_names::path(name)) else { return };
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if !read.contains(&path) {
+        read.push(path);
+    }
+}
+
+/// The mistake of writing over an input, where it would be made.
+fn overwrites(path: &Path) -> Option<Diagnostic> {
+    let target = fs::canonicalize(path).ok().filter(|target| target.is_file())?;
+    let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    read.iter().any(|input| same_file(input, &target)).then(|| {
+        Diagnostic::new(
+            "output-is-input",
+            format!("`{}` is read by this run and would be written over", path.display()),
+        )
+        .help("give the output another name")
+    })
+}
+
+/// Whether two names are of one file, by hard links too.
+#[cfg(unix)]
+fn same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    a == b || identity(a).is_some_and(|first| Some(first) == identity(b))
+}
+
+#[cfg(not(unix))]
+fn same_file(a: &Path, b: &Path) -> bool {
+    a == b
+}
+
+/// A file that has been opened, and appears when it is committed.
+#[derive(Debug)]
+pub struct Opened {
+    path: PathBuf,
+    file: AtomicFile,
+}
+
+impl Opened {
+    /// Opens a file: that it cannot be written, or is an input, is better known before a long run than after it.
+    pub fn new(path: &Path) -> Result<Self, Failure> {
+        if let Some(mistake) = overwrites(path) {
+            return Err(mistake.into());
+        }
+        let file = AtomicFile::create(path).map_err(|error| Failure::Write(path.to_owned(), error))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Writes it all and gives the file its name.
+    pub fn write(self, write: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<(), Failure> {
+        self.complete(write)?.commit()
+    }
+
+    /// Writes it all, to the disk as far as it can be known; the file has no name yet.
+    pub fn complete(mut self, write: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> Result<Self, Failure> {
+        match write(&mut self.file).and_then(|()| self.file.flush()) {
+            Ok(()) => Ok(self),
+            Err(error) => Err(Failure::Write(self.path, error)),
+        }
+    }
+
+    /// Gives the file its name.
+    pub fn commit(self) -> Result<(), Failure> {
+        // It may have been read since.
+        if let Some(mistake) = overwrites(&self.path) {
+            return Err(mistake.into());
+        }
+        self.file.commit().map_err(|error| Failure::Write(self.path, error))
+    }
+
+    /// Where it will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its path, and the file to write to piece by piece.
+    pub fn into_parts(self) -> (PathBuf, AtomicFile) {
+        (self.path, self.file)
+    }
+}
+
+/// Opens each of the files with what `kind` makes of its name; unknown names are all reported at once, before any file
+/// is opened.
+pub fn open<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<Vec<(K, Opened)>, Failure> {
+    check_names(paths, &kind)?;
+    if let Some(twice) = paths.iter().enumerate().find_map(|(i, path)| paths[..i].contains(path).then_some(path)) {
+        let message = format!("two outputs would be written to `{}`", twice.display());
+        return Err(Diagnostic::new("output-twice", message).help("give each a name of its own").into());
+    }
+    paths.iter().map(|path| Ok((kind(path)?, Opened::new(path)?))).collect()
+}
+
+/// Checks the names of files without opening them.
+pub fn check_names<K>(paths: &[PathBuf], kind: impl Fn(&Path) -> Result<K, Diagnostic>) -> Result<(), Failure> {
+    let diagnostics: Vec<Diagnostic> = paths.iter().filter_map(|path| kind(path).err()).collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
+}
+
+/// The message for a name that says nothing; `known` lists the names that do.
+pub fn unknown(path: &Path, known: &str) -> Diagnostic {
+    let message = match extension(path).as_str() {
+        "" => format!("the name `{}` does not say what to write: it has no extension", path.display()),
+        extension => format!("no output of this kind is called `.{extension}` (`{}`)", path.display()),
+    };
+    Diagnostic::new("unknown-output", message).help(format!("write {known}"))
+}
+
+/// Whether a word is in the file's name, whatever its case; folders do not count.
+pub fn named(path: &Path, word: &str) -> bool {
+    path.file_stem().is_some_and(|stem| stem.to_string_lossy().to_lowercase().contains(word))
+}
+
+/// Writes a text.
+pub fn text(text: &str) -> impl FnOnce(&mut AtomicFile) -> io::Result<()> + '_ {
+    move |file| file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_is_found_before_any_file_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().join("a.json"), folder.path().join("b.xyz"), folder.path().join("c")];
+        let kind = |path: &Path| if extension(path) == "json" { Ok(()) } else { Err(unknown(path, "x.json")) };
+        match open(&paths, kind) {
+            Err(Failure::Invalid(invalid)) => assert_eq!(invalid.diagnostics.len(), 2),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_the_name_itself_says_what_a_file_holds() {
+        assert!(named(Path::new("My-Messages.csv"), "messages"));
+        assert!(!named(Path::new("messages/links.csv"), "messages"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Ctrl-C: the first one ends the run, the second one the process.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{End, complain};
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Makes Ctrl-C (and SIGTERM, SIGHUP) set the flag that this returns, instead of killing the process.
+pub fn stop_flag() -> &'static AtomicBool {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Where there can be no handler, Ctrl-C kills as it does everywhere.
+        let _ = ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::Relaxed) {
+                hayase_output::discard_unfinished();
+                std::process::exit(End::Interrupted.code().into());
+            }
+            complain("stopping; what has happened so far will be reported (once more to quit at once)");
+        });
+    });
+    &STOP
+}

@@ -1,0 +1,330 @@
+//! `hayase measure`: what a real network does, as a data set.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueHint};
+
+use super::args::RunFormat;
+use super::{End, Failure, Voice, extension, files, interrupt, print_with, progress, show};
+use hayase::data_set::communication::Origin;
+use hayase::diagnostic::Diagnostic;
+use hayase::units::Bytes;
+use hayase_measure::launcher::{self, Trouble};
+use hayase_measure::{Increment, Plan, Sizes, analysis};
+use hayase_output::{json, svg, table};
+
+/// `hayase measure ...`.
+#[derive(Subcommand, Debug)]
+pub enum MeasureVerb {
+    /// Measure how long messages take between two processes of an MPI: by size, with its limits and LogGPS parameters.
+    Communication(CommunicationArgs),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase measure communication -o here.comm -- mpirun -np 2
+  hayase measure communication -o cluster.comm -o cluster.svg -- mpirun -np 2 --host node1,node2
+  hayase measure communication -o a.comm --mpi /opt/mpich/lib/libmpi.so.12 -- srun -n 2 -N 2
+  hayase measure communication -o a.comm --node-out a.toml -- mpirun -np 2
+  hayase measure communication -o a.comm --smallest 1KiB --largest 64KiB --increment 1KiB -- mpirun -np 2
+  hayase measure communication -o round-trips.csv -- mpirun -np 2     for hayase calibrate
+
+Yours: node1 and node2 (hosts), mpirun or srun, and /opt/mpich/lib/libmpi.so.12 (the library of their MPI, where it is not found)
+
+The line after -- is a launcher and its options; the program it launches is hayase itself, which loads the MPI library of
+that launcher: no compiler is needed. The two processes should have a processor each, and nothing else to do.
+
+Files (-o), by name:
+  x.comm    the data set, for hayase predict
+  x.json    the same as JSON, with every fitted point
+  x.csv     the measured round trips and sends, for hayase calibrate
+  x.svg     times by size, with the lines fitted to them";
+
+/// `hayase measure communication`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct CommunicationArgs {
+    /// Also write this file: x.comm, x.json, x.csv or x.svg (see below; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// Also write a machine file (.toml, for -m) with the LogGPS parameters.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub node_out: Option<PathBuf>,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: RunFormat,
+    /// The smallest message.
+    #[arg(long, value_name = "SIZE", default_value = "0 B")]
+    pub smallest: String,
+    /// The largest message; both ends are measured, and the two sizes on each side of S.
+    #[arg(long, value_name = "SIZE", default_value = "4 MiB")]
+    pub largest: String,
+    /// From one size to the next: so many bytes more, 1KiB, or so many times as much, x2 (default: 1, 2, 3, 4, 6, 8, 12 ...,
+    /// the powers of two and the middle of every two).
+    #[arg(long, value_name = "STEP")]
+    pub increment: Option<String>,
+    /// About how long to measure, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub seconds: f64,
+    /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub percentile: u8,
+    /// The MPI library, by name or path (default: that of the launcher).
+    #[arg(long, value_name = "LIBRARY")]
+    pub mpi: Option<String>,
+    /// The launcher and its options, after --.
+    #[arg(last = true, required = true, value_name = "LAUNCHER")]
+    pub launcher: Vec<String>,
+}
+
+/// `hayase measure-agent`: one of the two processes.
+#[derive(Args, Debug)]
+pub struct AgentArgs {
+    /// The smallest message \[B\].
+    #[arg(long)]
+    pub smallest: u64,
+    /// The largest message \[B\].
+    #[arg(long)]
+    pub largest: u64,
+    /// From one size to the next: `1024` \[B\], `x2`.
+    #[arg(long)]
+    pub increment: Option<Increment>,
+    /// About how long to measure \[s\].
+    #[arg(long)]
+    pub seconds: f64,
+    /// MPI libraries to try.
+    #[arg(required = true)]
+    pub libraries: Vec<String>,
+}
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Data,
+    Json,
+    Measurements,
+    Picture,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "comm" => Ok(Self::Data),
+            "json" => Ok(Self::Json),
+            "csv" => Ok(Self::Measurements),
+            "svg" => Ok(Self::Picture),
+            _ => Err(files::unknown(path, "x.comm (the data set), x.json, x.csv or x.svg")),
+        }
+    }
+}
+
+fn machine_name(path: &Path) -> Result<(), Diagnostic> {
+    if extension(path) == "toml" { Ok(()) } else { Err(files::unknown(path, "x.toml (the machine)")) }
+}
+
+/// Measures something.
+pub fn measure(verb: &MeasureVerb, voice: Voice) -> Result<End, Failure> {
+    match verb {
+        MeasureVerb::Communication(args) => communication(args, voice),
+    }
+}
+
+/// Runs one of the two processes.
+#[cfg(unix)]
+pub fn agent(args: &AgentArgs) -> Result<End, Failure> {
+    let sizes = Sizes { smallest: args.smallest, largest: args.largest, increment: args.increment };
+    let plan = Plan { sizes, seconds: args.seconds };
+    Ok(if hayase_measure::agent::run(&args.libraries, &plan) { End::Done } else { End::Failed })
+}
+
+/// There is no MPI to load at run time elsewhere.
+#[cfg(not(unix))]
+pub fn agent(_args: &AgentArgs) -> Result<End, Failure> {
+    Err(Diagnostic::new("unix-only", "communication can be measured on Unix only").into())
+}
+
+fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure> {
+    let plan = plan(args)?;
+    files::check_names(&args.output, Kind::of)?;
+    let outputs = files::open(&args.output, Kind::of)?;
+    let machine: Vec<PathBuf> = args.node_out.iter().cloned().collect();
+    let machine = files::open(&machine, machine_name)?;
+    let program = std::env::current_exe().map_err(|error| {
+        Diagnostic::new("no-program", format!("this program cannot be found on disk: {}", super::reason(&error)))
+    })?;
+    let libraries = args.mpi.clone().map_or_else(|| launcher::libraries(&args.launcher[0]), |library| vec![library]);
+    // Ctrl-C ends the launcher, which has it too; what was begun is taken away.
+    let stop = interrupt::stop_flag();
+    let shown = progress::PartMonitor::new(voice.show);
+    let (began, measured_at) = clocks();
+    let line = args.launcher.join(" ");
+    let measured = launcher::run(
+        &args.launcher,
+        &program,
+        &libraries,
+        &plan,
+        |part| shown.tell(part),
+        |other| voice.say(other.trim_end()),
+    );
+    drop(shown);
+    if stop.load(std::sync::atomic::Ordering::Relaxed) {
+        return Ok(End::Interrupted);
+    }
+    let measured = measured.map_err(|trouble| explain(trouble, &line))?;
+    let origin = Origin {
+        launcher: line.clone(),
+        measured: measured_at,
+        clock: "monotonic".into(),
+        percentile: f64::from(args.percentile),
+        seconds: (began.elapsed().as_secs_f64() * 10.0).round() / 10.0,
+        hayase: env!("CARGO_PKG_VERSION").into(),
+        ..Origin::default()
+    };
+    let analysis = analysis::analyse(&measured, origin)?;
+    for (kind, file) in outputs {
+        match kind {
+            Kind::Data => file.write(files::text(&analysis.communication.to_toml()))?,
+            Kind::Json => file.write(|w| json::write(&analysis, w))?,
+            Kind::Measurements => file.write(files::text(&analysis::samples_csv(&measured)))?,
+            Kind::Picture => file.write(files::text(&svg::communication(&analysis.communication)))?,
+        }
+    }
+    for ((), file) in machine {
+        file.write(files::text(&analysis.machine(&line)))?;
+    }
+    match args.format {
+        RunFormat::Table => show(&table::communication(&analysis.communication, &analysis.calibration))?,
+        RunFormat::Json => print_with(|w| json::write(&analysis, w))?,
+    }
+    if analysis.is_disturbed() {
+        voice.hint("something disturbed the measurements: medians are far above the fastest; leave a processor to each of the two processes, or take longer (--seconds)");
+    }
+    if measured.hosts.windows(2).any(|pair| pair[0] == pair[1]) {
+        voice.hint("both processes ran on one host: this is what memory does, not a network");
+    }
+    Ok(End::Done)
+}
+
+/// Most sizes: more take longer than anybody waits.
+const MOST_SIZES: usize = 1000;
+/// Fewest sizes: a protocol's line and what lies off it need so many.
+const FEWEST_SIZES: usize = 4;
+
+fn plan(args: &CommunicationArgs) -> Result<Plan, Diagnostic> {
+    let sizes = sizes(args)?;
+    if !(args.seconds > 0.0 && args.seconds <= 86_400.0) {
+        let message = format!("--seconds: {} is not between 0 and a day", args.seconds);
+        return Err(Diagnostic::new("wrong-value", message).help("the default is 10"));
+    }
+    Ok(Plan { sizes, seconds: args.seconds })
+}
+
+/// The interval and its increment, as far as they go together.
+fn sizes(args: &CommunicationArgs) -> Result<Sizes, Diagnostic> {
+    let bytes = |flag: &str, text: &str| {
+        let bytes = Bytes::from_cell(text.trim());
+        bytes.map_err(|error| Diagnostic::new("bad-quantity", format!("{flag}: {error}")))
+    };
+    let wrong = |message: String| Diagnostic::new("wrong-value", message);
+    let (smallest, largest) = (bytes("--smallest", &args.smallest)?, bytes("--largest", &args.largest)?);
+    if !(64..=1 << 30).contains(&largest.0) {
+        let message = format!("--largest: {} is not between 64 B and 1 GiB", largest.exact());
+        return Err(wrong(message).help("the default is 4 MiB"));
+    }
+    if smallest > largest {
+        let message = format!("--smallest: {} is more than the largest, {}", args.smallest, args.largest);
+        return Err(wrong(message).help("sizes go from --smallest to --largest (default: 0 B to 4 MiB)"));
+    }
+    let asked = args.increment.as_ref().map(|text| text.trim());
+    let increment = match asked.map(|text| (text, text.strip_prefix('x'))) {
+        None => None,
+        Some((text, Some(_))) => Some(text.parse::<Increment>().map_err(|_| {
+            let message = format!("--increment: `{text}` is no factor above 1");
+            wrong(message).help("write how many times as large each size is as the one before: --increment x2")
+        })?),
+        Some((text, None)) => match bytes("--increment", text)?.0 {
+            0 => {
+                let message = format!("--increment: {text} more is the same size again");
+                return Err(wrong(message).help("write bytes, --increment 1KiB, or a factor, --increment x2"));
+            }
+            step => Some(Increment::Add(step)),
+        },
+    };
+    let sizes = Sizes { smallest: smallest.0, largest: largest.0, increment };
+    let interval = format!("from {} to {}", args.smallest, args.largest);
+    match (sizes.count(MOST_SIZES), asked) {
+        (count, Some(asked)) if count > MOST_SIZES => {
+            let step = (largest.0 - smallest.0).div_ceil(MOST_SIZES as u64 - 1);
+            let message = format!("--increment: {asked} makes more than {MOST_SIZES} sizes {interval}");
+            Err(wrong(message).help(format!("write {step} B or more, or a factor, --increment x2")))
+        }
+        (count, _) if count < FEWEST_SIZES => {
+            let (those, what) = if count == 1 { ("is", "size") } else { ("are", "sizes") };
+            let message =
+                format!("there {those} {count} {what} {interval}, and the fewest to tell anything are {FEWEST_SIZES}");
+            Err(wrong(message).help("give a wider interval or a smaller --increment"))
+        }
+        _ => Ok(sizes),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "when and how long something was measured is part of where it comes from"
+)]
+fn clocks() -> (std::time::Instant, String) {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    (std::time::Instant::now(), date(since.as_secs()))
+}
+
+/// `2026-11-21 15:04 UTC` of seconds since 1970.
+fn date(seconds: u64) -> String {
+    // Years that begin in March have their leap day last; 400 of them have 146,097 days.
+    let (days, minutes) = (seconds / 86_400 + 719_468, seconds % 86_400 / 60);
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02} {:02}:{:02} UTC", era * 400 + year + next, minutes / 60, minutes % 60)
+}
+
+/// What went wrong, and what to do.
+fn explain(trouble: Trouble, line: &str) -> Failure {
+    match trouble {
+        Trouble::Start(name, error) => {
+            let message = format!("cannot start `{name}`: {}", super::reason(&error));
+            let help = "the line after -- begins with the launcher of an MPI: `-- mpirun -np 2`";
+            Diagnostic::new("no-launcher", message).help(help).into()
+        }
+        Trouble::Failed { message, help } => {
+            let diagnostic = Diagnostic::new("not-measured", message);
+            Failure::Failed(Box::new(if help.is_empty() { diagnostic } else { diagnostic.help(help) }))
+        }
+        Trouble::Ended(name, status) => {
+            let message = format!("`{name}` ended ({status}) before anything was measured");
+            let help = format!("does `{line} hostname` print two names?");
+            Failure::Failed(Box::new(Diagnostic::new("launcher-failed", message).help(help)))
+        }
+        Trouble::Read(error) => {
+            let message = format!("cannot read what the processes measured: {}", super::reason(&error));
+            Failure::Failed(Box::new(Diagnostic::new("launcher-failed", message)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date(0), "1970-01-01 00:00 UTC");
+        assert_eq!(date(951_782_399), "2000-02-28 23:59 UTC");
+        assert_eq!(date(951_782_400), "2000-02-29 00:00 UTC");
+        assert_eq!(date(1_795_273_440), "2026-11-21 15:04 UTC");
+        assert_eq!(date(4_107_542_400), "2100-03-01 00:00 UTC");
+    }
+}

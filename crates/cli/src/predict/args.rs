@@ -1,0 +1,87 @@
+//! What can be typed after `hayase predict`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::args::RunFormat;
+use crate::caveats::Strictness;
+use crate::replay::args::{PlayedOn, Written};
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase predict --program cg.prog --computation node-a.comp --communication gigabit.comm
+  hayase predict --program cg.prog --computation node-b.comp --communication gigabit.comm
+      the same program and network with another machine
+  hayase predict --program cg.prog --computation 0-7=node-a.comp,8-15=node-b.comp --communication gigabit.comm
+      ranks on different machines
+  hayase predict --program cg.prog --computation node-a.comp --scale 0.6 --communication gigabit.comm
+      a machine that was not measured: every block takes 0.6 times as long
+  hayase predict --program cg.prog --computation node-a.comp --communication gigabit.comm,node:8=shared-memory.comm
+      ranks in eights on one node each, with other times among them
+  hayase predict --program cg.prog --computation node-a.comp -m infiniband-hdr -t fat-tree-54
+      with the contention of a simulated network instead of a table of receive times
+
+Yours: cg.prog, node-a.comp and node-b.comp (`hayase program fold` of runs on both machines), gigabit.comm and
+shared-memory.comm (`hayase measure communication`)
+
+Files (-o), by name: those of `hayase replay`.";
+
+/// `hayase predict`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct PredictArgs {
+    /// Program data (`hayase program fold`).
+    #[arg(long, value_name = "PROG", value_hint = ValueHint::FilePath)]
+    pub program: PathBuf,
+    /// Computation data: one for all ranks, or for ranks each: 0-7=a.comp,8-15=b.comp.
+    #[arg(long, value_name = "COMP|RANKS=COMP,...")]
+    pub computation: String,
+    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without contention. One
+    /// for all pairs of ranks, and others for some: within.comm,0-7:8-15=between.comm or between.comm,node:8=within.comm (pairs: 0-7:8-15
+    /// both ways, 0-7>8-15 one way, 0-7 among these, node:8 among each 8; sets 0-3+8; the last that names a pair holds).
+    #[arg(long, value_name = "COMM|COMM,PAIRS=COMM,...")]
+    pub communication: Option<String>,
+    /// What times of blocks are multiplied by, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
+    #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...", default_value = "1")]
+    pub scale: String,
+    /// Which of its times an execution of a block takes: mean, line (where they follow one, else the mean) or draw (where they vary, one
+    /// after another of eight that stand for all, in an order of --seed).
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = BlockTimes::Line, hide_possible_values = true)]
+    pub times: BlockTimes,
+    /// What becomes of data of an incomplete recording.
+    #[command(flatten)]
+    pub strictness: Strictness,
+    /// What it is played on, where that is no communication data.
+    #[command(flatten)]
+    pub on: PlayedOn,
+    /// What is written.
+    #[command(flatten)]
+    pub written: Written,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: RunFormat,
+}
+
+/// Which of its times an execution of a block takes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockTimes {
+    /// The mean.
+    Mean,
+    /// A line over the executions, where times follow one.
+    Line,
+    /// Times drawn from those that were recorded.
+    Draw,
+}
+
+impl BlockTimes {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Line => "line",
+            Self::Draw => "draw",
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What can be typed after `hayase program`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use crate::args::RunFormat;
+use crate::caveats::Strictness;
+use crate::trace::TraceArgs;
+use crate::usage;
+
+const FOLD_EXAMPLES: &str = "\
+Examples:
+  hayase program fold run/ -o cg.prog -o node-a.comp       both halves of a recorded run
+  hayase program fold run-on-b/ -o node-b.comp             the times of the same program on another machine
+  hayase program fold lu.tsv.zst -o lu.prog.zst
+
+Yours: run/ and run-on-b/ (what `hayase record` wrote), lu.tsv.zst (any trace)
+
+Files (-o), by name:
+  x.prog    program data: what every rank calls, loops folded; the same on every machine
+  x.comp    computation data: how long each block between two calls takes on this machine
+(x.prog.zst and x.comp.zst are compressed)";
+
+const EXTEND_EXAMPLES: &str = "\
+Examples:
+  hayase program show lu.prog                              which loops there are
+  hayase program extend lu.prog --loop L3 --iterations 10x -o long.prog
+  hayase program extend lu.prog --loop L3 --loop L4 --iterations 500 -o lu500.prog
+
+Yours: lu.prog (what `hayase program fold` wrote)";
+
+/// `hayase program`.
+#[derive(Subcommand, Debug)]
+pub enum ProgramVerb {
+    /// Make program data and computation data of a trace: loops folded, the times of blocks beside them.
+    #[command(after_help = FOLD_EXAMPLES)]
+    Fold(FoldArgs),
+    /// Show program data: loops, operations, blocks, call sites; with computation data also their times.
+    Show(ShowArgs),
+    /// Write the same program with more (or fewer) iterations of a loop.
+    #[command(after_help = EXTEND_EXAMPLES)]
+    Extend(ExtendArgs),
+}
+
+/// `hayase program fold`.
+#[derive(Args, Debug)]
+pub struct FoldArgs {
+    /// Which trace.
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// A file to write: x.prog, x.comp (see below; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Vec<PathBuf>,
+    /// One time for all ranks that do the same, instead of one for each rank.
+    #[arg(long)]
+    pub pooled: bool,
+    /// What is printed: table or json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
+    pub format: RunFormat,
+}
+
+/// `hayase program show`.
+#[derive(Args, Debug)]
+pub struct ShowArgs {
+    /// Program data.
+    #[arg(value_name = "PROG", value_hint = ValueHint::FilePath)]
+    pub program: PathBuf,
+    /// Computation data: the mean time of each block, and how often it ran.
+    #[arg(long, value_name = "COMP", value_hint = ValueHint::FilePath)]
+    pub computation: Option<PathBuf>,
+    /// Only what this rank does.
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "RANK")]
+    pub rank: Option<u32>,
+    /// What becomes of data of an incomplete recording.
+    #[command(flatten)]
+    pub strictness: Strictness,
+}
+
+/// `hayase program extend`.
+#[derive(Args, Debug)]
+pub struct ExtendArgs {
+    /// Program data.
+    #[arg(value_name = "PROG", value_hint = ValueHint::FilePath)]
+    pub program: PathBuf,
+    /// A loop (`hayase program show`; may be repeated).
+    #[arg(long = "loop", value_name = "NAME", required = true)]
+    pub loops: Vec<String>,
+    /// How many iterations it is to have: 10x (times those that it has) or a number.
+    #[arg(long, value_name = "N|Nx", value_parser = iterations)]
+    pub iterations: hayase::data_set::program::extend::Iterations,
+    /// The file to write: x.prog, x.prog.zst.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// What becomes of data of an incomplete recording.
+    #[command(flatten)]
+    pub strictness: Strictness,
+}
+
+fn iterations(text: &str) -> Result<hayase::data_set::program::extend::Iterations, String> {
+    use hayase::data_set::program::extend::Iterations;
+    let factor = text.strip_suffix('x').map(str::parse::<f64>);
+    match (factor, text.parse::<u64>()) {
+        (Some(Ok(factor)), _) if factor.is_finite() && factor > 0.0 => Ok(Iterations::Times(factor)),
+        (None, Ok(count)) if count > 0 => Ok(Iterations::Exactly(count)),
+        _ => Err("a factor like 10x or a number of iterations like 500 is expected".to_owned()),
+    }
+}

@@ -1,0 +1,290 @@
+//! `hayase program`: program data and computation data, made of a trace, shown, extended.
+
+pub mod args;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::args::RunFormat;
+use super::files::{self, Opened, unknown};
+use super::trace::TraceArgs;
+use super::{End, Failure, Voice, caveats, extension, print_with, progress};
+use args::{ExtendArgs, FoldArgs, ProgramVerb, ShowArgs};
+use hayase::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
+use hayase::data_set::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
+use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
+use hayase::report::variation::Variation;
+use hayase::scenario::variation::variation;
+use hayase::units::Bytes;
+use hayase::workload::caveats::Caveats;
+use hayase::workload::trace::{Options, Tally, Trace, unmatched};
+use hayase_output::table::Answer;
+use hayase_output::{AtomicFile, json, table};
+
+/// What a file holds, by its name, and whether it is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Program,
+    Computation,
+}
+
+fn kind(path: &Path) -> Result<(Kind, bool), Diagnostic> {
+    let compressed = extension(path) == "zst";
+    let name = if compressed { path.with_extension("") } else { path.to_owned() };
+    match extension(&name).as_str() {
+        program::EXTENSION => Ok((Kind::Program, compressed)),
+        computation::EXTENSION => Ok((Kind::Computation, compressed)),
+        _ => Err(unknown(path, "x.prog or x.comp (both also with .zst)")),
+    }
+}
+
+/// Makes, shows or extends program data.
+pub fn program(verb: &ProgramVerb, voice: Voice) -> Result<End, Failure> {
+    match verb {
+        ProgramVerb::Fold(args) => fold_trace(args, voice),
+        ProgramVerb::Show(args) => show(args, voice),
+        ProgramVerb::Extend(args) => extended(args, voice),
+    }
+}
+
+/// What folding gave, as data.
+#[derive(Serialize)]
+struct FoldReport {
+    schema: &'static str,
+    trace: String,
+    /// What is not in the trace, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+    /// That ranks lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lack_of_cores: Vec<String>,
+    ranks: u32,
+    operations: u64,
+    /// Operations and loops of the folded program, over all groups.
+    steps: usize,
+    loops: u32,
+    groups: usize,
+    blocks: u32,
+    /// Sizes of the trace and of the program data as text \[B\].
+    trace_bytes: Option<u64>,
+    program_bytes: u64,
+    /// All computation of all ranks \[s\].
+    computed_s: f64,
+    variation: Variation,
+}
+
+fn invalid(diagnostics: Vec<Diagnostic>) -> Failure {
+    Invalid { diagnostics, ..Invalid::default() }.into()
+}
+
+fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
+    files::check_names(&args.output, kind)?;
+    let Run { folded, name, notes, borders, caveats } = read_run(&args.input, voice)?;
+    caveats::judge(&caveats, &name, args.input.strictness, voice)?;
+    let Folded { mut data, times } = folded;
+    data.notes = notes.iter().cloned().chain(caveats.notes(false)).collect();
+    let leaves: u64 = times.iter().map(|times| times.len() as u64 - 1).sum();
+    let operations = leaves - borders;
+    let blocks = Blocks::of(&data);
+    let folded = Folded { data, times };
+    let pool = if args.pooled { Pool::Group } else { Pool::EachRank };
+    let mut times = gather(&folded, &blocks, pool).map_err(invalid)?;
+    times.notes = notes.into_iter().chain(caveats.notes(true)).collect();
+    let variation = variation(&folded, &blocks, &times).map_err(invalid)?;
+    let mut text = Vec::new();
+    program::write(&folded.data, &mut text).map_err(Failure::Print)?;
+    for ((kind, compressed), file) in files::open(&args.output, kind)? {
+        match kind {
+            Kind::Program => write(file, compressed, &|out| out.write_all(&text))?,
+            Kind::Computation => write(file, compressed, &|out| computation::write(&times, out))?,
+        }
+    }
+    let report = FoldReport {
+        schema: "hayase-fold-1",
+        trace: name,
+        incomplete: caveats.incomplete,
+        lack_of_cores: caveats.lack_of_cores,
+        ranks: folded.data.ranks,
+        operations,
+        steps: folded.data.steps(),
+        loops: folded.data.loops,
+        groups: folded.data.groups.len(),
+        blocks: blocks.count(),
+        trace_bytes: size(&args.input.trace),
+        program_bytes: text.len() as u64,
+        computed_s: times.total().seconds(),
+        variation,
+    };
+    match args.format {
+        RunFormat::Table => super::show(&page(&report))?,
+        RunFormat::Json => print_with(|w| json::write(&report, w))?,
+    }
+    if args.output.is_empty() {
+        voice.hint("nothing was written; name files with -o x.prog and -o x.comp");
+    }
+    Ok(End::Done)
+}
+
+/// A recorded run.
+struct Run {
+    folded: Folded,
+    name: String,
+    /// Where it is from.
+    notes: Vec<(String, String)>,
+    /// Borders of regions, of all ranks.
+    borders: u64,
+    caveats: Caveats,
+}
+
+fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
+    let sources = progress::sources(voice.show);
+    let path: Located<String> = file_names::text_of(&input.trace).into();
+    let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
+    let read = || -> Result<Run, Vec<Diagnostic>> {
+        let trace = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic])?;
+        let program = trace.program(options)?;
+        let folded = fold(&program).map_err(|diagnostic| vec![diagnostic])?;
+        let mut tally = Tally::default();
+        trace.calls(options, &mut tally)?;
+        let mut notes = vec![("trace".to_owned(), trace.name().to_owned())];
+        notes.extend(tally.notes.into_iter().filter(|(_, value)| !value.is_empty()));
+        notes.push(("clock".to_owned(), tally.clock.name().to_owned()));
+        if let Some(measured) = program.measured() {
+            notes.push(("measured".to_owned(), measured.exact()));
+        }
+        notes.extend(computation::region_notes(&program));
+        notes.push(("made-by".to_owned(), format!("hayase {}", env!("CARGO_PKG_VERSION"))));
+        let borders = program.iter().map(|(_, rank)| rank.marks.len() as u64).sum();
+        Ok(Run { folded, name: trace.name().to_owned(), notes, borders, caveats: program.caveats })
+    };
+    read().map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() }.into())
+}
+
+/// The size of a trace \[B\].
+fn size(path: &Path) -> Option<u64> {
+    let metadata = fs::metadata(path).ok()?;
+    if !metadata.is_dir() {
+        return Some(metadata.len());
+    }
+    let mut total = 0;
+    for entry in fs::read_dir(path).ok()?.flatten() {
+        if extension(&entry.path()) == hayase_trace::EXTENSION {
+            total += entry.metadata().ok()?.len();
+        }
+    }
+    Some(total)
+}
+
+fn write(file: Opened, compressed: bool, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    file.write(|file: &mut AtomicFile| {
+        if !compressed {
+            return write(file);
+        }
+        let mut out = zstd::Encoder::new(&mut *file, 0)?;
+        write(&mut out)?;
+        out.finish().map(drop)
+    })
+}
+
+/// For a terminal.
+fn page(report: &FoldReport) -> Answer {
+    let mut text = Answer::new();
+    text.push_str(&format!("{}\n\n", table::printable(&report.trace)));
+    let mut fact = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
+    let (operations, steps) = (table::grouped(report.operations), table::grouped(report.steps as u64));
+    fact("operations", format!("{operations} of {} ranks", report.ranks));
+    fact("folded", format!("{steps} steps, {} loops; {} groups of ranks", report.loops, report.groups));
+    let size = Bytes(report.program_bytes);
+    fact(
+        "program data",
+        match report.trace_bytes {
+            Some(trace @ 1..) => {
+                format!("{size}, {} of the trace", table::percent(report.program_bytes as f64 / trace as f64))
+            }
+            _ => size.to_string(),
+        },
+    );
+    let blocks = table::grouped(report.blocks.into());
+    fact("computation", format!("{} in {blocks} blocks", table::seconds(report.computed_s)));
+    text.append(table::variation(&report.variation));
+    text
+}
+
+/// Reads program data.
+pub(super) fn read_program(path: &Path, voice: Voice) -> Result<ProgramData, Invalid> {
+    read_with(path, voice, program::read)
+}
+
+/// Reads computation data.
+pub(super) fn read_computation(path: &Path, voice: Voice) -> Result<ComputationData, Invalid> {
+    read_with(path, voice, computation::read)
+}
+
+fn read_with<T>(
+    path: &Path,
+    voice: Voice,
+    read: impl FnOnce(hayase::diagnostic::Input) -> Result<T, Vec<Diagnostic>>,
+) -> Result<T, Invalid> {
+    let sources = progress::sources(voice.show);
+    let named: Located<String> = file_names::text_of(path).into();
+    let found = sources.open(&named).map_err(|diagnostic| vec![diagnostic]).and_then(read);
+    found.map_err(|diagnostics| Invalid { diagnostics, sources })
+}
+
+fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
+    let data = read_program(&args.program, voice)?;
+    let blocks = Blocks::of(&data);
+    if let Some(rank) = args.rank.filter(|&rank| rank >= data.ranks) {
+        return Err(
+            Diagnostic::new("unknown-rank", format!("there is no rank {rank}; there are {}", data.ranks)).into()
+        );
+    }
+    let times = args.computation.as_ref().map(|path| read_computation(path, voice)).transpose()?;
+    let beside = args.computation.as_deref().zip(times.as_ref().map(|times| times.notes.as_slice()));
+    let data_sets = std::iter::once((args.program.as_path(), data.notes.as_slice())).chain(beside);
+    caveats::judge_data(data_sets, args.strictness, voice)?;
+    let fits = |times: &ComputationData| times.structure == computation::structure(&data, &blocks);
+    if let Some(times) = times.as_ref().filter(|times| !fits(times)) {
+        // What it holds is looked up by name, as a prediction does.
+        let machines = vec![Machine { data: 0, scale: 1.0 }; data.ranks as usize];
+        Estimates::new(&data, &blocks, std::slice::from_ref(times), &machines, Take::Mean).map_err(invalid)?;
+        voice.hint(
+            "the computation data is of another form of the program: times are shown where numbers of blocks agree",
+        );
+    }
+    let name = args.program.display().to_string();
+    super::show(&table::program(&data, &blocks, times.as_ref(), args.rank, &name))?;
+    Ok(End::Done)
+}
+
+fn extended(args: &ExtendArgs, voice: Voice) -> Result<End, Failure> {
+    let (kind, compressed) = kind(&args.output)?;
+    if kind != Kind::Program {
+        return Err(unknown(&args.output, "x.prog or x.prog.zst").into());
+    }
+    let mut data = read_program(&args.program, voice)?;
+    caveats::judge_data([(args.program.as_path(), data.notes.as_slice())], args.strictness, voice)?;
+    for name in &args.loops {
+        let (before, after) = extend::extend(&mut data, name, args.iterations)?;
+        voice.say(format_args!("{name}: {before} iterations become {after}"));
+        data.notes.push(("extended".to_owned(), format!("{name} from {before} to {after}")));
+    }
+    // What does not fit together is found before the file is there.
+    let name = args.program.display().to_string();
+    let whole = unfold(&data, &Blocks::of(&data), &mut (), &name).map_err(invalid)?;
+    let mut mistakes = unmatched(&whole);
+    if let Some(first) = mistakes.first_mut() {
+        first.help = Some(
+            "ranks run different loops here; extend the loops of all of them that belong together (--loop may be repeated)"
+                .to_owned(),
+        );
+        return Err(invalid(mistakes));
+    }
+    write(Opened::new(&args.output)?, compressed, &|out| program::write(&data, out))?;
+    let operations = table::grouped(whole.operations());
+    voice.say(format_args!("{operations} operations in `{}`", args.output.display()));
+    Ok(End::Done)
+}

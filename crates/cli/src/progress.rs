@@ -1,0 +1,431 @@
+//! How far something is: a bar on a terminal, a line now and then elsewhere, or nothing.
+
+#![expect(clippy::disallowed_methods, reason = "progress is about the wall clock, and shows it to people only")]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{complain, files, width};
+use hayase::diagnostic::{OnRead, Sources};
+use hayase::engine::{Progress, Watch};
+use hayase::sweep::SweepProgress;
+use hayase::units::Bytes;
+use hayase_output::table::{self, bandwidth, counted, grouped};
+
+/// How progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Show {
+    /// A bar that is drawn again and again.
+    Bar,
+    /// A line every few seconds.
+    Lines,
+    /// Nothing.
+    Nothing,
+}
+
+/// What is done sooner needs no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// How often there is a line.
+const LINE_EVERY: Duration = Duration::from_secs(3);
+/// Smaller files are read before anybody wonders \[B\].
+const LARGE: u64 = 32 << 20;
+
+/// Columns that a bar has at least; what stands beside it gives way to that.
+const LEAST_BAR: usize = 8;
+
+/// Shows how much of something is done.
+struct Meter {
+    show: Show,
+    unit: &'static str,
+    state: Mutex<State>,
+}
+
+struct State {
+    started: Instant,
+    told: Instant,
+    bar: Option<ProgressBar>,
+}
+
+/// How far something is, in words.
+struct Words {
+    /// Nothing where it is not known how much there is.
+    percent: Option<f64>,
+    /// `1.2 M of 11.9 M messages`; nothing where only the part is known.
+    count: String,
+    /// `127 k/s`.
+    rate: String,
+    message: String,
+    /// `12 s left`.
+    left: String,
+}
+
+impl Words {
+    fn new(done: u64, total: u64, seconds: f64, unit: &str, message: String) -> Self {
+        let rate = done as f64 / seconds;
+        let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
+        let left = if total > 0 { left } else { f64::NAN };
+        let (count, rate) = match unit {
+            // What is done says the message.
+            "" | "cases" => (String::new(), String::new()),
+            "bytes" if total == 0 => (format!("{} so far", Bytes(done)), bandwidth(rate)),
+            "bytes" => (format!("{} of {}", Bytes(done), Bytes(total)), bandwidth(rate)),
+            "runs" => (format!("run {done} of {total}"), String::new()),
+            _ => (format!("{} of {} {unit}", counted(done as f64), counted(total as f64)), table::rate(rate)),
+        };
+        let percent = (total > 0 || unit != "bytes").then(|| 100.0 * done as f64 / total.max(1) as f64);
+        let left = if left.is_finite() { format!("{} left", duration(left)) } else { String::new() };
+        Self { percent, count, rate, message, left }
+    }
+
+    /// A bar and the words beside it in so many columns.
+    fn line(&self, width: usize) -> String {
+        let words = self.fitting(width.saturating_sub(LEAST_BAR + 1));
+        let room = width.saturating_sub(words.chars().count() + 1);
+        let done = ((room as f64 * self.percent.unwrap_or(0.0) / 100.0) as usize).min(room);
+        let head = if done < room { ">" } else { "" };
+        let bar = format!("{}{head}", "=".repeat(done));
+        if room < 2 { words } else { format!("{bar:room$} {words}") }
+    }
+
+    /// In so many columns: what says least gives way first, whole words of it.
+    fn fitting(&self, width: usize) -> String {
+        let percent = self.percent.map(|percent| format!("{percent:.0} %")).unwrap_or_default();
+        // In the order in which they are shown, with what they are worth.
+        let mut parts = vec![
+            (4, percent),
+            (2, self.count.clone()),
+            (0, self.rate.clone()),
+            (1, self.message.clone()),
+            (3, self.left.clone()),
+        ];
+        parts.retain(|(_, part)| !part.is_empty());
+        loop {
+            let text = parts.iter().map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(", ");
+            let least = parts.iter().map(|(worth, _)| *worth).min();
+            if text.chars().count() <= width || parts.len() <= 1 {
+                return text;
+            }
+            parts.retain(|(worth, _)| Some(*worth) != least);
+        }
+    }
+}
+
+/// `12 s`, `3 min`, `1.5 h`.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 99.5 => format!("{s:.0} s"),
+        s if s < 99.5 * 60.0 => format!("{:.0} min", s / 60.0),
+        s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{} days", grouped((s / 86400.0) as u64)),
+    }
+}
+
+impl Meter {
+    fn new(show: Show, unit: &'static str) -> Self {
+        let now = Instant::now();
+        Self { show, unit, state: Mutex::new(State { started: now, told: now, bar: None }) }
+    }
+
+    /// So much is done of so much.
+    fn tell(&self, done: u64, total: u64, message: impl FnOnce() -> String) {
+        if self.show == Show::Nothing {
+            return;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let elapsed = now - state.started;
+        if elapsed < PATIENCE {
+            return;
+        }
+        let words = |message| Words::new(done, total, elapsed.as_secs_f64(), self.unit, message);
+        match self.show {
+            Show::Bar => {
+                let bar = state.bar.get_or_insert_with(|| {
+                    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
+                    let style = ProgressStyle::with_template("{msg}");
+                    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                    bar
+                });
+                // The terminal may have become another width meanwhile.
+                let width = width::of(&io::stderr()).unwrap_or(80);
+                if total > 0 {
+                    bar.set_length(total);
+                }
+                bar.set_message(words(message()).line(width.saturating_sub(1)));
+                bar.set_position(done);
+            }
+            Show::Lines if now - state.told >= LINE_EVERY => {
+                state.told = now;
+                complain(words(message()).fitting(usize::MAX));
+            }
+            Show::Lines | Show::Nothing => {}
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = self.state.lock().unwrap_or_else(PoisonError::into_inner).bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Looks on while one scenario runs, and ends it where that is asked for.
+pub struct RunMonitor<'a> {
+    meter: Meter,
+    stop: &'a AtomicBool,
+    /// Set where going on is in vain: an output cannot be written.
+    pub vain: AtomicBool,
+}
+
+impl<'a> RunMonitor<'a> {
+    /// `stop` ends the run.
+    pub fn new(show: Show, stop: &'a AtomicBool) -> Self {
+        Self { meter: Meter::new(show, "messages"), stop, vain: AtomicBool::new(false) }
+    }
+}
+
+impl Watch for RunMonitor<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.meter.tell(progress.delivered, progress.total, || format!("simulated {}", progress.now));
+        !self.stop.load(Ordering::Relaxed) && !self.vain.load(Ordering::Relaxed)
+    }
+}
+
+/// Ends a run where that is asked for, and shows nothing: for one of many.
+pub struct Stop<'a>(pub &'a AtomicBool);
+
+impl Watch for Stop<'_> {
+    fn tick(&self, _: Progress) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Looks on while many scenarios run.
+pub struct RunsMonitor(Meter);
+
+impl RunsMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        Self(Meter::new(show, "messages"))
+    }
+
+    /// So far it is.
+    pub fn tell(&self, progress: SweepProgress) {
+        self.0.tell(progress.messages, progress.total_messages, || {
+            format!("{} of {} runs done", progress.runs, progress.total_runs)
+        });
+    }
+}
+
+/// Looks on while one thing is done after another.
+pub struct StepsMonitor(Meter);
+
+impl StepsMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        Self(Meter::new(show, "runs"))
+    }
+
+    /// So many are done; this is next.
+    pub fn tell(&self, done: u64, total: u64, next: &str) {
+        self.0.tell(done, total, || next.to_owned());
+    }
+}
+
+/// Looks on while cases of a validation run side by side.
+pub struct CasesMonitor {
+    meter: Meter,
+    total: usize,
+    running: Mutex<Running>,
+}
+
+/// The cases that run, by their number, with their names and how much of each is done; and how many are done.
+#[derive(Default)]
+struct Running {
+    cases: BTreeMap<usize, (String, f64)>,
+    done: usize,
+}
+
+/// What the parts of a case are counted in: bars have whole numbers.
+const PARTS: f64 = 1000.0;
+
+impl CasesMonitor {
+    /// None of `total` cases has begun.
+    pub fn new(show: Show, total: usize) -> Self {
+        let meter = Meter::new(show, "cases");
+        Self { meter, total, running: Mutex::default() }
+    }
+
+    /// Case `number` is done to this part, from 0 to 1.
+    pub fn tell(&self, number: usize, name: &str, part: f64) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.cases.entry(number).or_insert_with(|| (name.to_owned(), 0.0)).1 = part;
+        self.show(&running);
+    }
+
+    /// Case `number` has come to its end.
+    pub fn ended(&self, number: usize) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.cases.remove(&number);
+        running.done += 1;
+        self.show(&running);
+    }
+
+    /// Nothing is shown any more.
+    pub fn clear(&self) {
+        self.meter.end();
+    }
+
+    /// Does something while no bar stands in the way.
+    pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let bar = self.meter.state.lock().unwrap_or_else(PoisonError::into_inner).bar.clone();
+        match bar {
+            Some(bar) => bar.suspend(work),
+            None => work(),
+        }
+    }
+
+    fn show(&self, running: &Running) {
+        let parts: f64 = running.cases.values().map(|(_, part)| part).sum();
+        let done = (PARTS * (running.done as f64 + parts)) as u64;
+        self.meter.tell(done, (PARTS as usize * self.total) as u64, || running.text(self.total));
+    }
+}
+
+impl Running {
+    /// `12 of 37 cases done; running: torus-order 40 %, measured-run`.
+    fn text(&self, total: usize) -> String {
+        let of = |(name, part): &(String, f64)| {
+            let name = name.rsplit('/').next().unwrap_or(name);
+            if *part > 0.0 { format!("{name} {:.0} %", 100.0 * part) } else { name.to_owned() }
+        };
+        let running: Vec<String> = self.cases.values().map(of).collect();
+        let running = if running.is_empty() { String::new() } else { format!("; running: {}", running.join(", ")) };
+        format!("{} of {total} cases done{running}", self.done)
+    }
+}
+
+/// Looks on while something is done of which only the part is known.
+pub struct PartMonitor(Meter);
+
+impl PartMonitor {
+    /// Nothing is done yet.
+    pub fn new(show: Show) -> Self {
+        Self(Meter::new(show, ""))
+    }
+
+    /// So much is done, from 0 to 1.
+    pub fn tell(&self, part: f64) {
+        self.0.tell((part * 1000.0) as u64, 1000, String::new);
+    }
+}
+
+/// Texts and files, as all verbs open them: with progress, and noted as inputs.
+pub fn sources(show: Show) -> Sources {
+    let mut sources = Sources::default();
+    sources.on_read(reading(show));
+    sources
+}
+
+/// Notes which files are read, and shows how far the reading of large ones is; of small ones that hold much, how much was read.
+pub fn reading(show: Show) -> OnRead {
+    let current: Mutex<Reading> = Mutex::default();
+    Arc::new(move |file, done, total| {
+        if done == 0 {
+            files::note_input(file);
+        }
+        if show != Show::Nothing {
+            current.lock().unwrap_or_else(PoisonError::into_inner).tell(show, file, done, total);
+        }
+    })
+}
+
+/// The file that is read.
+#[derive(Default)]
+struct Reading {
+    file: String,
+    /// How large it is \[B\].
+    total: u64,
+    meter: Option<Meter>,
+}
+
+impl Reading {
+    fn tell(&mut self, show: Show, file: &str, done: u64, total: u64) {
+        if self.file != file || done == 0 {
+            *self = Self { file: file.to_owned(), total, meter: None };
+        }
+        // What comes out of a large file says less than how much of it is read.
+        if done.max(total) < LARGE || (total == 0 && self.total >= LARGE) {
+            return;
+        }
+        let meter = self.meter.get_or_insert_with(|| Meter::new(show, "bytes"));
+        meter.tell(done, total, || format!("reading {file}"));
+        if total > 0 && done >= total {
+            self.meter = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hayase::units::Time;
+
+    #[test]
+    fn what_says_least_gives_way_first_and_no_number_is_cut() {
+        let words = Words::new(1_250_000, 11_940_480, 9.84, "messages", "simulated 12.5 ms".to_owned());
+        let whole = "10 %, 1.25 M of 11.9 M messages, 127 k/s, simulated 12.5 ms, 84 s left";
+        assert_eq!(words.fitting(usize::MAX), whole);
+        assert_eq!(words.fitting(whole.len()), whole);
+        assert_eq!(words.fitting(whole.len() - 1), "10 %, 1.25 M of 11.9 M messages, simulated 12.5 ms, 84 s left");
+        assert_eq!(words.fitting(50), "10 %, 1.25 M of 11.9 M messages, 84 s left");
+        assert_eq!(words.fitting(30), "10 %, 84 s left");
+        assert_eq!(words.fitting(3), "10 %");
+        assert!(words.line(60).starts_with("=> ") && words.line(60).ends_with("84 s left"), "{}", words.line(60));
+        for width in 16..200 {
+            assert_eq!(words.line(width).chars().count(), width, "{}", words.line(width));
+        }
+        let nothing = Words::new(0, 0, 1.0, "messages", String::new());
+        assert_eq!(nothing.fitting(usize::MAX), "0 %, 0 of 0 messages, 0 /s");
+    }
+
+    #[test]
+    fn long_waits_are_told_in_long_units() {
+        assert_eq!([0.2, 99.0, 100.0, 7200.0, 1e9].map(duration), ["0 s", "99 s", "2 min", "2.0 h", "11,574 days"]);
+    }
+
+    #[test]
+    fn progress_of_cases_names_those_that_run_and_how_far_they_are() {
+        let monitor = CasesMonitor::new(Show::Nothing, 4);
+        monitor.tell(0, "paper/torus-order", 0.0);
+        monitor.tell(2, "packet/speed", 0.4);
+        monitor.tell(1, "paper/rounds", 0.1);
+        monitor.ended(1);
+        let text = monitor.running.lock().unwrap().text(4);
+        assert_eq!(text, "1 of 4 cases done; running: torus-order, speed 40 %");
+    }
+
+    #[test]
+    fn a_run_goes_on_until_it_is_stopped_or_in_vain() {
+        let stop = AtomicBool::new(false);
+        let monitor = RunMonitor::new(Show::Nothing, &stop);
+        let progress = Progress { now: Time::ZERO, delivered: 1, total: 2 };
+        assert!(monitor.tick(progress));
+        monitor.vain.store(true, Ordering::Relaxed);
+        assert!(!monitor.tick(progress));
+        monitor.vain.store(false, Ordering::Relaxed);
+        stop.store(true, Ordering::Relaxed);
+        assert!(!monitor.tick(progress) && !Stop(&stop).tick(progress));
+    }
+}

@@ -1,0 +1,113 @@
+//! What can be typed after `hayase record`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use hayase::units::Time;
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase record -o run -- mpirun -np 16 ./solver input.dat
+  hayase record -o run --token -- mpiexec -n 64 ./solver      64 ranks on a machine with fewer cores
+  hayase record -o run --stop-after 30s -- mpirun -np 16 ./solver
+  hayase trace info run; hayase replay run -m myrinet
+
+Yours: solver (any MPI program) and input.dat, which it reads
+
+The program needs no change: C and Fortran (mpif.h, use mpi, use mpi_f08), Open MPI and MPICH (and MPIs with the
+ABI of MPICH). It must be linked with the shared library of its MPI. Compile it with -g as well as -O2: then calls
+are known by file and line.
+
+The folder has rank-00000.hyt, ... (the calls of each rank), rank-00000.maps (what was loaded where) and run.toml
+(what was run, where, how). The program keeps its standard input, output and error.
+
+Exit codes: 0 recorded; 1 nothing was recorded, or the program failed (what was recorded until then is kept);
+2 bad usage; 3 the program deadlocked; 130 stopped by Ctrl-C (what was recorded until then is kept).";
+
+/// `hayase record`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct RecordArgs {
+    /// The folder to record into.
+    #[arg(short, long, value_name = "RUN", value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
+    /// Replace a recording that is there; any other folder with something in it is left alone.
+    #[arg(long)]
+    pub force: bool,
+    /// Execute one rank at a time, for programs of more ranks than there are cores: they do not slow each other down.
+    #[arg(long)]
+    pub token: bool,
+    /// Which time between calls is computation: cpu (the processor time of the thread) or wall (all of it).
+    #[arg(long, value_enum, value_name = "CLOCK", default_value_t = Clock::Cpu, hide_possible_values = true)]
+    pub clock: Clock,
+    /// Stop recording, not the program, after this time ("30 s") or so many calls of a rank ("100000").
+    #[arg(long, value_name = "TIME|CALLS", value_parser = stop_after)]
+    pub stop_after: Option<StopAfter>,
+    /// Keep so many callers of each place that calls MPI, 64 at most: by them calls of a library's one line are told apart.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(..=64))]
+    pub depth: u32,
+    /// Also record which memory is accessed between calls; the program must be instrumented for it.
+    #[arg(long)]
+    pub memory: bool,
+    /// The command: a launcher and its program, or a program by itself.
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true,
+          value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// What computation is measured by.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// Processor time of the thread.
+    Cpu,
+    /// Real time.
+    Wall,
+}
+
+impl Clock {
+    /// As the recorder is told.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Wall => "wall",
+        }
+    }
+}
+
+/// When recording stops.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum StopAfter {
+    /// After so long.
+    Time(Duration),
+    /// After so many calls of a rank.
+    Calls(u64),
+}
+
+fn stop_after(text: &str) -> Result<StopAfter, String> {
+    let digits: String = text.trim().chars().filter(|&c| c != '_').collect();
+    if let Ok(calls) = digits.parse::<u64>() {
+        return if calls > 0 { Ok(StopAfter::Calls(calls)) } else { Err("at least one call".into()) };
+    }
+    let time: Time = text.parse().map_err(|_| "a time like \"30 s\", or a number of calls like 100000".to_owned())?;
+    match Duration::try_from_secs_f64(time.seconds()) {
+        Ok(time) if !time.is_zero() => Ok(StopAfter::Time(time)),
+        _ => Err("a time above 0".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_stops_after_a_time_or_a_number_of_calls() {
+        assert_eq!(stop_after("30 s"), Ok(StopAfter::Time(Duration::from_secs(30))));
+        assert_eq!(stop_after("1_000"), Ok(StopAfter::Calls(1000)));
+        for wrong in ["", "0", "0 s", "30 km", "-1 s", "1e300 s"] {
+            assert!(stop_after(wrong).is_err(), "{wrong}");
+        }
+    }
+}

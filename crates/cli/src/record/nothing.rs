@@ -1,0 +1,45 @@
+//! Why nothing was recorded, as far as it can be found out.
+
+use std::process::ExitStatus;
+
+use super::ending;
+use crate::render;
+use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase_capture::executable::obstacle;
+use hayase_capture::launch::{Launch, Launcher};
+
+/// Words by which launchers are told to keep the environment to themselves.
+const SCRUBBING: &[&str] = &["-genvnone", "-envnone", "-genvlist", "-envlist", "--export=NONE", "--export=none"];
+
+/// The message.
+pub fn explain(launch: &Launch, status: ExitStatus, colour: bool) -> String {
+    render::invalid(&Invalid { diagnostics: vec![why(launch, status)], ..Invalid::default() }, colour)
+}
+
+fn why(launch: &Launch, status: ExitStatus) -> Diagnostic {
+    let diagnostic = |what: String| Diagnostic::new("nothing-recorded", format!("nothing was recorded: {what}"));
+    let program = launch.recorded();
+    if program.is_none() && launch.launcher != Launcher::Other {
+        return diagnostic(format!("no word after `{}` is a program", launch.program.display()))
+            .help("the command is a launcher, its options and a program: mpirun -np 4 ./program");
+    }
+    if let Some(program) = &program
+        && let Some(obstacle) = obstacle(program)
+    {
+        return diagnostic(format!("`{}` {}", program.display(), obstacle.message())).help(obstacle.help());
+    }
+    if let Some(word) =
+        launch.command.iter().find(|word| SCRUBBING.iter().any(|scrubbing| word.as_os_str() == *scrubbing))
+    {
+        let word = word.to_string_lossy();
+        return diagnostic(format!("with `{word}` the launcher hands its environment on to no rank"))
+            .help(format!("leave `{word}` out, or add LD_PRELOAD and HAYASE_CAPTURE_DIR to what is handed on"));
+    }
+    if !status.success() {
+        return diagnostic(format!("the command ended with {} before a rank called MPI_Init", ending(status)))
+            .help("see that it runs by itself, without being recorded");
+    }
+    diagnostic("no process called MPI_Init with the recorder loaded".into()).help(
+        "is it a program with MPI? and do LD_PRELOAD and HAYASE_CAPTURE_DIR reach it through launchers, scripts, containers and other hosts?",
+    )
+}

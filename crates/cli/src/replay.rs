@@ -1,0 +1,426 @@
+//! `hayase replay`: how long a program takes on other nodes and another network, and where its time goes.
+
+use std::cell::RefCell;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::args::RunFormat;
+use super::files::{self, Opened, named, unknown};
+use super::progress::{self, RunMonitor, Stop};
+use super::regions;
+use super::seeds::{Seeded, over};
+use super::trace::TraceArgs;
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
+use hayase::diagnostic::{Diagnostic, Invalid, file_names};
+use hayase::ids::RankId;
+use hayase::node::NodeSpec;
+use hayase::player::{Activity, Stuck, Transfer};
+use hayase::record::Matrix;
+use hayase::report::Status;
+use hayase::report::replay::{Prediction, ReplayReport};
+use hayase::scenario::Loader;
+use hayase::scenario::replay::{Replay, ReplayOptions, Replayed};
+use hayase::units::{Bytes, Time};
+use hayase::workload::program::generate::Generator;
+use hayase::workload::program::{Mark, Program};
+use hayase::workload::trace::{Options, unmatched};
+use hayase::workload::{Blocked, ProgramSpec, ReadProgram};
+use hayase_output::svg::Window;
+use hayase_output::trace::Trace as TraceFile;
+use hayase_output::{AtomicFile, csv, json, svg, table};
+
+pub mod args;
+use args::{PlayedOn, ReplayArgs, Written};
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Report,
+    Trace,
+    Ranks,
+    Activities,
+    Messages,
+    Path,
+    MatrixTable,
+    Matrix,
+    Timeline,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "json" if named(path, "trace") || named(path, ".perfetto") => Ok(Self::Trace),
+            "json" => Ok(Self::Report),
+            "csv" if named(path, "activities") => Ok(Self::Activities),
+            "csv" if named(path, "messages") => Ok(Self::Messages),
+            "csv" if named(path, "ranks") => Ok(Self::Ranks),
+            "csv" if named(path, "matrix") => Ok(Self::MatrixTable),
+            "csv" if named(path, "path") => Ok(Self::Path),
+            "svg" if named(path, "timeline") => Ok(Self::Timeline),
+            "svg" if named(path, "matrix") => Ok(Self::Matrix),
+            "svg" => {
+                let message = format!("the name `{}` does not say which picture to draw", path.display());
+                Err(Diagnostic::new("unknown-output", message)
+                    .help("an SVG file with `timeline` or `matrix` in its name holds these"))
+            }
+            "csv" => {
+                let message = format!("the name `{}` does not say which table to write", path.display());
+                Err(Diagnostic::new("unknown-output", message).help(
+                    "a CSV file with `ranks`, `activities`, `messages`, `path` or `matrix` in its name holds these",
+                ))
+            }
+            _ => Err(unknown(
+                path,
+                "x.json, trace.json, ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv, matrix.svg or timeline.svg",
+            )),
+        }
+    }
+}
+
+/// Replays a program.
+pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
+    args.written.check()?;
+    let regions = &args.on.regions;
+    let (program, name) = program(&args.input, &args.on, voice)?;
+    let loader = loader(&args.on).on_read(progress::reading(voice.show));
+    let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
+    let workload = workload(&args.input, &args.on);
+    let replay = regions.ask(replay, voice)?.with_workload(workload);
+    say_links(&replay, voice);
+    if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
+        voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
+    }
+    play(&replay, None, &args.written, args.format, voice)
+}
+
+/// Plays a program once for each of these seeds, and says of the first what [`play`] says.
+pub(super) fn play_over(
+    replay: &Replay,
+    seeds: &[u64],
+    written: &Written,
+    format: RunFormat,
+    voice: Voice,
+) -> Result<End, Failure> {
+    let window = written.check()?;
+    let files = files::open(&written.output, Kind::of)?;
+    let (report, stuck) = run(replay, None, seeds, files, window, voice)?;
+    answer(&report, stuck, format, voice)
+}
+
+impl Seeded for Replay {
+    fn depends_on_seed(&self) -> bool {
+        Replay::depends_on_seed(self)
+    }
+
+    fn makespan(&self, seed: u64, stop: &AtomicBool) -> Result<Option<f64>, Invalid> {
+        let watch = Stop(stop);
+        let options = ReplayOptions { watch: Some(&watch), room: Some(0), ..ReplayOptions::default() };
+        let report = self.with_seed(seed)?.run(options).report;
+        Ok((report.status == Status::Complete).then_some(report.asked_s()))
+    }
+}
+
+/// Whether a replay can write a file of this name.
+pub(super) fn knows(path: &Path) -> Result<(), Diagnostic> {
+    Kind::of(path).map(drop)
+}
+
+impl Written {
+    /// Checks the names of the files that a replay is to write, and the window of a timeline among them.
+    pub(super) fn check(&self) -> Result<Window, Failure> {
+        files::check_names(&self.output, Kind::of)?;
+        Ok(self.window.window(self.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?)
+    }
+}
+
+/// Says how the links of the fabric compare with those of the machine, where it keeps its own.
+pub(super) fn say_links(replay: &Replay, voice: Voice) {
+    if let Some(comparison) = &replay.own_links {
+        voice.say(comparison);
+    }
+}
+
+/// Plays it and writes and prints what came out; of a prediction, also what it was put together from, and since when.
+pub(super) fn play(
+    replay: &Replay,
+    prediction: Option<(Prediction, Instant)>,
+    written: &Written,
+    format: RunFormat,
+    voice: Voice,
+) -> Result<End, Failure> {
+    let window = written.check()?;
+    let files = files::open(&written.output, Kind::of)?;
+    let (report, stuck) = run(replay, prediction, &[replay.seed()], files, window, voice)?;
+    answer(&report, stuck, format, voice)
+}
+
+/// Prints what came out.
+fn answer(report: &ReplayReport, stuck: Vec<Stuck>, format: RunFormat, voice: Voice) -> Result<End, Failure> {
+    match format {
+        RunFormat::Table => show(&table::replay(report))?,
+        RunFormat::Json => print_with(|w| json::write(report, w))?,
+    }
+    voice.say(cost(report));
+    Ok(match report.status {
+        Status::Complete => End::Done,
+        Status::Interrupted => End::Interrupted,
+        Status::Deadlocked => {
+            complain(deadlock::describe(&blocked(stuck), "operation", report.stopped).trim_end());
+            End::Deadlocked
+        }
+    })
+}
+
+/// The program that is named, as a scenario says it.
+pub(super) fn workload(input: &TraceArgs, on: &PlayedOn) -> ProgramSpec {
+    let mut workload = ProgramSpec::named(file_names::text_of(&input.trace).into());
+    if let ProgramSpec::Trace(spec) = &mut workload {
+        spec.truncated = input.truncated;
+        spec.flop_rate = (input.flop_rate != Options::default().flop_rate).then(|| input.flop_rate.into());
+        spec.wildcards = on.wildcards.into();
+    }
+    workload.set_cpu_speed(on.cpu_speed);
+    workload.set_part(&on.regions.part());
+    workload
+}
+
+/// Reads the program that is named.
+pub(super) fn program(input: &TraceArgs, on: &PlayedOn, voice: Voice) -> Result<(Program, String), Failure> {
+    let sources = progress::sources(voice.show);
+    let text = file_names::text_of(&input.trace);
+    let read = workload(input, on).read(&sources);
+    let read = read.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &text)).collect());
+    let ReadProgram { program, name, start_up } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+    regions::say(start_up, &program, voice);
+    caveats::judge(&program.caveats, &name, input.strictness, voice)?;
+    Ok((program, name))
+}
+
+/// The mistake of a trace that cannot be read, with what was meant where that is something else: a rule, or messages.
+fn with_hint(mistake: Diagnostic, text: &str) -> Diagnostic {
+    match mistake.code {
+        "missing-file" => match Generator::meant(text) {
+            Some(rule) => mistake.help(format!("did you mean the program by rule `{rule}`?")),
+            None if text.contains(':') => {
+                let rules: Vec<&str> = Generator::names().collect();
+                mistake.help(format!("programs by rule are: {}", rules.join(", ")))
+            }
+            None => mistake,
+        },
+        "unknown-format" if text.ends_with(".csv") || text.ends_with(".csv.zst") => {
+            mistake.help(format!("a list of messages is sent with `hayase run -t FABRIC -p {text}`"))
+        }
+        _ => mistake,
+    }
+}
+
+/// What the program is played on.
+pub(super) fn loader(args: &PlayedOn) -> Loader {
+    let mut loader = Loader::new();
+    if let Some(path) = &args.scenario {
+        loader = loader.file(path);
+    }
+    type Set = fn(Loader, &str) -> Loader;
+    let options: [(&Option<String>, Set); 7] = [
+        (&args.machine, Loader::machine),
+        (&args.node, Loader::node),
+        (&args.topology, Loader::topology),
+        (&args.placement, Loader::placement),
+        (&args.routing, Loader::routing),
+        (&args.sharing, Loader::sharing),
+        (&args.transport, Loader::transport),
+    ];
+    for (value, add) in options {
+        if let Some(value) = value {
+            loader = add(loader, value);
+        }
+    }
+    if let Some(seed) = args.seed {
+        loader = loader.seed(seed);
+    }
+    loader = loader.wildcards(args.wildcards.into());
+    args.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
+}
+
+/// A file that is written while the program is played.
+enum Running {
+    Activities(csv::Activities<AtomicFile>),
+    Messages(csv::Transfers<AtomicFile>),
+    Trace(TraceFile<AtomicFile>),
+}
+
+impl Running {
+    fn finish(self) -> io::Result<AtomicFile> {
+        match self {
+            Self::Activities(table) => table.finish(),
+            Self::Messages(table) => table.finish(),
+            Self::Trace(trace) => trace.finish(),
+        }
+    }
+}
+
+/// Plays it, and writes the files.
+fn run(
+    replay: &Replay,
+    prediction: Option<(Prediction, Instant)>,
+    seeds: &[u64],
+    files: Vec<(Kind, Opened)>,
+    window: Window,
+    voice: Voice,
+) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
+    let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
+    let ranks = replay.program.ranks();
+    let (mut running, mut others) = (Vec::new(), Vec::new());
+    for (kind, file) in files {
+        if !matches!(kind, Kind::Activities | Kind::Messages | Kind::Trace) {
+            others.push((kind, file));
+            continue;
+        }
+        let (path, file) = file.into_parts();
+        let begun = match kind {
+            Kind::Trace => TraceFile::new(file, &replay.name, ranks, &replay.program.regions).map(Running::Trace),
+            Kind::Messages => csv::Transfers::new(file, Arc::clone(&replay.program)).map(Running::Messages),
+            _ => csv::Activities::new(file).map(Running::Activities),
+        };
+        match begun {
+            Ok(begun) => running.push((path, begun)),
+            Err(error) => return Err(Failure::Write(path, error)),
+        }
+    }
+    let of_messages = |(kind, _): &(Kind, Opened)| matches!(kind, Kind::Matrix | Kind::MatrixTable);
+    let counts = others.iter().any(of_messages);
+    let mut matrix = Matrix::default();
+    let mut replayed = {
+        let asked = !running.is_empty();
+        let running = RefCell::new(&mut running);
+        let mut on_activity = |activity: &Activity| {
+            for (_, file) in running.borrow_mut().iter_mut() {
+                match file {
+                    Running::Activities(table) => table.write(activity),
+                    Running::Messages(_) => {}
+                    Running::Trace(trace) => trace.activity(activity),
+                }
+            }
+        };
+        let mut on_transfer = |transfer: &Transfer| {
+            if counts {
+                matrix.add(transfer);
+            }
+            for (_, file) in running.borrow_mut().iter_mut() {
+                match file {
+                    Running::Messages(table) => table.write(transfer),
+                    Running::Trace(trace) => trace.transfer(transfer),
+                    Running::Activities(_) => {}
+                }
+            }
+        };
+        let mut on_mark = |rank: RankId, mark: &Mark, time: Time| {
+            for (_, file) in running.borrow_mut().iter_mut() {
+                if let Running::Trace(trace) = file {
+                    trace.mark(rank, mark, time);
+                }
+            }
+        };
+        replay.run(ReplayOptions {
+            on_activity: if asked { Some(&mut on_activity) } else { None },
+            on_transfer: if asked || counts { Some(&mut on_transfer) } else { None },
+            on_mark: if asked { Some(&mut on_mark) } else { None },
+            keep: others.iter().any(|(kind, _)| matches!(kind, Kind::Timeline | Kind::Path)),
+            watch: Some(&monitor),
+            ..ReplayOptions::default()
+        })
+    };
+    if let Some((prediction, start)) = prediction {
+        replayed.report.prediction = Some(prediction);
+        // Reading the data sets and putting them together is part of what a prediction takes.
+        replayed.report.meta.wall_s = start.elapsed().as_secs_f64();
+    }
+    drop(monitor);
+    if seeds.len() > 1 && replayed.report.status == Status::Complete {
+        let first = (replayed.report.asked_s(), replayed.report.messages);
+        let (statistics, complete) = over(replay, seeds, first, interrupt::stop_flag(), voice)?;
+        replayed.report.seeds = Some(statistics);
+        if !complete {
+            replayed.report.status = Status::Interrupted;
+        }
+    }
+    let complete = replayed.report.status == Status::Complete;
+    let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
+    for (path, file) in running {
+        let written = file.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
+        written.map_err(|error| Failure::Write(path.clone(), error))?;
+        if !complete {
+            skipped(&path);
+        }
+    }
+    for (kind, file) in others {
+        if complete || matches!(kind, Kind::Report | Kind::Ranks) {
+            write(kind, file, &replayed, &replay.program.regions, &matrix, window)?;
+        } else {
+            skipped(file.path());
+        }
+    }
+    if !complete && !replayed.stuck.is_empty() {
+        for mistake in unmatched(&replay.program).into_iter().take(1) {
+            voice.hint(mistake.message);
+        }
+    }
+    Ok((replayed.report, replayed.stuck))
+}
+
+/// Writes a file that is made of what came out.
+fn write(
+    kind: Kind,
+    file: Opened,
+    replayed: &Replayed,
+    names: &[Arc<str>],
+    matrix: &Matrix,
+    window: Window,
+) -> Result<(), Failure> {
+    let Replayed { report, history, path, regions, .. } = replayed;
+    let path = path.as_deref().unwrap_or_default();
+    let ranks = report.ranks.len() as u32;
+    let played_on = format!("nodes {}; network: {}", report.node, report.network);
+    let amount = format!("{} messages, {}", table::grouped(report.messages), Bytes(report.bytes));
+    match kind {
+        Kind::Report => file.write(|w| json::write(report, w)),
+        Kind::Ranks => file.write(|w| csv::ranks(&report.ranks, w)),
+        Kind::Path => file.write(|w| csv::path(path, w)),
+        Kind::MatrixTable => file.write(|w| csv::matrix(matrix, w)),
+        Kind::Matrix => file.write(files::text(&svg::matrix(matrix, ranks, &report.program, &amount))),
+        Kind::Timeline => {
+            let Some(history) = history else { return Ok(()) };
+            let named = report.regions.iter().filter_map(|region| {
+                let number = names.iter().position(|name| **name == *region.name)?;
+                Some((region.name.as_str(), regions.get(number)?.spans.as_slice()))
+            });
+            let regions: Vec<svg::Region<'_>> = named.collect();
+            let makespan_s = report.makespan_s;
+            let played = svg::Played { history, path, ranks, makespan_s, regions: &regions, window };
+            file.write(files::text(&svg::replay(&played, &report.program, &played_on)))
+        }
+        // Those have been written meanwhile.
+        Kind::Activities | Kind::Messages | Kind::Trace => Ok(()),
+    }
+}
+
+/// Ranks that are stuck, as a deadlock is described.
+pub(super) fn blocked(stuck: Vec<Stuck>) -> Vec<Blocked> {
+    stuck.into_iter().map(Blocked::from).collect()
+}
+
+/// What the replay itself took.
+fn cost(report: &ReplayReport) -> String {
+    let meta = &report.meta;
+    let mut text = format!("played in {}", table::seconds(meta.wall_s));
+    if meta.wall_s > 0.0 {
+        text += &format!(", {}", table::rate_of(meta.events as f64 / meta.wall_s, "events"));
+    }
+    if let Some(bytes) = meta.peak_rss_bytes {
+        text += &format!(", peak memory {}", Bytes(bytes));
+    }
+    text
+}

@@ -1,0 +1,131 @@
+//! `hayase topology`: the named fabrics, and what one of them is.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use super::args::{TopologyShowArgs, TopologyVerb};
+use super::files::{self, unknown};
+use super::{End, Failure, Voice, extension, pictures, progress};
+use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::fabric::{Fabric, LinkRole, Shape};
+use hayase::scenario::Loader;
+use hayase::scenario::library::Shelf;
+use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
+use hayase_output::{dot, fabric_json, json};
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Drawing,
+    Dot,
+    Json,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "svg" => Ok(Self::Drawing),
+            "dot" | "gv" => Ok(Self::Dot),
+            "json" => Ok(Self::Json),
+            _ => Err(unknown(path, "x.svg, x.dot or x.json")),
+        }
+    }
+}
+
+/// Lists the named ones or shows one.
+pub fn topology(verb: &TopologyVerb, voice: Voice) -> Result<End, Failure> {
+    match verb {
+        TopologyVerb::List => list(voice),
+        TopologyVerb::Show(args) => show(args, voice),
+    }
+}
+
+fn list(voice: Voice) -> Result<End, Failure> {
+    let mut grid = Grid::new().text("name").number("nodes").number("switches").number("links").text("what it is");
+    for named in Shelf::Topologies.all() {
+        let fabric = Loader::new().topology(named.name).load_topology()?.fabric;
+        let counts = [u64::from(fabric.nodes()), u64::from(fabric.switches()), fabric.links().len() as u64];
+        let mut row = vec![named.name.to_owned()];
+        row.extend(counts.map(grouped));
+        grid.row_with_sentence(row, &named.description());
+    }
+    super::show(&grid.into())?;
+    voice.hint("`hayase topology show NAME` says more, `-o x.svg` draws it");
+    Ok(End::Done)
+}
+
+fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
+    files::check_names(&args.output, Kind::of)?;
+    let mut loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
+    for assignment in &args.set {
+        loader = loader.set("--set", assignment);
+    }
+    let fabric = loader.load_topology()?.fabric;
+    for (kind, file) in files::open(&args.output, Kind::of)? {
+        file.write(|w| match kind {
+            Kind::Drawing => pictures::fabric(&fabric, w, voice),
+            Kind::Dot => w.write_all(dot::write(&fabric).as_bytes()),
+            Kind::Json => json::write(&fabric_json::write(&fabric), w),
+        })?;
+    }
+    super::show(&page(&args.name, &fabric)?)?;
+    Ok(End::Done)
+}
+
+/// What a fabric is, for a terminal.
+fn page(name: &str, fabric: &Fabric) -> Result<Answer, Invalid> {
+    let mut text = Answer::new();
+    text.push_str(&format!("{}\n", table::printable(&fabric.to_string())));
+    if let Some(named) = Shelf::Topologies.get(name) {
+        text.push_str(&format!("{}\n", named.description()));
+    }
+    text.push_str("\n");
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<18}{value}\n"));
+    line("nodes", grouped(fabric.nodes().into()));
+    line("switches", grouped(fabric.switches().into()));
+    line("links", format!("{}, each in one direction", grouped(fabric.links().len() as u64)));
+    if let Some(diameter) = fabric.diameter() {
+        line("diameter", format!("{diameter} links between the nodes furthest apart"));
+    }
+    if let Some(bisection) = fabric.bisection() {
+        let per_node = bisection.bandwidth.bytes_per_second() / f64::from(fabric.nodes().max(2) / 2);
+        line("bisection", format!("{} each way, {} per node", bisection.bandwidth, table::bandwidth(per_node)));
+    }
+    if let Some(factor) = fabric.oversubscription() {
+        line("oversubscription", format!("{} : 1", table::fixed(factor, 2)));
+    }
+    text.push_str("\n");
+    text.table(links(fabric));
+    Ok(text)
+}
+
+/// The links by what they are for.
+fn links(fabric: &Fabric) -> Grid {
+    // Role, capacity and latency as bits, so that they can be sorted: neither is negative.
+    let mut kinds: BTreeMap<(u16, u64, u64), u64> = BTreeMap::new();
+    for link in fabric.links().iter() {
+        let role = match link.role {
+            LinkRole::Injection => 0,
+            LinkRole::Network { tier } => 1 + u16::from(tier),
+            LinkRole::Ejection => u16::MAX,
+        };
+        let key = (role, link.capacity.bytes_per_second().to_bits(), link.latency.ps().to_bits());
+        *kinds.entry(key).or_default() += 1;
+    }
+    let mut grid = Grid::new().text("links").number("count").quantity("capacity", Quantity::Bandwidth).time("latency");
+    for ((role, capacity, latency), count) in &kinds {
+        let name = match *role {
+            0 => "node into network".to_owned(),
+            u16::MAX => "network to node".to_owned(),
+            tier => match (fabric.shape(), tier - 1) {
+                (Shape::Tree(_), level) => format!("between levels {level} and {}", level + 1),
+                (Shape::Grid(_) | Shape::CrossbarGrid(_), dim) => format!("along dimension {dim}"),
+                (Shape::Irregular, _) => "network".to_owned(),
+            },
+        };
+        let latency = hayase::units::Time::from_ps(f64::from_bits(*latency)).seconds();
+        grid.row([Cell::from(name), (*count).into(), f64::from_bits(*capacity).into(), latency.into()]);
+    }
+    grid
+}

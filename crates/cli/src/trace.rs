@@ -1,0 +1,429 @@
+//! `hayase trace`: what a recorded program holds, and the same in another format.
+
+mod accesses;
+mod args;
+mod sites;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::args::RunFormat;
+use super::files::{Opened, unknown};
+use super::{End, Failure, Voice, caveats, complain, extension, print_with, progress, render, show};
+pub use args::TraceArgs;
+pub use args::TraceVerb;
+use args::{TraceConvertArgs, TraceInfoArgs};
+use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
+use hayase::units::Time;
+use hayase::workload::program::collectives::{CollectivesSpec, Expander};
+use hayase::workload::program::{OpKind, Program, RecordedRegion};
+use hayase::workload::trace::calls::Call;
+use hayase::workload::trace::{CallTally, Format, Options, Tally, ToTrace, Trace, expanded, goal, unmatched};
+use hayase_output::json;
+use hayase_output::table::{Answer, Cell, Grid, grouped, printable};
+
+/// Shows what a trace holds, or writes it in another format.
+pub fn trace(verb: &TraceVerb, voice: Voice) -> Result<End, Failure> {
+    match verb {
+        TraceVerb::Info(args) => info(args, voice),
+        TraceVerb::Sites(args) => sites::sites(args, voice),
+        TraceVerb::Convert(args) => convert(args, voice),
+    }
+}
+
+/// What a trace holds, as data.
+#[derive(Serialize)]
+struct Info {
+    schema: &'static str,
+    name: String,
+    format: &'static str,
+    ranks: u32,
+    /// Of ranks whose calls are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    present: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<Vec<CallInfo>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_sites: Option<u32>,
+    /// What is replayed; nothing where the trace makes no sense.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<ProgramInfo>,
+    /// Parts of the program that it marks, as they were recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<RegionInfo>,
+    /// Memory accesses, where they were recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accesses: Option<AccessInfo>,
+    notes: Vec<(String, String)>,
+    /// What is not in it, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    incomplete: Vec<String>,
+    /// That ranks lacked a core, and what follows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lack_of_cores: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RegionInfo {
+    name: String,
+    /// On the rank that executed it most.
+    executions: u64,
+    ranks: u32,
+    /// From the first rank's begin to the last one's end of each execution, added up; where times are real.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_s: Option<f64>,
+    /// Computation and time in calls within it: means of its ranks.
+    computation_s: f64,
+    communication_s: f64,
+    /// Of all ranks.
+    calls: u64,
+    bytes: u64,
+}
+
+impl RegionInfo {
+    fn all(program: &Program) -> Vec<Self> {
+        let of = |(name, region): (&Arc<str>, &RecordedRegion)| {
+            let mean = |time: Time| time.seconds() / f64::from(region.ranks.max(1));
+            Self {
+                name: name.to_string(),
+                executions: region.executions,
+                ranks: region.ranks,
+                time_s: region.time.map(Time::seconds),
+                computation_s: mean(region.computation),
+                communication_s: mean(region.in_calls),
+                calls: region.calls,
+                bytes: region.bytes,
+            }
+        };
+        program.regions.iter().zip(&program.recorded).map(of).collect()
+    }
+}
+
+#[derive(Serialize)]
+struct AccessInfo {
+    count: u64,
+    /// Places of the program that make them.
+    sites: u64,
+    file_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct CallInfo {
+    call: &'static str,
+    count: u64,
+    bytes: u64,
+    time_s: f64,
+}
+
+#[derive(Serialize)]
+struct ProgramInfo {
+    operations: u64,
+    messages: u64,
+    message_bytes: u64,
+    collective_calls: u64,
+    communicators: u64,
+    /// Of all ranks together.
+    computed_s: f64,
+    /// How long the recorded run took, where the trace has it.
+    measured_s: Option<f64>,
+}
+
+impl ProgramInfo {
+    fn of(program: &Program) -> Self {
+        let ops = || program.iter().flat_map(|(_, rank)| &rank.ops);
+        let sent = ops().filter(|op| matches!(op.kind, OpKind::Send | OpKind::Isend));
+        let calc = ops().filter(|op| op.kind == OpKind::Calc);
+        Self {
+            operations: program.operations(),
+            messages: program.messages(),
+            message_bytes: sent.map(|op| op.size).fold(0, u64::saturating_add),
+            collective_calls: program.collective_calls(),
+            communicators: program.communicators.len() as u64,
+            computed_s: calc.map(|op| op.duration()).fold(Time::ZERO, |sum, time| sum + time).seconds(),
+            measured_s: program.measured().map(Time::seconds),
+        }
+    }
+}
+
+fn options(args: &TraceArgs) -> Options {
+    Options { flop_rate: args.flop_rate, truncated: args.truncated }
+}
+
+fn open<'a>(args: &TraceArgs, sources: &'a Sources) -> Result<Trace<'a>, Failure> {
+    let path: Located<String> = file_names::text_of(&args.trace).into();
+    Trace::open(sources, &path).map_err(Failure::from)
+}
+
+fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
+    let sources = progress::sources(voice.show);
+    let trace = open(&args.input, &sources)?;
+    let options = options(&args.input);
+    let mut tally = Tally::default();
+    // A trace that ends early is shown as far as it goes, and then said to.
+    let calls = trace.calls(options, &mut tally);
+    let (program, mistakes) = match &calls {
+        Err(mistakes) => (None, mistakes.clone()),
+        Ok(_) => match trace.program(options) {
+            Ok(program) => {
+                let mistakes = unmatched(&program);
+                (Some(program), mistakes)
+            }
+            Err(mistakes) => (None, mistakes),
+        },
+    };
+    let has_calls = tally.present > 0;
+    let caveats = trace.caveats();
+    let info = Info {
+        schema: "hayase-trace-info-1",
+        name: trace.name().to_owned(),
+        format: trace.format().name(),
+        ranks: program.as_ref().map_or(tally.ranks, Program::ranks),
+        present: has_calls.then_some(tally.present),
+        clock: has_calls.then_some(tally.clock.name()),
+        calls: has_calls.then(|| {
+            let call = |(call, tally): (&Call, &CallTally)| CallInfo {
+                call: call.name(),
+                count: tally.count,
+                bytes: tally.bytes,
+                time_s: tally.time.seconds(),
+            };
+            tally.calls.iter().map(call).collect()
+        }),
+        lost: has_calls.then_some(tally.lost),
+        call_sites: has_calls.then_some(tally.sites),
+        program: program.as_ref().map(ProgramInfo::of),
+        regions: program.as_ref().map(RegionInfo::all).unwrap_or_default(),
+        accesses: accesses::of(&args.input.trace)?.map(|accesses| AccessInfo {
+            count: accesses.count,
+            sites: accesses.sites.len() as u64,
+            file_bytes: accesses.bytes,
+        }),
+        notes: tally.notes.clone(),
+        incomplete: caveats.incomplete.clone(),
+        lack_of_cores: caveats.lack_of_cores.clone(),
+    };
+    // Where there is nothing to show, the mistakes say enough.
+    if has_calls || program.is_some() {
+        match args.format {
+            RunFormat::Table => show(&page(&info, &tally))?,
+            RunFormat::Json => print_with(|w| json::write(&info, w))?,
+        }
+    }
+    if let Some(strays) = program.as_ref().map(Program::stray_borders).filter(|strays| !strays.is_empty()) {
+        voice.hint(strays.join("; "));
+    }
+    caveats::judge(&caveats, trace.name(), args.input.strictness, voice)?;
+    if mistakes.is_empty() {
+        return Ok(End::Done);
+    }
+    complain(render::invalid(&Invalid { diagnostics: mistakes, sources: Sources::default() }, voice.colour));
+    Ok(End::Invalid)
+}
+
+/// For a terminal.
+fn page(info: &Info, tally: &Tally) -> Answer {
+    let mut text = Answer::new();
+    text.push_str(&format!("{} ({})\n", printable(&info.name), info.format));
+    for (name, value) in info.notes.iter().filter(|(_, value)| !value.is_empty()) {
+        text.push_str(&format!("{}: {}\n", printable(name), printable(value)));
+    }
+    text.push_str("\n");
+    let mut fact = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
+    match info.present {
+        Some(present) if present < info.ranks => {
+            fact("ranks", format!("{}, of which {} are there", grouped(info.ranks.into()), grouped(present.into())));
+        }
+        _ => fact("ranks", grouped(info.ranks.into())),
+    }
+    if let Some(clock) = info.clock {
+        fact("calls", grouped(tally.events));
+        fact("call sites", grouped(tally.sites.into()));
+        fact(
+            "times",
+            match clock {
+                "wall" => "real time in calls and between them".to_owned(),
+                "cpu" => "processor time between calls; none in calls".to_owned(),
+                _ => "none".to_owned(),
+            },
+        );
+    }
+    if let Some(AccessInfo { count, sites, file_bytes }) = &info.accesses {
+        let (count, sites, bytes) = (grouped(*count), grouped(*sites), grouped(*file_bytes));
+        fact("accesses", format!("{count} from {sites} places, {bytes} bytes"));
+    }
+    if tally.lost > 0 {
+        fact("lost", format!("{} calls could not be recorded", grouped(tally.lost)));
+    }
+    if let Some(program) = &info.program {
+        fact("operations", grouped(program.operations));
+        fact("messages", format!("{}, {} bytes", grouped(program.messages), grouped(program.message_bytes)));
+        fact(
+            "collectives",
+            format!("{} calls, {} communicators", grouped(program.collective_calls), program.communicators),
+        );
+        let each = program.computed_s / f64::from(info.ranks.max(1));
+        fact(
+            "computation",
+            format!("{} in all, {} a rank", Time::from_seconds(program.computed_s), Time::from_seconds(each)),
+        );
+        if let Some(measured) = program.measured_s {
+            fact("measured", format!("{} from Init to Finalize", Time::from_seconds(measured)));
+        }
+    }
+    if let Some(calls) = &info.calls {
+        let timed = info.clock == Some("wall");
+        let mut grid = Grid::new().text("call").number("count").number("bytes [B]");
+        if timed {
+            grid = grid.time("time inside");
+        }
+        let mut calls: Vec<&CallInfo> = calls.iter().collect();
+        calls.sort_by_key(|call| std::cmp::Reverse(call.count));
+        for call in calls {
+            let mut row = vec![Cell::from(call.call), call.count.into(), call.bytes.into()];
+            if timed {
+                row.push(call.time_s.into());
+            }
+            grid.row(row);
+        }
+        text.push_str("\n");
+        text.table(grid);
+    }
+    regions(&mut text, info);
+    text
+}
+
+/// Regions as they were recorded, in a table; nothing where there are none.
+fn regions(text: &mut Answer, info: &Info) {
+    if info.regions.is_empty() {
+        return;
+    }
+    let timed = info.clock == Some("wall");
+    let mut grid = Grid::new().text("region").number("executions").number("ranks");
+    if timed {
+        grid = grid.time("time");
+    }
+    grid = grid.time("computation").number("calls").number("bytes [B]");
+    if timed {
+        grid = grid.time("time inside");
+    }
+    for region in &info.regions {
+        let mut row: Vec<Cell> = vec![region.name.as_str().into(), region.executions.into(), region.ranks.into()];
+        row.extend(region.time_s.filter(|_| timed).map(Cell::from));
+        row.extend([Cell::from(region.computation_s), region.calls.into(), region.bytes.into()]);
+        if timed {
+            row.push(region.communication_s.into());
+        }
+        grid.row(row);
+    }
+    text.push_str(
+        "\nRegions (time: from the first rank's begin to the last one's end; computation, time inside calls: mean of its ranks)\n",
+    );
+    text.table(grid);
+}
+
+/// What is written, by the name of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Target {
+    /// All ranks in a file.
+    Trace,
+    /// A file a rank.
+    Folder,
+    Goal,
+    GoalBinary,
+}
+
+/// The format, and whether it is compressed.
+fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
+    let (name, compressed) = match extension(path).as_str() {
+        "zst" => (path.with_extension(""), true),
+        _ => (path.to_owned(), false),
+    };
+    let target = match extension(&name).as_str() {
+        "goal" => Target::Goal,
+        "bin" => Target::GoalBinary,
+        hayase_trace::EXTENSION => return Ok((Target::Trace, false)),
+        "" if path.to_string_lossy().ends_with('/') || path.is_dir() => Target::Folder,
+        _ => return Err(unknown(path, "x.hyt, folder/, x.goal or x.bin (these two also with .zst)")),
+    };
+    Ok((target, compressed))
+}
+
+fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
+    let (target, compressed) = target(&args.output)?;
+    let sources = progress::sources(voice.show);
+    let trace = open(&args.input, &sources)?;
+    let options = options(&args.input);
+    let invalid = |diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() });
+    if matches!(target, Target::Trace | Target::Folder) {
+        let mut calls = ToTrace::new().with_ends(trace.format() == Format::Hayase);
+        if !trace.calls(options, &mut calls).map_err(invalid)? {
+            let message = format!("`{}` is a schedule: it holds no calls to write as a trace", trace.name());
+            return Err(Diagnostic::new("no-calls", message).help("write it as x.goal or x.bin").into());
+        }
+        caveats::judge(&trace.caveats(), trace.name(), args.input.strictness, voice)?;
+        return write_trace(calls, target, &args.output, voice);
+    }
+    let mut program = trace.program(options).map_err(invalid)?;
+    caveats::judge(&program.caveats, trace.name(), args.input.strictness, voice)?;
+    if program.collective_calls() > 0 {
+        let expander = Expander::new(CollectivesSpec::default());
+        program = expanded(&program, &expander).map_err(invalid)?;
+    }
+    let file = Opened::new(&args.output)?;
+    let mut not_goal = None;
+    let result = file.write(|file| {
+        let write = |out: &mut dyn Write| match target {
+            Target::GoalBinary => goal::write_binary(&program, out),
+            _ => goal::write_text(&program, out),
+        };
+        let result = if compressed {
+            let mut out = zstd::Encoder::new(&mut *file, 0)?;
+            write(&mut out).and_then(|()| Ok(out.finish().map(drop)?))
+        } else {
+            write(file)
+        };
+        result.map_err(|error| match error {
+            goal::NotGoal::Io { error } => error,
+            error => {
+                not_goal = Some(error.to_string());
+                io::Error::other("")
+            }
+        })
+    });
+    if let Some(message) = not_goal {
+        return Err(Diagnostic::new("not-goal", message).into());
+    }
+    result?;
+    voice.say(format_args!("{} operations written to `{}`", grouped(program.operations()), args.output.display()));
+    Ok(End::Done)
+}
+
+fn write_trace(calls: ToTrace, target: Target, output: &Path, voice: Voice) -> Result<End, Failure> {
+    let failed = |error| Failure::Write(output.to_owned(), error);
+    let streams = calls.streams().map_err(failed)?;
+    let total: usize = streams.iter().map(|(_, stream)| stream.len()).sum();
+    let written: Vec<(PathBuf, Vec<&[u8]>)> = match target {
+        Target::Folder => {
+            std::fs::create_dir_all(output).map_err(failed)?;
+            let name = |rank| output.join(format!("rank-{rank:05}.{}", hayase_trace::EXTENSION));
+            streams.iter().map(|(rank, stream)| (name(rank), vec![stream.as_slice()])).collect()
+        }
+        _ => vec![(output.to_owned(), streams.iter().map(|(_, stream)| stream.as_slice()).collect())],
+    };
+    // All of them are written before any has its name, so that a disk that is full leaves nothing behind.
+    let mut complete = Vec::with_capacity(written.len());
+    for (path, parts) in written {
+        complete.push(Opened::new(&path)?.complete(|file| parts.iter().try_for_each(|part| file.write_all(part)))?);
+    }
+    complete.into_iter().try_for_each(Opened::commit)?;
+    let (ranks, bytes) = (grouped(streams.len() as u64), grouped(total as u64));
+    voice.say(format_args!("{ranks} ranks, {bytes} bytes written to `{}`", output.display()));
+    Ok(End::Done)
+}

@@ -1,0 +1,141 @@
+//! Where in the program memory is accessed, of runs that were recorded with `--memory`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use hayase_trace::memory::{Item, Kind, Reader, Site};
+use serde::Serialize;
+
+use crate::Failure;
+use hayase::diagnostic::Diagnostic;
+
+/// Accesses from a site, in one direction.
+#[derive(Serialize)]
+pub struct AccessSite {
+    /// `file:line (function)`, the function that was called, or an address.
+    pub site: String,
+    /// `read`, `write`, or `call` of a function whose accesses are not known.
+    pub access: &'static str,
+    /// On how many ranks.
+    pub ranks: u32,
+    /// How often.
+    pub count: u64,
+}
+
+/// Accesses of all ranks.
+#[derive(Default)]
+pub struct Accesses {
+    /// By place, those most often executed first.
+    pub sites: Vec<AccessSite>,
+    /// How many there are.
+    pub count: u64,
+    /// The size of their files \[B\].
+    pub bytes: u64,
+}
+
+/// The accesses recorded beside the streams of a folder; `None`: there are none.
+///
+/// Memory: what is read ahead, and the sites.
+///
+/// # Errors
+/// A file cannot be read or is damaged. One that is cut off ends there.
+pub fn of(folder: &Path) -> Result<Option<Accesses>, Failure> {
+    let files = files(folder);
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let mut by_rank: Vec<(u32, Vec<(Site, u64)>)> = Vec::new();
+    let mut accesses = Accesses::default();
+    for (rank, path) in files {
+        let wrong = |what: String| {
+            Failure::from(Diagnostic::new("unreadable-accesses", format!("cannot read `{}`: {what}", path.display())))
+        };
+        let file = File::open(&path).map_err(|error| wrong(error.to_string()))?;
+        accesses.bytes += file.metadata().map_or(0, |metadata| metadata.len());
+        let mut reader = Reader::new(BufReader::with_capacity(1 << 16, file));
+        let mut sites: Vec<(Site, u64)> = Vec::new();
+        loop {
+            let (site, count) = match reader.next() {
+                Ok(None) => break,
+                Ok(Some(Item::Site(_, site))) => {
+                    sites.push((site.clone(), 0));
+                    continue;
+                }
+                Ok(Some(Item::Nest(nest))) => (nest.site, nest.count()),
+                Ok(Some(Item::Gather(gather))) => (gather.site, gather.addresses.len() as u64),
+                Ok(Some(_)) => continue,
+                Err(hayase_trace::ReadError::Truncated { .. }) => break,
+                Err(error) => return Err(wrong(error.to_string())),
+            };
+            // That a function begins or ends is no access.
+            if let Some((_, known)) = sites.get_mut(site as usize).filter(|(site, _)| site.kind != Kind::Frame) {
+                *known = known.saturating_add(count);
+            }
+        }
+        by_rank.push((rank, sites));
+    }
+    accesses.sites = named(folder, &by_rank);
+    accesses.count = accesses.sites.iter().fold(0, |sum, site| sum.saturating_add(site.count));
+    Ok(Some(accesses))
+}
+
+fn files(folder: &Path) -> Vec<(u32, PathBuf)> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let rank = |path: &Path| path.file_name()?.to_str()?.strip_prefix("rank-")?.strip_suffix(".mem")?.parse().ok();
+    let mut files: Vec<(u32, PathBuf)> =
+        entries.flatten().filter_map(|entry| Some((rank(&entry.path())?, entry.path()))).collect();
+    files.sort();
+    files
+}
+
+/// Sites of one place and direction together.
+fn named(folder: &Path, by_rank: &[(u32, Vec<(Site, u64)>)]) -> Vec<AccessSite> {
+    let name = names(folder);
+    let mut places: BTreeMap<(String, &'static str), BTreeMap<u32, u64>> = BTreeMap::new();
+    for (rank, sites) in by_rank {
+        for (site, count) in sites.iter().filter(|(_, count)| *count > 0) {
+            let mut place = name(*rank, site.address).unwrap_or_else(|| format!("{:#x}", site.address));
+            if !site.name.is_empty() {
+                place = format!("{place}: {}", site.name);
+            }
+            let access = match (site.kind, site.write) {
+                (Kind::Opaque, _) => "call",
+                (_, true) => "write",
+                (_, false) => "read",
+            };
+            let known = places.entry((place, access)).or_default().entry(*rank).or_default();
+            *known = known.saturating_add(*count);
+        }
+    }
+    let site = |((site, access), ranks): ((String, &'static str), BTreeMap<u32, u64>)| AccessSite {
+        site,
+        access,
+        ranks: ranks.len() as u32,
+        count: ranks.values().fold(0, |sum, count| sum.saturating_add(*count)),
+    };
+    let mut sites: Vec<AccessSite> = places.into_iter().map(site).collect();
+    // Those of one count stay in the order of their places.
+    sites.sort_by_key(|site| std::cmp::Reverse(site.count));
+    sites
+}
+
+/// Names addresses of a rank.
+type Names = Box<dyn Fn(u32, u64) -> Option<String>>;
+
+/// The names of addresses of the recorded processes.
+#[cfg(unix)]
+fn names(folder: &Path) -> Names {
+    use hayase_capture::folder::Provenance;
+    let source = Provenance::read(folder).map(|provenance| PathBuf::from(provenance.folder)).unwrap_or_default();
+    match hayase_capture::sites::Names::open(folder, &source) {
+        Ok(names) => Box::new(move |rank, address| names.name(rank, address)),
+        Err(_) => Box::new(|_, _| None),
+    }
+}
+
+#[cfg(not(unix))]
+fn names(_: &Path) -> Names {
+    Box::new(|_, _| None)
+}

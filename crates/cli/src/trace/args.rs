@@ -1,0 +1,92 @@
+//! What can be typed after `hayase trace`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use crate::args::RunFormat;
+use crate::caveats::Strictness;
+
+/// What traces are read; the help of every verb that reads one.
+const FORMATS: &str = "\
+Formats, told by content and then by name:
+  .hyt, or a folder of them   Hayase's own: recorded calls
+  .goal, .bin                 GOAL schedules, text and binary
+  .txt                        SimGrid's time-independent traces, one file or a list of files
+  .tsv                        text traces of the NAS Parallel Benchmarks
+All of them may be compressed with zstd (.zst).";
+
+/// `hayase trace`.
+#[derive(Subcommand, Debug)]
+pub enum TraceVerb {
+    /// Show what a trace holds: ranks, calls, bytes, times; and whether every receive can have a message.
+    #[command(after_help = FORMATS)]
+    Info(TraceInfoArgs),
+    /// Show where in the program calls are made: file, line and function, how often, how much, how long.
+    #[command(after_help = FORMATS)]
+    Sites(TraceSitesArgs),
+    /// Write a trace in another format.
+    #[command(after_help = FORMATS)]
+    Convert(TraceConvertArgs),
+}
+
+/// Which trace, and how it is read.
+#[derive(Args, Clone, Debug)]
+pub struct TraceArgs {
+    /// A file or folder with the calls of all ranks.
+    #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub trace: PathBuf,
+    /// Operations per second, where a trace has operations instead of times (time-independent traces).
+    #[arg(long, value_name = "RATE", default_value_t = 1e9, value_parser = rate)]
+    pub flop_rate: f64,
+    /// Use a trace that ends early (.hyt) as far as it goes.
+    #[arg(long)]
+    pub truncated: bool,
+    /// What becomes of one that is incomplete.
+    #[command(flatten)]
+    pub strictness: Strictness,
+}
+
+/// `hayase trace info`.
+#[derive(Args, Debug)]
+pub struct TraceInfoArgs {
+    /// Which trace.
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// Print it as a table or as json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
+    pub format: RunFormat,
+}
+
+/// `hayase trace sites`.
+#[derive(Args, Debug)]
+pub struct TraceSitesArgs {
+    /// Which trace.
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// Tell sites apart by so many of their callers, and show these.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub depth: u32,
+    /// Print it as a table or as json.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
+    pub format: RunFormat,
+}
+
+/// `hayase trace convert`.
+#[derive(Args, Debug)]
+pub struct TraceConvertArgs {
+    /// Which trace.
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// The file to write: x.hyt, folder/ (a file a rank), x.goal, x.bin; x.goal.zst, x.bin.zst.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub output: PathBuf,
+}
+
+/// A rate above 0.
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate >= 1.0 => Ok(rate),
+        _ => Err("a number of operations per second, like 1e9".into()),
+    }
+}

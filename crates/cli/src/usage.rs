@@ -1,0 +1,161 @@
+//! The words of the command line before clap reads them, and what it says in our words.
+
+use std::any::TypeId;
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::builder::ValueParser;
+use clap::{Arg, ColorChoice, Command, CommandFactory};
+
+use super::args::Cli;
+use super::{complain, reason, render};
+use hayase::diagnostic::file_names;
+
+/// Verbs that hand their words on to another program, as they are.
+const HAND_ON: [&str; 4] = ["cc", "fc", "wrap", "record"];
+
+/// The words that were typed, each as a text ([`file_names`]); a negative value is joined to its option (`--size=-5`), so that it
+/// is taken for a value that may be wrong and not for an option that nobody knows.
+pub fn words() -> Vec<OsString> {
+    joined(std::env::args_os().map(|word| file_names::text(&word)).collect())
+}
+
+fn joined(words: Vec<String>) -> Vec<OsString> {
+    let hands_on = words.get(1).is_some_and(|verb| HAND_ON.contains(&verb.as_str()));
+    let mut joined: Vec<String> = Vec::with_capacity(words.len());
+    let mut options = !hands_on;
+    for word in words {
+        options &= word != "--";
+        let negative =
+            word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
+        match joined.last_mut() {
+            Some(option) if options && negative && is_option(option) => {
+                option.push('=');
+                option.push_str(&word);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined.into_iter().map(OsString::from).collect()
+}
+
+/// Whether the next word may be the value of this one.
+fn is_option(word: &str) -> bool {
+    match word.strip_prefix("--") {
+        Some(name) => !name.is_empty() && !name.contains('='),
+        None => word.len() == 2 && word.starts_with('-') && word.as_bytes()[1].is_ascii_alphabetic(),
+    }
+}
+
+/// The command; whether clap's own messages are coloured must be known before it reads anything.
+pub fn command(words: &[OsString]) -> Command {
+    let colour = words.iter().enumerate().find_map(|(i, word)| match word.to_str()? {
+        "--color" => words.get(i + 1).and_then(|value| value.to_str()),
+        word => word.strip_prefix("--color="),
+    });
+    in_our_words(Cli::command()).color(match colour {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    })
+}
+
+/// The same command, whose numbers say what is allowed and whose files may have any name.
+fn in_our_words(command: Command) -> Command {
+    let command = command.mut_args(with_our_parser);
+    let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    verbs.into_iter().fold(command, |command, verb| command.mut_subcommand(verb, in_our_words))
+}
+
+fn with_our_parser(arg: Arg) -> Arg {
+    let parsed = arg.get_value_parser().type_id();
+    let parser: ValueParser = if parsed == TypeId::of::<NonZeroU32>() {
+        ValueParser::from(|text: &str| number::<NonZeroU32>(text, 1, u32::MAX))
+    } else if parsed == TypeId::of::<NonZeroU64>() {
+        ValueParser::from(|text: &str| number::<NonZeroU64>(text, 1, u64::MAX))
+    } else if parsed == TypeId::of::<PathBuf>() {
+        ValueParser::from(|text: &str| match text {
+            "" => Err("the name of a file is expected".to_owned()),
+            text => Ok(file_names::path(text)),
+        })
+    } else if parsed == TypeId::of::<OsString>() {
+        ValueParser::from(|text: &str| Ok::<_, String>(file_names::name(text)))
+    } else {
+        return arg;
+    };
+    arg.value_parser(parser)
+}
+
+/// A whole number from 0 on, for `value_parser`.
+pub fn whole<T: FromStr + Display>(text: &str) -> Result<T, String> {
+    let most = if size_of::<T>() == 4 { u64::from(u32::MAX) } else { u64::MAX };
+    number(text, 0, most)
+}
+
+/// A whole number in these limits.
+fn number<T: FromStr>(text: &str, least: impl Display, most: impl Display) -> Result<T, String> {
+    text.parse().map_err(|_| format!("a whole number from {least} to {most} is expected"))
+}
+
+/// Prints what clap has to say: help that was asked for, or a mistake of usage.
+pub fn answer(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    if error.use_stderr() {
+        return ExitCode::from(2);
+    }
+    // Help is a result: that it cannot be written is a failure, unless its reader has read enough.
+    match printed.and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(render::failed(&format!("cannot write to standard output: {}", reason(&error)), false));
+            ExitCode::from(1)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        let words = joined(words.iter().map(|&word| word.to_owned()).collect());
+        words.iter().map(|word| word.to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_negative_value_belongs_to_its_option() {
+        assert_eq!(words(&["hayase", "run", "--seeds", "-5", "-j", "-1"]), ["hayase", "run", "--seeds=-5", "-j=-1"]);
+        assert_eq!(words(&["hayase", "run", "--jitter", "-.5us"]), ["hayase", "run", "--jitter=-.5us"]);
+        // What is handed on, what has its value already, and what is no option stay as they are.
+        for same in [
+            &["hayase", "record", "-o", "run", "--", "mpirun", "-np", "-4"][..],
+            &["hayase", "cc", "-o", "-5"],
+            &["hayase", "run", "--seeds=1", "-5"],
+            &["hayase", "check", "x.toml", "-5"],
+            &["hayase", "predict", "--", "--x", "-5"],
+        ] {
+            assert_eq!(words(same), same);
+        }
+    }
+
+    #[test]
+    fn numbers_say_what_is_allowed() {
+        for (given, expected) in [
+            (["hayase", "run", "--seeds=-5"], "a whole number from 1 to 4294967295 is expected"),
+            (["hayase", "run", "--seeds=0"], "a whole number from 1 to 4294967295 is expected"),
+            (
+                ["hayase", "run", "--seed=18446744073709551616"],
+                "a whole number from 0 to 18446744073709551615 is expected",
+            ),
+        ] {
+            let words: Vec<OsString> = given.iter().map(OsString::from).collect();
+            let error = command(&words).try_get_matches_from(&words).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! `hayase validate`: the simulator against closed forms, other simulators and published figures.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::args::{RunFormat, ValidateArgs};
+use super::progress::CasesMonitor;
+use super::{End, Failure, Voice, in_threads, interrupt, print, print_with};
+use hayase::diagnostic::{Diagnostic, closest};
+use hayase_output::json;
+use hayase_validation::{Case, Context, Effort, Outcome, Verdict, Watch, cases};
+
+/// Parts that a case does side by side, at most: more threads than that would have nothing to do.
+const MOST_PARTS: usize = 128;
+
+/// Runs the cases side by side, each reported when it and those before it are done.
+pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
+    let effort = if args.full { Effort::Full } else { Effort::Quick };
+    let chosen = chosen(args)?;
+    if args.list {
+        let lines: String = chosen.iter().map(|case| format!("{}  {}\n", case.name, case.expected)).collect();
+        return print(&lines).map(|()| End::Done);
+    }
+    let desk = Desk {
+        cases: &chosen,
+        table: args.format == RunFormat::Table,
+        monitor: CasesMonitor::new(voice.show, chosen.len()),
+        pile: Mutex::new(Pile { outcomes: chosen.iter().map(|_| None).collect(), printed: 0, failure: None }),
+        stop: interrupt::stop_flag(),
+        vain: AtomicBool::new(false),
+    };
+    in_threads(args.threads, chosen.len().saturating_mul(MOST_PARTS), || {
+        rayon::scope_fifo(|scope| {
+            for number in heaviest_first(&chosen, effort) {
+                let desk = &desk;
+                scope.spawn_fifo(move |_| desk.run(number, effort));
+            }
+        });
+    })?;
+    let outcomes = desk.close()?;
+    let verdicts = || outcomes.iter().flatten().map(|outcome| outcome.verdict);
+    let count = |wanted| verdicts().filter(|verdict| *verdict == wanted).count();
+    let (failed, interrupted) = (count(Verdict::Fail), chosen.len() - verdicts().count() + count(Verdict::Interrupted));
+    if args.format == RunFormat::Table {
+        let open = if interrupted > 0 { format!(", {interrupted} not done") } else { String::new() };
+        print(&format!(
+            "{} cases: {} pass, {} differ from a published figure, {} cannot reach one, {failed} fail{open}\n",
+            chosen.len(),
+            count(Verdict::Pass),
+            count(Verdict::Differs),
+            count(Verdict::NotReachable)
+        ))?;
+    } else {
+        let done = chosen.iter().zip(&outcomes).filter_map(|(case, outcome)| Some(record(case, outcome.as_ref()?)));
+        let records: Vec<Value> = done.collect();
+        print_with(|w| json::write(&records, w))?;
+    }
+    Ok(match (interrupted, failed) {
+        (0, 0) => End::Done,
+        (0, _) => End::Failed,
+        _ => End::Interrupted,
+    })
+}
+
+/// The numbers of the cases in the order in which they start: no core is left alone with a long one at the end.
+fn heaviest_first(cases: &[Case], effort: Effort) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..cases.len()).collect();
+    numbers.sort_by_key(|&number| std::cmp::Reverse(cases[number].seconds(effort)));
+    numbers
+}
+
+/// Where outcomes are handed in, in whatever order, and go out in the order of the cases.
+struct Desk<'a> {
+    cases: &'a [Case],
+    /// Whether each is printed as soon as it can be.
+    table: bool,
+    monitor: CasesMonitor,
+    pile: Mutex<Pile>,
+    stop: &'a AtomicBool,
+    /// Set where going on is in vain: nothing can be printed.
+    vain: AtomicBool,
+}
+
+/// What has been handed in.
+struct Pile {
+    /// By the number of the case.
+    outcomes: Vec<Option<Outcome>>,
+    /// How many of them, from the first, are printed.
+    printed: usize,
+    /// What went wrong in printing.
+    failure: Option<Failure>,
+}
+
+impl Desk<'_> {
+    fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed) && !self.vain.load(Ordering::Relaxed)
+    }
+
+    /// Runs a case and hands its outcome in, unless everything is to end.
+    fn run(&self, number: usize, effort: Effort) {
+        let seat = Seat { desk: self, number };
+        if !seat.tick(0.0) {
+            return;
+        }
+        let outcome = self.cases[number].run(&Context::new(effort).watched(&seat));
+        self.monitor.ended(number);
+        let mut pile = self.pile();
+        pile.outcomes[number] = Some(outcome);
+        if self.table && self.goes_on() {
+            self.print(&mut pile, |pile| pile.outcomes.get(pile.printed).is_some_and(Option::is_some));
+        }
+    }
+
+    /// Prints from the first that is not printed on, as long as `more` says so; what is missing is left out.
+    fn print(&self, pile: &mut Pile, more: impl Fn(&Pile) -> bool) {
+        while pile.failure.is_none() && more(pile) {
+            let number = pile.printed;
+            pile.printed += 1;
+            let Some(outcome) = &pile.outcomes[number] else { continue };
+            let text = text(&self.cases[number], outcome);
+            if let Err(failure) = self.monitor.aside(|| print(&text)) {
+                pile.failure = Some(failure);
+                self.vain.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// All outcomes; what is done and not printed yet, because something before it is missing, is printed now.
+    fn close(self) -> Result<Vec<Option<Outcome>>, Failure> {
+        self.monitor.clear();
+        if self.table {
+            self.print(&mut self.pile(), |pile| pile.printed < pile.outcomes.len());
+        }
+        let pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match pile.failure {
+            Some(failure) => Err(failure),
+            None => Ok(pile.outcomes),
+        }
+    }
+
+    fn pile(&self) -> MutexGuard<'_, Pile> {
+        self.pile.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks on for one case.
+struct Seat<'a> {
+    desk: &'a Desk<'a>,
+    number: usize,
+}
+
+impl Watch for Seat<'_> {
+    fn tick(&self, part: f64) -> bool {
+        self.desk.monitor.tell(self.number, &self.desk.cases[self.number].name, part);
+        self.desk.goes_on()
+    }
+}
+
+/// The cases whose names contain one of the words given, all where there are none.
+fn chosen(args: &ValidateArgs) -> Result<Vec<Case>, Failure> {
+    let cases = cases();
+    for word in &args.cases {
+        if !cases.iter().any(|case| case.name.contains(word.as_str())) {
+            let near = closest(word, cases.iter().map(|case| case.name.as_str()));
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            return Err(Diagnostic::new("unknown-case", format!("no case has `{word}` in its name"))
+                .help(format!("{near}`hayase validate --list` shows all"))
+                .into());
+        }
+    }
+    let wanted = |case: &Case| args.cases.is_empty() || args.cases.iter().any(|word| case.name.contains(word.as_str()));
+    Ok(cases.into_iter().filter(wanted).collect())
+}
+
+/// A case with its outcome, for people.
+fn text(case: &Case, outcome: &Outcome) -> String {
+    let mut text = format!("{:<8} {}\n", outcome.verdict.to_string(), case.name);
+    let mut line = |what: &str, value: &str| text.push_str(&format!("         {what:<10}{value}\n"));
+    line("source", &case.source);
+    line("expected", &format!("{} (tolerance: {})", case.expected, case.tolerance));
+    line("ours", &outcome.got);
+    if let Some(reason) = &outcome.reason {
+        line("because", reason);
+    }
+    for note in outcome.note.lines() {
+        line("", note);
+    }
+    text.push('\n');
+    text
+}
+
+/// A case with its outcome, for programs.
+fn record(case: &Case, outcome: &Outcome) -> Value {
+    json!({
+        "case": case.name,
+        "source": case.source,
+        "expected": case.expected,
+        "tolerance": case.tolerance,
+        "ours": outcome.got,
+        "verdict": outcome.verdict.to_string().to_lowercase(),
+        "reason": outcome.reason,
+        "note": outcome.note,
+        "meta": { "cpu_s": outcome.cpu_s, "version": env!("CARGO_PKG_VERSION") },
+    })
+}

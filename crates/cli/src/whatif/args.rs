@@ -1,0 +1,55 @@
+//! What can be typed after `hayase whatif`.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use crate::args::TableFormat;
+use crate::replay::args::PlayedOn;
+use crate::trace::TraceArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase whatif gaussian-elimination:n=128 -m myrinet     every parameter halved and doubled: which of them matter
+  hayase whatif gaussian-elimination:n=128 -m myrinet --vary S=4KiB..256KiB --vary L=100ns..10us -o whatif.svg
+  hayase whatif gaussian-elimination:n=128 -m myrinet -t torus-4x4 \\
+      --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
+  hayase whatif pairwise:ranks=16 -m myrinet -t torus-4x4 --vary transport=flow,packet:oq,packet:iq
+  hayase whatif run/ -m myrinet --vary cpu-speed=1,2,4,8
+
+Yours: run/ (what `hayase record` wrote)
+
+Values: a list a,b,c; a range A..B (sizes by a factor of 2, others in seven steps), A..B:STEP, A..B:xFACTOR.
+Each parameter is changed alone, the others staying as they are.
+
+Files (-o), by name:
+  x.svg    a chart
+  x.csv    parameter,value,number,time_s,change,failed
+  x.json   the report";
+
+/// `hayase whatif`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct WhatIfArgs {
+    /// The program: a trace or schedule, or one by rule, as for `hayase replay`.
+    #[command(flatten)]
+    pub input: TraceArgs,
+    /// A parameter of the node model (L, o, S ...: case matters), a key of a scenario (topology.torus.bandwidth) or
+    /// cpu-speed, and its values (may be repeated; without, every parameter is halved and doubled).
+    #[arg(long, value_name = "PARAM=VALUES")]
+    pub vary: Vec<String>,
+    /// What it is played on.
+    #[command(flatten)]
+    pub on: PlayedOn,
+    /// Replays at once (default: one for each core).
+    #[arg(short = 'j', long, value_name = "N", help_heading = "Output")]
+    pub threads: Option<NonZeroU32>,
+    /// Also write this file; its name says what (see below; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table, json or csv.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
+          help_heading = "Output")]
+    pub format: TableFormat,
+}

@@ -1,0 +1,254 @@
+//! `--vary L=1us..10us`: parameters and their values, as typed.
+
+use serde_json::Value;
+
+use crate::range::{self, Part, Step};
+use hayase::diagnostic::{Diagnostic, Invalid, Sources, Span, closest};
+use hayase::scenario::replay::Replay;
+use hayase::scenario::{keys, node_parameters};
+use hayase::sweep::whatif::{Amount, Change, Trial, Varied};
+
+/// Most values of a parameter.
+const MOST: usize = 1000;
+
+/// Values of a range without steps, but of sizes.
+const POINTS: u32 = 7;
+
+/// The parameter that is none of a scenario.
+const CPU_SPEED: &str = "cpu-speed";
+
+/// All that was typed, for what is played.
+pub fn varied(texts: &[String], base: &Replay) -> Result<Vec<Varied>, Invalid> {
+    let mut sources = Sources::default();
+    let mut diagnostics = Vec::new();
+    let mut all = Vec::new();
+    for text in texts {
+        let at = sources.add("--vary", text.as_str());
+        let place = Typed { text, at };
+        match place.varied(base) {
+            Ok(varied) => all.push(varied),
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+    if diagnostics.is_empty() { Ok(all) } else { Err(Invalid { diagnostics, sources }) }
+}
+
+/// One of them, and where it is kept.
+struct Typed<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+/// Where a parameter is set.
+enum Target {
+    CpuSpeed,
+    Key(String),
+}
+
+impl Typed<'_> {
+    fn varied(&self, base: &Replay) -> Result<Varied, Diagnostic> {
+        let Some((name, values)) = self.text.split_once('=') else {
+            return Err(Diagnostic::new("syntax", format!("`{}` has no values", self.text))
+                .at(self.span(self.text))
+                .label("no `=`")
+                .help("write --vary L=1us..10us, or a list L=1us,2us,5us"));
+        };
+        let name = name.trim();
+        let (target, unchanged) = self.target(name, base)?;
+        let mut trials = Vec::new();
+        for part in range::parts(values) {
+            match part {
+                Part::One(value) => trials.push(self.one(value, &target)?),
+                Part::Range { first, last, step } => {
+                    for amount in self.range(first, last, step)? {
+                        trials.push(self.one(&amount.text(), &target).map_err(|mistake| mistake.at(self.span(first)))?);
+                    }
+                }
+            }
+            if trials.len() > MOST {
+                let message = format!("`{name}` has more than {MOST} values");
+                return Err(Diagnostic::new("bad-range", message).at(self.span(values)));
+            }
+        }
+        Ok(Varied { parameter: name.to_owned(), base: unchanged, trials })
+    }
+
+    /// The place of a piece of the text.
+    fn span(&self, piece: &str) -> Span {
+        // Pieces are slices of the text; where one is not, the whole text is meant.
+        let offset = (piece.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        match offset.checked_add(piece.len()) {
+            Some(end) if end <= self.text.len() => Span::new(self.at + offset, self.at + end),
+            _ => Span::new(self.at, self.at + self.text.len()),
+        }
+    }
+
+    /// What a name means, and the unchanged value.
+    fn target(&self, name: &str, base: &Replay) -> Result<(Target, Option<String>), Diagnostic> {
+        if name == CPU_SPEED {
+            return Ok((Target::CpuSpeed, Some(base.cpu_speed.to_string())));
+        }
+        let model = base.node.name();
+        let first = name.split('.').next().unwrap_or(name);
+        let parameters = node_parameters(model);
+        let key = if parameters.contains(&name) {
+            format!("node.{model}.{name}")
+        } else if first != "workload" && keys().contains(&first) {
+            name.to_owned()
+        } else {
+            return Err(self.unknown(name, model, &parameters));
+        };
+        let scenario = base.to_json();
+        let found = key.split('.').try_fold(&scenario, |value, key| value.get(key));
+        let unchanged = found.and_then(|value| match value {
+            Value::String(text) => Some(Amount::read(text).map_or_else(|| text.clone(), Amount::shown)),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(value) => Some(value.to_string()),
+            // `sharing = { max-min = {} }` is a choice by name.
+            Value::Object(choice) if choice.len() == 1 => choice.keys().next().cloned(),
+            _ => None,
+        });
+        Ok((Target::Key(key), unchanged))
+    }
+
+    fn unknown(&self, name: &str, model: &str, parameters: &[&str]) -> Diagnostic {
+        let message = format!("the node model `{model}` has no parameter `{name}`");
+        let diagnostic = Diagnostic::new("unknown-key", message).at(self.span(name));
+        if parameters.is_empty() {
+            return diagnostic
+                .help("name a machine (-m, see `hayase machine list`) or a model with parameters (--node)");
+        }
+        let known = format!("{}, {CPU_SPEED}, or a key like topology.torus.bandwidth", parameters.join(", "));
+        match closest(name, parameters.iter().copied().chain([CPU_SPEED])) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`? there are: {known}")),
+            None => diagnostic.help(format!("there are: {known}")),
+        }
+    }
+
+    /// One value.
+    fn one(&self, value: &str, target: &Target) -> Result<Trial, Diagnostic> {
+        if value.is_empty() {
+            return Err(Diagnostic::new("bad-range", format!("`{}` lacks a value", self.text)).at(self.span(self.text)));
+        }
+        let amount = Amount::read(value);
+        let change = match (target, amount) {
+            (Target::Key(key), _) => Change::Set(format!("{key}={value}")),
+            (Target::CpuSpeed, Some(Amount::Number(speed))) if speed > 0.0 => Change::CpuSpeed(speed),
+            (Target::CpuSpeed, _) => {
+                let message = format!("`{value}` is no speed of processors");
+                return Err(Diagnostic::new("wrong-value", message)
+                    .at(self.span(value))
+                    .help("write a number above 0, relative to the processors of the trace"));
+            }
+        };
+        let value = amount.map_or_else(|| value.to_owned(), Amount::shown);
+        Ok(Trial { value, number: amount.map(Amount::base), change })
+    }
+
+    /// The values of a range, both ends among them.
+    #[expect(clippy::disallowed_methods, reason = "rounded to four digits, which are the same everywhere")]
+    fn range(&self, first: &str, last: &str, step: Step<'_>) -> Result<Vec<Amount>, Diagnostic> {
+        let wrong = |piece: &str, message: String| {
+            Diagnostic::new("bad-range", message).at(self.span(piece)).help(
+                "write A..B, A..B:STEP or A..B:xFACTOR with units, A below B: 4KiB..256KiB, 1us..10us:1us, 1us..8us:x2",
+            )
+        };
+        let read = |piece: &str| {
+            Amount::read(piece).ok_or_else(|| wrong(piece, format!("`{piece}` is no number or quantity")))
+        };
+        let (from, to) = (read(first)?, read(last)?);
+        if !from.is_like(to) {
+            return Err(wrong(last, format!("`{first}` and `{last}` are quantities of different kinds")));
+        }
+        let (a, b) = (from.raw(), to.raw());
+        if a > b {
+            return Err(wrong(first, format!("`{first}` is above `{last}`")));
+        }
+        let mut all = match step {
+            Step::Add(text) => {
+                let step = read(text)?;
+                if !step.is_like(from) || step.raw() <= 0.0 {
+                    return Err(wrong(text, format!("`{text}` is no step from `{first}` to `{last}`")));
+                }
+                series(a, b, |i, _| a + f64::from(i) * step.raw())
+            }
+            Step::Times(text) => {
+                let factor = text.parse::<f64>().ok().filter(|factor| *factor > 1.0 && factor.is_finite() && a > 0.0);
+                let factor = factor.ok_or_else(|| wrong(text, format!("`{text}` is no factor from `{first}` on")))?;
+                series(a, b, |_, before| before * factor)
+            }
+            Step::Default if matches!(from, Amount::Size(_)) && a > 0.0 => series(a, b, |_, before| before * 2.0),
+            Step::Default => {
+                let part = |i: u32| f64::from(i) / f64::from(POINTS - 1);
+                let at = |i: u32| match a > 0.0 {
+                    true => rounded(a * (b / a).powf(part(i))),
+                    false => rounded(a + (b - a) * part(i)),
+                };
+                (0..POINTS - 1).map(|i| if i == 0 { a } else { at(i) }).collect()
+            }
+        };
+        // The end belongs to the range, whether or not a step meets it.
+        if all.last().is_none_or(|last| b - last > 1e-9 * b.abs()) {
+            all.push(b);
+        }
+        let mut all: Vec<Amount> = all.into_iter().map(|raw| from.with(raw)).collect();
+        all.dedup();
+        Ok(all)
+    }
+}
+
+/// From `a` to `b` at most, each made from its position and the one before it.
+fn series(a: f64, b: f64, next: impl Fn(u32, f64) -> f64) -> Vec<f64> {
+    let mut all = vec![a];
+    for i in 1..=MOST as u32 {
+        let value = next(i, all[all.len() - 1]);
+        if value > b * (1.0 + 1e-12) {
+            break;
+        }
+        all.push(value);
+    }
+    all
+}
+
+/// To four digits: nobody types more, and the last bits of a power are not the same everywhere.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Result<Vec<String>, String> {
+        let typed = Typed { text, at: 0 };
+        let Some(Part::Range { first, last, step }) = range::parts(text).next() else { return Err("one".into()) };
+        let all = typed.range(first, last, step).map_err(|mistake| mistake.message)?;
+        Ok(all.into_iter().map(Amount::text).collect())
+    }
+
+    #[test]
+    fn sizes_double_and_others_go_in_seven_steps_and_both_ends_are_met() {
+        assert_eq!(values("1KiB..5KiB").unwrap(), ["1024 B", "2048 B", "4096 B", "5120 B"]);
+        let seven = values("1us..64us").unwrap();
+        assert_eq!(seven, ["1 us", "2 us", "4 us", "8 us", "16 us", "32 us", "64 us"]);
+        assert_eq!(values("0us..6us").unwrap().len(), 7);
+        assert_eq!(values("1us..2us").unwrap()[1], "1122 ns");
+        assert_eq!(values("2..2").unwrap(), ["2"]);
+    }
+
+    #[test]
+    fn steps_and_factors_are_taken() {
+        assert_eq!(values("1us..3us:1us").unwrap(), ["1 us", "2 us", "3 us"]);
+        assert_eq!(values("1..8:x2").unwrap(), ["1", "2", "4", "8"]);
+        assert_eq!(values("1..7:x2").unwrap(), ["1", "2", "4", "7"]);
+        assert_eq!(values("1 GB/s..3 GB/s:2 GB/s").unwrap(), ["1 GB/s", "3 GB/s"]);
+    }
+
+    #[test]
+    fn what_is_no_range_says_why() {
+        for text in ["3us..1us", "1us..2B", "a..b", "1us..3us:0us", "1us..3us:1B", "1..8:x1", "0..8:x2", "1..8:x", ".."]
+        {
+            assert!(values(text).is_err(), "{text}");
+        }
+    }
+}

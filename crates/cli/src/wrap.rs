@@ -1,0 +1,139 @@
+//! `hayase cc`, `hayase fc` and `hayase wrap`: compilers that make programs tell which memory they access.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use clap::{Args, ValueHint};
+
+use super::{End, Failure, Voice, print, reason};
+use hayase::diagnostic::Diagnostic;
+use hayase_capture::instrument::{Family, rewrite};
+use hayase_capture::{header, library};
+
+const EXAMPLES: &str = "\
+Examples:
+  hayase cc -O2 -c solver.c && hayase cc solver.o -o solver -lm
+  hayase fc wave.f90 -o wave
+  hayase cc --compiler mpicc.mpich solver.c -o solver
+  make CC='hayase cc' FC='hayase fc'
+  hayase wrap mpicxx solver.cc -o solver          any compiler: gcc, gfortran, clang, or what calls one of them
+  hayase record --memory -o run -- mpirun -np 4 ./solver
+
+Yours: solver.c, wave.f90, solver.cc and a makefile
+
+hayase.h and the Fortran module hayase, with which programs mark regions, are found without an option.
+All but the options named here go to the compiler, with its instrumentation (docs/memory.md), what links Hayase's library,
+and -g; -O2 and the like become -Og (gcc) or -O0 (clang), which is said. Parts that are compiled in other ways can be linked
+in: calls that they make and calls of them are marked. The program runs without Hayase too, some times slower.
+The exit code is that of the compiler; 2 where it is not known to have the instrumentation.";
+
+/// `hayase cc` and `hayase fc`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct CompileArgs {
+    /// The compiler (default: mpicc, or mpifort for `hayase fc`).
+    #[arg(long, value_name = "COMPILER", value_hint = ValueHint::CommandName)]
+    pub compiler: Option<OsString>,
+    /// What the compiler is called with.
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true, value_hint = ValueHint::FilePath)]
+    pub arguments: Vec<OsString>,
+}
+
+/// `hayase wrap`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct WrapArgs {
+    /// Print the folder with hayase.h and hayase.f90, with which programs mark regions, and compile nothing:
+    /// mpicc -I$(hayase wrap --print-include) ...
+    #[arg(long, exclusive = true)]
+    pub print_include: bool,
+    /// The compiler and what it is called with.
+    #[arg(value_name = "COMPILER ARGS", required_unless_present = "print_include", trailing_var_arg = true, allow_hyphen_values = true,
+          value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// Compiles with the wrapper of an MPI.
+pub fn compile(args: &CompileArgs, usual: &str, voice: Voice) -> Result<End, Failure> {
+    call(args.compiler.as_deref().unwrap_or(OsStr::new(usual)), &args.arguments, voice)
+}
+
+/// Compiles with any compiler.
+pub fn wrap(args: &WrapArgs, voice: Voice) -> Result<End, Failure> {
+    if args.print_include {
+        let folder = header::place().map_err(|error| Diagnostic::new("no-header", error.to_string()))?;
+        print(&format!("{}\n", folder.display()))?;
+        return Ok(End::Done);
+    }
+    let (compiler, arguments) = args.command.split_first().ok_or_else(|| no_compiler(OsStr::new("")))?;
+    call(compiler, arguments, voice)
+}
+
+/// Becomes the compiler.
+fn call(compiler: &OsStr, arguments: &[OsString], voice: Voice) -> Result<End, Failure> {
+    let (family, says) = family(compiler)?;
+    let folder = library::MEMORY.place_for_linking();
+    let folder = folder.map_err(|error| Diagnostic::new("no-memory-library", error.to_string()))?;
+    let rewritten = rewrite(family, arguments, &folder).map_err(|refused| {
+        Diagnostic::new("cannot-instrument", refused.to_string()).help("leave the option out for the recording")
+    })?;
+    for change in &rewritten.changes {
+        voice.say(format_args!("hayase: {change}"));
+    }
+    let mut arguments = rewritten.arguments;
+    if rewritten.compiles {
+        arguments.extend(regions(compiler, family, &says, rewritten.links));
+    }
+    let error = Command::new(compiler).args(&arguments).exec();
+    Err(cannot_start(compiler, &error).into())
+}
+
+/// What a compiler is called with so that it finds the header or the module with which programs mark regions. Behind what the user
+/// says, so that a file of the program itself comes first.
+fn regions(compiler: &OsStr, family: Family, says: &str, links: bool) -> Vec<OsString> {
+    let include = |folder: &Path| {
+        let mut option = OsString::from("-I");
+        option.push(folder);
+        option
+    };
+    // Without it a program that does not use it compiles, and one that does says what is missing.
+    let Ok(folder) = header::place() else { return Vec::new() };
+    let mut arguments = vec![include(&folder)];
+    if let Family::Gnu { fortran: true, .. } = family
+        && let Some(module) = header::module(compiler, says)
+    {
+        arguments.push(include(&module));
+        if links {
+            arguments.extend(header::linked(&module));
+        }
+    }
+    arguments
+}
+
+/// What kind of compiler it is, and what it says of itself: it is asked.
+fn family(compiler: &OsStr) -> Result<(Family, String), Failure> {
+    let output = Command::new(compiler).arg("--version").output().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => no_compiler(compiler),
+        _ => cannot_start(compiler, &error),
+    })?;
+    let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+    let family = Family::of(&answer).ok_or_else(|| {
+        let name = Path::new(compiler).display();
+        let said = answer.lines().next().unwrap_or("nothing");
+        Diagnostic::new("unknown-compiler", format!("`{name}` is no compiler that can instrument: it says `{said}`"))
+            .help("gcc, gfortran and clang can: OMPI_CC=gcc (Open MPI) or -cc=gcc (MPICH) puts one behind mpicc")
+    })?;
+    Ok((family, answer))
+}
+
+fn no_compiler(compiler: &OsStr) -> Diagnostic {
+    let name = Path::new(compiler).display();
+    Diagnostic::new("no-compiler", format!("there is no compiler `{name}`"))
+        .help("name one: hayase cc --compiler mpicc.mpich ..., or hayase wrap COMPILER ...")
+}
+
+fn cannot_start(compiler: &OsStr, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::new("cannot-start", format!("cannot start `{}`: {}", Path::new(compiler).display(), reason(error)))
+}

@@ -1,0 +1,101 @@
+//! The command line, as transcripts: what was typed, what came out where, and the exit code.
+
+mod advice_cases;
+mod advise;
+mod advise_network;
+mod any_work;
+mod bad_inputs;
+mod bench;
+mod calibrate;
+mod check;
+mod environment;
+mod examples;
+mod help;
+#[cfg(target_os = "linux")]
+mod instrumented;
+mod integrity;
+mod known_answers;
+mod lists;
+mod master_slave;
+mod matches;
+mod measure;
+mod mistakes;
+mod packet;
+mod paths;
+mod predict;
+mod record;
+#[cfg(target_os = "linux")]
+mod regions;
+mod replay;
+mod run;
+mod trace;
+mod units;
+mod validate;
+mod whatif;
+#[cfg(target_os = "linux")]
+mod wrap;
+
+use std::fs;
+use std::path::Path;
+
+use snapbox::cmd::Command;
+use tempfile::TempDir;
+
+/// A folder of its own with the files of a test, in which the program is called.
+struct Desk(TempDir);
+
+impl Desk {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// With this file.
+    pub fn file(self, name: &str, text: &str) -> Self {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// The names of all files, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// `hayase` with these words, divided at blanks.
+    pub fn hayase(&self, words: &str) -> Command {
+        Command::new(snapbox::cmd::cargo_bin!("hayase"))
+            .args(words.split_whitespace())
+            .current_dir(self.path())
+            .env_remove("NO_COLOR")
+            .env("COLUMNS", "100")
+    }
+}
+
+/// Four nodes on one switch.
+pub const FABRIC: &str = "\
+# A small tree, for tests.
+[topology.fat-tree]
+down = [4]
+bandwidth = \"1 GB/s\"
+latency = \"0 s\"
+";
+
+/// Rank 0 sends to 1 and 2; rank 3 sends to 2 when it has heard nothing.
+pub const MESSAGES: &str = "\
+src,dst,bytes
+0,1,20000
+0,2,20000
+3,2,10000
+";

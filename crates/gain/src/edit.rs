@@ -1,0 +1,658 @@
+//! A piece of advice, done: the program that it would make of a program.
+//!
+//! A [`Change`](hayase_advice::model::Change) speaks of events, the recorded calls of a rank; the program has operations. The calls of
+//! event n are those with place n + 1, and the calculation before them is interval n. Three things are done to them:
+//!
+//! * **Overlap.** A call that blocks becomes its non-blocking form at one point and a wait at another; of one that does not, both move.
+//!   A calculation is divided where a point lies inside it. The pieces take as long as the whole. A change says how early and how
+//!   late that may be; where in between is a [`Placement`].
+//! * **Merge.** The first message or collective gets the payload of all, the others go. What must be copied is computed, before a
+//!   message is sent and after it is received.
+//! * **Replace.** A collective among some ranks takes the place of each rank's first call, and all the calls go.
+//!
+//! Nothing is done twice to one call: what comes second is skipped. A change of several calls that belong together is made as a whole or
+//! not at all, since half of it would deadlock.
+//!
+//! **Order.** Whatever is combined, a communication is posted behind the end of those that it needs (`order`).
+//!
+//! Source: Gordini, sections 2.1 (overlap), 2.2 (aggregation), 2.3 (collectives).
+
+mod order;
+mod placement;
+
+use std::collections::BTreeMap;
+
+use hayase_advice::model::{Action, Edit, Needed, Part, Point};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub use self::order::Refused;
+use self::order::{Order, Plan};
+pub use self::placement::Placement;
+use hayase::ids::RankId;
+use hayase::units::Time;
+use hayase::workload::program::{
+    Collective, CollectiveCall, Communicator, Counts, Mark, Op, OpKind, Program, RankProgram,
+};
+
+/// What became of the edits of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Applied {
+    /// Calls that change.
+    pub made: u64,
+    /// Calls that another change has changed already.
+    pub taken: u64,
+    /// Calls of which the simulator cannot play the changed form: those that are no operation of the program.
+    pub unknown: u64,
+}
+
+/// A program that is being changed.
+#[derive(Debug)]
+pub struct Changed<'a> {
+    program: &'a Program,
+    /// How long a rank takes to copy a byte \[ps/B\].
+    copy: f64,
+    ranks: BTreeMap<u32, Rank<'a>>,
+    communicators: Vec<Communicator>,
+    collectives: Vec<Collective>,
+    numbers: FxHashMap<Collective, u32>,
+    /// How many changes were made.
+    changes: usize,
+}
+
+impl<'a> Changed<'a> {
+    /// Nothing is changed yet; copying takes so long \[ps/B\].
+    pub fn new(program: &'a Program, copy: f64) -> Self {
+        Self {
+            program,
+            copy,
+            ranks: BTreeMap::new(),
+            communicators: Vec::new(),
+            collectives: Vec::new(),
+            numbers: FxHashMap::default(),
+            changes: 0,
+        }
+    }
+
+    /// Makes a change.
+    ///
+    /// Where its own communications would cross, the later one is posted behind the end of the earlier.
+    ///
+    /// Cost: O(c log o) for c calls that change and o operations of their rank.
+    ///
+    /// # Errors
+    /// Nothing of it can be done, or it crosses what was changed before: why, as the end of a sentence. The program is good for nothing then.
+    pub fn add(&mut self, edits: &[Edit], placement: Placement) -> Result<Applied, Refused> {
+        let whole = edits.iter().any(|edit| !matches!(edit.action, Action::Overlap { .. }));
+        if whole && edits.iter().any(|edit| self.meets_another(edit)) {
+            return Err("another piece of advice changes the same calls".to_owned().into());
+        }
+        let mut applied = Applied::default();
+        let mut plans: BTreeMap<u32, Vec<Plan>> = BTreeMap::new();
+        for edit in edits {
+            if edit.rank >= self.program.ranks() {
+                return Err(format!("there is no rank {}", edit.rank).into());
+            }
+            match &edit.action {
+                Action::Overlap { part, post, wait, needs } => {
+                    let rank = self.rank(edit.rank);
+                    let plans = plans.entry(edit.rank).or_default();
+                    for event in edit.events() {
+                        match rank.overlap(event, *part, (*post, *wait), placement) {
+                            Done::Made(plan) => {
+                                let needs = rank.needed(event, needs);
+                                plans.push(Plan { needs, ..plan });
+                                applied.made += 1;
+                            }
+                            Done::Taken => applied.taken += 1,
+                            Done::Unknown => applied.unknown += 1,
+                        }
+                    }
+                }
+                Action::Merge { with, bytes, copy, needs } => {
+                    for event in edit.events() {
+                        let at = self.merge(edit.rank, event, with, *bytes, *copy)?;
+                        let rank = self.rank(edit.rank);
+                        let needs = rank.needed(event, needs);
+                        plans.entry(edit.rank).or_default().push(Plan::stays(at, needs));
+                        applied.made += 1 + with.len() as u64;
+                    }
+                }
+                Action::Replace { collective, members, root, bytes, calls, needs } => {
+                    let number = self.new_collective(collective, members, *root, *bytes)?;
+                    let mut first = FxHashSet::default();
+                    for &(rank, event) in calls {
+                        if rank >= self.program.ranks() {
+                            return Err(format!("there is no rank {rank}").into());
+                        }
+                        let is_first = first.insert(rank);
+                        let at = self.rank(rank).replace(event, is_first.then_some(number))?;
+                        if is_first {
+                            let own = needs.iter().filter(|need| need.0 == rank);
+                            let needs = own.filter_map(|&(_, event, part)| self.rank(rank).part(event, part)).collect();
+                            plans.entry(rank).or_default().push(Plan::stays(at, needs));
+                        }
+                        applied.made += 1;
+                    }
+                    if let Some(absent) = members.iter().find(|member| !first.contains(member)) {
+                        return Err(
+                            format!("rank {absent} calls nothing that the collective operation replaces").into()
+                        );
+                    }
+                }
+            }
+        }
+        for (number, plans) in plans {
+            let (program, change) = (self.program, self.changes);
+            self.rank(number).carry_out(plans, change).map_err(|crossing| crossing.refused(program, number))?;
+        }
+        self.changes += 1;
+        match applied {
+            Applied { made: 0, taken: 0, .. } => {
+                Err("the simulator cannot play it: the calls are no operations of the program".to_owned().into())
+            }
+            Applied { made: 0, .. } => Err("another piece of advice changes the same calls".to_owned().into()),
+            applied => Ok(applied),
+        }
+    }
+
+    /// The changed program.
+    ///
+    /// # Errors
+    /// A wait would come before what it waits for: the change makes no sense.
+    pub fn build(self) -> Result<Program, String> {
+        let mut program = self.program.clone();
+        program.communicators.extend(self.communicators);
+        program.collectives.extend(self.collectives);
+        for (number, rank) in self.ranks {
+            *program.rank_mut(RankId(number)) = rank
+                .build()
+                .ok_or_else(|| format!("on rank {number} a wait would come before the call that it waits for"))?;
+        }
+        Ok(program)
+    }
+
+    fn rank(&mut self, number: u32) -> &mut Rank<'a> {
+        let program = self.program;
+        self.ranks.entry(number).or_insert_with(|| Rank::new(program.rank(RankId(number))))
+    }
+
+    /// Whether any call of the edit is changed already.
+    fn meets_another(&self, edit: &Edit) -> bool {
+        let taken = |rank: u32, event: u64| {
+            self.ranks.get(&rank).is_some_and(|rank| rank.calls(event).any(|op| rank.is_taken(op)))
+        };
+        match &edit.action {
+            Action::Overlap { .. } => edit.events().any(|event| taken(edit.rank, event)),
+            Action::Merge { with, .. } => edit
+                .events()
+                .any(|event| taken(edit.rank, event) || with.iter().any(|distance| taken(edit.rank, event + distance))),
+            Action::Replace { calls, .. } => calls.iter().any(|&(rank, event)| taken(rank, event)),
+        }
+    }
+
+    /// Makes one call of several; says which operation it is.
+    fn merge(&mut self, rank: u32, event: u64, with: &[u64], bytes: u64, copy: u64) -> Result<u32, String> {
+        let copying = (copy > 0).then(|| Op::calc(Time::from_ps(copy as f64 * self.copy)));
+        let one = |rank: &Rank<'_>, event: u64| {
+            let mut calls = rank.calls(event).filter(|&op| is_communication(rank.of.ops[op as usize].kind));
+            match (calls.next(), calls.next()) {
+                (Some(op), None) if !rank.is_taken(op) => Ok(op),
+                _ => Err(format!("call {event} is not one message or collective operation")),
+            }
+        };
+        let program = self.program;
+        let first = one(self.rank(rank), event)?;
+        let mut op = program.rank(RankId(rank)).ops[first as usize];
+        if op.kind.is_collective() {
+            let counts = Counts::Same(bytes);
+            let merged = Collective { counts, ..program.collectives[op.arg as usize].clone() };
+            op.arg = self.number(merged);
+        } else {
+            op.size = bytes;
+        }
+        let rank = self.rank(rank);
+        let class = |kind: OpKind| match kind {
+            OpKind::Send | OpKind::Isend => 0,
+            OpKind::Recv | OpKind::Irecv => 1,
+            _ => 2,
+        };
+        // As soon as one of them is complete now, all of it is to be.
+        let nonblocking = op.kind.is_nonblocking();
+        let own = rank.waits_for(first);
+        let mut end = own;
+        for distance in with {
+            let other = one(rank, event + distance)?;
+            if class(rank.of.ops[other as usize].kind) != class(op.kind) {
+                return Err(format!("calls {event} and {} are of different kinds", event + distance));
+            }
+            end = end.zip(rank.waits_for(other)).map(|(one, other)| one.min(other));
+            rank.remove(other);
+            rank.unwaited.insert(other);
+        }
+        if nonblocking {
+            let end =
+                end.ok_or_else(|| format!("not all that would be one with call {event} is waited for at one place"))?;
+            if Some(end) != own {
+                rank.unwaited.insert(first);
+                rank.insert((end, 0.0), Turn::Wait, first, New::Wait);
+            }
+        }
+        rank.replaced.insert(first, op);
+        if let Some(copying) = copying {
+            let at = match op.kind {
+                OpKind::Recv => first + 1,
+                OpKind::Irecv => end.unwrap_or(first) + 1,
+                _ => first,
+            };
+            rank.insert((at, 0.0), Turn::Post, first, New::Op(copying));
+        }
+        Ok(first)
+    }
+
+    /// A collective operation of these ranks; those with the same members and root share a communicator.
+    fn new_collective(&mut self, name: &str, members: &[u32], root: Option<u32>, bytes: u64) -> Result<u32, String> {
+        let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
+        let wanted = plain(name);
+        let known = CollectiveCall::ALL.into_iter().find(|call| plain(call.name()) == wanted);
+        // Blocks of different sizes are played as blocks of one size.
+        let known = known.or_else(|| {
+            let wanted = wanted.strip_suffix('v')?;
+            CollectiveCall::ALL.into_iter().find(|call| plain(call.name()) == wanted)
+        });
+        let call = known.ok_or_else(|| format!("there is no collective operation {name}"))?;
+        if let Some(stray) = members.iter().find(|&&member| member >= self.program.ranks()) {
+            return Err(format!("there is no rank {stray}"));
+        }
+        let root = match root {
+            None => 0,
+            Some(root) => members.iter().position(|&member| member == root).ok_or("the root takes no part")? as u32,
+        };
+        let group = Communicator::Group(members.into());
+        let first = self.program.communicators.len();
+        // Its calls on one communicator come in one order at all ranks; those with another root may come in another.
+        let same = |at: &usize| {
+            self.communicators[*at] == group
+                && self
+                    .collectives
+                    .iter()
+                    .filter(|other| other.comm as usize == first + at)
+                    .all(|other| other.call == call && other.root == root)
+        };
+        let at = (0..self.communicators.len()).find(same).unwrap_or_else(|| {
+            self.communicators.push(group.clone());
+            self.communicators.len() - 1
+        });
+        Ok(self.number(Collective { call, comm: (first + at) as u32, root, counts: Counts::Same(bytes) }))
+    }
+
+    fn number(&mut self, collective: Collective) -> u32 {
+        let next = (self.program.collectives.len() + self.collectives.len()) as u32;
+        let number = *self.numbers.entry(collective.clone()).or_insert(next);
+        if number == next {
+            self.collectives.push(collective);
+        }
+        number
+    }
+}
+
+/// The operations of an event of a rank, its computation among them.
+pub(super) fn calls(of: &RankProgram, event: u64) -> std::ops::Range<u32> {
+    let place = u32::try_from(event + 1).unwrap_or(u32::MAX);
+    let first = of.places.partition_point(|&other| other < place);
+    let last = of.places.partition_point(|&other| other <= place);
+    first as u32..last as u32
+}
+
+fn is_communication(kind: OpKind) -> bool {
+    matches!(kind, OpKind::Send | OpKind::Isend | OpKind::Recv | OpKind::Irecv) || kind.is_collective()
+}
+
+/// What became of one call.
+enum Done {
+    Made(Plan),
+    Taken,
+    Unknown,
+}
+
+/// Who goes first among what is put at one point.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Turn {
+    Wait,
+    Post,
+    /// Of something that is posted at the same point.
+    LateWait,
+}
+
+/// An operation to put in.
+#[derive(Clone, Copy, Debug)]
+enum New {
+    /// Here the operation it is of starts.
+    Post(Op),
+    /// A wait for the operation it is of.
+    Wait,
+    /// Something else.
+    Op(Op),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Insert {
+    /// Before this operation or, in a calculation, after this part of it.
+    at: (u32, f64),
+    turn: Turn,
+    /// The operation of the program that it is of.
+    of: u32,
+    new: New,
+}
+
+/// A rank that is being changed; operations are named by their positions before.
+#[derive(Debug)]
+struct Rank<'a> {
+    of: &'a RankProgram,
+    removed: FxHashSet<u32>,
+    replaced: FxHashMap<u32, Op>,
+    /// Operations whose waits go.
+    unwaited: FxHashSet<u32>,
+    inserts: Vec<Insert>,
+    /// By the operation that is waited for, the one that waits; made when it is asked for.
+    waiters: Option<FxHashMap<u32, u32>>,
+    /// What has moved, and what must stay behind what.
+    order: Order,
+}
+
+impl<'a> Rank<'a> {
+    fn new(of: &'a RankProgram) -> Self {
+        Self {
+            of,
+            removed: FxHashSet::default(),
+            replaced: FxHashMap::default(),
+            unwaited: FxHashSet::default(),
+            inserts: Vec::new(),
+            waiters: None,
+            order: Order::default(),
+        }
+    }
+
+    /// The operations of an event, its computation among them.
+    fn calls(&self, event: u64) -> std::ops::Range<u32> {
+        calls(self.of, event)
+    }
+
+    fn is_taken(&self, op: u32) -> bool {
+        self.removed.contains(&op) || self.replaced.contains_key(&op)
+    }
+
+    fn remove(&mut self, op: u32) {
+        self.removed.insert(op);
+    }
+
+    fn insert(&mut self, at: (u32, f64), turn: Turn, of: u32, new: New) {
+        self.inserts.push(Insert { at, turn, of, new });
+    }
+
+    /// The operation that waits for this one.
+    fn waiter(&mut self, op: u32) -> Option<u32> {
+        let of = self.of;
+        let waiters = self.waiters.get_or_insert_with(|| {
+            let mut waiters = FxHashMap::default();
+            for (at, op) in (0..).zip(&of.ops) {
+                match op.kind {
+                    OpKind::Wait => drop(waiters.insert(op.arg, at)),
+                    OpKind::Waitall => {
+                        waiters.extend(of.list(op.arg, op.size as u32).iter().map(|&started| (started, at)));
+                    }
+                    _ => {}
+                }
+            }
+            waiters
+        });
+        waiters.get(&op).copied()
+    }
+
+    /// The operation with which what this one does is over; `None`: a test or one of several waits, it is not known which.
+    fn waits_for(&mut self, op: u32) -> Option<u32> {
+        if self.of.ops[op as usize].kind.is_nonblocking() { self.waiter(op) } else { Some(op) }
+    }
+
+    /// Where a point is, seen from an event. Borders of regions divide the computation before a call into several calculations.
+    fn position(&self, event: u64, point: Point) -> (u32, f64) {
+        let interval = event.saturating_add_signed(point.interval);
+        let calls = self.calls(interval);
+        let computed = |at: &u32| self.of.ops[*at as usize].kind == OpKind::Calc;
+        let calcs = calls.start..calls.start + calls.clone().take_while(computed).count() as u32;
+        let fraction = f64::from(point.fraction).max(0.0);
+        if fraction >= 1.0 {
+            // Behind all of the computation is before what follows it.
+            return (calcs.end, 0.0);
+        }
+        let duration = |at: u32| self.of.ops[at as usize].duration();
+        let mut left = Time::from_ps(calcs.clone().map(duration).sum::<Time>().ps() * fraction);
+        let only = calcs.len() == 1;
+        for at in calcs.clone() {
+            if only || left < duration(at) {
+                return (at, if only { fraction } else { left.ps() / duration(at).ps() });
+            }
+            left = left - duration(at);
+        }
+        (calcs.end, 0.0)
+    }
+
+    /// The operation with which what this one does is over.
+    fn end(&mut self, op: u32) -> u32 {
+        self.waits_for(op).unwrap_or(op)
+    }
+
+    /// Behind the longest calculation between the end of a call and this position.
+    fn behind_longest(&mut self, call: u32, end: (u32, f64)) -> (u32, f64) {
+        let of = self.of;
+        let from = self.end(call);
+        let (last, part) = end;
+        let mut longest = (Time::ZERO, end);
+        for at in from + 1..=last.min(of.ops.len().saturating_sub(1) as u32) {
+            let op = &of.ops[at as usize];
+            if op.kind == OpKind::Calc {
+                let (time, behind) = match at == last {
+                    true => (Time::from_ps(op.duration().ps() * part), end),
+                    false => (op.duration(), (at + 1, 0.0)),
+                };
+                if time > longest.0 {
+                    longest = (time, behind);
+                }
+            }
+        }
+        longest.1
+    }
+
+    /// The operation that a part of an event is.
+    fn part(&self, event: u64, part: Part) -> Option<u32> {
+        let wanted = |kind: OpKind| match part {
+            Part::Send => matches!(kind, OpKind::Send | OpKind::Isend),
+            Part::Receive => matches!(kind, OpKind::Recv | OpKind::Irecv),
+            Part::Collective => kind.is_collective(),
+        };
+        self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind))
+    }
+
+    /// The operations that one of an event needs.
+    fn needed(&self, event: u64, needs: &[Needed]) -> Vec<u32> {
+        needs.iter().filter_map(|need| self.part(event.checked_sub(need.distance)?, need.part)).collect()
+    }
+
+    /// Takes a part of an event from its place; where it goes instead.
+    fn overlap(&mut self, event: u64, part: Part, (post, wait): (Point, Point), placement: Placement) -> Done {
+        let Some(op) = self.part(event, part) else { return Done::Unknown };
+        if self.is_taken(op) {
+            return Done::Taken;
+        }
+        let (mut post, mut wait) = (self.position(event, post), self.position(event, wait));
+        if placement.late_post {
+            post = (op, 0.0);
+        }
+        // Never earlier than now: the two halves of a sendrecv wait behind both.
+        let end = self.end(op);
+        if wait.0 <= end {
+            wait = (end + 1, 0.0);
+        }
+        if placement.early_wait {
+            wait = self.behind_longest(op, wait);
+        }
+        let mut new = self.of.ops[op as usize];
+        let waited = match new.kind {
+            OpKind::Send | OpKind::Recv | OpKind::Collective => true,
+            // What nobody waits for is not waited for later either.
+            _ => self.waiter(op).is_some(),
+        };
+        new.kind = match part {
+            Part::Send => OpKind::Isend,
+            Part::Receive => OpKind::Irecv,
+            Part::Collective => OpKind::Icollective,
+        };
+        new.marks &= !Op::WITHIN_CALL;
+        self.remove(op);
+        self.unwaited.insert(op);
+        Done::Made(Plan { op, post, moved: Some(new), wait: waited.then_some(wait), needs: Vec::new() })
+    }
+
+    /// Puts in what was taken from its place.
+    fn carry_out(&mut self, plans: Vec<Plan>, change: usize) -> Result<(), order::Crossing> {
+        for Plan { op, post, moved, wait, .. } in self.order.add(plans, change)? {
+            let Some(new) = moved else { continue };
+            self.insert(post, Turn::Post, op, New::Post(new));
+            if let Some(wait) = wait {
+                let turn = if post == wait { Turn::LateWait } else { Turn::Wait };
+                self.insert(wait, turn, op, New::Wait);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the communication of an event out, and puts a collective in its place if one is given; says where.
+    fn replace(&mut self, event: u64, collective: Option<u32>) -> Result<u32, String> {
+        let calls: Vec<u32> = self.calls(event).filter(|&op| is_communication(self.of.ops[op as usize].kind)).collect();
+        let Some(&first) = calls.first() else {
+            return Err(format!("call {event} communicates with nobody"));
+        };
+        for op in calls {
+            self.remove(op);
+            self.unwaited.insert(op);
+        }
+        if let Some(number) = collective {
+            self.insert((first, 0.0), Turn::Post, first, New::Op(Op::collective(number)));
+        }
+        Ok(first)
+    }
+
+    /// The rank, changed; `None` if something is waited for before it starts.
+    fn build(mut self) -> Option<RankProgram> {
+        self.inserts.sort_by(|a, b| {
+            let place = |insert: &Insert| (insert.at.0, insert.at.1.to_bits());
+            // Fractions are not negative, so their bits are in their order.
+            place(a).cmp(&place(b)).then(a.turn.cmp(&b.turn)).then(a.of.cmp(&b.of))
+        });
+        let of = self.of;
+        let mut out = Writer {
+            from: of,
+            to: RankProgram { file: of.file, measured: of.measured, ..RankProgram::default() },
+            positions: vec![u32::MAX; of.ops.len()],
+            failed: false,
+        };
+        let mut inserts = self.inserts.iter().peekable();
+        let mut marks = of.marks.iter().peekable();
+        for (at, op) in (0..).zip(&of.ops) {
+            while let Some(mark) = marks.next_if(|mark| mark.at <= at) {
+                out.mark(mark);
+            }
+            let mut done = 0.0;
+            while let Some(insert) = inserts.next_if(|insert| insert.at.0 == at) {
+                let part = insert.at.1;
+                if op.kind == OpKind::Calc && part > done {
+                    out.piece(at, op, part - done);
+                    done = part;
+                }
+                out.insert(insert);
+            }
+            match op.kind {
+                _ if self.removed.contains(&at) => {}
+                OpKind::Calc if done > 0.0 => {
+                    if done < 1.0 {
+                        out.piece(at, op, 1.0 - done);
+                    }
+                }
+                OpKind::Wait | OpKind::Test if self.unwaited.contains(&op.arg) => {}
+                OpKind::Wait | OpKind::Test => out.wait(at, op, op.arg),
+                OpKind::Waitall | OpKind::Waitany | OpKind::Waitsome => out.wait_list(at, op, &self.unwaited),
+                _ => {
+                    let op = self.replaced.get(&at).unwrap_or(op);
+                    out.positions[at as usize] = out.to.ops.len() as u32;
+                    out.push(at, *op);
+                }
+            }
+        }
+        for insert in inserts {
+            out.insert(insert);
+        }
+        marks.for_each(|mark| out.mark(mark));
+        (!out.failed).then_some(out.to)
+    }
+}
+
+/// Writes a changed rank.
+struct Writer<'a> {
+    from: &'a RankProgram,
+    to: RankProgram,
+    /// Where the operations of before are now.
+    positions: Vec<u32>,
+    failed: bool,
+}
+
+impl Writer<'_> {
+    /// Appends an operation that stands where this one of before did.
+    fn push(&mut self, like: u32, op: Op) {
+        self.to.ops.push(op);
+        self.to.places.extend(self.from.places.get(like as usize));
+        self.to.sites.extend(self.from.sites.get(like as usize));
+    }
+
+    /// A border of a region stands where it stood among the operations.
+    fn mark(&mut self, mark: &Mark) {
+        self.to.marks.push(Mark { at: self.to.ops.len() as u32, ..*mark });
+    }
+
+    fn piece(&mut self, at: u32, op: &Op, part: f64) {
+        self.push(at, Op::calc(Time::from_ps(op.duration().ps() * part)));
+    }
+
+    fn wait(&mut self, at: u32, op: &Op, started: u32) {
+        let arg = self.positions[started as usize];
+        self.failed |= arg == u32::MAX;
+        self.push(at, Op { arg, ..*op });
+    }
+
+    fn wait_list(&mut self, at: u32, op: &Op, unwaited: &FxHashSet<u32>) {
+        let first = self.to.lists.len();
+        for started in self.from.list(op.arg, op.size as u32) {
+            if !unwaited.contains(started) {
+                let position = self.positions[*started as usize];
+                self.failed |= position == u32::MAX;
+                self.to.lists.push(position);
+            }
+        }
+        let count = self.to.lists.len() - first;
+        if count > 0 {
+            self.push(at, Op { arg: first as u32, size: count as u64, ..*op });
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        match insert.new {
+            New::Post(op) => {
+                self.positions[insert.of as usize] = self.to.ops.len() as u32;
+                self.push(insert.of, op);
+            }
+            New::Wait => self.wait(insert.of, &Op::wait(0), insert.of),
+            New::Op(op) => self.push(insert.of, op),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! A201: ranks on other nodes, so that messages take shorter ways and share fewer links.
+
+use std::collections::BTreeSet;
+
+use hayase_advice::model::{Change, Finding, RuleId, ScenarioChange};
+use hayase_advice::rules::Rule;
+use rayon::prelude::*;
+
+use super::Base;
+use crate::Judge;
+use hayase::diagnostic::Sources;
+use hayase::fabric::Fabric;
+use hayase::ids::{Id, IdVec, LinkId, NodeId};
+use hayase::placement::{BlockSpec, PlacementSpec, RoundRobinSpec};
+use hayase::routing::Router;
+use hayase::units::Bytes;
+
+/// Routes that a search looks up, at most.
+const MOST_ROUTES: u64 = 400_000;
+
+/// Links that the text names.
+const LINKS: usize = 5;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: RuleId::A201,
+    name: "placement",
+    summary: "ranks on other nodes, so that messages take shorter ways and share fewer links",
+    explanation: "\
+Messages that cross the same link at the same time share it. Which links they cross depends on where the ranks are: neighbours in the
+program should be neighbours in the network.
+
+What is reported. Only on a fabric (-t). From the bytes between each two ranks, a search looks for nodes such that the sum over the links
+of the square of their bytes is small: that makes ways short and spreads the rest. It starts from the placement as it is and from
+those by rule, and exchanges two ranks, or moves one to a free node, as long as that helps. What it finds is simulated with the
+whole program, and reported if that ends earlier by a thousandth or more.
+
+How to change it. `-o placement.csv` writes the table rank,node; `--placement placement.csv` plays it. For the real machine: a rankfile
+(Open MPI: `--rankfile`), a host file in that order (MPICH: `-f`), or `reorder` of MPI_Cart_create and MPI_Dist_graph_create.
+
+When it is wrong. The search sees bytes, not when they are sent; the simulation sees both. It is a local search: a better placement may
+exist. A batch system may give other nodes the next time.
+",
+};
+
+/// Looks for one.
+pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
+    let (Some((fabric, router)), Some(placement)) = (judge.replay.network(), judge.replay.placement()) else {
+        return Vec::new();
+    };
+    let pairs: Vec<(u32, u32, f64)> = base
+        .seen
+        .matrix
+        .iter()
+        .filter(|&(&(from, to), &bytes)| from != to && bytes > 0)
+        .map(|(&(from, to), &bytes)| (from, to, bytes as f64))
+        .collect();
+    let ranks = placement.len() as u32;
+    if pairs.is_empty() || ranks < 2 {
+        return Vec::new();
+    }
+    let until = judge.until(base, 1.0);
+    let now: Vec<u32> = placement.iter().map(|node| node.0).collect();
+    let mut starts = vec![now.clone()];
+    for spec in [PlacementSpec::Block(BlockSpec::default()), PlacementSpec::RoundRobin(RoundRobinSpec {})] {
+        if let Ok(built) = spec.build(ranks, fabric, 0, &mut Sources::default()) {
+            starts.push(built.iter().map(|node| node.0).collect());
+        }
+    }
+    let searched: Vec<Vec<u32>> = starts
+        .par_iter()
+        .map(|start| {
+            let mut search = Search::new(fabric, router, &pairs, start.clone());
+            search.improve(MOST_ROUTES);
+            search.nodes
+        })
+        .collect();
+    let candidates: BTreeSet<Vec<u32>> =
+        starts.into_iter().skip(1).chain(searched).filter(|nodes| *nodes != now).collect();
+    let candidates: Vec<Vec<u32>> = candidates.into_iter().collect();
+    let times: Vec<Option<f64>> = candidates
+        .par_iter()
+        .map(|nodes| judge.makespan(&judge.replay.with_nodes(nodes)?, base.simulated.unreceived, until))
+        .collect();
+    let best = candidates
+        .into_iter()
+        .zip(times)
+        .filter_map(|(nodes, time)| Some((time?, nodes)))
+        .min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+    let Some((time, nodes)) = best.filter(|(time, _)| *time <= base.simulated.makespan_s * 0.999) else {
+        return Vec::new();
+    };
+    let before = Search::new(fabric, router, &pairs, now.clone());
+    let after = Search::new(fabric, router, &pairs, nodes.clone());
+    let moved: Vec<u32> = (0..ranks).filter(|&rank| now[rank as usize] != nodes[rank as usize]).collect();
+    let unit = super::unit(base, 0);
+    let mut text = vec![
+        format!(
+            "the program takes {} as it is placed, {} as proposed",
+            unit.write(base.simulated.makespan_s * 1e9),
+            unit.write(time * 1e9)
+        ),
+        format!("links a byte crosses: {:.2} now, {:.2} then", before.way(), after.way()),
+        "busiest links now: ".to_owned() + &before.busiest(fabric).join(", "),
+        "busiest links then: ".to_owned() + &after.busiest(fabric).join(", "),
+    ];
+    if ranks <= 64 {
+        let nodes: Vec<String> = nodes.iter().map(u32::to_string).collect();
+        text.push(format!("nodes of ranks 0 to {}: {}", ranks - 1, nodes.join(" ")));
+    }
+    vec![Finding {
+        title: format!("place {} of {ranks} ranks on other nodes: less is sent over the same links", moved.len()),
+        text,
+        occurrences: moved.len() as u64,
+        executions: moved.len() as u64,
+        ranks: moved.into_iter().collect(),
+        caveats: vec!["found by exchanging ranks two by two; a better placement may exist".into()],
+        unit,
+        change: Change::Scenario(ScenarioChange::Placement { nodes }),
+        ..super::empty(RuleId::A201)
+    }]
+}
+
+/// A placement that is improved: minimises `sum over links of (bytes over it)^2`.
+struct Search<'a> {
+    router: &'a dyn Router,
+    pairs: &'a [(u32, u32, f64)],
+    /// By rank, its pairs.
+    of: Vec<Vec<u32>>,
+    nodes: Vec<u32>,
+    load: IdVec<LinkId, f64>,
+    route: Vec<LinkId>,
+    routes: u64,
+    all_nodes: u32,
+}
+
+impl<'a> Search<'a> {
+    fn new(fabric: &Fabric, router: &'a dyn Router, pairs: &'a [(u32, u32, f64)], nodes: Vec<u32>) -> Self {
+        let mut of = vec![Vec::new(); nodes.len()];
+        for (number, &(from, to, _)) in (0..).zip(pairs) {
+            of[from as usize].push(number);
+            of[to as usize].push(number);
+        }
+        let load = vec![0.0; fabric.links().len()].into();
+        let mut search =
+            Self { router, pairs, of, nodes, load, route: Vec::new(), routes: 0, all_nodes: fabric.nodes() };
+        for pair in 0..pairs.len() as u32 {
+            search.put(pair, 1.0);
+        }
+        search
+    }
+
+    /// Puts a pair's bytes on its links, times `sign`; by how much the sum of squares changes.
+    fn put(&mut self, pair: u32, sign: f64) -> f64 {
+        let (from, to, bytes) = self.pairs[pair as usize];
+        let (from, to) = (NodeId(self.nodes[from as usize]), NodeId(self.nodes[to as usize]));
+        self.route.clear();
+        self.routes += 1;
+        if from != to && self.router.reaches(from, to) {
+            self.router.route(from, to, &mut self.route);
+        }
+        let mut change = 0.0;
+        for &link in &self.route {
+            let load = &mut self.load[link];
+            let before = *load;
+            *load += sign * bytes;
+            change += *load * *load - before * before;
+        }
+        change
+    }
+
+    /// Exchanges two ranks, or moves one to a free node, as long as that helps and so many routes have not been looked up.
+    fn improve(&mut self, most: u64) {
+        loop {
+            let mut better = false;
+            for a in 0..self.nodes.len() {
+                for node in 0..self.all_nodes {
+                    if node == self.nodes[a] {
+                        continue;
+                    }
+                    let b = self.nodes.iter().position(|&other| other == node);
+                    // Each exchange once.
+                    if b.is_some_and(|b| b < a) {
+                        continue;
+                    }
+                    if self.routes > most {
+                        return;
+                    }
+                    better |= self.try_exchange(a, b, node);
+                }
+            }
+            if !better {
+                return;
+            }
+        }
+    }
+
+    fn try_exchange(&mut self, a: usize, b: Option<usize>, node: u32) -> bool {
+        let mut pairs: Vec<u32> =
+            self.of[a].iter().chain(b.map(|b| &self.of[b]).into_iter().flatten()).copied().collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let home = self.nodes[a];
+        let mut change: f64 = pairs.iter().map(|&pair| self.put(pair, -1.0)).sum();
+        self.go(a, b, node, home);
+        change += pairs.iter().map(|&pair| self.put(pair, 1.0)).sum::<f64>();
+        // Rounding is no progress.
+        if change < -1e-9 * self.load.iter().map(|load| load * load).sum::<f64>() {
+            return true;
+        }
+        for &pair in &pairs {
+            self.put(pair, -1.0);
+        }
+        self.go(a, b, home, node);
+        for &pair in &pairs {
+            self.put(pair, 1.0);
+        }
+        false
+    }
+
+    fn go(&mut self, a: usize, b: Option<usize>, node: u32, other: u32) {
+        self.nodes[a] = node;
+        if let Some(b) = b {
+            self.nodes[b] = other;
+        }
+    }
+
+    /// Links that a byte crosses, in the mean.
+    fn way(&self) -> f64 {
+        let bytes: f64 = self.pairs.iter().map(|pair| pair.2).sum();
+        self.load.iter().sum::<f64>() / bytes
+    }
+
+    /// The links with the most bytes, most first.
+    fn busiest(&self, fabric: &Fabric) -> Vec<String> {
+        let mut links: Vec<(f64, LinkId)> = self.load.iter_ids().map(|(link, &load)| (load, link)).collect();
+        links.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.index().cmp(&b.1.index())));
+        let name = |(load, link): (f64, LinkId)| format!("{} {}", fabric.link_name(link), Bytes(load as u64));
+        links.into_iter().take(LINKS).filter(|link| link.0 > 0.0).map(name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_that_talk_come_to_one_switch() {
+        // Two switches with two nodes each; 0 talks to 2, and 1 to 3.
+        let loader = hayase::scenario::Loader::new().text(
+            "tree.toml",
+            "[topology.fat-tree]\ndown = [2, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n",
+        );
+        let mut program = hayase::workload::program::ProgramBuilder::new(4);
+        for rank in 0..4 {
+            let ops = program.sequence(rank);
+            program.finish_rank(ops);
+        }
+        let program = std::sync::Arc::new(program.build().unwrap());
+        let replay = loader.load_replay(program, "none", 1.0).unwrap();
+        let (fabric, router) = replay.network().unwrap();
+        let pairs = [(0, 2, 100.0), (1, 3, 100.0)];
+        let mut search = Search::new(fabric, router, &pairs, vec![0, 1, 2, 3]);
+        assert_eq!(search.way(), 4.0);
+        search.improve(1000);
+        assert_eq!(search.way(), 2.0);
+        let leaf = |rank: usize| fabric.leaf_of(NodeId(search.nodes[rank]));
+        assert_eq!((leaf(0), leaf(1)), (leaf(2), leaf(3)));
+    }
+}

@@ -1,0 +1,102 @@
+//! A203: chains of small messages on the critical path.
+
+use std::collections::BTreeMap;
+
+use hayase_advice::model::{Finding, Location, Role, RuleId};
+use hayase_advice::rules::Rule;
+
+use super::{Base, place};
+use crate::Judge;
+use hayase::ids::RankId;
+use hayase::player::ActivityKind;
+use hayase::record::PathKind;
+use hayase::units::Bytes;
+
+/// Messages up to this length take little more than one without any bytes, on every network that is known here \[B\].
+const SMALL: u64 = 1024;
+
+/// Part of the critical path from which on it is worth a word.
+const LEAST: f64 = 0.05;
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: RuleId::A203,
+    name: "latency",
+    summary: "a critical path that waits for small messages one after another",
+    explanation: "\
+What a run takes at least is its critical path: a chain of computation and messages, each of which waits for the one before. Where many
+small messages are on it, the program runs at the latency of the network, and neither bandwidth nor faster processors help.
+
+What is reported. Messages of at most 1 KiB that are on the critical path of the simulated run, their overheads at both ends included, if
+they are a twentieth of it or more; the lines that receive them, and how much of the path each takes.
+
+How to change the source. Fewer and larger messages (A002), so that a pipeline takes wider steps; what is not needed at once sent later
+together; a collective operation, which needs log P steps instead of P, in place of a chain by hand (A004); computation that does
+not need the message before the wait for it (A001). `hayase whatif` says what a smaller latency would bring.
+
+When it is wrong. There is always a critical path; a chain that has become shorter may leave another one that is nearly as long.
+",
+};
+
+/// Looks for them.
+pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
+    let (Some(path), Some(history)) = (&base.replayed.path, &base.replayed.history) else { return Vec::new() };
+    let mut sites: BTreeMap<Location, (u64, f64)> = BTreeMap::new();
+    let mut ranks = std::collections::BTreeSet::new();
+    let (mut all, mut small, mut messages, mut largest) = (0.0, 0.0, 0, 0);
+    for step in path.iter().filter(|step| base.is_at(step.begin, step.end, judge)) {
+        let time = (step.end - step.begin).ps();
+        all += time;
+        let Some(transfer) = step.message.and_then(|message| history.message(message)) else { continue };
+        let counts = !matches!(step.kind, PathKind::Idle | PathKind::Rank(ActivityKind::Compute));
+        if !counts || transfer.bytes > SMALL {
+            continue;
+        }
+        small += time;
+        let first = step.kind == PathKind::Network;
+        messages += u64::from(first);
+        largest = largest.max(transfer.bytes);
+        ranks.insert(step.rank.0);
+        if let Some(op) = step.op {
+            let entry = sites.entry(place(&base.program, step.rank.0, op)).or_default();
+            entry.0 += u64::from(first);
+            entry.1 += time;
+        }
+    }
+    if messages == 0 || small < LEAST * all {
+        return Vec::new();
+    }
+    let mut sites: Vec<_> = sites.into_iter().collect();
+    sites.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
+    let share = |time: f64| 100.0 * time / all;
+    let text = sites
+        .iter()
+        .take(8)
+        .map(|(site, (count, time))| {
+            format!("{}{}, {:.1} % of the critical path", super::at(site), super::messages(*count), share(*time))
+        })
+        .collect();
+    let ns = (small / 1000.0) as u64;
+    let unit = super::unit(base, ns);
+    vec![Finding {
+        title: format!(
+            "{:.0} % of the critical path is latency: {} of at most {} one after another",
+            share(small),
+            super::messages(messages),
+            Bytes(largest)
+        ),
+        text,
+        places: sites.iter().map(|(site, (count, _))| super::a_place(site, Role::Communication, *count)).collect(),
+        ranks: ranks.into_iter().map(|rank: u32| RankId(rank).0).collect(),
+        occurrences: messages,
+        executions: messages,
+        bytes: largest,
+        time_ns: ns,
+        caveats: vec![format!(
+            "{} of the path could be shortened at most, and another path may be nearly as long",
+            unit.write(ns as f64)
+        )],
+        unit,
+        ..super::empty(RuleId::A203)
+    }]
+}

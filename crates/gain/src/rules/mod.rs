@@ -1,0 +1,211 @@
+//! Rules that need a simulation; those that need only the run are in the crate `hayase-advice`.
+//!
+//! One file each; the text in it is what `hayase explain` prints.
+
+mod a201_placement;
+mod a202_algorithm;
+mod a203_latency;
+mod a204_eager;
+mod settings;
+mod tries;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hayase_advice::model::{Change, Finding, Location, Place, Ranks, Role, RuleId, ScenarioChange};
+use hayase_advice::rules::Rule;
+use hayase_advice::unit::Unit;
+
+use super::gain::{Judge, Simulated, outcome};
+use hayase::ids::RankId;
+use hayase::player::Transfer;
+use hayase::scenario::replay::{ReplayOptions, Replayed};
+use hayase::units::Time;
+use hayase::workload::program::Program;
+use hayase::workload::program::collectives::{Operation, operation};
+
+/// Activities and messages of the run that are kept to see what changes could save: some 400 MB.
+const ROOM: usize = 6_000_000;
+
+/// The rules of this room.
+pub const SIMULATED: &[Rule] = &[a201_placement::RULE, a202_algorithm::RULE, a203_latency::RULE, a204_eager::RULE];
+
+/// All rules, by number.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    hayase_advice::rules::ALL.iter().chain(SIMULATED)
+}
+
+/// The rule with this number or name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    all().find(|rule| rule.id.to_string().eq_ignore_ascii_case(name) || rule.name.eq_ignore_ascii_case(name))
+}
+
+/// The program as it is, played.
+#[derive(Debug)]
+pub struct Base {
+    /// The program.
+    pub program: Arc<Program>,
+    /// How it ended.
+    pub simulated: Simulated,
+    /// All that came out.
+    pub replayed: Replayed,
+    /// What the rules need of it.
+    pub(super) seen: Seen,
+    /// By rank, the operations that are looked at, where a region is asked for.
+    within: Option<Vec<Vec<(u32, u32)>>>,
+}
+
+/// Messages of a run.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Bytes from rank to rank \[B\].
+    pub matrix: BTreeMap<(u32, u32), u64>,
+    /// By rank and operation that sends, messages that waited for their receiver.
+    pub waited: BTreeMap<(u32, u32), Waited>,
+}
+
+/// Messages that waited.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waited {
+    pub count: u64,
+    pub ns: u64,
+    pub largest: u64,
+}
+
+impl Seen {
+    fn transfer(&mut self, transfer: &Transfer, eager: Option<u64>) {
+        *self.matrix.entry((transfer.src.0, transfer.dst.0)).or_default() += transfer.bytes;
+        if let (true, Some(op)) = (transfer.waited, transfer.op)
+            && eager.is_some_and(|eager| transfer.bytes > eager)
+        {
+            let waited = self.waited.entry((transfer.src.0, op)).or_default();
+            waited.count += 1;
+            waited.ns += ((transfer.begin - transfer.called).ps() / 1000.0) as u64;
+            waited.largest = waited.largest.max(transfer.bytes);
+        }
+    }
+}
+
+impl Base {
+    /// Plays the program as it is; `keep` says that everything is to be kept, however long the run.
+    ///
+    /// # Errors
+    /// What came out where the program does not come to its end.
+    pub fn new(judge: &Judge<'_>, keep: bool) -> Result<Self, Box<Replayed>> {
+        let mut seen = Seen::default();
+        let limit = eager(judge);
+        let mut on_transfer = |transfer: &Transfer| seen.transfer(transfer, limit);
+        let replayed = judge.replay.run(ReplayOptions {
+            keep,
+            room: Some(ROOM),
+            watch: judge.watch,
+            on_transfer: Some(&mut on_transfer),
+            ..ReplayOptions::default()
+        });
+        match outcome(&replayed) {
+            Ok(simulated) => {
+                let program = Arc::clone(&judge.replay.program);
+                let spans = |region| program.iter().map(|(_, rank)| rank.within(region)).collect();
+                let within = judge.replay.region.map(spans);
+                Ok(Self { program, simulated, replayed, seen, within })
+            }
+            Err(_) => Err(Box::new(replayed)),
+        }
+    }
+
+    /// Whether an operation of a rank lies in the region that is asked for.
+    pub(super) fn looks_at(&self, rank: u32, op: u32) -> bool {
+        let Some(within) = &self.within else { return true };
+        within.get(rank as usize).is_some_and(|spans| {
+            spans.get(spans.partition_point(|&(_, end)| end <= op)).is_some_and(|&(first, _)| first <= op)
+        })
+    }
+
+    /// Whether a stretch of time touches an execution of the region that is asked for.
+    pub(super) fn is_at(&self, begin: Time, end: Time, judge: &Judge<'_>) -> bool {
+        let region = judge.replay.region.and_then(|region| self.replayed.regions.get(region as usize));
+        region.is_none_or(|region| region.clipped(begin, end).next().is_some())
+    }
+}
+
+/// The longest message that is sent without waiting for its receiver \[B\], where the node model has such a limit.
+pub fn eager(judge: &Judge<'_>) -> Option<u64> {
+    use hayase::node::NodeSpec;
+    match &judge.replay.node {
+        NodeSpec::Loggps(spec) => Some(spec.sync.0),
+        NodeSpec::Loggp(spec) => spec.sync.as_ref().map(|limit| limit.0),
+        _ => None,
+    }
+}
+
+/// What a simulation of the run shows, beside what the run itself showed (`known`). They have no numbers yet.
+pub fn search(base: &Base, judge: &Judge<'_>, known: &[Finding]) -> Vec<Finding> {
+    let mut findings = a201_placement::find(base, judge);
+    findings.extend(a202_algorithm::find(base, judge));
+    if !known.iter().any(|finding| finding.rule == RuleId::A105) {
+        findings.extend(a203_latency::find(base, judge));
+    }
+    let raised = |finding: &Finding| matches!(finding.change, Change::Scenario(ScenarioChange::RaiseEager { .. }));
+    if !known.iter().any(raised) {
+        findings.extend(a204_eager::find(base));
+    }
+    let mut counts: BTreeMap<RuleId, u32> = BTreeMap::new();
+    for finding in &mut findings {
+        let count = counts.entry(finding.rule).or_default();
+        *count += 1;
+        finding.id = format!("{}-{count}", finding.rule);
+    }
+    findings
+}
+
+/// Which operation of MPI a collective of a program is.
+pub(super) fn operation_of(program: &Program, number: u32) -> Operation {
+    operation(&program.collectives[number as usize])
+}
+
+/// A finding that says nothing yet.
+fn empty(rule: RuleId) -> Finding {
+    Finding {
+        id: String::new(),
+        rule,
+        title: String::new(),
+        text: Vec::new(),
+        places: Vec::new(),
+        blockers: Vec::new(),
+        ranks: Ranks::default(),
+        occurrences: 0,
+        executions: 0,
+        bytes: 0,
+        time_ns: 0,
+        caveats: Vec::new(),
+        notes: Vec::new(),
+        unit: Unit::default(),
+        change: Change::None,
+    }
+}
+
+/// Where an operation is called; by what it is, where the line is not known.
+fn place(program: &Program, rank: u32, op: u32) -> Location {
+    match program.site(RankId(rank), op) {
+        Some(site) => Location::parse(site),
+        None => Location { file: "?".into(), ..Location::default() },
+    }
+}
+
+fn a_place(location: &Location, role: Role, occurrences: u64) -> Place {
+    Place { location: location.clone(), role, call: None, iterations: None, occurrences, whole: occurrences }
+}
+
+/// How a line of the text begins that is about a place; schedules have none.
+fn at(location: &Location) -> String {
+    if location.file == "?" { String::new() } else { format!("{location}: ") }
+}
+
+fn messages(count: u64) -> String {
+    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
+}
+
+/// In which times are written that stand beside the makespan.
+fn unit(base: &Base, time_ns: u64) -> Unit {
+    Unit::of((base.simulated.makespan_s * 1e9).max(time_ns as f64))
+}

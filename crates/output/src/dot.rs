@@ -1,0 +1,112 @@
+//! A fabric for Graphviz.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use hayase::fabric::{Fabric, Link};
+use hayase::ids::{Id, LinkId, VertexId};
+
+/// Writes a fabric as a Graphviz digraph: nodes as ellipses, switches as boxes, edges labelled with their bandwidth
+/// (and latency, where there is one).
+///
+/// Two links that are each other's reverse and alike are one edge without arrow heads (`dir=none`); any other link is
+/// an arrow. Links known by routes alone have no ends and are listed in a comment.
+pub fn write(fabric: &Fabric) -> String {
+    let mut dot = format!("digraph {} {{\n", quote(fabric.name()));
+    dot.push_str("  graph [overlap=false, splines=true];\n  node [fontsize=10];\n  edge [fontsize=8];\n");
+    for vertex in (0..fabric.nodes() + fabric.switches()).map(VertexId) {
+        let shape = if vertex.0 < fabric.nodes() { "ellipse" } else { "box" };
+        let _ = writeln!(dot, "  v{vertex} [shape={shape}, label={}];", quote(&fabric.vertex_name(vertex)));
+    }
+    let mut waiting: BTreeMap<(VertexId, VertexId), Vec<LinkId>> = BTreeMap::new();
+    let mut edges: Vec<(LinkId, bool)> = Vec::new();
+    let mut merged = vec![false; fabric.links().len()];
+    for (id, link) in fabric.links().iter_ids() {
+        let Some((from, to)) = link.ends else { continue };
+        let reverse = waiting.get_mut(&(to, from)).filter(|_| from != to);
+        let partner = reverse.and_then(|list| {
+            let at = list.iter().position(|&other| alike(fabric.link(other), link))?;
+            Some(list.remove(at))
+        });
+        match partner {
+            Some(partner) => merged[partner.index()] = true,
+            None => {
+                waiting.entry((from, to)).or_default().push(id);
+                edges.push((id, false));
+            }
+        }
+    }
+    for (id, both) in &mut edges {
+        *both = merged[id.index()];
+    }
+    for (id, both) in edges {
+        let link = fabric.link(id);
+        if let Some((from, to)) = link.ends {
+            let direction = if both { ", dir=none" } else { "" };
+            let _ = writeln!(dot, "  v{from} -> v{to} [label={}{direction}];", quote(&label(link)));
+        }
+    }
+    for (id, link) in fabric.links().iter_ids().filter(|(_, link)| link.ends.is_none()) {
+        let _ = writeln!(dot, "  // without ends: {} ({})", comment(&fabric.link_name(id)), label(link));
+    }
+    dot.push_str("}\n");
+    dot
+}
+
+/// Whether two links could be the two directions of one cable.
+fn alike(a: &Link, b: &Link) -> bool {
+    a.capacity == b.capacity && a.latency == b.latency
+}
+
+/// `1 GB/s`, or `1 GB/s, 500 ns`.
+fn label(link: &Link) -> String {
+    if link.latency.ps() == 0.0 { link.capacity.to_string() } else { format!("{}, {}", link.capacity, link.latency) }
+}
+
+/// A text as Graphviz writes strings.
+fn quote(text: &str) -> String {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
+    format!("\"{escaped}\"")
+}
+
+/// A text that stays within its line.
+fn comment(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hayase::fabric::{FabricBuilder, Labels, LinkRole, Shape};
+    use hayase::units::{Bandwidth, Time};
+
+    #[test]
+    fn a_cable_is_one_edge_and_a_single_direction_an_arrow() {
+        let mut builder = FabricBuilder::new("two \"nodes\"", 2, 1);
+        let fast = Bandwidth::from_bytes_per_second(1e9);
+        let slow = Bandwidth::from_bytes_per_second(5e8);
+        let network = LinkRole::Network { tier: 0 };
+        builder.link(VertexId(0), VertexId(2), fast, Time::ZERO, network);
+        builder.link(VertexId(2), VertexId(0), fast, Time::ZERO, network);
+        builder.link(VertexId(1), VertexId(2), fast, Time::ZERO, network);
+        builder.link(VertexId(2), VertexId(1), slow, Time::from_ps(5e5), network);
+        builder.loose_link(fast, Time::ZERO);
+        builder.labels(Labels { vertices: vec!["a".into(), "b\\".into(), "s\"w".into()], links: Vec::new() });
+        assert_eq!(
+            write(&builder.finish(Shape::Irregular)),
+            r#"digraph "two \"nodes\"" {
+  graph [overlap=false, splines=true];
+  node [fontsize=10];
+  edge [fontsize=8];
+  v0 [shape=ellipse, label="a"];
+  v1 [shape=ellipse, label="b\\"];
+  v2 [shape=box, label="s\"w"];
+  v0 -> v2 [label="1 GB/s", dir=none];
+  v1 -> v2 [label="1 GB/s"];
+  v2 -> v1 [label="500 MB/s, 500 ns"];
+  // without ends: link 4 (1 GB/s)
+}
+"#
+        );
+    }
+}

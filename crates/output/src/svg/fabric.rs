@@ -1,0 +1,299 @@
+//! A fabric as a picture: nodes, switches and cables.
+
+use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, text_width, wrap};
+use super::layout::{Cable, Caption, Layout, Mark};
+use super::small::small_member;
+use hayase::fabric::{Fabric, LinkRole, Shape};
+use hayase::ids::{Id, LinkId, VertexId};
+
+/// Least width of a picture [px]: titles and legends need it.
+pub(super) const LEAST_WIDTH: f64 = 640.0;
+
+/// What is said above the picture of a fabric.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FabricOptions {
+    /// The title (default: the fabric's name).
+    pub title: Option<String>,
+    /// A line below it (default: its numbers of nodes, switches and links).
+    pub subtitle: Option<String>,
+}
+
+/// A picture, and what the person who looks at it must know.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Drawing {
+    /// The picture.
+    pub svg: String,
+    /// That only a part, or a smaller fabric of the same kind, is drawn; the picture says so too.
+    pub note: Option<String>,
+}
+
+/// Draws a fabric; one that is too large is represented by a small member of its family, which is said.
+pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
+    let title = options.title.clone().unwrap_or_else(|| fabric.name().to_owned());
+    let subtitle = options.subtitle.clone().unwrap_or_else(|| fabric.to_string());
+    let small = small_member(fabric);
+    let note = small.as_ref().map(|(_, what)| format!("Too large to draw whole. Drawn is {what}."));
+    let drawn = small.as_ref().map_or(fabric, |(small, _)| small);
+
+    let layout = Layout::new(drawn);
+    let note = note.or_else(|| layout.note.clone());
+    let width = (layout.width + 2.0 * MARGIN).max(LEAST_WIDTH);
+    let mut canvas = Canvas::new();
+    let mut y = canvas.heading(&title, &subtitle, width);
+    if let Some(note) = &note {
+        y = boxed(&mut canvas, note, y, width) + 12.0;
+    }
+    let offset = Point::new((width - layout.width) / 2.0, y);
+    let classes = Classes::of(drawn, &layout.cables);
+    for cable in &layout.cables {
+        let attributes = classes.line(drawn, cable);
+        canvas.open(&tooltip(drawn, cable));
+        for run in &cable.runs {
+            let points: Vec<Point> = run.iter().map(|point| point.plus(offset.x, offset.y)).collect();
+            canvas.polyline(&points, &attributes);
+            if cable.forward.is_empty() || cable.back.is_empty() {
+                arrow(&mut canvas, &points, cable.forward.is_empty(), GREY);
+            }
+            let parallel = cable.forward.len().max(cable.back.len());
+            if let (true, Some(first), Some(last)) = (parallel > 1, points.first(), points.last()) {
+                // Not half-way, where cables cross.
+                let middle = Point::new(first.x * 0.72 + last.x * 0.28, first.y * 0.72 + last.y * 0.28);
+                canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
+                canvas.text(middle.x, middle.y + 3.0, 9.0, Anchor::Middle, &format!("×{parallel}"), "");
+            }
+        }
+        canvas.close();
+    }
+    vertices(&mut canvas, drawn, &layout, offset);
+    let y = y + layout.height;
+    let y = classes.legend(&mut canvas, drawn, y + 10.0, width);
+    let y = canvas.remarks(&layout.remarks, y, width);
+    Drawing { svg: canvas.finish(width, y + MARGIN, &title), note }
+}
+
+/// Size of what is said of a picture that does not show all: nobody is to take it for the whole [px].
+const NOTE: f64 = 18.0;
+
+/// How much wider bold type is.
+const BOLD: f64 = 1.13;
+
+/// A remark in a frame, in large type; returns where it ends.
+fn boxed(canvas: &mut Canvas, text: &str, y: f64, width: f64) -> f64 {
+    let lines = wrap(text, NOTE, (width - 2.0 * MARGIN - 20.0) / BOLD);
+    let height = (NOTE + 5.0) * lines.len() as f64 + 14.0;
+    canvas.rect(MARGIN, y, width - 2.0 * MARGIN, height, r##"fill="#fff7df" stroke="#c9a94f" rx="4""##);
+    for (i, line) in lines.iter().enumerate() {
+        let base = y + NOTE + 5.0 + (NOTE + 5.0) * i as f64;
+        canvas.text(MARGIN + 10.0, base, NOTE, Anchor::Start, line, r#"font-weight="bold""#);
+    }
+    y + height
+}
+
+/// Nodes, switches and what is written about them.
+pub(super) fn vertices(canvas: &mut Canvas, fabric: &Fabric, layout: &Layout, offset: Point) {
+    let moved = |point: Point| point.plus(offset.x, offset.y);
+    // What is smaller lies above what is larger: nodes above switches, these above bars.
+    let rank = |mark: &Mark| match mark {
+        Mark::Bar(_) => 0,
+        Mark::Box(..) => 1,
+        Mark::Dot(_) => 2,
+        Mark::Hidden => 3,
+    };
+    let mut order: Vec<usize> = (0..layout.vertices.len()).collect();
+    order.sort_by_key(|&i| (rank(&layout.vertices[i].mark), i));
+    for i in order {
+        let placed = &layout.vertices[i];
+        if placed.mark == Mark::Hidden {
+            continue;
+        }
+        canvas.open(&fabric.vertex_name(VertexId::from_index(i)));
+        let at = moved(placed.at);
+        match placed.mark {
+            Mark::Dot(radius) => canvas.circle(at, radius, r##"fill="#2f6f8f" stroke="#ffffff" stroke-width="0.6""##),
+            Mark::Box(w, h) => canvas.rect(
+                at.x - w,
+                at.y - h,
+                2.0 * w,
+                2.0 * h,
+                r##"fill="#ffffff" stroke="#1b1f24" stroke-width="1.1" rx="2""##,
+            ),
+            Mark::Bar(to) => {
+                canvas.line(at, moved(to), r##"stroke="#1b1f24" stroke-width="6" stroke-linecap="round""##);
+                canvas.line(at, moved(to), r##"stroke="#ffffff" stroke-width="3.6" stroke-linecap="round""##);
+            }
+            Mark::Hidden => {}
+        }
+        canvas.close();
+    }
+    let labels = layout.vertices.iter().filter_map(|placed| placed.label.as_ref());
+    for caption in labels.chain(&layout.captions) {
+        let Caption { at, anchor, size, text, strong } = caption;
+        let at = moved(*at);
+        let fill = if *strong { INK } else { GREY };
+        let weight = if *strong { r#" font-weight="bold""# } else { "" };
+        // A white edge keeps it apart from links that pass.
+        let halo = r##" stroke="#ffffff" stroke-width="2.5" stroke-linejoin="round" paint-order="stroke""##;
+        canvas.text(at.x, at.y, *size, *anchor, text, &format!(r#"fill="{fill}"{weight}{halo}"#));
+    }
+}
+
+/// The head of an arrow in the middle of a line.
+pub(super) fn arrow(canvas: &mut Canvas, points: &[Point], backwards: bool, fill: &str) {
+    let Some(&[from, to]) = points.windows(2).nth((points.len().saturating_sub(1)) / 2) else { return };
+    let (from, to) = if backwards { (to, from) } else { (from, to) };
+    let (dx, dy) = (to.x - from.x, to.y - from.y);
+    let length = (dx * dx + dy * dy).sqrt();
+    if length < 8.0 {
+        return;
+    }
+    let (dx, dy) = (dx / length, dy / length);
+    let tip = Point::new((from.x + to.x) / 2.0 + dx * 4.0, (from.y + to.y) / 2.0 + dy * 4.0);
+    let back = tip.plus(-dx * 8.0, -dy * 8.0);
+    let head = [tip, back.plus(-dy * 3.2, dx * 3.2), back.plus(dy * 3.2, -dx * 3.2)];
+    canvas.polygon(&head, &format!(r#"fill="{fill}""#));
+}
+
+/// What is shown when a cable is pointed at.
+fn tooltip(fabric: &Fabric, cable: &Cable) -> String {
+    let all: Vec<String> = cable
+        .forward
+        .iter()
+        .chain(&cable.back)
+        .map(|&id| {
+            let link = fabric.link(id);
+            format!("{}: {}, {}", fabric.link_name(id), link.capacity, link.latency)
+        })
+        .collect();
+    all.join("; ")
+}
+
+/// Kinds of cables by bandwidth, largest first: each has its width, lightness and dashes.
+struct Classes {
+    capacities: Vec<f64>,
+    any_one_way: bool,
+    /// So many cables that wide lines would run together.
+    dense: bool,
+}
+
+const DASHES: [&str; 4] = ["", "7 3", "2.5 2.5", "9 3 2 3"];
+const LINES: [&str; 4] = ["#4a5563", "#75808f", "#8d6f48", "#7a5c8a"];
+
+impl Classes {
+    fn of(fabric: &Fabric, cables: &[Cable]) -> Self {
+        let mut capacities: Vec<f64> = cables.iter().map(|cable| capacity(fabric, cable)).collect();
+        capacities.sort_by(|a, b| b.total_cmp(a));
+        capacities.dedup();
+        let any_one_way = cables.iter().any(|cable| cable.forward.is_empty() || cable.back.is_empty());
+        Self { capacities, any_one_way, dense: cables.len() > 400 }
+    }
+
+    fn style(&self, class: usize) -> String {
+        let kind = class.min(DASHES.len() - 1);
+        let width = (2.2 - 0.5 * class as f64).max(0.8);
+        let width = if self.capacities.len() == 1 { 1.1 } else { width };
+        let width = if self.dense { width * 0.55 } else { width };
+        let dashes = DASHES[kind];
+        let dashes = if dashes.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dashes}""#) };
+        format!(r#"fill="none" stroke="{}" stroke-width="{width}"{dashes}"#, LINES[kind])
+    }
+
+    fn line(&self, fabric: &Fabric, cable: &Cable) -> String {
+        let capacity = capacity(fabric, cable);
+        self.style(self.capacities.iter().position(|&other| other == capacity).unwrap_or(0))
+    }
+
+    /// Draws the legend; returns where it ends.
+    fn legend(&self, canvas: &mut Canvas, fabric: &Fabric, y: f64, width: f64) -> f64 {
+        let mut y = y + 14.0;
+        let mut x = MARGIN;
+        canvas.circle(Point::new(x + 6.0, y - 4.0), 4.5, r##"fill="#2f6f8f""##);
+        canvas.text(x + 16.0, y, 11.0, Anchor::Start, "node", "");
+        x += 16.0 + text_width("node", 11.0) + 18.0;
+        let boxes = fabric.switches() > 0;
+        if boxes {
+            canvas.rect(x, y - 10.0, 14.0, 12.0, r##"fill="#ffffff" stroke="#1b1f24" rx="2""##);
+            let text = if matches!(fabric.shape(), Shape::CrossbarGrid(_)) { "router" } else { "switch" };
+            canvas.text(x + 20.0, y, 11.0, Anchor::Start, text, "");
+            x += 20.0 + text_width(text, 11.0) + 18.0;
+        }
+        if matches!(fabric.shape(), Shape::CrossbarGrid(_)) {
+            let (from, to) = (Point::new(x, y - 4.0), Point::new(x + 28.0, y - 4.0));
+            canvas.line(from, to, r##"stroke="#1b1f24" stroke-width="6" stroke-linecap="round""##);
+            canvas.line(from, to, r##"stroke="#ffffff" stroke-width="3.6" stroke-linecap="round""##);
+            canvas.text(x + 38.0, y, 11.0, Anchor::Start, "crossbar", "");
+            x += 38.0 + text_width("crossbar", 11.0) + 18.0;
+        }
+        if self.any_one_way {
+            let points = [Point::new(x, y - 4.0), Point::new(x + 28.0, y - 4.0)];
+            canvas.polyline(&points, &format!(r#"stroke="{GREY}" fill="none""#));
+            arrow(canvas, &points, false, GREY);
+            canvas.text(x + 34.0, y, 11.0, Anchor::Start, "one direction only", "");
+        }
+        for (class, &capacity) in self.capacities.iter().enumerate() {
+            y += 17.0;
+            if class == 8 {
+                let more = format!("and {} more bandwidths", self.capacities.len() - class);
+                canvas.text(MARGIN, y, 11.0, Anchor::Start, &more, "");
+                break;
+            }
+            canvas.line(Point::new(MARGIN, y - 4.0), Point::new(MARGIN + 40.0, y - 4.0), &self.style(class));
+            let lines = wrap(&self.describe(fabric, capacity), 11.0, width - 2.0 * MARGIN - 48.0);
+            for (i, line) in lines.iter().enumerate() {
+                y += if i > 0 { 14.0 } else { 0.0 };
+                canvas.text(MARGIN + 48.0, y, 11.0, Anchor::Start, line, "");
+            }
+        }
+        y + 4.0
+    }
+
+    /// `1 GB/s each way, latency 0 ps: 32 links to and from nodes, 64 links along x`.
+    fn describe(&self, fabric: &Fabric, capacity: f64) -> String {
+        let mut latencies = (f64::INFINITY, 0.0f64);
+        let mut roles: Vec<(LinkRole, usize)> = Vec::new();
+        let same = |id: LinkId| fabric.link(id).capacity.bytes_per_second() == capacity;
+        for (_, link) in fabric.links().iter_ids().filter(|(id, link)| link.ends.is_some() && same(*id)) {
+            let ps = link.latency.ps();
+            latencies = (latencies.0.min(ps), latencies.1.max(ps));
+            let role = if link.role == LinkRole::Ejection { LinkRole::Injection } else { link.role };
+            match roles.iter_mut().find(|(other, _)| *other == role) {
+                Some((_, count)) => *count += 1,
+                None => roles.push((role, 1)),
+            }
+        }
+        let roles: Vec<String> = roles
+            .into_iter()
+            .map(|(role, count)| {
+                let plural = if count == 1 { "" } else { "s" };
+                match (role, fabric.shape()) {
+                    (LinkRole::Network { tier }, Shape::Tree(_)) => {
+                        format!("{count} link{plural} between levels {tier} and {}", tier + 1)
+                    }
+                    (LinkRole::Network { tier }, Shape::Grid(grid)) => {
+                        let name = super::layout::dimension_name(grid.dims.len(), tier.into());
+                        format!("{count} link{plural} along {name}")
+                    }
+                    (LinkRole::Network { tier }, Shape::CrossbarGrid(grid)) => {
+                        let name = super::layout::dimension_name(grid.dims.len(), tier.into());
+                        format!("{count} link{plural} from and to crossbars along {name}")
+                    }
+                    (LinkRole::Network { .. }, Shape::Irregular) => format!("{count} link{plural}"),
+                    _ => format!("{count} host link{plural}"),
+                }
+            })
+            .collect();
+        let latency = |ps: f64| if ps == 0.0 { "0 s".to_owned() } else { hayase::units::Time::from_ps(ps).to_string() };
+        let latency = if latencies.0 >= latencies.1 {
+            latency(latencies.1)
+        } else {
+            format!("{} to {}", latency(latencies.0), latency(latencies.1))
+        };
+        let bandwidth = hayase::units::Bandwidth::from_bytes_per_second(capacity);
+        format!("{bandwidth} in each direction, latency {latency}: {}", roles.join(", "))
+    }
+}
+
+/// The larger bandwidth of the two directions of a cable, of one of its links \[B/s\].
+fn capacity(fabric: &Fabric, cable: &Cable) -> f64 {
+    let all = cable.forward.iter().chain(&cable.back);
+    all.map(|&id| fabric.link(id).capacity.bytes_per_second()).fold(0.0, f64::max)
+}

@@ -1,0 +1,144 @@
+//! Where the parts of a fabric stand in a picture.
+
+mod crossbars;
+pub(super) mod irregular;
+mod lattice;
+mod stress;
+mod tree;
+
+use rustc_hash::FxHashMap;
+
+use super::canvas::{Anchor, Point};
+use hayase::fabric::{Fabric, Shape};
+use hayase::ids::{Id, LinkId, VertexId};
+
+/// How a vertex is drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Mark {
+    /// A dot of this radius: a node.
+    Dot(f64),
+    /// A box of this half width and half height: a switch.
+    Box(f64, f64),
+    /// A bar from the position to this point: a crossbar.
+    Bar(Point),
+    /// Not drawn: counted at its switch.
+    Hidden,
+}
+
+/// Text that belongs to a vertex or to the picture.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Caption {
+    pub at: Point,
+    pub anchor: Anchor,
+    pub size: f64,
+    pub text: String,
+    pub strong: bool,
+}
+
+/// A vertex in its place.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Placed {
+    pub at: Point,
+    pub mark: Mark,
+    pub label: Option<Caption>,
+}
+
+/// All links between two vertices, in both directions.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cable {
+    pub ends: (VertexId, VertexId),
+    /// Links from the first end to the second.
+    pub forward: Vec<LinkId>,
+    /// Links from the second end to the first.
+    pub back: Vec<LinkId>,
+    /// What is drawn of it, each piece from the first end towards the second; two stubs where it would cross the
+    /// whole picture.
+    pub runs: Vec<Vec<Point>>,
+}
+
+impl Cable {
+    /// Whether only its two ends are drawn.
+    pub(super) fn is_stub(&self) -> bool {
+        self.runs.len() > 1
+    }
+}
+
+/// A fabric laid out, with the top left corner at 0, 0.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Layout {
+    pub width: f64,
+    pub height: f64,
+    /// By vertex.
+    pub vertices: Vec<Placed>,
+    pub cables: Vec<Cable>,
+    pub captions: Vec<Caption>,
+    /// What the picture leaves out or how it is to be read.
+    pub remarks: Vec<String>,
+    /// That a part is drawn as a number, and which; said in large type.
+    pub note: Option<String>,
+}
+
+impl Layout {
+    /// Lays out a fabric that is small enough.
+    pub(super) fn new(fabric: &Fabric) -> Self {
+        let mut layout = match fabric.shape() {
+            Shape::Tree(shape) => tree::layout(fabric, shape),
+            Shape::Grid(shape) => lattice::layout(fabric, shape),
+            Shape::CrossbarGrid(shape) => crossbars::layout(fabric, shape),
+            Shape::Irregular => irregular::layout(fabric),
+        };
+        let loose = fabric.links().iter().filter(|link| link.ends.is_none()).count();
+        if loose > 0 {
+            let links = if loose == 1 { "1 link is" } else { &format!("{loose} links are") };
+            layout.remarks.push(format!("{links} known by routes alone, without ends, and not drawn."));
+        }
+        layout
+    }
+
+    /// Straight lines for the cables that have no course yet.
+    fn join(&mut self, mut cables: Vec<Cable>) {
+        for cable in &mut cables {
+            if cable.runs.is_empty() {
+                let (a, b) = (self.vertices[cable.ends.0.index()].at, self.vertices[cable.ends.1.index()].at);
+                cable.runs.push(vec![a, b]);
+            }
+        }
+        self.cables = cables;
+    }
+}
+
+/// The links with ends, by pair of vertices; in the order of the first link of each pair.
+fn cables(fabric: &Fabric) -> Vec<Cable> {
+    let mut cables: Vec<Cable> = Vec::new();
+    let mut by_pair: FxHashMap<(VertexId, VertexId), usize> = FxHashMap::default();
+    for (id, link) in fabric.links().iter_ids() {
+        let Some((from, to)) = link.ends.filter(|(from, to)| from != to) else { continue };
+        let pair = (from.min(to), from.max(to));
+        let at = *by_pair.entry(pair).or_insert(cables.len());
+        if at == cables.len() {
+            cables.push(Cable { ends: (from, to), forward: Vec::new(), back: Vec::new(), runs: Vec::new() });
+        }
+        let cable = &mut cables[at];
+        if cable.ends.0 == from { cable.forward.push(id) } else { cable.back.push(id) }
+    }
+    cables
+}
+
+/// What stands at a vertex: its name, without the word `node`.
+fn short_name(fabric: &Fabric, vertex: VertexId) -> String {
+    let name = fabric.vertex_name(vertex);
+    name.strip_prefix("node ").map_or(name.clone(), str::to_owned)
+}
+
+/// The name of a dimension: x, y, z, or x0, x1 ... where there are more than three.
+pub(super) fn dimension_name(dims: usize, dim: usize) -> String {
+    match (dims, dim) {
+        (..=3, 0..=2) => ["x", "y", "z"][dim].to_owned(),
+        _ => format!("x{dim}"),
+    }
+}
+
+/// A caption of usual size.
+fn caption(at: Point, anchor: Anchor, text: impl Into<String>) -> Caption {
+    Caption { at, anchor, size: 10.0, text: text.into(), strong: false }
+}

@@ -1,0 +1,113 @@
+//! The rates of messages that are all under way at once, sorted, with what holds them back.
+
+use std::collections::BTreeMap;
+
+use super::axis::{Axis, BYTES_PER_SECOND};
+use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit};
+use hayase::report::Rate;
+use hayase::units::Bandwidth;
+
+const WIDTH: f64 = 860.0;
+const CHART: (f64, f64) = (730.0, 270.0);
+const LABELS: f64 = 66.0;
+/// Bottlenecks in the list.
+const LISTED: usize = 12;
+
+/// Draws rates, fastest first, and lists the links that hold most messages back.
+pub fn rates(rates: &[Rate], title: &str) -> String {
+    let mut values: Vec<f64> = rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite()).collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    let unbound = rates.len() - values.len();
+    let mut canvas = Canvas::new();
+    let bandwidth = |value: f64| Bandwidth::from_bytes_per_second(value).to_string();
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let mut subtitle = format!("{} message{} under way at once", rates.len(), if rates.len() == 1 { "" } else { "s" });
+    if let (Some(&most), Some(&least)) = (values.first(), values.last()) {
+        subtitle += &format!("; fastest {}, mean {}, slowest {}", bandwidth(most), bandwidth(mean), bandwidth(least));
+    }
+    if unbound > 0 {
+        subtitle += &format!("; {unbound} cross no link and are left out");
+    }
+    let mut y = canvas.heading(title, &subtitle, WIDTH);
+    if values.is_empty() {
+        canvas.text(MARGIN, y + 12.0, 12.0, Anchor::Start, "No message crosses a link.", "");
+        return canvas.finish(WIDTH, y + 40.0, title);
+    }
+    sorted(&mut canvas, &values, y);
+    y += CHART.1 + 56.0;
+    y = bottlenecks(&mut canvas, rates, y);
+    canvas.finish(WIDTH, y + MARGIN, title)
+}
+
+/// The rates, which fall, over their number.
+fn sorted(canvas: &mut Canvas, values: &[f64], top: f64) {
+    let (left, bottom, count) = (MARGIN + LABELS, top + CHART.1, values.len() as f64);
+    let axis = Axis::fitting(values[values.len() - 1], values[0], 6, BYTES_PER_SECOND);
+    axis.draw_left(canvas, left, CHART.0, top, bottom, "rate");
+    Axis::between(0.0, count, 8, &[("", 1.0)])
+        .ticks
+        .iter()
+        .filter(|tick| tick.0 <= count && tick.0.fract() == 0.0)
+        .for_each(|tick| {
+            let x = left + CHART.0 * tick.0 / count;
+            canvas.line(Point::new(x, bottom), Point::new(x, bottom + 4.0), &format!(r#"stroke="{INK}""#));
+            canvas.text(x, bottom + 15.0, 10.0, Anchor::Middle, &format!("{:.0}", tick.0), "");
+        });
+    canvas.line(Point::new(left, bottom), Point::new(left + CHART.0, bottom), &format!(r#"stroke="{INK}""#));
+    canvas.text(left + CHART.0 / 2.0, bottom + 31.0, 11.0, Anchor::Middle, "messages, fastest first", "");
+    let mut steps = Vec::new();
+    let mut from = 0;
+    // Equal rates in a row are one step.
+    for equal in values.chunk_by(|a, b| a == b) {
+        let y = bottom - CHART.1 * axis.place(equal[0]);
+        for at in [from, from + equal.len()] {
+            steps.push(Point::new(left + CHART.0 * at as f64 / count, y));
+        }
+        from += equal.len();
+    }
+    // From 0 up areas mean something; logarithms have no 0.
+    if !axis.is_logarithmic() {
+        let feet = [Point::new(left + CHART.0, bottom), Point::new(left, bottom)];
+        let outline: Vec<Point> = steps.iter().copied().chain(feet).collect();
+        canvas.polygon(&outline, r##"fill="#9dbccc" fill-opacity="0.35""##);
+    }
+    canvas.polyline(&steps, r##"fill="none" stroke="#2f6f8f" stroke-width="2""##);
+}
+
+/// The links that hold messages back, by how many; returns where the list ends.
+fn bottlenecks(canvas: &mut Canvas, rates: &[Rate], y: f64) -> f64 {
+    let mut by_link: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
+    for rate in rates {
+        if let Some(link) = &rate.bottleneck {
+            let entry = by_link.entry(link).or_insert((0, f64::INFINITY));
+            entry.0 += 1;
+            entry.1 = entry.1.min(rate.rate_bps);
+        }
+    }
+    let mut order: Vec<(&str, usize, f64)> =
+        by_link.into_iter().map(|(link, (count, slowest))| (link, count, slowest)).collect();
+    order.sort_by(|a, b| b.1.cmp(&a.1).then(a.2.total_cmp(&b.2)).then(a.0.cmp(b.0)));
+    let Some(&(_, most, _)) = order.first() else { return y };
+    let mut y = y + 14.0;
+    let bold = r#"font-weight="bold""#;
+    let (name, count, rate) = (MARGIN + 150.0, MARGIN + 600.0, MARGIN + 740.0);
+    canvas.text(MARGIN, y, 11.0, Anchor::Start, "bottlenecks (of equal ones, one)", bold);
+    canvas.text(count, y, 11.0, Anchor::End, "messages held back", bold);
+    canvas.text(rate, y, 11.0, Anchor::End, "slowest of them", bold);
+    canvas.line(Point::new(MARGIN, y + 5.0), Point::new(rate, y + 5.0), &format!(r#"stroke="{FAINT}""#));
+    for (link, held, slowest) in order.iter().take(LISTED) {
+        y += 17.0;
+        let bar = r##"fill="#9dbccc" stroke="#2b4a5a" stroke-width="0.5""##;
+        canvas.rect(MARGIN, y - 9.0, 130.0 * *held as f64 / most as f64, 10.0, bar);
+        canvas.text(name, y, 11.0, Anchor::Start, &fit(link, 11.0, 330.0), "");
+        canvas.text(count, y, 11.0, Anchor::End, &held.to_string(), "");
+        let slowest = Bandwidth::from_bytes_per_second(*slowest).to_string();
+        canvas.text(rate, y, 11.0, Anchor::End, &slowest, "");
+    }
+    if order.len() > LISTED {
+        y += 16.0;
+        let text = format!("and {} more links", order.len() - LISTED);
+        canvas.text(name, y, 11.0, Anchor::Start, &text, &format!(r#"fill="{GREY}""#));
+    }
+    y
+}

@@ -1,0 +1,157 @@
+//! The table of a benchmark, and the list of what can be measured.
+
+use std::fmt::Write;
+
+use super::figures::{Quantity, fixed, grouped};
+use super::{Answer, Cell, Grid, printable};
+use hayase::report::Benchmark;
+
+/// A benchmark.
+pub fn benchmark(benchmark: &Benchmark) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n", printable(&heading(benchmark)));
+    text.table(rows(benchmark));
+    if !benchmark.growth.is_empty() {
+        let mut grid = Grid::new().text("growth").text("nodes").number("a message costs").number("an all-to-all");
+        for growth in &benchmark.growth {
+            let (from, to) = growth.nodes;
+            grid.row([
+                growth.loads.clone(),
+                format!("{} to {}", grouped(from.into()), grouped(to.into())),
+                format!("N^{}", fixed(growth.exponent, 2)),
+                format!("N^{}", fixed(growth.exponent + 2.0, 2)),
+            ]);
+        }
+        text.push_str("\n");
+        text.table(grid);
+    }
+    if !benchmark.complete {
+        text.push_str("\nINTERRUPTED: runs are missing.\n");
+    }
+    text
+}
+
+/// The machine, the program and what the figures are.
+fn heading(benchmark: &Benchmark) -> String {
+    let machine = &benchmark.machine;
+    let cores = if machine.cores == 1 { "1 core".to_owned() } else { format!("{} cores", machine.cores) };
+    let runs =
+        if benchmark.repeats == 1 { "1 run".to_owned() } else { format!("median of {} runs", benchmark.repeats) };
+    let threads =
+        if benchmark.threads == 1 { "one thread".to_owned() } else { format!("{} threads", benchmark.threads) };
+    format!(
+        "hayase {} ({}, {}) on {}, {cores}, {}; {runs}, {threads}",
+        machine.version, machine.compiler, machine.build, machine.cpu, machine.system
+    )
+}
+
+fn rows(benchmark: &Benchmark) -> Grid {
+    let wall = benchmark.threads > 1;
+    let mut grid = Grid::new()
+        .text("load")
+        .number("messages")
+        .number("message [ns]")
+        .number("range [ns]")
+        .quantity("spread", Quantity::Part);
+    if wall {
+        grid = grid.number("message, wall [ns]");
+    }
+    grid = grid.quantity("messages", Quantity::Rate).quantity("memory", Quantity::Bytes);
+    for row in &benchmark.rows {
+        let cpu = &row.cpu_ns;
+        let mut cells: Vec<Cell> = vec![
+            row.load.as_str().into(),
+            row.messages.into(),
+            nanoseconds(cpu.median).into(),
+            format!("{} to {}", nanoseconds(cpu.min), nanoseconds(cpu.max)).into(),
+            (cpu.all.len() > 1).then(|| cpu.relative()).into(),
+        ];
+        if wall {
+            cells.push(nanoseconds(row.wall_ns.median).into());
+        }
+        cells.extend([row.messages_per_s.into(), row.peak_rss_bytes.map(|bytes| bytes as f64).into()]);
+        grid.row(cells);
+    }
+    grid
+}
+
+/// Three digits are what such figures are worth; small ones have a decimal.
+fn nanoseconds(value: f64) -> String {
+    if value >= 100.0 { grouped(value.round() as u64) } else { fixed(value, 1) }
+}
+
+/// Loads and what is measured of each.
+pub fn loads(loads: &[(String, String)]) -> String {
+    let mut grid = Grid::new().text("load").text("measured");
+    for (name, extent) in loads {
+        grid.row([name.clone(), extent.clone()]);
+    }
+    grid.to_text()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hayase::report::{BENCHMARK_SCHEMA, BenchmarkRow, Growth, Machine, Measurement};
+
+    fn sample(threads: u32) -> Benchmark {
+        let run = |cpu_ns, rss| Measurement {
+            nodes: 54,
+            messages: 2862,
+            cpu_ns: cpu_ns * 2862.0,
+            wall_ns: cpu_ns * 2862.0,
+            peak_rss_bytes: rss,
+        };
+        let row = |load, runs: &[Measurement]| BenchmarkRow::new(load, runs).unwrap();
+        Benchmark {
+            schema: BENCHMARK_SCHEMA,
+            machine: Machine {
+                cpu: "Some Processor".into(),
+                cores: 2,
+                system: "linux x86_64".into(),
+                compiler: "rustc 1.95.0".into(),
+                build: "optimised".into(),
+                version: "0.1.0".into(),
+            },
+            repeats: 2,
+            threads,
+            complete: true,
+            rows: vec![
+                row("fat-tree-54/random/max-min", &[run(1250.0, Some(5_300_000)), run(1350.0, Some(5_200_000))]),
+                row("fat-tree-54/regular/equal-share", &[run(26.25, None), run(26.25, None)]),
+            ],
+            growth: vec![Growth { loads: "fat-tree, random/max-min".into(), nodes: (54, 3456), exponent: 0.137 }],
+        }
+    }
+
+    #[test]
+    fn a_benchmark_names_the_machine_and_the_growth() {
+        insta::assert_snapshot!(benchmark(&sample(1)), @"
+        hayase 0.1.0 (rustc 1.95.0, optimised) on Some Processor, 2 cores, linux x86_64; median of 2 runs, one thread
+
+        load                             messages  message [ns]      range [ns]  spread [%]  messages [M/s]  memory [MB]
+        ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+        fat-tree-54/random/max-min          2,862         1,300  1,250 to 1,350         7.7           0.769        5.300
+        fat-tree-54/regular/equal-share     2,862          26.2    26.2 to 26.2         0.0          38.095            -
+
+        growth                    nodes        a message costs  an all-to-all
+        ─────────────────────────────────────────────────────────────────────
+        fat-tree, random/max-min  54 to 3,456           N^0.14         N^2.14
+        ");
+    }
+
+    #[test]
+    fn with_several_threads_the_wall_time_is_shown() {
+        let text = benchmark(&Benchmark { complete: false, growth: Vec::new(), ..sample(2) }).to_markdown();
+        insta::assert_snapshot!(text, @"
+        hayase 0.1.0 (rustc 1.95.0, optimised) on Some Processor, 2 cores, linux x86_64; median of 2 runs, 2 threads
+
+        | load | messages | message [ns] | range [ns] | spread [%] | message, wall [ns] | messages [M/s] | memory [MB] |
+        | :-- | --: | --: | --: | --: | --: | --: | --: |
+        | fat-tree-54/random/max-min | 2,862 | 1,300 | 1,250 to 1,350 | 7.7 | 1,300 | 0.769 | 5.300 |
+        | fat-tree-54/regular/equal-share | 2,862 | 26.2 | 26.2 to 26.2 | 0.0 | 26.2 | 38.095 | - |
+
+        INTERRUPTED: runs are missing.
+        ");
+    }
+}

@@ -1,0 +1,307 @@
+//! The tables of a comparison: one for each job, best first, and sentences that sum them up.
+
+use std::fmt::Write;
+
+use super::figures::{Quantity, counted, fixed, grouped, percent, seconds};
+use super::{Answer, Cell, Grid, models, printable};
+use hayase::report::{Bounds, Comparison, ComparisonRow, PATTERN, varying};
+
+/// The position of the topology among the choices, which like the pattern is named in a way of its own.
+const TOPOLOGY: usize = 0;
+/// Names in a list; the others are counted.
+const NAMED: usize = 3;
+
+/// A comparison for a terminal or as Markdown.
+pub fn comparison(comparison: &Comparison) -> Answer {
+    let jobs: Vec<&[ComparisonRow]> = comparison.jobs().collect();
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n", printable(&comparison.title));
+    // Jobs of one row each are listed: there is nothing to rank.
+    let tables = if jobs.len() > 1 && jobs.iter().all(|rows| rows.len() == 1) {
+        vec![&comparison.rows[..]]
+    } else {
+        jobs.clone()
+    };
+    for rows in &tables {
+        let job = (jobs.len() > 1 && tables.len() > 1).then(|| rows[0].job.as_str());
+        text.title(printable(&heading(rows, job)));
+        text.table(grid(rows));
+        if let Some(bounds) = common_bounds(rows).filter(|_| rows.iter().any(|row| row.ratio_to_bound.is_finite())) {
+            let _ = writeln!(text, "\nbounds: {}", bounds_of(bounds));
+        }
+        text.push_str("\n");
+    }
+    for (heading, models) in models::models(&comparison.rows) {
+        text.title(printable(&heading));
+        text.table(models);
+        text.push_str("\n");
+    }
+    if !comparison.complete {
+        let done: usize = comparison.rows.iter().map(|row| row.makespan.seeds.len()).sum();
+        let all = done as u64 + comparison.missing_runs;
+        let follows = if done > 0 { "; what follows from them:" } else { "" };
+        let (done, all) = (grouped(done as u64), grouped(all));
+        let _ = writeln!(text, "INTERRUPTED: {done} of {all} runs were made{follows}");
+    }
+    for rows in &jobs {
+        for sentence in verdict(rows, &comparison.rows) {
+            let _ = writeln!(text, "{}", printable(&sentence));
+        }
+    }
+    if jobs.len() > 1 {
+        let names = listed(jobs.iter().map(|rows| rows[0].job.clone()).collect(), "; ");
+        let _ = writeln!(text, "Not ranked against each other, since they do not do the same: {}.", printable(&names));
+    }
+    text
+}
+
+/// What all rows of a table have in common.
+fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
+    let (first, varying) = (rows[0].choices(), varying(rows));
+    let mut parts: Vec<String> = Vec::new();
+    let mut add = |choice: usize, prefix: &str| {
+        if !varying.contains(&choice) && !first[choice].is_empty() {
+            parts.push(format!("{prefix}{}", first[choice]));
+        }
+    };
+    add(TOPOLOGY, "");
+    // Of one row there is a column with its pattern.
+    if !names(rows).contains(&PATTERN) {
+        add(PATTERN, "");
+    }
+    add(1, "placement ");
+    if first[2] != "flow" {
+        add(2, "transport ");
+    }
+    add(3, "sharing ");
+    add(4, "routing ");
+    add(5, "injection ");
+    for (choice, name) in rows[0].names().into_iter().enumerate().skip(PATTERN + 1) {
+        add(choice, &format!("{name} "));
+    }
+    parts.extend(job.map(str::to_owned));
+    match rows.iter().map(|row| row.makespan.seeds.len() + row.makespan.missing).max() {
+        None | Some(0 | 1) => {}
+        Some(seeds) => parts.push(format!("{seeds} seeds")),
+    }
+    parts.join(", ")
+}
+
+/// The choices that have columns: what varies, the pattern first; the pattern where nothing does.
+fn names(rows: &[ComparisonRow]) -> Vec<usize> {
+    let mut varying = varying(rows);
+    if varying.is_empty() {
+        return vec![PATTERN];
+    }
+    if let Some(at) = varying.iter().position(|&choice| choice == PATTERN) {
+        varying[..=at].rotate_right(1);
+    }
+    varying
+}
+
+/// The bounds, where they are the same for all rows.
+fn common_bounds(rows: &[ComparisonRow]) -> Option<Bounds> {
+    rows.iter().all(|row| row.bounds == rows[0].bounds).then_some(rows[0].bounds)
+}
+
+fn bounds_of(bounds: Bounds) -> String {
+    let bisection = bounds.bisection_s.map(|bound| format!(", bisection {}", seconds(bound))).unwrap_or_default();
+    let path = bounds.path_s.map(|bound| format!(", critical path {}", seconds(bound))).unwrap_or_default();
+    let (injection, busiest) = (seconds(bounds.injection_s), seconds(bounds.busiest_link_s));
+    format!("injection {injection}, busiest link {busiest}{bisection}{path}")
+}
+
+fn grid(rows: &[ComparisonRow]) -> Grid {
+    let names = names(rows);
+    let ranked = rows.len() > 1 && rows.iter().all(|row| row.job == rows[0].job);
+    let spread = rows.iter().any(|row| row.makespan.seeds.len() > 1);
+    let missing = rows.iter().any(|row| row.makespan.missing > 0);
+    // Of a program that computes nothing no bound is known.
+    let bounded = rows.iter().any(|row| row.ratio_to_bound.is_finite());
+    let own_bounds = common_bounds(rows).is_none();
+    let mut grid = Grid::new().keys(names.len());
+    for &choice in &names {
+        grid = grid.text(rows[0].names()[choice]);
+    }
+    grid = grid.time("mean");
+    if spread {
+        grid = grid.time("sd");
+    }
+    if ranked {
+        grid = grid.number("to best");
+    }
+    if bounded {
+        grid = grid.number("to bound");
+    }
+    if own_bounds {
+        grid = grid.time("bound");
+    }
+    grid = grid.quantity("bandwidth", Quantity::Bandwidth).quantity("run time", Quantity::RunTime);
+    if missing {
+        grid = grid.number("seeds run");
+    }
+    for row in rows {
+        let mut cells: Vec<Cell> = names.iter().map(|&choice| row.choices()[choice].into()).collect();
+        cells.push(row.makespan.mean_s.into());
+        if spread {
+            cells.push((row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s).into());
+        }
+        if ranked {
+            let ratio = row.ratio_to_best;
+            cells.push(if ratio < 1e6 { fixed(ratio, 3) } else { format!("{ratio:.3e}") }.into());
+        }
+        if bounded {
+            let ratio = Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite());
+            cells.push(ratio.map(|ratio| fixed(ratio, 3)).unwrap_or_default().into());
+        }
+        if own_bounds {
+            cells.push(row.bounds.largest().into());
+        }
+        cells.extend([Cell::from(row.bytes as f64 / row.makespan.mean_s), row.wall_s.into()]);
+        if missing {
+            let run = row.makespan.seeds.len();
+            cells.push(format!("{run} of {}", run + row.makespan.missing).into());
+        }
+        grid.row(cells);
+    }
+    grid
+}
+
+/// `43 times as long`.
+fn times_as_long(ratio: f64) -> String {
+    format!("{} times as long", counted(ratio))
+}
+
+/// `3.2 % longer`, `43 times as long`.
+fn slower(ratio: f64) -> String {
+    if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { times_as_long(ratio) }
+}
+
+/// `a, b and c`; of many the first.
+fn listed(mut names: Vec<String>, between: &str) -> String {
+    if names.len() > NAMED + 1 {
+        let more = names.len() - NAMED;
+        names.truncate(NAMED);
+        names.push(format!("{more} more"));
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} and {last}", first.join(between)),
+        None => String::new(),
+    }
+}
+
+/// A row by some of its choices: `bruck on torus-8x8 with placement random, sharing max-min`.
+fn name(row: &ComparisonRow, choices: &[usize]) -> String {
+    let chosen = row.choices();
+    let named = |choice: &usize| choices.contains(choice) && !chosen[*choice].is_empty();
+    let mut text = String::new();
+    for (choice, before) in [(PATTERN, ""), (TOPOLOGY, " on ")] {
+        if named(&choice) {
+            text += if text.is_empty() { "" } else { before };
+            text += chosen[choice];
+        }
+    }
+    let others: Vec<String> = (TOPOLOGY + 1..chosen.len())
+        .filter(|&choice| choice != PATTERN)
+        .filter(named)
+        .map(|choice| format!("{} {}", row.names()[choice], chosen[choice]))
+        .collect();
+    if !others.is_empty() {
+        text += if text.is_empty() { "" } else { " with " };
+        text += &others.join(", ");
+    }
+    text
+}
+
+/// What is the fastest of a job and by how much, and what of each choice is, whatever the others are; nothing where there is only one row.
+fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let varying = varying(rows);
+    let best: Vec<String> = rows.iter().filter(|row| row.is_best()).map(|row| name(row, &varying)).collect();
+    let next = rows.get(best.len());
+    let of = match all.iter().all(|row| row.job == rows[0].job) {
+        true => String::new(),
+        false => format!("{}: ", rows[0].job),
+    };
+    let mut sentence = match (best.len(), next) {
+        (1, _) => format!("{of}{} is the fastest", best[0]),
+        (_, None) => format!("{of}{} are equally fast", listed(best, ", ")),
+        (_, Some(_)) => format!("{of}{} are the fastest, and equally fast", listed(best, ", ")),
+    };
+    if let Some(next) = next
+        && next.ratio_to_best.is_finite()
+    {
+        let _ = write!(sentence, ", {} takes {}", name(next, &varying), slower(next.ratio_to_best));
+    }
+    let tied: Vec<&ComparisonRow> = rows.iter().filter(|row| row.tied).collect();
+    if let Some(first) = tied.first() {
+        let (best, of_tied) = (rows[0].makespan.seeds.len(), first.makespan.seeds.len());
+        let names = listed(tied.iter().map(|row| name(row, &varying)).collect(), ", ");
+        let seeds = best.max(of_tied);
+        let _ =
+            write!(sentence, "; a tie with {names}: the difference lies within its 95 % interval over {seeds} seeds");
+    }
+    let mut sentences = vec![sentence + "."];
+    if varying.len() > 1 {
+        sentences.extend(varying.iter().filter_map(|&choice| throughout(rows, choice, &varying)));
+    }
+    sentences
+}
+
+/// Which value of one choice is the fastest, the others being the same: everywhere, or here and there.
+fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Option<String> {
+    let others: Vec<usize> = varying.iter().copied().filter(|&other| other != choice).collect();
+    let same =
+        |a: &ComparisonRow, b: &ComparisonRow| others.iter().all(|&other| a.choices()[other] == b.choices()[other]);
+    let mut cases: Vec<Vec<&ComparisonRow>> = Vec::new();
+    for row in rows {
+        match cases.iter_mut().find(|case| same(case[0], row)) {
+            Some(case) => case.push(row),
+            None => cases.push(vec![row]),
+        }
+    }
+    cases.retain(|case| case.len() > 1);
+    if cases.len() < 2 {
+        return None;
+    }
+    // Rows are in order, so the first of a case is its best.
+    let wins = |case: &[&ComparisonRow], value: &str| {
+        case.iter().any(|row| row.choices()[choice] == value && row.makespan.mean_s == case[0].makespan.mean_s)
+    };
+    let values = cases[0].iter().map(|row| row.choices()[choice]);
+    let winners: Vec<String> =
+        values.filter(|value| cases.iter().all(|case| wins(case, value))).map(str::to_owned).collect();
+    let kind = rows[0].names()[choice];
+    if winners.is_empty() {
+        let of = cases.iter().map(|case| format!("{} with {}", case[0].choices()[choice], name(case[0], &others)));
+        let of =
+            if cases.len() > NAMED + 1 { String::new() } else { format!(": {}", of.collect::<Vec<_>>().join(", ")) };
+        return Some(format!("Which {kind} is the fastest depends on the rest{of}."));
+    }
+    let slower = |case: &Vec<&ComparisonRow>| {
+        let best = case[0].makespan.mean_s;
+        case.iter().map(|row| row.makespan.mean_s / best - 1.0).find(|&more| more > 0.0)
+    };
+    let leads = || cases.iter().filter_map(slower).filter(|lead| lead.is_finite());
+    let (least, most) = (leads().fold(f64::INFINITY, f64::min), leads().fold(0.0, f64::max));
+    let by = match (percent(least), percent(most)) {
+        _ if leads().next().is_none() => String::new(),
+        _ if least >= 9.0 => format!(", the next takes {} to {}", counted(least + 1.0), times_as_long(most + 1.0)),
+        (least, most) if least == most => format!(", the next takes {least} longer"),
+        (least, most) => format!(", the next takes {least} to {most} longer"),
+    };
+    let is = if winners.len() == 1 { "is the" } else { "are the" };
+    let plural = if winners.len() == 1 { "" } else { "s, equally fast," };
+    let tied = cases.clone();
+    let cases = if cases.len() == 2 { "both cases".to_owned() } else { format!("all {} cases", cases.len()) };
+    let tie = |case: &Vec<&ComparisonRow>| {
+        let best = &case[0].makespan;
+        let next = case.iter().find(|row| row.makespan.mean_s > best.mean_s);
+        next.is_some_and(|next| next.makespan.is_like(best))
+    };
+    let noise = if tied.iter().any(tie) { " (not always more than the 95 % interval)" } else { "" };
+    Some(format!("{} {is} fastest {kind}{plural} in {cases} of the rest{by}{noise}.", listed(winners, ", ")))
+}

@@ -1,0 +1,86 @@
+//! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
+//!
+//! A column of a [`Grid`] knows the [`Quantity`] of its figures; an [`Answer`] chooses one unit for each quantity, which all its tables
+//! have in their headings, and fits them to the terminal.
+
+mod answer;
+mod benchmark;
+mod calibration;
+mod communication;
+mod comparison;
+mod figures;
+mod grid;
+mod layout;
+mod master_slave;
+mod models;
+mod program;
+mod replay;
+mod run;
+#[cfg(test)]
+mod tests;
+mod whatif;
+
+use hayase::report::{Rate, Status, Stopped};
+use hayase::units::Bytes;
+
+pub use answer::Answer;
+pub use benchmark::{benchmark, loads};
+pub use calibration::calibration;
+pub use communication::communication;
+pub use comparison::comparison;
+pub use figures::{Quantity, bandwidth, counted, fixed, grouped, percent, rate, rate_of, seconds};
+pub use grid::{Cell, Grid, printable};
+pub use master_slave::{master_slave, plan};
+pub use program::{program, variation};
+pub use replay::replay;
+pub use run::run;
+pub use whatif::whatif;
+
+/// That a report is of a part of a run, and from when on nothing moved; nothing of a complete one.
+fn early(status: Status, stopped: Option<Stopped>) -> Option<String> {
+    let early = match status {
+        Status::Complete => return None,
+        Status::Interrupted => "INTERRUPTED",
+        Status::Deadlocked => "DEADLOCKED",
+    };
+    let at = stopped.map_or_else(String::new, |stopped| format!(" at {}", seconds(stopped.at_s)));
+    Some(format!("{early}{at}: this is what had happened by then"))
+}
+
+/// What a run that was stopped or came to a standstill had delivered: `3 messages (300 B)`.
+pub fn delivered(stopped: &Stopped) -> String {
+    let of = if stopped.messages == 1 { "message" } else { "messages" };
+    format!("{} {of} ({})", grouped(stopped.messages), Bytes(stopped.bytes))
+}
+
+/// The rates of the messages of a first step, in the order given, and how they spread.
+pub fn rates(title: &str, rates: &[Rate]) -> Answer {
+    let mut grid =
+        Grid::new().number("src").number("dst").quantity("rate", Quantity::Bandwidth).text("bottleneck").keys(2);
+    for rate in rates {
+        let bottleneck = rate.bottleneck.clone().unwrap_or_default();
+        grid.row([Cell::from(rate.src), rate.dst.into(), rate.rate_bps.into(), bottleneck.into()]);
+    }
+    let finite = || rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite());
+    let count = finite().count();
+    let mut text = Answer::new();
+    text.push_str(&format!("{}\n\n", printable(title)));
+    text.table(grid);
+    if count > 0 {
+        let (sum, min, max) = finite().fold((0.0, f64::INFINITY, 0.0), |(sum, min, max): (f64, f64, f64), rate| {
+            (sum + rate, min.min(rate), max.max(rate))
+        });
+        text.push_str(&format!(
+            "\n{} messages at once: slowest {}, mean {}, fastest {}, together {}\n",
+            grouped(rates.len() as u64),
+            bandwidth(min),
+            bandwidth(sum / count as f64),
+            bandwidth(max),
+            bandwidth(sum),
+        ));
+    }
+    if rates.iter().any(|rate| rate.bottleneck.is_some()) {
+        text.push_str("where several links hold a message back equally, one of them is named\n");
+    }
+    text
+}

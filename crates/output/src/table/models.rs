@@ -1,0 +1,84 @@
+//! Transports side by side: what each says of the same load, and what it costs to ask.
+
+use super::figures::{Quantity, fixed};
+use super::{Cell, Grid};
+use hayase::report::ComparisonRow;
+
+/// One table for each load (all rows that differ in transport and sharing alone), where there are several models.
+///
+/// Each model has its makespans as a band, the ratio of its mean to that of every packet model, its run time, how many
+/// times faster it ran than each packet model did, and what it did a second.
+pub(super) fn models(rows: &[ComparisonRow]) -> Vec<(String, Grid)> {
+    let mut names: Vec<String> = Vec::new();
+    for row in rows {
+        let name = model(row);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.len() < 2 || !rows.iter().any(|row| row.transport != "flow") {
+        return Vec::new();
+    }
+    let mut loads: Vec<([&str; 5], Vec<&ComparisonRow>)> = Vec::new();
+    for row in rows {
+        let key = load(row);
+        match loads.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, of_load)) => of_load.push(row),
+            None => loads.push((key, vec![row])),
+        }
+    }
+    let loads = loads.into_iter().filter(|(_, rows)| rows.len() > 1);
+    loads.map(|(key, rows)| (heading(&key), grid(&rows))).collect()
+}
+
+/// What rows of one load share.
+fn load(row: &ComparisonRow) -> [&str; 5] {
+    [&row.pattern, &row.topology, &row.placement, &row.routing, &row.injection]
+}
+
+fn heading([pattern, topology, placement, routing, injection]: &[&str; 5]) -> String {
+    format!("{pattern} on {topology}, placement {placement}, routing {routing}, injection {injection}: by model")
+}
+
+/// `packet:oq`, `flow:max-min`.
+fn model(row: &ComparisonRow) -> String {
+    if row.sharing.is_empty() { row.transport.clone() } else { format!("{}:{}", row.transport, row.sharing) }
+}
+
+fn grid(rows: &[&ComparisonRow]) -> Grid {
+    let packet: Vec<&ComparisonRow> =
+        rows.iter().copied().filter(|row| row.packet_hops.is_some() && row.makespan.mean_s > 0.0).collect();
+    let mut grid = Grid::new().text("model").time("mean");
+    let spread = rows.iter().any(|row| row.makespan.seeds.len() > 1);
+    if spread {
+        grid = grid.time("from").time("to");
+    }
+    for row in &packet {
+        grid = grid.number(format!("/ {}", short(row)));
+    }
+    grid = grid.quantity("run time", Quantity::RunTime);
+    for row in &packet {
+        grid = grid.number(format!("speed-up on {}", short(row)));
+    }
+    grid = grid.quantity("packet-hops", Quantity::Rate).quantity("messages", Quantity::Rate);
+    let per_second =
+        |count: u64, row: &ComparisonRow| if row.wall_s > 0.0 { count as f64 / row.wall_s } else { f64::NAN };
+    for row in rows {
+        let mut cells = vec![Cell::from(model(row)), row.makespan.mean_s.into()];
+        if spread {
+            cells.extend([Cell::from(row.makespan.min_s), row.makespan.max_s.into()]);
+        }
+        cells.extend(packet.iter().map(|other| fixed(row.makespan.mean_s / other.makespan.mean_s, 3).into()));
+        cells.push(row.wall_s.into());
+        cells.extend(packet.iter().map(|other| fixed(other.wall_s / row.wall_s, 2).into()));
+        cells.push(row.packet_hops.map(|hops| per_second(hops, row)).into());
+        cells.push(per_second(row.messages, row).into());
+        grid.row(cells);
+    }
+    grid
+}
+
+/// `oq` of `packet:oq`.
+fn short(row: &ComparisonRow) -> &str {
+    row.transport.strip_prefix("packet:").unwrap_or(&row.transport)
+}

@@ -1,0 +1,202 @@
+//! The table of a replayed program.
+
+use std::fmt::Write;
+
+use super::figures::{Quantity, grouped, percent, seconds};
+use super::run::over_seeds;
+use super::{Answer, Cell, Grid, early, printable};
+use hayase::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
+use hayase::units::Bytes;
+
+/// Waits that are shown.
+const WAITS: usize = 10;
+/// Ranks and operations of the critical path that are shown.
+const OF_PATH: usize = 5;
+
+/// What a report says, for a terminal: how long, where the time went, who waited for whom.
+pub fn replay(report: &ReplayReport) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}", printable(&report.program));
+    let _ = writeln!(text, "nodes {}; network: {}", report.node, printable(&report.network));
+    if let Some(early) = early(report.status, report.stopped) {
+        let _ = writeln!(text, "{early}");
+    }
+    text.push_str("\n");
+    let mut lines = Vec::new();
+    if report.stopped.is_none() {
+        match report.chosen() {
+            None => lines.push(("predicted", seconds(report.makespan_s))),
+            Some(region) => {
+                let time = format!("{}, region {}", seconds(region.time_s), printable(&region.name));
+                lines.extend([("predicted", time), ("whole run", seconds(report.makespan_s))]);
+            }
+        }
+    }
+    if let Some(prediction) = &report.prediction {
+        lines.extend(self::prediction(prediction));
+    }
+    if let Some(prediction) = report.prediction.as_ref().filter(|_| report.meta.wall_s > 0.0) {
+        let (of, time) = match prediction.recorded_s {
+            Some(recorded) => ("the recorded run", recorded),
+            None => ("the predicted time", report.makespan_s),
+        };
+        let times = time / report.meta.wall_s;
+        let faster =
+            if times >= 1.0 { format!("1/{} of {of}", grouped(times as u64)) } else { format!("longer than {of}") };
+        lines.push(("took", format!("{}, {faster}", seconds(report.meta.wall_s))));
+    }
+    if let (Some(measured), Some(error)) = (report.measured_s, report.error) {
+        lines.push(("measured", format!("{} (predicted {:+.1} %)", seconds(measured), error * 100.0)));
+    }
+    lines.push((
+        if report.stopped.is_some() { "delivered" } else { "messages" },
+        format!("{}, {}", grouped(report.messages), Bytes(report.bytes)),
+    ));
+    if report.unreceived > 0 {
+        lines.push(("unreceived", format!("{}: messages that nobody asked for", grouped(report.unreceived))));
+    }
+    if let Some(open) = &report.open_receives {
+        let value = match open.take {
+            "recorded" => format!(
+                "{} receives from any rank or with any tag take what they took in the recorded run",
+                grouped(open.receives)
+            ),
+            _ => format!(
+                "{} of {} receives from any rank or with any tag take what they took in the recorded run",
+                grouped(open.as_recorded),
+                grouped(open.seen)
+            ),
+        };
+        lines.push(("left open", value));
+    }
+    lines.extend(report.seeds.iter().flat_map(over_seeds));
+    for (name, value) in lines {
+        let _ = writeln!(text, "{name:<14}{value}");
+    }
+    regions(&mut text, &report.regions);
+    let mut grid = Grid::new()
+        .text("kind")
+        .quantity("part", Quantity::Part)
+        .time("least")
+        .time("mean")
+        .time("most")
+        .number("rank");
+    for spread in &report.breakdown {
+        let rank = if spread.most_s > spread.least_s { spread.most_rank.to_string() } else { String::new() };
+        grid.row([
+            Cell::from(spread.kind),
+            spread.part.into(),
+            spread.least_s.into(),
+            spread.mean_s.into(),
+            spread.most_s.into(),
+            rank.into(),
+        ]);
+    }
+    let within = report.region.as_ref().map_or_else(String::new, |region| format!(" in {}", printable(region)));
+    let _ = writeln!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)");
+    text.table(grid);
+    if let Some(path) = &report.critical_path {
+        critical_path(&mut text, path);
+    }
+    if !report.waits.is_empty() {
+        let mut grid = Grid::new().number("rank").text("what").number("for rank").time("time").number("times").keys(3);
+        for wait in report.waits.iter().take(WAITS) {
+            grid.row([
+                Cell::from(wait.rank),
+                wait.kind.into(),
+                wait.peer.to_string().into(),
+                wait.time_s.into(),
+                wait.count.into(),
+            ]);
+        }
+        text.push_str("\nThe longest waits between two ranks\n");
+        text.table(grid);
+    }
+    text
+}
+
+/// Time by region, in a table; nothing where there are none.
+fn regions(text: &mut Answer, regions: &[RegionReport]) {
+    if regions.is_empty() {
+        return;
+    }
+    let recorded = regions.iter().any(|region| region.recorded_s.is_some());
+    let mut grid = Grid::new().text("region").number("executions").number("ranks");
+    for name in ["time", "computation", "communication", "waiting"] {
+        grid = grid.time(name);
+    }
+    if recorded {
+        grid = grid.time("recorded").quantity("error", Quantity::Change);
+    }
+    for region in regions {
+        let mut row: Vec<Cell> = vec![
+            region.name.as_str().into(),
+            region.executions.into(),
+            region.ranks.into(),
+            region.time_s.into(),
+            region.computation_s.into(),
+            region.communication_s.into(),
+            region.waiting_s.into(),
+        ];
+        if recorded {
+            row.extend(match region.recorded_s {
+                Some(time) => [time.into(), (region.time_s / time - 1.0).into()],
+                None => [Cell::default(), Cell::default()],
+            });
+        }
+        grid.row(row);
+    }
+    text.push_str("\nRegions (time: from the first rank's begin to the last one's end; the rest: mean of its ranks)\n");
+    text.table(grid);
+}
+
+/// What a prediction was put together from.
+fn prediction(prediction: &Prediction) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    for part in &prediction.computation {
+        let mut text = printable(&part.computation);
+        if prediction.computation.len() > 1 {
+            text += &format!(", ranks {}", part.ranks);
+        }
+        if part.scale != 1.0 {
+            text += &format!(", times {}", part.scale);
+        }
+        lines.push(("computation", text));
+    }
+    if let Some(communication) = &prediction.communication {
+        let by = if prediction.waits == "rules" { "" } else { ", in order of arrival" };
+        lines.push(("communication", format!("{}{by}", printable(communication))));
+    }
+    if let Some(recorded) = prediction.recorded_s {
+        lines.push(("recorded run", format!("{}, the one that the times of blocks are from", seconds(recorded))));
+    }
+    lines
+}
+
+/// What made the program last as long as it did.
+fn critical_path(text: &mut Answer, path: &CriticalPath) {
+    let kinds: Vec<_> = path.kinds.iter().map(|part| format!("{} {}", part.kind, percent(part.part))).collect();
+    let ranks = path.ranks.iter().take(OF_PATH);
+    let ranks: Vec<_> = ranks.map(|part| format!("{} ({})", part.rank, percent(part.part))).collect();
+    let _ = writeln!(
+        text,
+        "\nCritical path: {} steps, {} changes of rank\n  {}\n  most on rank {}",
+        grouped(path.steps),
+        grouped(path.changes),
+        kinds.join(", "),
+        ranks.join(", ")
+    );
+    let mut grid = Grid::new().number("rank").number("op").text("kind").time("time").text("operation").keys(2);
+    for step in path.operations.iter().take(OF_PATH) {
+        grid.row([
+            Cell::from(step.rank),
+            step.op.to_string().into(),
+            step.kind.into(),
+            step.time_s.into(),
+            step.operation.as_deref().unwrap_or_default().into(),
+        ]);
+    }
+    if !grid.is_empty() {
+        text.table(grid);
+    }
+}

@@ -1,0 +1,201 @@
+//! The table of one run.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::figures::{Quantity, bandwidth, fixed, grouped, percent, seconds};
+use super::{Answer, Cell, Grid, early, printable};
+use hayase::report::{LinkUse, Report, SeedStatistics, Status};
+use hayase::units::Bytes;
+
+/// How many links are shown.
+const BUSIEST: usize = 10;
+
+/// What a report says, for a terminal: titles, figures, and the busiest links.
+pub fn run(report: &Report) -> Answer {
+    let mut text = Answer::new();
+    for line in [&report.fabric, &report.workload] {
+        let _ = writeln!(text, "{}", printable(line));
+    }
+    if let Some(choices) = choices(&report.scenario) {
+        let _ = writeln!(text, "{}", printable(&choices));
+    }
+    match (early(report.status, report.stopped), &report.seeds) {
+        // The first run is whole, and so are its figures.
+        (Some(_), Some(seeds)) => {
+            let (done, missing) = (seeds.seeds.len(), seeds.missing);
+            let _ = writeln!(text, "INTERRUPTED: {done} of {} seeds were run", done + missing);
+        }
+        (Some(early), None) => {
+            let _ = writeln!(text, "{early}");
+        }
+        (None, _) => {}
+    }
+    text.push_str("\n");
+    for (name, value) in figures(report) {
+        let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
+    }
+    let links = links(&report.links);
+    if !links.is_empty() {
+        let shown = report.links.len().min(BUSIEST);
+        let _ = writeln!(text, "\nThe {shown} busiest links");
+        text.table(links);
+    }
+    text
+}
+
+/// Names and values, a line each.
+fn figures(report: &Report) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
+        ("makespan", seconds(report.makespan_s)),
+        ("messages", grouped(report.messages)),
+        ("bytes", Bytes(report.bytes).to_string()),
+        (
+            "bandwidth",
+            format!(
+                "{} per node, {} in all",
+                bandwidth(report.bandwidth_per_node_bps),
+                bandwidth(report.bandwidth_bps)
+            ),
+        ),
+    ];
+    let bounds = [
+        ("injection", Some(report.bounds.injection_s)),
+        ("busiest link", Some(report.bounds.busiest_link_s)),
+        ("bisection", report.bounds.bisection_s),
+        ("critical path", report.bounds.path_s),
+    ];
+    for (i, (name, bound)) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))).enumerate() {
+        let value = format!("{name:<14}{:<10}", seconds(bound));
+        // A partial run has no makespan to hold against a bound of the whole.
+        let close = match report.status {
+            _ if bound > 0.0 && (report.status == Status::Complete || report.seeds.is_some()) => {
+                let times = fixed(report.makespan_s / bound, 3);
+                if i == 0 { format!("  makespan is {times} times this") } else { format!("  {times} times") }
+            }
+            _ => String::new(),
+        };
+        lines.push((if i == 0 { "bounds" } else { "" }, value + &close));
+    }
+    if report.messages > 0 {
+        let meaning = if report.contention <= 1.0 + 1e-9 {
+            "no message was held back by another".to_owned()
+        } else {
+            format!("messages were under way {} times as long as each would be alone", fixed(report.contention, 3))
+        };
+        lines.push(("contention", format!("{}  ({meaning})", fixed(report.contention, 3))));
+    }
+    if let Some(rounds) = report.rounds {
+        let (min, mean, max) = (rounds.min, fixed(rounds.mean, 1), rounds.max);
+        lines.push(("rounds", format!("{mean} of redistribution on average, {min} to {max}")));
+    }
+    if let Some(seeds) = &report.seeds {
+        lines.extend(over_seeds(seeds));
+    }
+    lines.push(("fingerprint", report.fingerprint.clone()));
+    lines
+}
+
+/// The makespans over several seeds, in three lines.
+pub(super) fn over_seeds(seeds: &SeedStatistics) -> [(&'static str, String); 3] {
+    let of_mean = if seeds.mean_s > 0.0 { format!(" ({})", percent(seeds.sd_s / seeds.mean_s)) } else { String::new() };
+    let (mean, deviation) = (seconds(seeds.mean_s), seconds(seeds.sd_s));
+    let all = seeds.seeds.len() + seeds.missing;
+    let of = if seeds.missing > 0 { format!(" of {all}") } else { String::new() };
+    [
+        ("seeds", format!("{}{of} ({}); the other figures are of the first", seeds.seeds.len(), list(&seeds.seeds))),
+        ("", format!("mean makespan {mean}, standard deviation {deviation}{of_mean}")),
+        ("", format!("{} to {}", seconds(seeds.min_s), seconds(seeds.max_s))),
+    ]
+}
+
+/// `1 to 8`, `1 to 45, 201 to 241`: seeds that follow each other together.
+fn list(seeds: &[u64]) -> String {
+    const MOST: usize = 4;
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for &seed in seeds {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(seed) => *last = seed,
+            _ => runs.push((seed, seed)),
+        }
+    }
+    let shown = runs.iter().take(MOST).map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first} to {last}"),
+    });
+    let more = if runs.len() > MOST { ", ..." } else { "" };
+    shown.collect::<Vec<_>>().join(", ") + more
+}
+
+fn links(links: &[LinkUse]) -> Grid {
+    let links = &links[..links.len().min(BUSIEST)];
+    // Not recorded, then not shown.
+    let flows = links.iter().any(|link| link.peak_flows > 0);
+    let mut grid = Grid::new()
+        .text("link")
+        .quantity("capacity", Quantity::Bandwidth)
+        .quantity("bytes", Quantity::Bytes)
+        .quantity("utilisation", Quantity::Part);
+    if flows {
+        grid = grid.time("busy").number("peak flows").number("mean flows");
+    }
+    // Of packets alone; a link that has no queue at all is nothing special.
+    let queues = links.iter().any(|link| link.peak_queue > 0);
+    if queues {
+        grid = grid.number("peak queue").number("mean queue").time("blocked");
+    }
+    for link in links {
+        let mut row: Vec<Cell> = vec![
+            link.name.as_str().into(),
+            link.capacity_bps.into(),
+            (link.bytes as f64).into(),
+            link.utilisation.into(),
+        ];
+        if flows {
+            row.extend([link.busy_s.into(), link.peak_flows.into(), fixed(link.mean_flows, 2).into()]);
+        }
+        if queues {
+            row.extend([link.peak_queue.into(), fixed(link.mean_queue, 2).into(), link.blocked_s.into()]);
+        }
+        grid.row(row);
+    }
+    grid
+}
+
+/// `placement random, routing d-mod-k, sharing max-min, injection queue, seed 1`, as far as the scenario says.
+fn choices(scenario: &Value) -> Option<String> {
+    let mut words = Vec::new();
+    let transport = chosen(&scenario["transport"]);
+    for key in ["placement", "routing", "sharing"] {
+        match (key, &transport) {
+            ("sharing", Some(name)) => words.push(match scenario["transport"][name]["model"].as_str() {
+                Some(model) => format!("transport {name}:{model}"),
+                None => format!("transport {name}"),
+            }),
+            _ => words.extend(chosen(&scenario[key]).map(|name| format!("{key} {name}"))),
+        }
+    }
+    if let Some(workload) = scenario["workload"].as_object().and_then(|tables| tables.values().next()) {
+        if let Some(injection) = workload["injection"].as_str() {
+            words.push(format!("injection {injection}"));
+        }
+        if let Some(jitter) = workload["message-jitter"].as_str().filter(|jitter| !jitter.starts_with("0 ")) {
+            words.push(format!("jitter {jitter}"));
+        }
+    }
+    if let Some(seed) = scenario["seed"].as_u64() {
+        words.push(format!("seed {seed}"));
+    }
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// The name of the table that is the choice: `max-min` of `{"max-min": {}}`, with the file where it is one.
+fn chosen(value: &Value) -> Option<String> {
+    let (name, options) = value.as_object()?.iter().next()?;
+    match options["path"].as_str() {
+        Some(path) => Some(format!("{name} {path}")),
+        None => Some(name.clone()),
+    }
+}

@@ -1,0 +1,126 @@
+//! The predicted time of a program over parameters, for a terminal.
+
+use std::fmt::Write;
+
+use super::figures::{Quantity, fixed, seconds};
+use super::{Answer, Cell, Grid, delivered, early, printable};
+use hayase::report::Status;
+use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
+
+/// What each limit says.
+const MEANING: [&str; 3] = [
+    "computation and dependences alone: no network can be faster",
+    "the busiest rank's computation and overheads, if nobody waited",
+    "the busiest rank's computation",
+];
+
+/// What matters, and what is the most that a network could bring.
+pub fn whatif(report: &WhatIfReport) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}", printable(&report.program));
+    let _ = writeln!(text, "nodes {}; network: {}\n", report.node, printable(&report.network));
+    match early(report.status, report.stopped) {
+        Some(early) if report.status == Status::Deadlocked => {
+            let _ = writeln!(text, "{early}");
+            if let Some(stopped) = &report.stopped {
+                let _ = writeln!(text, "delivered      {}", delivered(stopped));
+            }
+            text.push_str("the program does not end with nothing changed; nothing else is tried\n");
+        }
+        Some(early) => {
+            let _ = writeln!(text, "{early}");
+            text.push_str("the unchanged program has not come to its end; nothing else has been tried\n");
+        }
+        None if !report.complete => {
+            text.push_str("INTERRUPTED: replays are missing; those that were played are shown\n")
+        }
+        _ => {}
+    }
+    if report.status != Status::Complete {
+        return text;
+    }
+    if let Some(region) = &report.region {
+        let _ = writeln!(text, "{:<15}{}: all times are of it", "region", printable(region));
+    }
+    let _ = writeln!(text, "{:<15}{}", "predicted", seconds(report.makespan_s));
+    if let Some(measured) = report.measured_s {
+        let _ = writeln!(text, "{:<15}{}", "measured", seconds(measured));
+    }
+    for ((name, time_s), meaning) in report.limits.named().into_iter().zip(MEANING) {
+        let change = percent(Some(time_s / report.makespan_s - 1.0));
+        let _ = writeln!(text, "{name:<15}{:<12}{change:>9}   {meaning}", seconds(time_s));
+    }
+    if report.tornado {
+        text.push_str("\nEach parameter halved and doubled, the others unchanged\n\n");
+        tornado(&mut text, report);
+    } else {
+        for varied in &report.varied {
+            let base = varied.base.as_ref().map_or_else(String::new, |base| format!(" (unchanged: {base})"));
+            let _ = writeln!(text, "\n{}{base}\n", printable(&varied.parameter));
+            values(&mut text, varied);
+        }
+    }
+    text
+}
+
+fn tornado(text: &mut Answer, report: &WhatIfReport) {
+    let mut grid = Grid::new().text("parameter").number("value").keys(2);
+    for side in ["halved", "doubled"] {
+        grid = grid.time(side).quantity("change", Quantity::Change);
+    }
+    grid = grid.number("elasticity");
+    for varied in &report.varied {
+        let mut cells: Vec<Cell> =
+            vec![varied.parameter.as_str().into(), varied.base.clone().unwrap_or_default().into()];
+        for point in &varied.points {
+            cells.extend([point.time_s.into(), point.change.into()]);
+        }
+        // Of an interrupted study some are missing.
+        cells.resize(6, Cell::from("-"));
+        cells.push(exponent(varied.elasticity).into());
+        grid.row(cells);
+    }
+    text.table(grid);
+    let mut any = false;
+    for varied in &report.varied {
+        for point in varied.points.iter().filter(|point| point.failed.is_some()) {
+            let failed = failed(point);
+            let _ = write!(text, "\n{} = {}: {failed}", printable(&varied.parameter), printable(&point.value));
+            any = true;
+        }
+    }
+    if any {
+        text.push_str("\n");
+    }
+}
+
+fn values(text: &mut Answer, varied: &Sensitivity) {
+    let mut grid = Grid::new().number("value").time("time").quantity("change", Quantity::Change).text("");
+    for point in &varied.points {
+        let remarks = [point.note.clone().unwrap_or_default(), failed(point)];
+        let remarks = remarks.into_iter().filter(|remark| !remark.is_empty()).collect::<Vec<_>>().join("; ");
+        grid.row([Cell::from(point.value.as_str()), point.time_s.into(), point.change.into(), remarks.into()]);
+    }
+    text.table(grid);
+    if varied.elasticity.is_some() {
+        let _ = writeln!(text, "elasticity {}", exponent(varied.elasticity));
+    }
+}
+
+/// Why there is no time, and from when on nothing moved.
+fn failed(point: &WhatIfPoint) -> String {
+    let reason = point.failed.clone().unwrap_or_default();
+    point.stopped.map_or(reason.clone(), |stopped| format!("{reason} at {}", seconds(stopped.at_s)))
+}
+
+/// `+3.2 %`; `0.0 %` has no sign.
+fn percent(change: Option<f64>) -> String {
+    let Some(change) = change.filter(|change| change.is_finite()) else { return "-".to_owned() };
+    let text = format!("{:+.1} %", change * 100.0);
+    if text[1..].starts_with("0.0 ") { text[1..].to_owned() } else { text }
+}
+
+fn exponent(elasticity: Option<f64>) -> String {
+    // No minus before a zero.
+    elasticity.map_or_else(|| "-".to_owned(), |value| fixed((value * 1000.0).round() / 1000.0 + 0.0, 3))
+}

@@ -1,0 +1,265 @@
+//! What a case is given to run: how much it may do, who looks on, and what it has done so far.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::Trouble;
+use hayase::engine::{self, Progress};
+use hayase::report::wall_clock;
+
+/// How much work a case may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Effort {
+    /// All cases together take seconds: the largest fabrics and most seeds are left out.
+    #[default]
+    Quick,
+    /// Minutes: every size and every combination.
+    Full,
+}
+
+/// Looks on while a case runs, and may end it.
+pub trait Watch: Sync {
+    /// So much of the case is done, from 0 to 1; `false` ends it. Called from any thread, every few thousand messages.
+    fn tick(&self, part: f64) -> bool;
+}
+
+/// What a case needs to know to run.
+#[derive(Clone, Copy, Default)]
+pub struct Context<'a> {
+    effort: Effort,
+    watch: Option<&'a dyn Watch>,
+    tally: Option<&'a Tally>,
+}
+
+impl<'a> Context<'a> {
+    /// This much work, with nobody looking on.
+    pub fn new(effort: Effort) -> Self {
+        Self { effort, ..Self::default() }
+    }
+
+    /// The same with somebody who looks on.
+    #[must_use]
+    pub fn watched(self, watch: &'a dyn Watch) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
+
+    /// The same for one case.
+    pub(super) fn counted(self, tally: &'a Tally) -> Self {
+        Self { tally: Some(tally), ..self }
+    }
+
+    /// `full` where everything is asked for, `quick` else.
+    pub(super) fn choose<T>(&self, quick: T, full: T) -> T {
+        match self.effort {
+            Effort::Quick => quick,
+            Effort::Full => full,
+        }
+    }
+
+    /// The case delivers so many messages in all: what its progress is measured by. It may say so in parts.
+    pub(super) fn plan(&self, messages: u64) {
+        if let Some(tally) = self.tally {
+            tally.planned.fetch_add(messages, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether to go on: tells how far the case is.
+    pub(super) fn goes_on(&self) -> bool {
+        let part = self.tally.map_or(0.0, Tally::part);
+        let goes_on = self.watch.is_none_or(|watch| watch.tick(part));
+        if !goes_on && let Some(tally) = self.tally {
+            tally.ended.store(true, Ordering::Relaxed);
+        }
+        goes_on
+    }
+
+    /// Does parts that do not depend on each other, as many at once as there are threads; results in the order of the parts.
+    pub(super) fn side_by_side<I: Send, T: Send>(
+        &self,
+        parts: Vec<I>,
+        work: impl Fn(I) -> Result<T, Trouble> + Sync,
+    ) -> Result<Vec<T>, Trouble> {
+        let clocked = |part| match self.tally {
+            Some(tally) => tally.clocked(|| work(part)),
+            None => work(part),
+        };
+        parts.into_par_iter().with_max_len(1).map(clocked).collect()
+    }
+}
+
+/// What a case has done so far.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Processor time \[ns\].
+    cpu: AtomicU64,
+    /// Messages delivered.
+    delivered: AtomicU64,
+    /// Messages there will be in all, as far as is known.
+    planned: AtomicU64,
+    /// Whether whoever looks on has ended it.
+    ended: AtomicBool,
+}
+
+impl Tally {
+    /// How much of what is planned is done, from 0 to 1.
+    fn part(&self) -> f64 {
+        let planned = self.planned.load(Ordering::Relaxed);
+        let delivered = self.delivered.load(Ordering::Relaxed);
+        if planned == 0 { 0.0 } else { (delivered as f64 / planned as f64).min(1.0) }
+    }
+
+    /// Processor time that the case took, where the system tells \[s\].
+    pub fn cpu_s(&self) -> Option<f64> {
+        thread_time()?;
+        Some(self.cpu.load(Ordering::Relaxed) as f64 / 1e9)
+    }
+
+    /// Whether whoever looks on has ended it.
+    pub fn ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Does some of the case's work on this thread. What the thread does for other cases while this one waits for its
+    /// parts is theirs.
+    pub fn clocked<T>(&self, work: impl FnOnce() -> T) -> T {
+        let (result, own) = on_this_thread(work);
+        self.cpu.fetch_add(own.map_or(0, nanoseconds), Ordering::Relaxed);
+        result
+    }
+}
+
+thread_local! {
+    /// Processor time of this thread in work that is charged already \[ns\].
+    static CHARGED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Does something, with the processor time that it took here, less what was charged to others in between.
+fn on_this_thread<T>(work: impl FnOnce() -> T) -> (T, Option<Duration>) {
+    let (before, charged) = (thread_time(), CHARGED.get());
+    let result = work();
+    let taken = before.zip(thread_time()).map(|(before, after)| after.saturating_sub(before));
+    let own = taken.map(|taken| taken.saturating_sub(Duration::from_nanos(CHARGED.get() - charged)));
+    CHARGED.set(charged + taken.map_or(0, nanoseconds));
+    (result, own)
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Processor time of this thread so far. For people only: no verdict depends on it.
+fn thread_time() -> Option<Duration> {
+    #[cfg(unix)]
+    return Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).ok();
+    #[cfg(not(unix))]
+    None
+}
+
+/// Does something for a case, and says how much processor time it took on this thread \[s\]: what others do beside it
+/// counts for nothing. The wall clock where the system does not tell.
+pub(super) fn stopwatch<T>(context: &Context<'_>, work: impl FnOnce() -> T) -> (T, f64) {
+    let wall = wall_clock();
+    let (result, own) = on_this_thread(work);
+    if let (Some(tally), Some(own)) = (context.tally, own) {
+        tally.cpu.fetch_add(nanoseconds(own), Ordering::Relaxed);
+    }
+    (result, own.unwrap_or_else(|| wall.elapsed()).as_secs_f64())
+}
+
+/// Looks on while one simulation of a case runs.
+pub(super) struct Counted<'a> {
+    context: &'a Context<'a>,
+    counted: AtomicU64,
+}
+
+impl<'a> Counted<'a> {
+    pub fn new(context: &'a Context<'a>) -> Self {
+        Self { context, counted: AtomicU64::new(0) }
+    }
+
+    /// Messages that this run has delivered by now.
+    pub fn delivered(&self, messages: u64) {
+        let before = self.counted.swap(messages, Ordering::Relaxed);
+        if let Some(tally) = self.context.tally {
+            tally.delivered.fetch_add(messages.saturating_sub(before), Ordering::Relaxed);
+        }
+    }
+}
+
+impl engine::Watch for Counted<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.delivered(progress.delivered);
+        self.context.goes_on()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps what it is told, and ends the case when it is told more than `most`.
+    struct Kept {
+        told: std::sync::Mutex<Vec<f64>>,
+        most: f64,
+    }
+
+    impl Watch for Kept {
+        fn tick(&self, part: f64) -> bool {
+            self.told.lock().unwrap().push(part);
+            part <= self.most
+        }
+    }
+
+    #[test]
+    fn progress_is_what_is_delivered_of_what_is_planned() {
+        let kept = Kept { told: Vec::new().into(), most: 1.0 };
+        let tally = Tally::default();
+        let context = Context::default().watched(&kept).counted(&tally);
+        assert!(context.goes_on());
+        context.plan(100);
+        let (one, other) = (Counted::new(&context), Counted::new(&context));
+        one.delivered(10);
+        one.delivered(30);
+        other.delivered(20);
+        assert!(context.goes_on() && !tally.ended());
+        other.delivered(90);
+        context.goes_on();
+        assert_eq!(*kept.told.lock().unwrap(), [0.0, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn whoever_looks_on_ends_a_case() {
+        let kept = Kept { told: Vec::new().into(), most: 0.4 };
+        let tally = Tally::default();
+        let context = Context::default().watched(&kept).counted(&tally);
+        context.plan(10);
+        let run = Counted::new(&context);
+        run.delivered(4);
+        assert!(context.goes_on() && !tally.ended());
+        run.delivered(5);
+        assert!(!context.goes_on() && tally.ended());
+    }
+
+    #[test]
+    fn parts_come_back_in_their_order_and_the_first_mistake_is_reported() {
+        let context = Context::default();
+        let squares = context.side_by_side((0..100).collect(), |i: u32| Ok(i * i)).unwrap();
+        assert_eq!(squares, (0..100).map(|i| i * i).collect::<Vec<_>>());
+        let failed = context.side_by_side(vec![1, 2], |i| if i == 2 { Err("two".to_owned()) } else { Ok(i) });
+        assert_eq!(failed, Err("two".to_owned()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_time_of_parts_belongs_to_their_case_alone() {
+        let (mine, other) = (Tally::default(), Tally::default());
+        // Work of another case that this thread does while it waits.
+        let spin = || (0..20_000_000_u64).fold(0, |sum: u64, i| std::hint::black_box(sum.wrapping_add(i * i)));
+        mine.clocked(|| other.clocked(spin));
+        let (mine, other) = (mine.cpu_s().unwrap(), other.cpu_s().unwrap());
+        assert!(other > 0.0 && mine < 0.1 * other, "{mine} s, {other} s");
+    }
+}

@@ -1,0 +1,210 @@
+//! Scenarios for the cases, and what is asked of their runs.
+
+use std::sync::Arc;
+
+use super::context::Counted;
+use super::{Context, Trouble};
+use hayase::fabric::{FabricBuilder, RouteTable, Shape};
+use hayase::ids::{LinkId, MessageId, NodeId, RankId};
+use hayase::placement::Placement;
+use hayase::report::{MessageRecord, Status};
+use hayase::routing::RoutingSpec;
+use hayase::scenario::{Loader, Run, RunOptions, Scenario};
+use hayase::sharing::SharingSpec;
+use hayase::units::{Bandwidth, Time};
+use hayase::workload::pattern::{After, Injection, Message, Pattern};
+
+/// Time of one message of the named patterns alone on a link of the named fabrics \[s\]: 20,000 B at 1e9 B/s.
+pub(super) const MESSAGE_S: f64 = 20e-6;
+
+/// Messages of an all-to-all among so many ranks, each straight to its destination.
+pub(super) fn all_to_all(ranks: u32) -> u64 {
+    u64::from(ranks) * u64::from(ranks - 1)
+}
+
+/// What differs between the runs of a case.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice<'a> {
+    /// A named fabric.
+    pub topology: &'a str,
+    /// A named pattern.
+    pub pattern: &'a str,
+    /// `regular`, `random`.
+    pub placement: &'a str,
+    /// `equal-share`, `redistribute`, `max-min`.
+    pub sharing: &'a str,
+    /// `queue`, `sendrecv`, `barrier` ...
+    pub injection: &'a str,
+    /// The seed.
+    pub seed: u64,
+    /// `resolution = "..."`, where not 0.
+    pub resolution: Option<&'a str>,
+    /// The routing rule, where not the usual one.
+    pub routing: Option<&'a str>,
+}
+
+impl<'a> Choice<'a> {
+    /// This pattern on this fabric; regular placement, max-min, queue injection.
+    pub fn new(topology: &'a str, pattern: &'a str) -> Self {
+        Self {
+            topology,
+            pattern,
+            placement: "regular",
+            sharing: "max-min",
+            injection: "queue",
+            seed: 1,
+            resolution: None,
+            routing: None,
+        }
+    }
+
+    /// The same with more assignments (`topology.torus.host-link=false`), built.
+    pub fn load_with(&self, assignments: &[String]) -> Result<Scenario, Trouble> {
+        let mut loader = Loader::new()
+            .topology(self.topology)
+            .pattern(self.pattern)
+            .placement(self.placement)
+            .sharing(self.sharing)
+            .injection(self.injection)
+            .seed(self.seed);
+        if let Some(time) = self.resolution {
+            loader = loader.set("validation", &format!("resolution={time}"));
+        }
+        if let Some(rule) = self.routing {
+            loader = loader.routing(rule);
+        }
+        for assignment in assignments {
+            loader = loader.set("validation", assignment);
+        }
+        loader.load().map_err(|invalid| format!("{self:?}: {invalid}"))
+    }
+
+    /// Built.
+    pub fn load(&self) -> Result<Scenario, Trouble> {
+        self.load_with(&[])
+    }
+
+    /// Built and run to its end.
+    pub fn run(&self, context: &Context<'_>) -> Result<Run, Trouble> {
+        run(context, &self.load()?)
+    }
+
+    /// Its makespan \[s\].
+    pub fn makespan(&self, context: &Context<'_>) -> Result<f64, Trouble> {
+        Ok(self.run(context)?.report.makespan_s)
+    }
+}
+
+/// Runs a scenario to its end, unless whoever looks on ends it.
+pub(super) fn run(context: &Context<'_>, scenario: &Scenario) -> Result<Run, Trouble> {
+    let watch = begin(context)?;
+    complete(&watch, scenario.run(RunOptions { watch: Some(&watch), ..RunOptions::default() }))
+}
+
+/// Who looks on at the next run, unless there is to be none.
+fn begin<'a>(context: &'a Context<'a>) -> Result<Counted<'a>, Trouble> {
+    if context.goes_on() { Ok(Counted::new(context)) } else { Err("interrupted".into()) }
+}
+
+/// What a run gave that came to its end.
+fn complete(watch: &Counted<'_>, run: Run) -> Result<Run, Trouble> {
+    match run.report.status {
+        Status::Complete => {
+            watch.delivered(run.report.messages);
+            Ok(run)
+        }
+        status => Err(format!("{} on {} ended early: {status:?}", run.report.workload, run.report.fabric)),
+    }
+}
+
+/// When each message arrived \[s\]: by rank, then by the sender's order.
+pub(super) fn arrivals(context: &Context<'_>, scenario: &Scenario) -> Result<(Run, Vec<Vec<f64>>), Trouble> {
+    let ranks = scenario.pattern.ranks();
+    let sends = |rank| scenario.pattern.sends(RankId(rank)) as usize;
+    let mut ends: Vec<Vec<f64>> = (0..ranks).map(|rank| vec![f64::NAN; sends(rank)]).collect();
+    let mut note = |message: &MessageRecord| ends[message.src as usize][message.index as usize] = message.end_s;
+    let watch = begin(context)?;
+    let options = RunOptions { on_message: Some(&mut note), watch: Some(&watch), ..RunOptions::default() };
+    let run = complete(&watch, scenario.run(options))?;
+    Ok((run, ends))
+}
+
+/// Replaces the fabric of a scenario by nodes without switches; links are given by capacity \[B/s\] and latency, routes
+/// by source, destination and the numbers of their links.
+pub(super) fn on_given_routes(
+    scenario: &mut Scenario,
+    links: impl IntoIterator<Item = (f64, Time)>,
+    routes: impl IntoIterator<Item = (u32, u32, Vec<u32>)>,
+) -> Result<(), Trouble> {
+    let nodes = scenario.pattern.ranks();
+    let mut builder = FabricBuilder::new("given routes", nodes, 0);
+    for (capacity, latency) in links {
+        builder.loose_link(Bandwidth::from_bytes_per_second(capacity), latency);
+    }
+    let mut table = RouteTable::default();
+    for (src, dst, links) in routes {
+        let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
+        table.insert(NodeId(src), NodeId(dst), &links);
+    }
+    builder.routes(table);
+    let fabric = Arc::new(builder.finish(Shape::Irregular));
+    scenario.network.router = RoutingSpec::default_for(&fabric).build(&fabric, scenario.seed).map_err(|mistakes| {
+        format!("no routes: {}", mistakes.iter().map(|m| m.message.as_str()).collect::<String>())
+    })?;
+    scenario.network.placement = (0..nodes).map(NodeId).collect();
+    scenario.network.fabric = fabric;
+    Ok(())
+}
+
+/// Places rank r on `nodes[r]`.
+pub(super) fn place(scenario: &mut Scenario, nodes: &[u32]) {
+    scenario.network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Placement>();
+}
+
+/// Separate flows: the even rank 2f sends one message to rank 2f + 1.
+#[derive(Debug)]
+struct Pairs {
+    flows: u32,
+    bytes: u64,
+}
+
+impl Pattern for Pairs {
+    fn ranks(&self) -> u32 {
+        2 * self.flows
+    }
+    fn sends(&self, rank: RankId) -> u32 {
+        u32::from(rank.0.is_multiple_of(2))
+    }
+    fn message(&self, rank: RankId, _index: u32) -> Message {
+        Message { dst: RankId(rank.0 + 1), bytes: self.bytes, step: 0, delay: Time::ZERO, after: After::Nothing }
+    }
+    fn receives(&self, rank: RankId, _step: u32) -> u32 {
+        u32::from(!rank.0.is_multiple_of(2))
+    }
+    fn steps(&self) -> u32 {
+        1
+    }
+}
+
+/// A scenario in which flow f of `flows` crosses these links, on a node pair of its own, with so many bytes, under
+/// max-min.
+pub(super) fn flows_on_links(links: &[(f64, Time)], flows: &[Vec<u32>], bytes: u64) -> Result<Scenario, Trouble> {
+    let mut scenario = Choice::new("torus-4x4", "all-to-all-simple-spread").load()?;
+    scenario.pattern = Arc::new(Pairs { flows: flows.len() as u32, bytes });
+    scenario.workload_name = "separate flows".into();
+    scenario.injection = Injection::All;
+    scenario.network.sharing = SharingSpec::default();
+    let routes = flows.iter().enumerate().map(|(flow, links)| (2 * flow as u32, 2 * flow as u32 + 1, links.clone()));
+    on_given_routes(&mut scenario, links.iter().copied(), routes)?;
+    Ok(scenario)
+}
+
+/// The message that a rank sends `index`-th, for notes.
+pub(super) fn name_of(src: usize, index: usize) -> String {
+    MessageId { src: RankId(src as u32), index: index as u32 }.to_string()
+}
+
+/// `|a - b| / |b|`.
+pub(super) fn relative(a: f64, b: f64) -> f64 {
+    (a - b).abs() / b.abs()
+}
