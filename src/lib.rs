@@ -2,6 +2,7 @@
 //! programs that run on them.
 
 pub mod advice;
+pub mod atomic_file;
 pub mod bench;
 #[cfg(all(feature = "capture", unix))]
 pub mod capture;
@@ -18,6 +19,7 @@ pub mod node;
 pub mod output;
 pub mod placement;
 pub mod player;
+pub mod reading;
 pub mod record;
 pub mod report;
 pub mod rng;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::output::AtomicFile;
+use crate::atomic_file::AtomicFile;
 
 /// What `run.toml` begins with.
 pub const SCHEMA: &str = "hayase-run-1";

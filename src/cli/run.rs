@@ -12,9 +12,10 @@ use super::seeds::{Seeded, over};
 use super::{
     End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print_with, regions, replay, show,
 };
+use crate::atomic_file::AtomicFile;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::svg::Window;
-use crate::output::{AtomicFile, csv, json, table};
+use crate::output::{csv, json, table};
 use crate::report::{MessageRecord, Report, Status};
 use crate::scenario::{Run, RunOptions, Runnable, Scenario};
 use crate::units::Bytes;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
-use crate::diagnostic::Input;
+use crate::reading::Input;
 use crate::report::saturation;
 use crate::units::Time;
 use crate::workload::task_queue::{

@@ -12,11 +12,12 @@ use super::args::RunFormat;
 use super::files::{self, Opened, unknown};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, extension, print_with, progress};
+use crate::atomic_file::AtomicFile;
 use crate::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use crate::data_set::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use crate::output::table::Answer;
-use crate::output::{AtomicFile, json, table};
+use crate::output::{json, table};
 use crate::report::variation::Variation;
 use crate::scenario::variation::variation;
 use crate::units::Bytes;
@@ -226,7 +227,7 @@ pub(super) fn read_computation(path: &Path, voice: Voice) -> Result<ComputationD
 fn read_with<T>(
     path: &Path,
     voice: Voice,
-    read: impl FnOnce(crate::diagnostic::Input) -> Result<T, Vec<Diagnostic>>,
+    read: impl FnOnce(crate::reading::Input) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Invalid> {
     let sources = progress::sources(voice.show);
     let named: Located<String> = file_names::text_of(path).into();
