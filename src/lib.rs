@@ -1,6 +1,7 @@
 //! Hayase (早瀬, "swift current"): a discrete-event message-flow simulator for HPC interconnects and the parallel
 //! programs that run on them.
 
+pub mod atomic_file;
 pub mod data_set;
 pub mod diagnostic;
 pub mod engine;
@@ -10,6 +11,7 @@ pub mod memory;
 pub mod node;
 pub mod placement;
 pub mod player;
+pub mod reading;
 pub mod record;
 pub mod report;
 pub mod rng;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::csv::{self, Column};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, NodeId, RankId, VertexId};
+use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
 
 /// The node of each rank; no two ranks share one.

@@ -4,15 +4,12 @@
 //! hint. Texts are kept in [`Sources`], in which a [`Span`] is a range of characters of any of them, so that a
 //! value read from a file still knows its place when a later check finds it impossible ([`Located`]).
 
-pub mod csv;
 pub mod file_names;
-mod input;
 mod located;
 mod sources;
 
 use std::fmt;
 
-pub use input::Input;
 pub use located::Located;
 pub use sources::{BuiltIn, OnRead, Place, Sources, Span};
 

@@ -80,7 +80,7 @@ impl Sources {
     }
 
     /// Who is told how far the reading of a file is.
-    pub(super) fn hook(&self) -> Option<OnRead> {
+    pub(crate) fn hook(&self) -> Option<OnRead> {
         self.on_read.clone()
     }
 
@@ -101,7 +101,7 @@ impl Sources {
     /// The content of the built-in file that `path` names, if there is one and no file of that name is in its way.
     ///
     /// A text that is itself built in (its name starts with `<`) finds built-in files first.
-    pub(super) fn find_built_in(&self, path: &Located<String>) -> Option<&'static [u8]> {
+    pub(crate) fn find_built_in(&self, path: &Located<String>) -> Option<&'static [u8]> {
         let (_, content) = self.built_in.iter().find(|(name, _)| *name == path.as_str())?;
         let from_built_in =
             path.span().and_then(|span| self.find(span)).is_some_and(|(name, _, _)| name.starts_with('<'));

@@ -4,10 +4,10 @@ use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::csv::{self, Column, Row};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, FabricBuilder, Labels, LinkRole, RouteTable, Shape};
 use crate::ids::{LinkId, NodeId, VertexId};
+use crate::reading::csv::{self, Column, Row};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.custom]`.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
-use hayase::diagnostic::Input;
+use hayase::reading::Input;
 use hayase::report::saturation;
 use hayase::units::Time;
 use hayase::workload::task_queue::{

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use hayase_output::AtomicFile;
+use hayase::atomic_file::AtomicFile;
 
 /// What `run.toml` begins with.
 pub const SCHEMA: &str = "hayase-run-1";

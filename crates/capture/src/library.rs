@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use hayase_output::AtomicFile;
+use hayase::atomic_file::AtomicFile;
 
 /// A library that is loaded into a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Failure, extension};
+use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
-use hayase_output::AtomicFile;
 
 /// What this process has read, each file once and by its canonical name.
 static READ: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

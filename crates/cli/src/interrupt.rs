@@ -4,6 +4,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{End, complain};
+use hayase::atomic_file;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -14,7 +15,7 @@ pub fn stop_flag() -> &'static AtomicBool {
         // Where there can be no handler, Ctrl-C kills as it does everywhere.
         let _ = ctrlc::set_handler(|| {
             if STOP.swap(true, Ordering::Relaxed) {
-                hayase_output::discard_unfinished();
+                atomic_file::discard_unfinished();
                 std::process::exit(End::Interrupted.code().into());
             }
             complain("stopping; what has happened so far will be reported (once more to quit at once)");

@@ -14,6 +14,7 @@ use super::regions;
 use super::seeds::{Seeded, over};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
+use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::ids::RankId;
 use hayase::node::NodeSpec;
@@ -30,7 +31,7 @@ use hayase::workload::trace::{Options, unmatched};
 use hayase::workload::{Blocked, ProgramSpec, ReadProgram};
 use hayase_output::svg::Window;
 use hayase_output::trace::Trace as TraceFile;
-use hayase_output::{AtomicFile, csv, json, svg, table};
+use hayase_output::{csv, json, svg, table};
 
 pub mod args;
 use args::{PlayedOn, ReplayArgs, Written};

@@ -12,12 +12,13 @@ use super::seeds::{Seeded, over};
 use super::{
     End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print_with, regions, replay, show,
 };
+use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::report::{MessageRecord, Report, Status};
 use hayase::scenario::{Run, RunOptions, Runnable, Scenario};
 use hayase::units::Bytes;
 use hayase_output::svg::Window;
-use hayase_output::{AtomicFile, csv, json, table};
+use hayase_output::{csv, json, table};
 
 /// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
 const TIMELINE: u64 = 100_000;

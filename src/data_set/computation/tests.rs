@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::data_set::program::{Folded, extend, fold, unfold};
-use crate::diagnostic::Input;
 use crate::ids::RankId;
+use crate::reading::Input;
 use crate::workload::program::{Collective, CollectiveCall, Counts, Op, OpKind, Program, ProgramBuilder};
 
 /// Two ranks: something at the start, then iterations of two barriers with `time(rank, iteration)` before the second.

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use super::write::meaning_name;
 use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Step, What};
-use crate::diagnostic::{Diagnostic, Input};
+use crate::diagnostic::Diagnostic;
+use crate::reading::Input;
 use crate::workload::program::{CollectiveCall, Communicator, Op, OpKind};
 use crate::workload::trace::MOST_RANKS;
 use crate::workload::trace::lines::{Line, each_line};

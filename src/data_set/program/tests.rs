@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::diagnostic::Input;
 use crate::ids::RankId;
+use crate::reading::Input;
 use crate::units::Time;
 use crate::workload::program::{Collective, Counts, Envelope, Op, Program, ProgramBuilder};
 

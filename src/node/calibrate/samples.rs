@@ -1,8 +1,9 @@
 //! Measurements: read from a table, repetitions reduced to one.
 
 use super::model::Measured;
-use crate::diagnostic::csv::{self, Column};
-use crate::diagnostic::{Diagnostic, Input};
+use crate::diagnostic::Diagnostic;
+use crate::reading::Input;
+use crate::reading::csv::{self, Column};
 use crate::units::Time;
 
 /// One measurement.

@@ -182,7 +182,7 @@ fn a_machine_file_holds_what_was_found() {
 #[test]
 fn mistakes_in_a_table_are_found_where_they_are() {
     let text = "bytes,work,time,call\n0,0 s,28.62 us,\n8,0,0,send\n16,1 ms,1 us,\n24,x,5 us,ping\n";
-    let mistakes = read(crate::diagnostic::Input::from_bytes("rtt.csv", text.into())).unwrap_err();
+    let mistakes = read(crate::reading::Input::from_bytes("rtt.csv", text.into())).unwrap_err();
     let sources = crate::diagnostic::Sources::default();
     let places: Vec<_> = mistakes.iter().map(|m| m.place(&sources).map(|place| (place.line, place.column))).collect();
     assert_eq!(places, [Some((3, 5)), Some((4, 9)), Some((5, 4)), Some((5, 11))], "{mistakes:?}");
@@ -280,10 +280,10 @@ fn what_is_told_of_s_needs_no_jump_in_the_times() {
 #[test]
 fn what_is_told_of_s_has_no_time() {
     let text = "bytes,work,time,call\n4040,,,eager\n4041,,,rendezvous\n8,0,,send\n";
-    let mistakes = read(crate::diagnostic::Input::from_bytes("rtt.csv", text.into())).unwrap_err();
+    let mistakes = read(crate::reading::Input::from_bytes("rtt.csv", text.into())).unwrap_err();
     assert_eq!(mistakes.len(), 1, "{mistakes:?}");
     let text = "bytes,work,time,call\n4040,,,eager\n4041,,,rendezvous\n";
-    let read = read(crate::diagnostic::Input::from_bytes("rtt.csv", text.into())).unwrap();
+    let read = read(crate::reading::Input::from_bytes("rtt.csv", text.into())).unwrap();
     assert_eq!(
         read.iter().map(|sample| (sample.call, sample.bytes)).collect::<Vec<_>>(),
         [(Measured::Eager, 4040), (Measured::Rendezvous, 4041)]

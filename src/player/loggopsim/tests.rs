@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::diagnostic::Input;
+use crate::reading::Input;
 use crate::units::{Bytes, PerByte};
 use crate::workload::program::ProgramBuilder;
 use crate::workload::program::generate::Generator;

@@ -8,8 +8,9 @@ use super::grid::{Executed, Grid, MOST_DIMENSIONS};
 use super::interpolate::{Outside, interpolate};
 use super::refined;
 use super::tasks::{Size, Sizes, Tasks};
-use crate::diagnostic::csv::{self, Column};
-use crate::diagnostic::{Diagnostic, Input, Invalid, Located, Sources, Span};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::reading::Input;
+use crate::reading::csv::{self, Column};
 use crate::units::{Bytes, Time};
 
 /// A tasks file: the tasks, and the grid they stand in.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 pub use hayase_trace::{Call, Clock, Communicator, Event, Flags, Frame, Header, Item, Kind, Mark, Op, Site};
 
-use crate::diagnostic::{Diagnostic, Input};
+use crate::diagnostic::Diagnostic;
+use crate::reading::Input;
 
 /// Who takes what a trace says, rank by rank; those of different ranks may come in turns.
 pub trait Calls {

@@ -3,7 +3,8 @@
 use std::io::{ErrorKind, Read};
 use std::ops::{ControlFlow, Range};
 
-use crate::diagnostic::{Diagnostic, Input, Place};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::reading::Input;
 
 /// How much is read at once \[B\].
 const CHUNK: usize = 1 << 20;

@@ -23,7 +23,8 @@ use rustc_hash::FxHashMap;
 
 use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, Site, Wrong};
 use super::lines::{Line, each_line, signed, whole};
-use crate::diagnostic::{Diagnostic, Input, closest};
+use crate::diagnostic::{Diagnostic, closest};
+use crate::reading::Input;
 
 /// How such a file begins.
 pub const SIGNATURE: &[u8] = b"#hxtrace-text";

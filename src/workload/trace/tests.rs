@@ -7,8 +7,9 @@ use proptest::prelude::*;
 
 use super::calls::{self, Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Wrong};
 use super::*;
-use crate::diagnostic::{Diagnostic, Input, Invalid, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::ids::RankId;
+use crate::reading::Input;
 use crate::units::Time;
 use crate::workload::program::{
     ANY_SOURCE, ANY_TAG, Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program,

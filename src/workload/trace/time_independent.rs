@@ -24,7 +24,8 @@ use std::ops::{ControlFlow, Range};
 
 use super::calls::{Call, Calls, Clock, Event, Header, Item, Wrong};
 use super::lines::{Line, each_line, signed, whole};
-use crate::diagnostic::{Diagnostic, Input, closest, file_names};
+use crate::diagnostic::{Diagnostic, closest, file_names};
+use crate::reading::Input;
 
 /// Opens a file of a trace by its name; the name of the trace itself is the first asked for.
 pub type Open<'a> = dyn Fn(&str) -> Result<Input, Diagnostic> + 'a;

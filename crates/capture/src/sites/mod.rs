@@ -21,7 +21,7 @@ pub use maps::Maps;
 use module::Module;
 
 use super::folder::files;
-use hayase_output::AtomicFile;
+use hayase::atomic_file::AtomicFile;
 use hayase_trace::names::{has_line, object_without_line};
 use hayase_trace::{EXTENSION, Site};
 

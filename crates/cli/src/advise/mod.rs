@@ -19,6 +19,7 @@ use super::{
 };
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;
+use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, closest};
 use hayase::node::NodeSpec;
 use hayase::report::Status;
@@ -28,7 +29,7 @@ use hayase_gain::gain::{LEAST_GAIN, LEAST_WAIT};
 use hayase_gain::page::Context;
 use hayase_gain::rules::{self, Base};
 use hayase_gain::{Judge, Ranked, page, text};
-use hayase_output::{AtomicFile, json, table};
+use hayase_output::{json, table};
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

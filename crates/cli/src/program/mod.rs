@@ -13,6 +13,7 @@ use super::files::{self, Opened, unknown};
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, extension, print_with, progress};
 use args::{ExtendArgs, FoldArgs, ProgramVerb, ShowArgs};
+use hayase::atomic_file::AtomicFile;
 use hayase::data_set::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use hayase::data_set::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
@@ -22,7 +23,7 @@ use hayase::units::Bytes;
 use hayase::workload::caveats::Caveats;
 use hayase::workload::trace::{Options, Tally, Trace, unmatched};
 use hayase_output::table::Answer;
-use hayase_output::{AtomicFile, json, table};
+use hayase_output::{json, table};
 
 /// What a file holds, by its name, and whether it is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -226,7 +227,7 @@ pub(super) fn read_computation(path: &Path, voice: Voice) -> Result<ComputationD
 fn read_with<T>(
     path: &Path,
     voice: Voice,
-    read: impl FnOnce(hayase::diagnostic::Input) -> Result<T, Vec<Diagnostic>>,
+    read: impl FnOnce(hayase::reading::Input) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Invalid> {
     let sources = progress::sources(voice.show);
     let named: Located<String> = file_names::text_of(path).into();

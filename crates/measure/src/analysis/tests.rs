@@ -125,7 +125,7 @@ fn the_same_measurements_give_the_same_intervals() {
 fn what_is_written_for_calibration_is_read_by_it() {
     let measured = measured(2, |kind, k, w| loggps(kind, k, w, [1e3, 500.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]));
     let text = samples_csv(&measured);
-    let input = hayase::diagnostic::Input::from_bytes("x.csv", text.clone().into());
+    let input = hayase::reading::Input::from_bytes("x.csv", text.clone().into());
     assert_eq!(calibrate::read(input).unwrap().len(), text.lines().count() - 1);
     let none = Measured { times: Vec::new(), ..measured };
     assert_eq!(analyse(&none, origin()).unwrap_err().code, "too-few-measurements");
@@ -154,7 +154,7 @@ fn calibration_has_the_s_that_was_measured() {
         let measured = measured(seed, |kind, k, w| loggps(kind, k, w, [1e3, 500.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0]));
         let measured = Measured { eager, ..measured };
         let found = analyse(&measured, origin()).unwrap();
-        let input = hayase::diagnostic::Input::from_bytes("x.csv", samples_csv(&measured).into());
+        let input = hayase::reading::Input::from_bytes("x.csv", samples_csv(&measured).into());
         let again = calibrate::calibrate(&calibrate::read(input).unwrap(), &Options::default()).unwrap();
         assert_eq!(found.communication.limits.sync, eager.map(Bytes));
         assert_eq!(again.sync.map(|sync| sync.bytes), eager, "seed {seed}");

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::{FilePattern, FileSpec, starts_of};
-use crate::diagnostic::csv::{self, Column, Row};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::{MessageId, RankId};
+use crate::reading::csv::{self, Column, Row};
 
 const COLUMNS: [Column; 7] = [
     Column::required("src"),

@@ -1,7 +1,8 @@
 //! Tasks from tables and tasks files, and what is said of mistakes in them.
 
 use super::*;
-use crate::diagnostic::{Input, Sources};
+use crate::diagnostic::Sources;
+use crate::reading::Input;
 
 fn table(text: &str) -> Result<Executed, String> {
     let input = Input::from_bytes("tasks.csv", text.as_bytes().to_vec());

@@ -14,8 +14,9 @@ use std::io::{self, Write};
 
 use super::PS_PER_UNIT;
 use super::write::{NotGoal, Schedule, nanoseconds, schedule, span, tag};
-use crate::diagnostic::{Diagnostic, Input};
+use crate::diagnostic::Diagnostic;
 use crate::memory;
+use crate::reading::Input;
 use crate::units::Time;
 use crate::workload::program::{ANY_SOURCE, Envelope, Op, OpKind, Program, ProgramBuilder};
 use crate::workload::trace::MOST_RANKS;

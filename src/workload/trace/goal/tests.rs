@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::diagnostic::{Diagnostic, Input, Invalid, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::ids::RankId;
+use crate::reading::Input;
 use crate::units::Time;
 use crate::workload::program::{ANY_SOURCE, ANY_TAG, Envelope, Op, Program, ProgramBuilder};
 

@@ -4,7 +4,8 @@ use std::ops::{ControlFlow, Range};
 
 use super::PS_PER_UNIT;
 use super::labels::Labels;
-use crate::diagnostic::{Diagnostic, Input};
+use crate::diagnostic::Diagnostic;
+use crate::reading::Input;
 use crate::units::Time;
 use crate::workload::program::{ANY_SOURCE, ANY_TAG, Envelope, GraphBuilder, Op, Program, ProgramBuilder};
 use crate::workload::trace::MOST_RANKS;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Diagnostic, Located, OnRead, Place, Sources, file_names};
+use crate::diagnostic::{Diagnostic, Located, OnRead, Place, Sources, file_names};
 use crate::units::Bytes;
 
 /// How often the hook of [`Sources::on_read`] is called \[B\].

@@ -15,7 +15,8 @@ use std::ops::Range;
 
 use numbers::{plain_decimal, whole_number, whole_time};
 
-use super::{Diagnostic, Input, Place, closest};
+use super::Input;
+use crate::diagnostic::{Diagnostic, Place, closest};
 use crate::units::{Bandwidth, Bytes, QuantityError, Time};
 
 /// After so many mistakes the rest of a file is not read.
