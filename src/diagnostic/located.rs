@@ -58,7 +58,7 @@ impl<T: Eq> Eq for Located<T> {}
 /// Only from TOML, whose reader knows places.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = toml::Spanned::<T>::deserialize(deserializer)?;
+        let spanned = serde_spanned::Spanned::<T>::deserialize(deserializer)?;
         let range = spanned.span();
         Ok(Self { value: spanned.into_inner(), span: Some(Span::new(range.start, range.end)) })
     }

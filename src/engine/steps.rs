@@ -1,12 +1,11 @@
 //! Programs that go step by step, without an event for each message.
 
-use rayon::prelude::*;
-
 use super::{Alone, Observer, Outcome, Progress, Step, Stop, Watch, Wires};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
+use crate::threads;
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::Pattern;
 
@@ -97,7 +96,7 @@ impl<'a> Steps<'a> {
     pub fn run(&self, observer: &mut impl Observer, watch: Option<&dyn Watch>) -> Option<Outcome> {
         let mut outcome = Outcome::default();
         let (ranks, steps, total) = (self.pattern.ranks(), self.pattern.steps(), self.pattern.messages());
-        let mut workers: Vec<Worker> = (0..rayon::current_num_threads()).map(|_| self.worker()).collect();
+        let mut workers: Vec<Worker> = (0..threads::count()).map(|_| self.worker()).collect();
         let most = (MESSAGES_A_TURN / ranks.max(1)).max(1) * workers.len() as u32;
         let mut turn: Vec<Counted> = Vec::new();
         // What is not even mostly shows in the first step.
@@ -110,8 +109,8 @@ impl<'a> Steps<'a> {
             }
             turn.resize_with(len.min(steps - first) as usize, Counted::default);
             let share = turn.len().div_ceil(workers.len());
-            let parts = turn.par_chunks_mut(share).zip(workers.par_iter_mut()).enumerate();
-            parts.for_each(|(part, (counted, worker))| {
+            let parts = turn.chunks_mut(share).zip(&mut workers).enumerate();
+            threads::map(parts.collect(), |(part, (counted, worker)): (usize, (&mut [Counted], &mut Worker))| {
                 for (step, counted) in (first + (part * share) as u32..).zip(counted) {
                     self.count(step, worker, counted);
                 }

@@ -126,7 +126,7 @@ impl Input {
         let read = Arc::clone(&bytes.read);
         let bytes = io::Cursor::new(start).chain(bytes);
         let bytes: Box<dyn Read> = if compressed {
-            let bytes = zstd::stream::read::Decoder::new(bytes)?;
+            let bytes = expand(bytes)?;
             let (name, hook) = (name.clone(), expanded);
             let bytes = Expanded { bytes, name, compressed: read, done: 0, told: 0, hook };
             Box::new(Filled { bytes, blanks: 0 })
@@ -140,6 +140,17 @@ impl Input {
     pub(super) fn failed(name: &str, error: &io::Error) -> Diagnostic {
         Diagnostic::new("unreadable-file", format!("cannot read `{name}`: {error}"))
     }
+}
+
+/// The content of compressed bytes.
+#[cfg(feature = "simulator")]
+fn expand(bytes: impl Read + 'static) -> io::Result<impl Read> {
+    zstd::stream::read::Decoder::new(bytes)
+}
+
+#[cfg(not(feature = "simulator"))]
+fn expand(_: impl Read + 'static) -> io::Result<io::Empty> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "it is compressed; this program was built without zstd"))
 }
 
 impl Read for Input {

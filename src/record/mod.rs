@@ -1,15 +1,23 @@
 //! Records: what observers keep of a run.
 
+#[cfg(feature = "simulator")]
 mod critical_path;
 mod fingerprint;
+#[cfg(feature = "simulator")]
 mod history;
+#[cfg(feature = "simulator")]
 mod matrix;
 mod recorder;
+#[cfg(feature = "simulator")]
 mod regions;
 
+#[cfg(feature = "simulator")]
 pub use critical_path::{PathKind, PathStep, critical_path};
 pub use fingerprint::Fingerprint;
+#[cfg(feature = "simulator")]
 pub use history::History;
+#[cfg(feature = "simulator")]
 pub use matrix::Matrix;
 pub use recorder::{LinkTime, LinkTimes, OnMessage, Recorder};
+#[cfg(feature = "simulator")]
 pub use regions::{PlayedRegion, Regions};

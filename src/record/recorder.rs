@@ -1,13 +1,12 @@
 //! The observer behind every report.
 
-use rayon::prelude::*;
-
 use super::Fingerprint;
 use super::fingerprint::mix;
 use crate::engine::{Alone, Flight, Observer, Step};
 use crate::fabric::{Bisection, Fabric};
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
+use crate::threads;
 use crate::units::Time;
 
 /// Called with each message when it is delivered, and the time.
@@ -121,11 +120,10 @@ impl Observer for Recorder<'_> {
             }
         }
         // Senders apart from each other; what is received is added up afterwards, in whole numbers.
-        let share = ranks.div_ceil(rayon::current_num_threads()).max(FEWEST_RANKS);
+        let share = ranks.div_ceil(threads::count()).max(FEWEST_RANKS);
         let homes = self.homes();
-        let parts = self.fingerprint.senders().par_chunks_mut(share).enumerate();
-        let tallies: Vec<Tally> =
-            parts.map(|(part, senders)| Tally::of(steps, part * share, senders, &homes)).collect();
+        let parts = self.fingerprint.senders().chunks_mut(share).enumerate().collect();
+        let tallies = threads::map(parts, |(part, senders)| Tally::of(steps, part * share, senders, &homes));
         for tally in tallies {
             for (rank, (sent, received)) in self.ranks.as_mut_slice().iter_mut().zip(tally.ranks) {
                 rank.0 += sent;

@@ -8,6 +8,7 @@ mod crossbar;
 mod custom;
 mod fat_tree;
 mod hyper_crossbar;
+#[cfg(feature = "simulator")]
 mod simgrid;
 mod torus;
 
@@ -22,6 +23,7 @@ pub use crossbar::CrossbarSpec;
 pub use custom::CustomSpec;
 pub use fat_tree::FatTreeSpec;
 pub use hyper_crossbar::HyperCrossbarSpec;
+#[cfg(feature = "simulator")]
 pub use simgrid::SimgridSpec;
 pub use torus::{MeshSpec, TorusSpec};
 
@@ -42,6 +44,7 @@ pub enum TopologySpec {
     /// A graph from files.
     Custom(CustomSpec),
     /// A SimGrid platform file.
+    #[cfg(feature = "simulator")]
     Simgrid(SimgridSpec),
 }
 
@@ -58,6 +61,7 @@ impl TopologySpec {
             Self::Torus(spec) => spec.build(),
             Self::Mesh(spec) => spec.build(),
             Self::Custom(spec) => spec.build(sources),
+            #[cfg(feature = "simulator")]
             Self::Simgrid(spec) => spec.build(sources),
         }
     }

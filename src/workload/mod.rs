@@ -1,14 +1,21 @@
 //! What ranks do: the engine asks a [`Workload`] which messages to send next.
 
+#[cfg(feature = "simulator")]
 mod as_program;
 pub mod caveats;
 pub mod pattern;
+#[cfg(feature = "simulator")]
 pub mod program;
+#[cfg(feature = "simulator")]
 mod spec;
+#[cfg(feature = "simulator")]
 pub mod task_queue;
+#[cfg(feature = "simulator")]
 pub mod trace;
 
+#[cfg(feature = "simulator")]
 pub use as_program::as_program;
+#[cfg(feature = "simulator")]
 pub use spec::{ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec};
 
 use crate::ids::{MessageId, RankId, WakeId};

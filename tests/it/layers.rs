@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of `src`, lowest level first. A room uses only rooms of lower levels.
 const LEVELS: &[&[&str]] = &[
-    &["units", "ids", "rng", "memory", "atomic_file", "diagnostic"],
+    &["units", "ids", "rng", "memory", "threads", "atomic_file", "diagnostic"],
     &["reading", "fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
     &["transport", "player", "data_set"],
