@@ -1,5 +1,32 @@
 //! Hayase (早瀬, "swift current"): a discrete-event message-flow simulator for HPC interconnects and the parallel
 //! programs that run on them.
+//!
+//! # What a simulation is made of
+//!
+//! A **fabric** ([`fabric::Fabric`]) is nodes, switches and directed links; [`topology`] has families of them. **Routes** lead from
+//! node to node ([`routing`]), and a **placement** puts a rank on a node ([`placement`]). Together with how messages
+//! move ([`transport`]) and how flows share links ([`sharing`]) they are a [`Network`].
+//!
+//! A **workload** ([`Workload`]) says which messages ranks send next: a pattern ([`workload::pattern`]), a program on a node
+//! model ([`player`], [`node`]), a master with its workers, or one of your own. [`Network::simulate`] runs it: the
+//! **engine** ([`engine`]) moves the clock and asks workload and transport what happens next, and **observers**
+//! ([`Observer`], [`record`]) see it.
+//!
+//! A **scenario** ([`scenario`]) is all that as text: a [`Loader`] collects files, names and settings, checks them all at
+//! once, and builds what can be run; a run gives a **report** ([`report`]), which is plain data. [`sweep`] runs many and
+//! compares them.
+//!
+//! ```
+#![doc = include_str!("../tests/front.rs")]
+//! ```
+//!
+//! More, each in a file of `examples/`: one run, an own topology, the sharing solver alone, a program built in code; in
+//! `crates/output/examples` a comparison with its picture. How the parts fit together, and why: `docs/architecture.md`.
+//!
+//! # Features
+//!
+//! Without its default feature `simulator` the crate is the network alone, on one thread: from [`units`] to [`engine`], with the
+//! patterns, and few dependencies.
 
 pub mod atomic_file;
 #[cfg(feature = "simulator")]
@@ -31,3 +58,19 @@ pub mod topology;
 pub mod transport;
 pub mod units;
 pub mod workload;
+
+#[cfg(feature = "simulator")]
+pub use diagnostic::Invalid;
+pub use engine::{Observer, Outcome, Watch};
+pub use fabric::Fabric;
+#[cfg(feature = "simulator")]
+pub use report::{MessageRecord, Report};
+#[cfg(feature = "simulator")]
+pub use scenario::{Loader, RunOptions, Runnable, Scenario, replay::Replay};
+#[cfg(feature = "simulator")]
+pub use sweep::Sweep;
+pub use system::Network;
+pub use units::{Bandwidth, Bytes, Time};
+pub use workload::Workload;
+#[cfg(feature = "simulator")]
+pub use workload::program::Program;

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use crate::diagnostic::Diagnostic;
 use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
 use crate::placement::Placement;
-use crate::routing::Router;
+use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::transport::TransportSpec;
 use crate::units::Time;
@@ -32,6 +33,24 @@ pub struct Network {
 }
 
 impl Network {
+    /// A rank on each node in order, the usual routes of the fabric, exact max-min fairness between flows. What is to be
+    /// otherwise is set afterwards.
+    ///
+    /// # Errors
+    /// A fabric on which not every node reaches every other.
+    pub fn new(fabric: Fabric) -> Result<Self, Vec<Diagnostic>> {
+        fabric.check()?;
+        let fabric = Arc::new(fabric);
+        Ok(Self {
+            router: RoutingSpec::default_for(&fabric).build(&fabric, 0)?,
+            placement: fabric.node_ids().collect(),
+            fabric,
+            sharing: SharingSpec::default(),
+            transport: TransportSpec::default(),
+            resolution: Time::ZERO,
+        })
+    }
+
     /// Runs a workload to its end, or until the watch ends it.
     pub fn simulate(
         &self,

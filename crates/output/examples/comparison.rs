@@ -1,0 +1,25 @@
+//! A comparison with a plot: two algorithms on three fabrics, over three seeds, as a table and a picture.
+//!
+//! ```text
+//! cargo run --release -p hayase-output --example comparison -- compare.svg
+//! ```
+
+use hayase::sweep::{Control, Sweep};
+use hayase_output::{svg, table};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+    let sweep = Sweep {
+        topologies: words("fat-tree-54 torus-4x4 crossbar-64"),
+        patterns: words("all-to-all-simple-spread all-to-all-pairwise"),
+        placements: words("random"),
+        seeds: vec![1, 2, 3],
+        ..Sweep::default()
+    };
+    let comparison = sweep.run(Control::default())?;
+    print!("{}", table::comparison(&comparison).to_text(Some(120)));
+    if let Some(path) = std::env::args_os().nth(1) {
+        std::fs::write(path, svg::comparison(&comparison))?;
+    }
+    Ok(())
+}
