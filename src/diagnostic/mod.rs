@@ -6,11 +6,15 @@
 
 pub mod file_names;
 mod located;
+#[cfg(feature = "simulator")]
+mod show;
 mod sources;
 
 use std::fmt;
 
 pub use located::Located;
+#[cfg(feature = "simulator")]
+pub use show::failure;
 pub use sources::{BuiltIn, OnRead, Place, Sources, Span};
 
 /// One mistake in an input.
@@ -135,25 +139,31 @@ impl Invalid {
     }
 }
 
-/// `file:line:column: message; help`, a line for each mistake.
+impl Invalid {
+    /// A line for each mistake: `file:line:column: message; help`.
+    pub fn lines(&self) -> String {
+        let line = |diagnostic: &Diagnostic| {
+            let place = diagnostic.place(&self.sources);
+            let place =
+                place.map(|place| format!("{}:{}:{}: ", place.file, place.line, place.column)).unwrap_or_default();
+            let label = if diagnostic.label.is_empty() { String::new() } else { format!(" ({})", diagnostic.label) };
+            let help = diagnostic.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            format!("{place}{}{label}{help}", diagnostic.message)
+        };
+        self.diagnostics.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// As the command line shows it: each mistake under its line, with what to write instead.
 impl fmt::Display for Invalid {
+    #[cfg(feature = "simulator")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, diagnostic) in self.diagnostics.iter().enumerate() {
-            if i > 0 {
-                writeln!(f)?;
-            }
-            if let Some(place) = diagnostic.place(&self.sources) {
-                write!(f, "{}:{}:{}: ", place.file, place.line, place.column)?;
-            }
-            write!(f, "{}", diagnostic.message)?;
-            if !diagnostic.label.is_empty() {
-                write!(f, " ({})", diagnostic.label)?;
-            }
-            if let Some(help) = &diagnostic.help {
-                write!(f, "; {help}")?;
-            }
-        }
-        Ok(())
+        f.write_str(&self.show(false))
+    }
+
+    #[cfg(not(feature = "simulator"))]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines())
     }
 }
 
@@ -221,6 +231,6 @@ mod tests {
             ],
             sources,
         };
-        assert_eq!(invalid.to_string(), "scenario.toml:2:1: unknown key `sede`; write `seed`");
+        assert_eq!(invalid.lines(), "scenario.toml:2:1: unknown key `sede`; write `seed`");
     }
 }

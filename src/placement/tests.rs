@@ -31,7 +31,7 @@ fn nodes(spec: &PlacementSpec, ranks: u32, fabric: &Arc<Fabric>) -> Result<Vec<u
     let mut sources = Sources::default();
     spec.build(ranks, fabric, 1, &mut sources)
         .map(|placement| placement.iter().map(|node| node.0).collect())
-        .map_err(|diagnostics| Invalid { diagnostics, sources }.to_string())
+        .map_err(|diagnostics| Invalid { diagnostics, sources }.lines())
 }
 
 #[test]

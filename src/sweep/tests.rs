@@ -148,7 +148,7 @@ fn a_pattern_that_does_not_fit_is_named_before_anything_runs() {
     let error = bench.sweep.run(Control { progress: Some(&progress), cancel: None }).unwrap_err();
     let SweepError::Invalid(invalid) = error else { panic!("{error}") };
     assert_eq!(invalid.diagnostics.len(), 2);
-    let text = invalid.to_string().replace(bench.directory.path().to_str().unwrap(), "DIR");
+    let text = invalid.lines().replace(bench.directory.path().to_str().unwrap(), "DIR");
     let beginning = "DIR/2d-spread.toml:2:13: DIR/2d-spread.toml, on DIR/fat-tree-54.toml, regular and 1 more: \
                      2d-spread is not defined for 54 ranks";
     assert!(text.starts_with(beginning), "{text}");

@@ -15,7 +15,7 @@ fn load(loader: Loader) -> Scenario {
 }
 
 fn errors(loader: Loader) -> String {
-    loader.load().expect_err("this is wrong").to_string()
+    loader.load().expect_err("this is wrong").lines()
 }
 
 fn threshold(scenario: &Scenario) -> f64 {

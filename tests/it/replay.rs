@@ -198,7 +198,7 @@ fn faster_processors_compute_in_less_time() {
 fn what_does_not_go_together_is_said_with_its_place() {
     let error = |texts: &[&str]| {
         let loader = texts.iter().fold(Loader::new(), |loader, text| loader.text("x.toml", *text));
-        loader.load_replay(Arc::new(ring()), "ring", 1.0).unwrap_err().to_string()
+        loader.load_replay(Arc::new(ring()), "ring", 1.0).unwrap_err().lines()
     };
     assert!(error(&["node = 'loggopsim'", FABRIC]).contains("a network of its own"));
     let missing = error(&["[node.loggps]\no = '1 us'\n"]);

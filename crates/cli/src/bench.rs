@@ -12,10 +12,8 @@ use std::time::Duration;
 use super::args::{BenchArgs, TableFormat};
 use super::files::{self, unknown};
 use super::progress::StepsMonitor;
-use super::{
-    End, Failure, MOST_THREADS, Voice, complain, extension, in_threads, interrupt, print, print_with, render, show,
-};
-use hayase::diagnostic::{Diagnostic, closest};
+use super::{End, Failure, MOST_THREADS, Voice, complain, extension, in_threads, interrupt, print, print_with, show};
+use hayase::diagnostic::{Diagnostic, closest, failure};
 use hayase::report::{BENCHMARK_SCHEMA, Benchmark, BenchmarkRow, Measurement};
 use hayase_bench::{Length, Load, Tier, growth, loads, machine};
 use hayase_output::{csv, json, table};
@@ -75,7 +73,7 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
             // It has said why.
             Ok(Child::Invalid) => return Ok(End::Invalid),
             Err(reason) => {
-                complain(render::failed(&format!("cannot measure `{}`: {reason}", load.name()), voice.colour));
+                complain(failure(&format!("cannot measure `{}`: {reason}", load.name()), voice.colour));
                 return Ok(End::Failed);
             }
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::args::CheckArgs;
 use super::pattern::{self, totals};
-use super::{End, Failure, Voice, complain, extension, print, program, progress, render};
+use super::{End, Failure, Voice, complain, extension, print, program, progress};
 use hayase::data_set::communication::Communication;
 use hayase::data_set::program::{Blocks, unfold};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
@@ -23,7 +23,7 @@ pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
         match summary(path, args.preset.as_deref(), voice) {
             Ok(summary) => print(&format!("{}: ok: {summary}\n", path.display()))?,
             Err(invalid) => {
-                complain(format_args!("{}\n", render::invalid(&invalid, voice.colour)));
+                complain(format_args!("{}\n", invalid.show(voice.colour)));
                 end = End::Invalid;
             }
         }

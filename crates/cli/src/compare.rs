@@ -7,9 +7,9 @@ use super::args::{CompareArgs, TableFormat};
 use super::files::{self, unknown};
 use super::progress::{self, RunsMonitor};
 use super::{
-    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, pictures, print_with, render, scenario,
+    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, pictures, print_with, scenario,
 };
-use hayase::diagnostic::Diagnostic;
+use hayase::diagnostic::{Diagnostic, failure};
 use hayase::report::Comparison;
 use hayase::scenario::Loader;
 use hayase::sweep::{Control, Sweep, SweepError};
@@ -51,7 +51,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
         Ok(comparison) => comparison,
         Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
         Err(SweepError::Deadlocked { point, seed, blocked, gridlock, stopped }) => {
-            complain(render::failed(&format!("{point} with seed {seed} deadlocks"), voice.colour));
+            complain(failure(&format!("{point} with seed {seed} deadlocks"), voice.colour));
             complain(deadlock::explain(&blocked, gridlock.as_ref(), stopped).trim_end());
             return Ok(End::Deadlocked);
         }

@@ -31,7 +31,6 @@ mod rates;
 #[cfg(unix)]
 mod record;
 mod regions;
-mod render;
 mod replay;
 mod run;
 mod scenario;
@@ -56,7 +55,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 
 use args::{Cli, Verb, When};
-use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::diagnostic::{self, Diagnostic, Invalid};
 use hayase::scenario as scenarios;
 use hayase_output::json;
 use hayase_output::table::Answer;
@@ -235,22 +234,25 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
 fn report(failure: &Failure, voice: Voice) -> u8 {
     match failure {
         Failure::Invalid(invalid) => {
-            complain(render::invalid(invalid, voice.colour));
+            complain(invalid.show(voice.colour));
             2
         }
         Failure::Failed(diagnostic) => {
             let invalid = Invalid { diagnostics: vec![*diagnostic.clone()], ..Invalid::default() };
-            complain(render::invalid(&invalid, voice.colour));
+            complain(invalid.show(voice.colour));
             1
         }
         Failure::Write(path, error) => {
-            complain(render::failed(&format!("cannot write `{}`: {}", path.display(), reason(error)), voice.colour));
+            complain(diagnostic::failure(
+                &format!("cannot write `{}`: {}", path.display(), reason(error)),
+                voice.colour,
+            ));
             1
         }
         // Whoever read the results has read enough.
         Failure::Print(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
         Failure::Print(error) => {
-            complain(render::failed(&format!("cannot write to standard output: {}", reason(error)), voice.colour));
+            complain(diagnostic::failure(&format!("cannot write to standard output: {}", reason(error)), voice.colour));
             1
         }
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::args::RunFormat;
 use super::files::{Opened, unknown};
-use super::{End, Failure, Voice, caveats, complain, extension, print_with, progress, render, show};
+use super::{End, Failure, Voice, caveats, complain, extension, print_with, progress, show};
 pub use args::TraceArgs;
 pub use args::TraceVerb;
 use args::{TraceConvertArgs, TraceInfoArgs};
@@ -223,7 +223,7 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     if mistakes.is_empty() {
         return Ok(End::Done);
     }
-    complain(render::invalid(&Invalid { diagnostics: mistakes, sources: Sources::default() }, voice.colour));
+    complain(Invalid { diagnostics: mistakes, sources: Sources::default() }.show(voice.colour));
     Ok(End::Invalid)
 }
 

@@ -13,8 +13,8 @@ use clap::builder::ValueParser;
 use clap::{Arg, ColorChoice, Command, CommandFactory};
 
 use super::args::Cli;
-use super::{complain, reason, render};
-use hayase::diagnostic::file_names;
+use super::{complain, reason};
+use hayase::diagnostic::{failure, file_names};
 
 /// Verbs that hand their words on to another program, as they are.
 const HAND_ON: [&str; 4] = ["cc", "fc", "wrap", "record"];
@@ -111,7 +111,7 @@ pub fn answer(error: &clap::Error) -> ExitCode {
     // Help is a result: that it cannot be written is a failure, unless its reader has read enough.
     match printed.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            complain(render::failed(&format!("cannot write to standard output: {}", reason(&error)), false));
+            complain(failure(&format!("cannot write to standard output: {}", reason(&error)), false));
             ExitCode::from(1)
         }
         _ => ExitCode::SUCCESS,

@@ -14,7 +14,7 @@ fn rows(content: &[u8]) -> Result<Vec<[String; 3]>, String> {
         rows.push(cells.map(|cell| cell.unwrap_or_default().into_owned()));
     })
     .map(|count| assert_eq!(count, rows.len() as u64))
-    .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() }.to_string())?;
+    .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() }.lines())?;
     Ok(rows)
 }
 

@@ -20,7 +20,7 @@ fn build(nodes: u32, links: &[u8], routes: Option<&[u8]>, port: Option<f64>) -> 
     let mut sources = Sources::default();
     spec.build(&mut sources).map_err(|diagnostics| {
         let directory = format!("{}/", directory.path().display());
-        Invalid { diagnostics, sources }.to_string().replace(&directory, "")
+        Invalid { diagnostics, sources }.lines().replace(&directory, "")
     })
 }
 
@@ -139,7 +139,7 @@ fn a_missing_file_is_reported_at_its_name() {
     let mut sources = Sources::default();
     sources.add("dir/t.toml", text);
     let diagnostics = spec.build(&mut sources).unwrap_err();
-    let error = Invalid { diagnostics, sources }.to_string();
+    let error = Invalid { diagnostics, sources }.lines();
     assert!(error.starts_with("dir/t.toml:2:9: there is no file `dir/no-such.csv`"), "{error}");
 }
 

@@ -28,7 +28,7 @@ fn whole(inside: &str) -> String {
 fn shown(text: &str, diagnostics: Vec<Diagnostic>) -> String {
     let mut sources = Sources::default();
     sources.add("p.xml", text);
-    Invalid { diagnostics, sources }.to_string()
+    Invalid { diagnostics, sources }.lines()
 }
 
 /// What is said of the mistakes of a platform of which this is the inside, which starts on line 4.

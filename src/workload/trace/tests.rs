@@ -16,7 +16,7 @@ use crate::workload::program::{
 };
 
 fn text_of(diagnostics: Vec<Diagnostic>) -> String {
-    Invalid { diagnostics, sources: Sources::default() }.to_string()
+    Invalid { diagnostics, sources: Sources::default() }.lines()
 }
 
 /// A program from calls: of each rank a header and what follows it.

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use super::files::{self, named, unknown};
 use super::progress::RunsMonitor;
-use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print_with, range, render, show};
+use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print_with, range, show};
 use crate::args::TableFormat;
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 use farm::Farm;
-use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::diagnostic::{Diagnostic, Invalid, failure};
 use hayase::report::MasterSlaveReport;
 use hayase::sweep::Control;
 use hayase::sweep::master_slave::{Study, StudyPoint};
@@ -85,7 +85,7 @@ pub fn master_slave(args: &MasterSlaveArgs, voice: Voice) -> Result<End, Failure
     let undone = report.predictions.iter().find(|row| row.undone > 0);
     if let Some(row) = undone {
         let message = format!("all of {} workers are lost, and {} tasks are not done", row.workers, row.undone);
-        complain(render::failed(&message, voice.colour));
+        complain(failure(&message, voice.colour));
         return Ok(End::Failed);
     }
     Ok(if report.complete { End::Done } else { End::Interrupted })

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal};
 
-use super::{End, Failure, Voice, complain, interrupt, reason, render};
+use super::{End, Failure, Voice, complain, interrupt, reason};
 pub use args::RecordArgs;
 use args::StopAfter;
-use hayase::diagnostic::Diagnostic;
+use hayase::diagnostic::{Diagnostic, failure};
 use hayase_capture::caught::Caught;
 use hayase_capture::folder::{self, Present, Provenance, Unfinished};
 use hayase_capture::launch::{Launch, Wishes};
@@ -54,7 +54,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     let mut caught = Caught::read(folder.path()).map_err(failed)?;
     for (path, what) in &caught.unreadable {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        complain(render::failed(&format!("the stream `{name}` cannot be read: {what}"), voice.colour));
+        complain(failure(&format!("the stream `{name}` cannot be read: {what}"), voice.colour));
     }
     if caught.streams.is_empty() {
         if interrupted {
@@ -110,7 +110,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
     }
     if !status.success() {
         let what = format!("the program ended with {}; what was recorded until then is kept", ending(status));
-        complain(render::failed(&what, voice.colour));
+        complain(failure(&what, voice.colour));
         return Ok(End::Failed);
     }
     Ok(End::Done)

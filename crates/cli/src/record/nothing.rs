@@ -3,7 +3,6 @@
 use std::process::ExitStatus;
 
 use super::ending;
-use crate::render;
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase_capture::executable::obstacle;
 use hayase_capture::launch::{Launch, Launcher};
@@ -13,7 +12,7 @@ const SCRUBBING: &[&str] = &["-genvnone", "-envnone", "-genvlist", "-envlist", "
 
 /// The message.
 pub fn explain(launch: &Launch, status: ExitStatus, colour: bool) -> String {
-    render::invalid(&Invalid { diagnostics: vec![why(launch, status)], ..Invalid::default() }, colour)
+    Invalid { diagnostics: vec![why(launch, status)], ..Invalid::default() }.show(colour)
 }
 
 fn why(launch: &Launch, status: ExitStatus) -> Diagnostic {

@@ -28,21 +28,21 @@ fn what_is_wrong_with_the_options_of_packets_is_said_all_at_once() {
     let text = format!(
         "{TORUS}{SPREAD}[transport.packet]\nmodel = \"oq\"\npacket-size = \"0 B\"\nbuffer = 8\narbitration = \"round-robin\"\n"
     );
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err(), @r#"
+    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @r#"
     s.toml:9:15: packets of 0 B (from 1 B to 1.074 GB); Ethernet's are "1500 B", InfiniBand's "4 KiB"
     s.toml:10:10: `buffer` has no meaning for oq (only for `iq` and `fq`); leave it out, or write model = "iq"
     s.toml:11:15: `arbitration` has no meaning for oq (only for `iq`); leave it out, or write model = "iq"
     "#);
     let text = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"xq\"\nbuffer = 0\nbufer = 1\n");
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err(), @r"
+    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @r"
     s.toml:8:9: unknown model `xq`; did you mean `oq`?
     s.toml:9:10: a buffer of 0 packets; write a number from 1 to 1073741824
     s.toml:10:1: unknown key `bufer` in [transport.packet]; did you mean `buffer`?
     ");
     let text = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"iq\"\nbuffer = 1\nhead-latency = 50\n");
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err(), @r#"s.toml:10:16: 50 has no unit; write a time like "1.5 us" or "250 ns""#);
+    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @r#"s.toml:10:16: 50 has no unit; write a time like "1.5 us" or "250 ns""#);
     let text = format!("resolution = \"1 us\"\ntransport = \"packet:fq\"\n{TORUS}{SPREAD}");
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err(), @"s.toml:1:14: packets have no use for a resolution (only for flows); leave `resolution` out, or choose [transport.flow]");
+    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @"s.toml:1:14: packets have no use for a resolution (only for flows); leave `resolution` out, or choose [transport.flow]");
     for wrong in ["packet:", "paket:oq", "flow:maxmin", "contention-free:x", ":"] {
         assert!(base().transport(wrong).load().is_err(), "{wrong}");
     }

@@ -22,7 +22,7 @@ fn with_ranks(content: &[u8], ranks: Option<u32>) -> Result<Arc<dyn Pattern>, St
     let mut sources = Sources::default();
     FileSpec { ranks: ranks.map(Located::from), ..spec(&path) }
         .build(&mut sources)
-        .map_err(|diagnostics| Invalid { diagnostics, sources }.to_string().replace(&path, "FILE"))
+        .map_err(|diagnostics| Invalid { diagnostics, sources }.lines().replace(&path, "FILE"))
 }
 
 fn pattern(content: &str) -> Result<Arc<dyn Pattern>, String> {

@@ -7,7 +7,7 @@ use crate::reading::Input;
 fn table(text: &str) -> Result<Executed, String> {
     let input = Input::from_bytes("tasks.csv", text.as_bytes().to_vec());
     source::read_table(input, Size { input: 8, output: 4 })
-        .map_err(|diagnostics| crate::diagnostic::Invalid { diagnostics, sources: Sources::default() }.to_string())
+        .map_err(|diagnostics| crate::diagnostic::Invalid { diagnostics, sources: Sources::default() }.lines())
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn load(text: &str) -> Result<Tasks, String> {
     let shorten = |error: String| error.replace(&folder.path().display().to_string(), "");
     let file = TasksFile::read(&name.into(), &mut sources)
         .map_err(|diagnostic| shorten(crate::diagnostic::Invalid::one(diagnostic, &sources).to_string()))?;
-    file.load(1, &mut sources).map_err(|invalid| shorten(invalid.to_string()))
+    file.load(1, &mut sources).map_err(|invalid| shorten(invalid.lines()))
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn read(text: &str) -> Result<Program, Vec<Diagnostic>> {
 /// All mistakes of a schedule, a line each.
 fn mistakes(text: &str) -> String {
     let diagnostics = read(text).expect_err("a mistake");
-    Invalid { diagnostics, sources: Sources::default() }.to_string()
+    Invalid { diagnostics, sources: Sources::default() }.lines()
 }
 
 fn text_of(program: &Program) -> String {

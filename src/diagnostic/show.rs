@@ -1,35 +1,34 @@
-//! Mistakes as text: the place, the line with the characters marked, what was expected, what to write.
+//! Mistakes as people are shown them: the place, the line with the characters marked, what was expected, what to write.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use hayase::diagnostic::{Diagnostic, Invalid, Place};
+use super::{Diagnostic, Invalid, Place};
 
 /// Mistakes shown at most: the first ones are those that cause the rest.
 const MOST: usize = 40;
 /// Characters of a line shown before and after the marked ones.
 const AROUND: usize = 60;
 
-/// All mistakes of an input.
-pub fn invalid(invalid: &Invalid, colour: bool) -> String {
-    let renderer = renderer(colour);
-    let mut parts: Vec<String> = invalid
-        .diagnostics
-        .iter()
-        .take(MOST)
-        .map(|diagnostic| one(diagnostic, diagnostic.place(&invalid.sources).as_ref(), &renderer))
-        .collect();
-    let total = invalid.diagnostics.len();
-    if total > MOST {
-        parts.push(format!("{} mistakes, of which the first {MOST} are shown", total));
-    } else if total > 1 {
-        parts.push(format!("{total} mistakes"));
+impl Invalid {
+    /// All mistakes, each under its line; in colours for a terminal.
+    pub fn show(&self, colour: bool) -> String {
+        let renderer = renderer(colour);
+        let shown = self.diagnostics.iter().take(MOST);
+        let mut parts: Vec<String> =
+            shown.map(|diagnostic| one(diagnostic, diagnostic.place(&self.sources).as_ref(), &renderer)).collect();
+        let total = self.diagnostics.len();
+        if total > MOST {
+            parts.push(format!("{total} mistakes, of which the first {MOST} are shown"));
+        } else if total > 1 {
+            parts.push(format!("{total} mistakes"));
+        }
+        parts.join("\n\n")
     }
-    parts.join("\n\n")
 }
 
-/// A failure that is no mistake of the input.
-pub fn failed(message: &str, colour: bool) -> String {
+/// A failure that is no mistake of an input, in the same form.
+pub fn failure(message: &str, colour: bool) -> String {
     renderer(colour).render(&[Group::with_title(Level::ERROR.primary_title(clean(message)))])
 }
 
@@ -117,7 +116,7 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hayase::diagnostic::{Sources, Span};
+    use crate::diagnostic::{Sources, Span};
 
     #[test]
     fn a_mistake_is_shown_under_its_line_with_what_to_write() {
@@ -127,7 +126,7 @@ mod tests {
             .at(Span::new(base + 39, base + 46))
             .label("expected a bandwidth")
             .help("write \"12.5 GB/s\" or \"100 Gbit/s\"");
-        insta::assert_snapshot!(invalid(&Invalid::one(diagnostic, &sources), false), @r#"
+        insta::assert_snapshot!(Invalid::one(diagnostic, &sources).show(false), @r#"
         error[wrong-value]: unknown bandwidth unit "GBs"
          --> scenario.toml:4:13
           |
@@ -144,7 +143,7 @@ mod tests {
         let first = Diagnostic::new("wrong-value", "\"-3\" is no size").at_place(place.clone()).label("a size");
         let second = Diagnostic::new("missing-cell", "`bytes` is missing").at_place(Place { column: 7, ..place });
         let both = Invalid { diagnostics: vec![first, second], sources: Sources::default() };
-        insta::assert_snapshot!(invalid(&both, false), @r#"
+        insta::assert_snapshot!(both.show(false), @r#"
         error[wrong-value]: "-3" is no size
                --> m.csv:1000000:5
                 |
@@ -164,7 +163,7 @@ mod tests {
     #[test]
     fn a_mistake_without_a_place_has_its_help_all_the_same() {
         let diagnostic = Diagnostic::new("missing-file", "there is no file `x.toml`").label("looked here").help("hm");
-        insta::assert_snapshot!(invalid(&Invalid::one(diagnostic, &Sources::default()), false), @"
+        insta::assert_snapshot!(Invalid::one(diagnostic, &Sources::default()).show(false), @"
         error[missing-file]: there is no file `x.toml`
          |
          = note: looked here
@@ -182,7 +181,7 @@ mod tests {
         let beyond = Place { column: 1000, text, ..place };
         assert_eq!(window(&beyond), None);
         let diagnostic = Diagnostic::new("x", "y").at_place(beyond).label("far");
-        assert!(invalid(&Invalid::one(diagnostic, &Sources::default()), false).contains("x:1:1000"));
+        assert!(Invalid::one(diagnostic, &Sources::default()).show(false).contains("x:1:1000"));
     }
 
     #[test]
@@ -192,7 +191,7 @@ mod tests {
                 for length in [0, 1, 5, usize::MAX / 2] {
                     let place = Place { file: "f\n".into(), line: 1, column, text: text.into(), length };
                     let diagnostic = Diagnostic::new("c", text).at_place(place).label(text).help(text);
-                    let shown = invalid(&Invalid::one(diagnostic, &Sources::default()), false);
+                    let shown = Invalid::one(diagnostic, &Sources::default()).show(false);
                     assert!(!shown.contains('\u{1b}'), "{shown:?}");
                 }
             }
