@@ -56,7 +56,6 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 
 use crate::diagnostic::{Diagnostic, Invalid};
-use crate::output::json;
 use crate::output::table::Answer;
 use crate::scenario as scenarios;
 use args::{Cli, Verb, When};
@@ -203,7 +202,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::MeasureAgent(args) => measure::agent(args),
         Verb::Check(args) => check::check(args, voice),
         Verb::Init(args) => init::init(args, voice),
-        Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
+        Verb::Schema => print_with(|w| w.write_all(scenarios::schema().as_bytes())).map(|()| End::Done),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
         Verb::Machine(verb) => machine::machine(verb, voice),

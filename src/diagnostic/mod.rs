@@ -10,6 +10,7 @@ mod sources;
 
 use std::fmt;
 
+pub(crate) use located::LOCATED;
 pub use located::Located;
 pub use sources::{BuiltIn, OnRead, Place, Sources, Span};
 
