@@ -60,8 +60,8 @@ impl<T: PartialEq> PartialEq for Located<T> {
 
 impl<T: Eq> Eq for Located<T> {}
 
-/// The name under which a value asks for its place: a reader that knows it hands over three parts, the first byte, one past
-/// the last byte and the value. All others go on as if nothing had been asked.
+/// The name under which a value asks for its place: a reader that knows it hands over three parts, the first byte, one
+/// past the last byte and the value. All others go on as if nothing had been asked.
 pub(crate) const LOCATED: &str = "hayase::Located";
 
 /// From scenarios, and from TOML alone.

@@ -1,5 +1,5 @@
-//! From files to values: bytes, compressed or not ([`Input`]), tables of CSV ([`csv`]), and TOML, each value with its place
-//! (`tree`), of which the program's types are made (`typed`).
+//! From files to values: bytes, compressed or not ([`Input`]), tables of CSV ([`csv`]), and TOML, each value with its
+//! place (`tree`), of which the program's types are made (`typed`).
 //!
 //! What is wrong with them is a [`Diagnostic`](crate::diagnostic::Diagnostic) with its place.
 

@@ -1,7 +1,7 @@
 //! The names that a type knows: the choices of an enum, the keys of a table; asked of the type itself.
 //!
-//! Serde tells a reader the names of a type before it asks for the first value. A reader that only listens is all it takes,
-//! so these are the names by which files are read, whatever else describes them.
+//! Serde tells a reader the names of a type before it asks for the first value. A reader that only listens is all it
+//! takes, so these are the names by which files are read, whatever else describes them.
 
 use std::cell::Cell;
 

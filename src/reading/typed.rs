@@ -1,8 +1,8 @@
 //! Values of the program's types from tables, with mistakes that say what they are.
 //!
-//! Serde hands a mistake to its error type in parts (the unknown field and the known ones, the value and what was expected)
-//! before any sentence is made of them. [`Mismatch`] keeps the parts and adds where the mistake is, so that whoever
-//! reports it finds its own words.
+//! Serde hands a mistake to its error type in parts (the unknown field and the known ones, the value and what was
+//! expected) before any sentence is made of them. [`Mismatch`] keeps the parts and adds where the mistake is, so that
+//! whoever reports it finds its own words.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,8 +17,8 @@ use serde::de::{
 use super::tree::{Entry, Kind, Step, Tree};
 use crate::diagnostic::{LOCATED, Span};
 
-/// The name under which a type asks for one value or a list of them: a list comes to its `visit_seq`, anything else to its
-/// `visit_some`. Other readers come to `visit_newtype_struct`.
+/// The name under which a type asks for one value or a list of them: a list comes to its `visit_seq`, anything else to
+/// its `visit_some`. Other readers come to `visit_newtype_struct`.
 pub(crate) const ONE_OR_LIST: &str = "hayase::OneOrList";
 
 /// Why a value cannot be had from a table.
@@ -233,7 +233,12 @@ impl<'a> Deserializer<'a> for Value<'a> {
         match (name, &self.0.kind) {
             (LOCATED, _) => visitor.visit_seq(Placed { part: 0, of: self.0 }),
             (ONE_OR_LIST, Kind::List(_)) => self.visit(visitor, None),
-            (ONE_OR_LIST, _) => visitor.visit_some(self),
+            (ONE_OR_LIST, _) => visitor.visit_some(self).map_err(|mut mismatch| {
+                if let (What::Unfit { wanted, .. }, []) = (&mut mismatch.what, &mismatch.path[..]) {
+                    wanted.push_str(", or a list of them,");
+                }
+                mismatch
+            }),
             _ => visitor.visit_newtype_struct(self),
         }
     }

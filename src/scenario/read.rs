@@ -1,7 +1,7 @@
 //! From tables to specifications: every mistake of the form, each where it was written.
 //!
-//! Reading stops at the first mistake. So each is put in words, the offending key is taken out of the tree, and the rest is
-//! read again, until nothing is left to complain about.
+//! Reading stops at the first mistake. So each is put in words, the offending key is taken out of the tree, and the
+//! rest is read again, until nothing is left to complain about.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The JSON schema of a scenario: for editors, and for messages that say what a key means.
 //!
-//! It follows from the types that are read, and is worked out where the program is tested: `schema.json` holds it, and a
-//! test compares the two. The program carries the text, and looks into it only to explain something.
+//! It follows from the types that are read, and is worked out where the program is tested: `schema.json` holds it, and
+//! a test compares the two. The program carries the text, and looks into it only to explain something.
 
 use std::sync::OnceLock;
 

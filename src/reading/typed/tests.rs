@@ -4,6 +4,7 @@ use serde::Deserialize;
 use super::*;
 use crate::diagnostic::Located;
 use crate::reading::tree::{self, parse};
+use crate::topology::OneOrList;
 
 #[derive(Clone, Deserialize, PartialEq, Debug)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -140,6 +141,24 @@ fn mistakes_inside_lists_and_choices_have_the_way_to_them() {
         let (what, path, marked) = mistake(&text);
         assert_eq!((what, path.as_str(), marked), (unfit("a list", "a list of 2 in [ ]"), "home", list));
     }
+}
+
+#[test]
+fn one_value_or_a_list_of_them_is_told_as_both() {
+    #[derive(Deserialize, Debug)]
+    struct Torus {
+        wrap: Located<OneOrList<bool>>,
+    }
+    let wrap = |text: &str| typed::<Torus>(&tree_of(text)).map(|torus| torus.wrap.into_inner());
+    assert_eq!(wrap("wrap = true").unwrap(), OneOrList::One(true));
+    let OneOrList::List(list) = wrap("wrap = [true, false]").unwrap() else { panic!("no list") };
+    assert_eq!((list.len(), list[1].span()), (2, Some(Span::new(14, 19))));
+    for (value, found) in [("3", "the number 3"), ("{}", "a table")] {
+        let mismatch = wrap(&format!("wrap = {value}")).unwrap_err();
+        assert_eq!(mismatch.what, unfit(found, "true or false, or a list of them,"));
+    }
+    let mismatch = wrap("wrap = [true, 3]").unwrap_err();
+    assert_eq!((mismatch.what, mismatch.path.len()), (unfit("the number 3", "true or false"), 2));
 }
 
 /// A text of TOML for a value.
