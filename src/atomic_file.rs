@@ -29,8 +29,8 @@ pub fn discard_unfinished() {
 ///
 /// What is written goes to a temporary file in the same folder, which [`commit`](Self::commit) renames; dropped
 /// without that, it is removed. The temporary file is locked while its process lives, so that what a killed process
-/// left behind is known as such, and removed when a file of the same name is written next. What is already there and is no
-/// regular file (a pipe, `/dev/null`) is written to directly, since renaming would replace it.
+/// left behind is known as such, and removed when a file of the same name is written next. What is already there and is
+/// no regular file (a pipe, `/dev/null`) is written to directly, since renaming would replace it.
 #[derive(Debug)]
 pub struct AtomicFile {
     writer: BufWriter<File>,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -15,7 +14,8 @@ use crate::rng::Stream;
 pub type Placement = IdVec<RankId, NodeId>;
 
 /// The placement of a scenario: `[placement.random]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PlacementSpec {
     /// Rank r on node r.
@@ -31,12 +31,14 @@ pub enum PlacementSpec {
 }
 
 /// `[placement.regular]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RegularSpec {}
 
 /// `[placement.random]`: the first so many nodes of a random order of all.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct RandomSpec {
     /// The seed of the order (default: that of the scenario).
@@ -45,7 +47,8 @@ pub struct RandomSpec {
 }
 
 /// `[placement.block]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct BlockSpec {
     /// How many nodes of each leaf switch are used at most (default: all).
@@ -54,14 +57,16 @@ pub struct BlockSpec {
 }
 
 /// `[placement.round-robin]`: rank r on leaf switch r mod their number; a full leaf is passed over.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct RoundRobinSpec {}
 
 /// `[placement.file]`: a CSV file `rank,node` that names each rank once.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(rename = "PlacementFile")]
+#[cfg_attr(test, schemars(rename = "PlacementFile"))]
 pub struct FileSpec {
     /// The file, relative to the one that names it.
     pub path: Located<String>,

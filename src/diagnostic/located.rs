@@ -1,9 +1,14 @@
 //! A value that remembers where it was written.
 
+#[cfg(test)]
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Span;
@@ -55,12 +60,38 @@ impl<T: PartialEq> PartialEq for Located<T> {
 
 impl<T: Eq> Eq for Located<T> {}
 
-/// Only from TOML, whose reader knows places.
+/// The name under which a value asks for its place: a reader that knows it hands over three parts, the first byte, one
+/// past the last byte and the value. All others go on as if nothing had been asked.
+pub(crate) const LOCATED: &str = "hayase::Located";
+
+/// From scenarios, and from TOML alone.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(LOCATED, Parts(PhantomData))
+    }
+}
+
+struct Parts<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Parts<T> {
+    type Value = Located<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value with its place")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Located<T>, A::Error> {
+        let missing = |part| Error::invalid_length(part, &"three parts");
+        let start = parts.next_element()?.ok_or_else(|| missing(0))?;
+        let end = parts.next_element()?.ok_or_else(|| missing(1))?;
+        let value = parts.next_element()?.ok_or_else(|| missing(2))?;
+        Ok(Located { value, span: Some(Span::new(start, end)) })
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Located<T>, D::Error> {
         let spanned = serde_spanned::Spanned::<T>::deserialize(deserializer)?;
         let range = spanned.span();
-        Ok(Self { value: spanned.into_inner(), span: Some(Span::new(range.start, range.end)) })
+        Ok(Located { value: spanned.into_inner(), span: Some(Span::new(range.start, range.end)) })
     }
 }
 
@@ -70,6 +101,7 @@ impl<T: Serialize> Serialize for Located<T> {
     }
 }
 
+#[cfg(test)]
 impl<T: JsonSchema> JsonSchema for Located<T> {
     fn inline_schema() -> bool {
         T::inline_schema()

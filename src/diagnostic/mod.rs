@@ -12,6 +12,8 @@ mod sources;
 
 use std::fmt;
 
+#[cfg(feature = "simulator")]
+pub(crate) use located::LOCATED;
 pub use located::Located;
 #[cfg(feature = "simulator")]
 pub use show::failure;

@@ -1,6 +1,5 @@
 //! LogGOPSim's model: LogGOPS as that simulator implements it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Located;
@@ -14,7 +13,8 @@ use crate::units::{Bytes, PerByte, Time};
 /// matched, at no other cost.
 ///
 /// Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine, LSAP 2010).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct LogGopSimSpec {
     /// Latency between two ranks (default 2500 ns).

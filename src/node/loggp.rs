@@ -1,6 +1,5 @@
 //! LogGP: constant overheads, by bands of lengths, and if wanted by call.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::costs::{Band, Costs, Kind};
@@ -14,7 +13,8 @@ use crate::units::{Bytes, PerByte, Time};
 /// receiver, unless `S` says so: then a message above S leaves when its receive has been called, at no other cost.
 ///
 /// Source: Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995; as used beside LogGPS by Ino, Fujimoto, Hagihara, section 4.5.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogGpSpec {
     /// Latency between two ranks.
@@ -31,7 +31,8 @@ pub struct LogGpSpec {
 }
 
 /// What messages of some lengths cost.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BandSpec {
     /// The longest of them (left out in the last band).

@@ -1,9 +1,7 @@
 //! LogGPS: overheads linear in the length, and senders of long messages that wait for the receiver.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -28,7 +26,8 @@ use crate::units::{Bytes, PerByte, Time};
 /// time of the blocking call made at ti.
 ///
 /// Source: Ino, Fujimoto, Hagihara: LogGPS, tables 3 and 4; its o' is our `o`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogGpsSpec {
     /// Latency between two ranks.
@@ -134,12 +133,13 @@ impl<'de> Deserialize<'de> for ReceiverSharing {
     }
 }
 
-impl JsonSchema for ReceiverSharing {
-    fn schema_name() -> Cow<'static, str> {
+#[cfg(test)]
+impl schemars::JsonSchema for ReceiverSharing {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "ReceiverSharing".into()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "enum": [true, false, "wire"] })
     }
 }

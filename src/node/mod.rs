@@ -16,7 +16,6 @@ mod loggps;
 mod pairs;
 mod receive_times;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
@@ -30,7 +29,8 @@ pub use pairs::Pairs;
 pub use receive_times::{ReceiveTable, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
 
 /// The node model of a scenario: `[node.loggps]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeSpec {
     /// The ends cost nothing.

@@ -127,6 +127,7 @@ impl From<Pairs> for String {
     }
 }
 
+#[cfg(test)]
 impl schemars::JsonSchema for Pairs {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Pairs".into()

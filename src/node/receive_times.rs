@@ -1,6 +1,5 @@
 //! A table of receive times: what a message takes is what was measured for its size, and nothing waits for anything else.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Pairs;
@@ -16,7 +15,8 @@ use crate::units::{Bytes, Time};
 /// above).
 ///
 /// Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.5 (equations 1 to 7, `T_comm`).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReceiveTimesSpec {
     /// Rows, by ascending size.
@@ -27,7 +27,8 @@ pub struct ReceiveTimesSpec {
 }
 
 /// How long messages take between some ranks.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReceiveTimesBetween {
     /// Which: `0-7:8-15`, `0-7>8-15`, `0-7`, `node:8`.
@@ -37,7 +38,8 @@ pub struct ReceiveTimesBetween {
 }
 
 /// How long messages of a size take.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReceiveTime {
     /// Size of the message.

@@ -1,8 +1,19 @@
-//! Files that are opened and read: bytes, compressed or not ([`Input`]), and tables of them ([`csv`]).
+//! From files to values: bytes, compressed or not ([`Input`]), tables of CSV ([`csv`]), and TOML, each value with its
+//! place (`tree`), of which the program's types are made (`typed`).
 //!
 //! What is wrong with them is a [`Diagnostic`](crate::diagnostic::Diagnostic) with its place.
 
 pub mod csv;
 mod input;
+#[cfg(feature = "simulator")]
+pub(crate) mod names;
+#[cfg(feature = "simulator")]
+pub(crate) mod tree;
+#[cfg(feature = "simulator")]
+pub(crate) mod typed;
 
 pub use input::Input;
+
+/// The name under which a type asks for one value or a list of them: a list comes to its `visit_seq`, anything else to
+/// its `visit_some`. Other readers come to `visit_newtype_struct`.
+pub(crate) const ONE_OR_LIST: &str = "hayase::OneOrList";

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Router;
@@ -19,7 +18,8 @@ use crate::ids::{IdVec, LinkId, NodeId};
 ///
 /// Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
 /// Technion CCIT report 776 (2010); SimGrid's `FAT_TREE` clusters.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DModKSpec {}
 
@@ -31,7 +31,8 @@ impl DModKSpec {
 }
 
 /// `[routing.s-mod-k]`: up a tree by the source's number; the mirror image of `[routing.d-mod-k]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SModKSpec {}
 

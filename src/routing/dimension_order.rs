@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::divisor::Divisor;
@@ -13,7 +12,8 @@ use crate::ids::{LinkId, NodeId};
 use crate::rng::Mix;
 
 /// `[routing.dimension-order]`: along one dimension after another, each the shorter way round.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DimensionOrderSpec {
     /// The dimensions in the order in which they are crossed (default `[0, 1, ...]`: x, then y).
@@ -25,7 +25,8 @@ pub struct DimensionOrderSpec {
 }
 
 /// Which way round a ring, where both are equally long.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
     /// Ascending.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Router;
@@ -16,7 +15,8 @@ use crate::rng::Mix;
 ///
 /// On each level the port is drawn uniformly by a hash of seed, level, source and destination. Every message of a pair
 /// takes the same way.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct HashedSpec {
     /// Seed of the hash (default: the scenario's).

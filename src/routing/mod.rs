@@ -14,7 +14,6 @@ mod tests;
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, closest};
@@ -65,7 +64,8 @@ pub trait Router: Send + Sync + std::fmt::Debug {
 }
 
 /// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingSpec {
     /// Up a tree by the destination's number, so that each down link serves few destinations.

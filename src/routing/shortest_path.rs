@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Router;
@@ -15,7 +14,8 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
 
 /// `[routing.shortest-path]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ShortestPathSpec {}
 

@@ -1,10 +1,11 @@
 //! A first scenario: complete, and commented from the descriptions of its types, so that it cannot go out of date.
 
+use super::known::choices;
 use super::library::Shelf;
 use super::loader::{Loader, Texts};
-use super::schema::{Node, variants};
-use super::tree::{Table, Tree};
+use super::schema::Node;
 use crate::diagnostic::{Invalid, Sources};
+use crate::reading::tree::{Table, Tree};
 
 /// Longest line of a comment, in characters.
 const WIDTH: usize = 110;
@@ -97,7 +98,7 @@ impl Page<'_> {
                 self.key(&choice, name, written.and_then(|table| table.get(name)).map(|entry| &entry.value));
             }
         }
-        let others: Vec<&str> = variants(key).into_iter().filter(|name| *name != chosen).collect();
+        let others: Vec<&str> = choices(key).into_iter().filter(|name| *name != chosen).collect();
         if key == "topology" || key == "workload" {
             if !others.is_empty() {
                 self.comment(&format!("Other choices: {}.", others.join(", ")));

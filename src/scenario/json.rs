@@ -75,9 +75,11 @@ fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
 /// The scenario of a JSON report (its key `scenario`, or the whole), written as TOML.
 pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
         let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-        JsonError { message, help: None, line: error.line(), column: error.column() }
+        // The place is told as all places are.
+        let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message).to_owned();
+        JsonError { message, help: None, line, column }
     })?;
     let scenario = match value {
         Value::Object(mut map) => match map.remove("scenario") {

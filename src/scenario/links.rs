@@ -4,17 +4,17 @@
 //! they are as the `[link]` of the machine (or of the scenario) says. What a topology itself says of its links, in its own
 //! table or by `--set`, stays. What came out is written into the topology, so that a report holds all that was used.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::read::Section;
-use super::tree::{Entry, Table};
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::fabric::Fabric;
+use crate::reading::tree::{Entry, Table};
 use crate::units::{Bandwidth, Time};
 
 /// `[link]`: the links of a fabric that leaves them to the machine.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LinkSpec {
     /// Bandwidth of a link in each direction.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::library::{self, Shelf};
 use super::links::Links;
 use super::presets::Defaults;
-use super::tree::{self, Entry, Kind, Table, Tree};
-use super::{json, read, schema};
+use super::{json, known, read};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
+use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::workload::program::Wildcards;
 use crate::workload::program::generate::Generator;
 use crate::workload::trace::Format;
@@ -468,7 +468,7 @@ impl Texts {
             return Table::new();
         };
         let variant = workload.0.clone();
-        if schema::has_key(&["workload", &variant], key) == Some(false) {
+        if known::has_key("workload", &variant, key) == Some(false) {
             let message = format!("the workload `{variant}` has no `{key}`");
             self.diagnostics.push(Diagnostic::new("unknown-key", message).at(at).help(format!("leave out {flag}")));
             return Table::new();

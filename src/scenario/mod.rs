@@ -7,6 +7,7 @@ mod build;
 mod guard;
 mod init;
 mod json;
+mod known;
 pub mod library;
 mod links;
 mod load;
@@ -20,12 +21,10 @@ mod replay_regions;
 mod run;
 mod runnable;
 mod schema;
-mod tree;
 pub mod variation;
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::diagnostic::{Located, Sources};
@@ -45,10 +44,11 @@ use crate::workload::{Blocked, WorkloadSpec};
 
 pub use build::{RoutedFabric, Work};
 pub use init::{init, init_defaults};
+pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;
 pub use loader::Loader;
 pub use runnable::{Measured, Runnable};
-pub use schema::{keys, node_parameters, schema};
+pub use schema::schema;
 
 /// What to observe of a run, beside what its report needs.
 #[derive(Default)]
@@ -73,7 +73,8 @@ pub struct Run {
 }
 
 /// What the texts say together: every table of a scenario file.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ScenarioFile {
     /// The seed of everything random (default 1).
@@ -109,6 +110,8 @@ pub struct ScenarioFile {
     pub workload: WorkloadSpec,
 }
 
+/// For the schema: of files, the seed is read apart.
+#[cfg(test)]
 fn first_seed() -> u64 {
     build::SEED
 }

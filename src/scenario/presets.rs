@@ -3,11 +3,11 @@
 //! A preset is a text below all others. Its choices hold until another is made; its defaults hold for whatever choice is
 //! made in the end, in the keys of which nothing is said.
 
+use super::known::{choices, has_key, keys};
 use super::loader::CHOICES;
 use super::read::unknown_key;
-use super::schema::{Node, has_key, variants};
-use super::tree::{Entry, Kind, Table, Tree, merge_tables};
 use crate::diagnostic::Diagnostic;
+use crate::reading::tree::{Entry, Kind, Table, Tree, merge_tables};
 
 /// Stands for every choice that has the key.
 const ANY: &str = "any";
@@ -23,7 +23,7 @@ impl Defaults {
     pub fn take(&mut self, text: &mut Table, diagnostics: &mut Vec<Diagnostic>) {
         let Some(Entry { value, .. }) = text.remove("defaults") else { return };
         for (table, entry) in entries(&value, "defaults", diagnostics) {
-            let choices = variants(table);
+            let choices = choices(table);
             if !CHOICES.contains(&table.as_str()) || choices.is_empty() {
                 diagnostics.push(unknown_key(table, entry.key, &CHOICES, "defaults"));
                 continue;
@@ -36,11 +36,10 @@ impl Defaults {
                 }
                 let place = format!("defaults.{table}.{choice}");
                 for (key, entry) in entries(&entry.value, &place, diagnostics) {
-                    let has = |choice: &str| has_key(&[table, choice], key) == Some(true);
+                    let has = |choice: &str| has_key(table, choice, key) == Some(true);
                     if !(has(choice) || choice == ANY && choices.iter().any(|choice| has(choice))) {
-                        let keys = Node::at([table.as_str(), choice]).map(|node| node.keys());
-                        let keys = keys.unwrap_or_default();
-                        diagnostics.push(unknown_key(key, entry.key, &keys, &place));
+                        let keys = keys(table, choice).unwrap_or_default();
+                        diagnostics.push(unknown_key(key, entry.key, keys, &place));
                     }
                 }
             }
@@ -69,7 +68,7 @@ impl Defaults {
             for kind in [choice.as_str(), ANY] {
                 let defaults = defaults.value.table().and_then(|defaults| defaults.get(kind)?.value.table());
                 for (key, entry) in defaults.into_iter().flatten() {
-                    if has_key(&[table, choice], key) == Some(true) && !keys.contains_key(key) {
+                    if has_key(table, choice, key) == Some(true) && !keys.contains_key(key) {
                         keys.insert(key.clone(), entry.clone());
                     }
                 }

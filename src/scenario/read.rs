@@ -1,19 +1,20 @@
 //! From tables to specifications: every mistake of the form, each where it was written.
 //!
-//! Serde stops at the first mistake. So each is put in our words, the offending key is taken out of the tree, and the
+//! Reading stops at the first mistake. So each is put in words, the offending key is taken out of the tree, and the
 //! rest is read again, until nothing is left to complain about.
 
 use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
-use toml::de::ValueDeserializer;
 
 use super::LinkSpec;
-use super::schema::{Node, variants};
-use super::tree::{Entry, Step, Table, Tree};
+use super::known::{KEYS, choices, is_program};
+use super::schema::Node;
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
 use crate::node::NodeSpec;
 use crate::placement::PlacementSpec;
+use crate::reading::tree::{Entry, Step, Table, Tree};
+use crate::reading::typed::{Mismatch, What, typed};
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
@@ -92,11 +93,9 @@ pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incompl
 
 /// The same for what needs neither topology nor workload: a program, or a part of a scenario alone.
 pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
-    let mut known = Node::root().keys();
-    // (It is gone by now: what it names has been laid below the rest.)
-    known.push("preset");
-    for (key, entry) in table.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
-        diagnostics.push(unknown_key(key, entry.key, &known, ""));
+    for (key, entry) in table.iter().filter(|(key, _)| !KEYS.contains(&key.as_str())) {
+        // (It is gone by now: what it names has been laid below the rest.)
+        diagnostics.push(unknown_key(key, entry.key, &[&KEYS[..], &["preset"]].concat(), ""));
     }
     let mut reader = Reader { table, diagnostics, incomplete };
     Sections {
@@ -151,8 +150,8 @@ impl Reader<'_> {
     /// The work: a pattern, or a program.
     fn workload(&mut self) -> Section<WorkloadSpec> {
         let chosen = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value());
-        match chosen.map(|(name, _)| name.as_str()) {
-            Some("trace" | "program") => self.choice("workload").map(WorkloadSpec::Program),
+        match chosen {
+            Some((name, _)) if is_program(name) => self.choice("workload").map(WorkloadSpec::Program),
             _ => self.choice("workload").map(WorkloadSpec::Pattern),
         }
     }
@@ -160,7 +159,7 @@ impl Reader<'_> {
     /// A table that holds exactly one choice.
     fn choice<T: DeserializeOwned>(&mut self, key: &str) -> Section<T> {
         let Some(Entry { key: at, value }) = self.table.get(key) else { return Section::Absent };
-        let names = variants(key);
+        let names = choices(key);
         let mistake = match value.table() {
             None => Diagnostic::new("wrong-type", format!("`{key}` is {}", value.what()))
                 .at(value.span)
@@ -202,28 +201,29 @@ impl Reader<'_> {
 
     /// Reads one section, again and again until all its mistakes are found.
     fn section<T: DeserializeOwned>(&mut self, key: &str, value: &Tree, span: Span) -> Section<T> {
+        let mut next = match typed::<T>(value) {
+            Ok(value) => return Section::Is(value, span),
+            Err(mismatch) => mismatch,
+        };
         let mut tree = value.clone();
         let mut removed = BTreeSet::new();
         for _ in 0..MOST {
-            let error = match T::deserialize(ValueDeserializer::from(tree.value())) {
-                Ok(value) if removed.is_empty() => return Section::Is(value, span),
-                Ok(_) => break,
-                Err(error) => error,
-            };
-            let at = error.span().map_or(span, |range| Span::new(range.start, range.end));
-            let path = tree.path_to(at).unwrap_or_default();
-            if let Some(name) = backticked(error.message(), "missing field ") {
+            let Mismatch { what, path, span: at } = next;
+            let at = at.unwrap_or(span);
+            if let What::MissingKey(name) = what {
                 self.missing(key, &path, name, at, &tree, &removed);
                 break;
             }
-            self.diagnostics.push(translated(error.message(), key, &path, at));
+            removed.extend(meant(&what, &path));
+            self.diagnostics.push(in_words(what, key, &path, at));
             if !tree.remove(&path) {
                 break;
             }
-            if let Some(meant) = meant(error.message(), &path) {
-                removed.insert(meant);
-            }
             removed.insert(path);
+            match typed::<T>(&tree) {
+                Ok(_) => break,
+                Err(mismatch) => next = mismatch,
+            }
         }
         Section::Broken
     }
@@ -263,49 +263,44 @@ impl Reader<'_> {
 }
 
 /// The key that was meant where an unknown one stands at this path: it is not missing.
-fn meant(message: &str, path: &[Step]) -> Option<Vec<Step>> {
-    let unknown = backticked(message, "unknown field ")?;
-    let near = closest(unknown, all_backticked(message.split_once(", expected")?.1))?;
+fn meant(what: &What, path: &[Step]) -> Option<Vec<Step>> {
+    let What::UnknownKey { name, known } = what else { return None };
+    let near = closest(name, known.iter().copied())?;
     let mut meant = path.to_vec();
     *meant.last_mut()? = Step::Key(near.to_owned());
     Some(meant)
 }
 
-/// A message of serde or TOML in our words.
-fn translated(message: &str, key: &str, path: &[Step], at: Span) -> Diagnostic {
-    let message = message.trim();
-    let name = path.iter().rev().find_map(|step| match step {
-        Step::Key(name) => Some(name.as_str()),
-        Step::Item(_) => None,
-    });
-    let name = name.unwrap_or(key);
-    if let Some(unknown) = backticked(message, "unknown field ") {
-        let known = all_backticked(message.split_once(", expected").map_or("", |(_, known)| known));
-        let table: Vec<&str> = path[..path.len().saturating_sub(1)].iter().filter_map(step_name).collect();
-        return unknown_key(unknown, at, &known, &[&[key], &table[..]].concat().join("."));
-    }
-    if let Some(unknown) = backticked(message, "unknown variant ") {
-        let known = all_backticked(message.split_once(", expected").map_or("", |(_, known)| known));
-        return unknown_choice(name, unknown, at, &known);
-    }
-    if let Some((found, expected)) = message
-        .strip_prefix("invalid type: ")
-        .or_else(|| message.strip_prefix("invalid value: "))
-        .and_then(|rest| rest.rsplit_once(", expected "))
-    {
-        let diagnostic = Diagnostic::new("wrong-type", format!("`{name}` is {}", found_in_words(found)))
-            .at(at)
-            .label(format!("{} is expected", expected_in_words(expected)));
-        return match node_at(key, path).and_then(|node| node.description()) {
-            Some(description) => diagnostic.help(format!("`{name}`: {}", brief(&description))),
-            None => diagnostic,
-        };
-    }
-    let (message, help) = message.split_once("; ").map_or((message, None), |(message, help)| (message, Some(help)));
-    let diagnostic = Diagnostic::new("wrong-value", lowercase_first(message)).at(at);
-    match help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
+/// What is wrong at this path of a section.
+fn in_words(what: What, key: &str, path: &[Step], at: Span) -> Diagnostic {
+    let name = path.iter().rev().find_map(step_name).unwrap_or(key);
+    match what {
+        What::UnknownKey { name: unknown, known } => {
+            let table: Vec<&str> = path[..path.len().saturating_sub(1)].iter().filter_map(step_name).collect();
+            unknown_key(&unknown, at, known, &[&[key], &table[..]].concat().join("."))
+        }
+        What::UnknownChoice { name: unknown, known } => unknown_choice(name, &unknown, at, known),
+        What::MissingKey(missing) => Diagnostic::new("missing-key", format!("missing key `{missing}`")).at(at),
+        What::Unfit { found, wanted } => {
+            let diagnostic = Diagnostic::new("wrong-type", format!("`{name}` is {found}"))
+                .at(at)
+                .label(format!("{wanted} is expected"));
+            match node_at(key, path).and_then(|node| node.description()) {
+                Some(description) => diagnostic.help(format!("`{name}`: {}", brief(&description))),
+                None => diagnostic,
+            }
+        }
+        What::Refused(message) => {
+            let (message, help) = match message.split_once("; ") {
+                Some((message, help)) => (message, Some(help)),
+                None => (message.as_str(), None),
+            };
+            let diagnostic = Diagnostic::new("wrong-value", lowercase_first(message)).at(at);
+            match help {
+                Some(help) => diagnostic.help(help),
+                None => diagnostic,
+            }
+        }
     }
 }
 
@@ -348,46 +343,6 @@ fn subtree<'a>(tree: &'a Tree, path: &[Step]) -> Option<&'a Tree> {
         Step::Key(key) => tree.table()?.get(key).map(|entry| &entry.value),
         Step::Item(_) => None,
     })
-}
-
-/// `integer `5`` as `the number 5`.
-fn found_in_words(found: &str) -> String {
-    let value = found.split('`').nth(1);
-    match (found.split([' ', '`']).next(), value) {
-        (Some("integer" | "floating"), Some(value)) => format!("the number {value}"),
-        (Some("boolean"), Some(value)) => value.to_owned(),
-        (Some("string"), _) => format!("the text {}", found.trim_start_matches("string ")),
-        (Some("map"), _) => "a table".to_owned(),
-        (Some("sequence"), _) => "a list".to_owned(),
-        _ => found.to_owned(),
-    }
-}
-
-/// What serde expects, for people.
-fn expected_in_words(expected: &str) -> String {
-    match expected {
-        "u8" => "a whole number from 0 to 255".to_owned(),
-        "u16" => "a whole number from 0 to 65535".to_owned(),
-        "u32" => "a whole number from 0 to 4294967295".to_owned(),
-        "u64" | "usize" => "a whole number, 0 or more,".to_owned(),
-        "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
-        "f32" | "f64" => "a number".to_owned(),
-        "a boolean" => "true or false".to_owned(),
-        "a string" | "a borrowed string" => "a text in quotes".to_owned(),
-        "a sequence" => "a list in [ ]".to_owned(),
-        _ if expected.starts_with("struct ") || expected == "a map" => "a table".to_owned(),
-        _ => expected.to_owned(),
-    }
-}
-
-/// The word in backticks right after `prefix`, if the message starts so.
-fn backticked<'a>(message: &'a str, prefix: &str) -> Option<&'a str> {
-    message.strip_prefix(prefix)?.strip_prefix('`')?.split('`').next()
-}
-
-/// All words in backticks.
-fn all_backticked(text: &str) -> Vec<&str> {
-    text.split('`').skip(1).step_by(2).collect()
 }
 
 /// The beginning of a description, up to the first detail.

@@ -1,48 +1,21 @@
-//! The JSON schema of a scenario: for editors, and for messages that say which keys there are.
+//! The JSON schema of a scenario: for editors, and for messages that say what a key means.
+//!
+//! It follows from the types that are read, and is worked out where the program is tested: `schema.json` holds it, and
+//! a test compares the two. The program carries the text, and looks into it only to explain something.
 
 use std::sync::OnceLock;
 
-use serde_json::{Map, Value, json};
-
-use super::ScenarioFile;
-use super::loader::CHOICES;
+use serde_json::{Map, Value};
 
 /// The JSON schema of a scenario file, for editors (Taplo, VS Code) and other programs.
-pub fn schema() -> Value {
-    let mut schema = types().clone();
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        for key in CHOICES {
-            let Some(choice) = properties.get_mut(key) else { continue };
-            let description = choice.as_object_mut().and_then(|choice| choice.remove("description"));
-            let name = match key {
-                "topology" => json!({ "type": "string", "description": "a named topology, or a file" }),
-                "workload" => json!({ "type": "string", "description": "a named pattern, or a file" }),
-                _ => json!({ "enum": variants(key), "description": "short for an empty table of that name" }),
-            };
-            *choice = json!({ "anyOf": [choice.take(), name] });
-            if let (Some(description), Some(choice)) = (description, choice.as_object_mut()) {
-                choice.insert("description".to_owned(), description);
-            }
-        }
-    }
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        let description = "What holds where this file says nothing else: a named preset, or a file";
-        properties.insert("preset".to_owned(), json!({ "type": "string", "description": description }));
-    }
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert("title".to_owned(), "Hayase scenario".into());
-        let description = "A fabric, what is sent over it, and how: https://docs.rs/hayase";
-        schema.insert("description".to_owned(), description.into());
-        // A named topology or pattern is a scenario without the rest.
-        schema.remove("required");
-    }
-    schema
+pub fn schema() -> &'static str {
+    include_str!("schema.json")
 }
 
-/// The schema of [`ScenarioFile`] as its types give it.
-fn types() -> &'static Value {
-    static TYPES: OnceLock<Value> = OnceLock::new();
-    TYPES.get_or_init(|| schemars::schema_for!(ScenarioFile).to_value())
+/// The same, to be looked into.
+fn parsed() -> &'static Value {
+    static PARSED: OnceLock<Value> = OnceLock::new();
+    PARSED.get_or_init(|| serde_json::from_str(schema()).unwrap_or_default())
 }
 
 /// What the schema says of the value at the end of these keys.
@@ -57,7 +30,7 @@ pub(super) struct Node {
 impl Node {
     /// The whole scenario.
     pub fn root() -> Self {
-        Self::of(types())
+        Self::of(parsed())
     }
 
     /// What stands behind these keys, if the schema knows them.
@@ -66,8 +39,9 @@ impl Node {
     }
 
     fn of(schema: &'static Value) -> Self {
-        let mut node = Self { alternatives: Vec::new(), description: None, default: schema.get("default") };
+        let mut node = Self { alternatives: Vec::new(), description: None, default: None };
         node.add(schema, 0);
+        node.default = node.alternatives.iter().find_map(|schema| schema.get("default"));
         node.description = schema
             .get("description")
             .and_then(Value::as_str)
@@ -79,7 +53,7 @@ impl Node {
         let Some(map) = schema.as_object().filter(|_| depth < 16) else { return };
         self.alternatives.push(map);
         if let Some(target) =
-            map.get("$ref").and_then(Value::as_str).and_then(|path| types().pointer(path.trim_start_matches('#')))
+            map.get("$ref").and_then(Value::as_str).and_then(|path| parsed().pointer(path.trim_start_matches('#')))
         {
             self.add(target, depth + 1);
         }
@@ -154,23 +128,5 @@ impl Node {
     }
 }
 
-/// The choices of a table: `torus`, `mesh`, ... of `topology`.
-pub(super) fn variants(table: &str) -> Vec<&'static str> {
-    let node = Node::root().key(table);
-    node.map(|node| node.keys().into_iter().chain(node.words()).collect()).unwrap_or_default()
-}
-
-/// The parameters of a node model, as files have them: `L`, `o`, `S` ...
-pub fn node_parameters(model: &str) -> Vec<&'static str> {
-    Node::at(["node", model]).map(|node| node.keys()).unwrap_or_default()
-}
-
-/// The tables and keys that a scenario can have.
-pub fn keys() -> Vec<&'static str> {
-    Node::root().keys()
-}
-
-/// Whether the table at the end of `path` has this key; `None` where there is no such table.
-pub(super) fn has_key(path: &[&str], key: &str) -> Option<bool> {
-    Node::at(path.iter().copied()).map(|node| node.keys().contains(&key))
-}
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,13 @@
 //! The sharing policy of a scenario: `[sharing.max-min]` and so on.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing};
 use crate::diagnostic::{Diagnostic, Located};
 
 /// The sharing policy of a scenario.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SharingSpec {
     /// Each link is divided evenly; a flow gets the least of its links.
@@ -19,12 +19,14 @@ pub enum SharingSpec {
 }
 
 /// `[sharing.equal-share]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct EqualShareSpec {}
 
 /// `[sharing.max-min]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct MaxMinSpec {
     /// How the rates are worked out; they are the same, up to rounding.
@@ -33,7 +35,8 @@ pub struct MaxMinSpec {
 }
 
 /// How exact max-min rates are worked out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
     /// By groups on tori and meshes with long sides (20 nodes on average in two dimensions, 30 in three, 40 in four) and for
@@ -53,7 +56,8 @@ impl Solver {
 }
 
 /// `[sharing.redistribute]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct RedistributeSpec {
     /// Rounds go on until no rate grows by more than this part of itself (default 0.01).
@@ -64,7 +68,8 @@ pub struct RedistributeSpec {
 }
 
 /// Which of a link's flows its left-over is divided among.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Among {
     /// All of them: many small rounds.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, SeqAccess, Visitor};
 
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::fabric::LinkRole;
+use crate::reading::ONE_OR_LIST;
 use crate::units::{Bandwidth, Time};
 
 /// Most nodes of a fabric.
@@ -19,7 +19,8 @@ pub(super) const MOST_LINKS: u64 = 1 << 25;
 pub(super) const MOST_TIERS: usize = 32;
 
 /// One value for all levels or dimensions, or a list with one for each.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum OneOrList<T> {
     /// The same everywhere.
@@ -46,12 +47,18 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrList<T> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("one value or a list of values")
             }
+            fn visit_some<D: Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
+                T::deserialize(value).map(OneOrList::One)
+            }
+            fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
+                value.deserialize_any(self)
+            }
             one!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
             fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
                 Vec::deserialize(SeqAccessDeserializer::new(items)).map(OneOrList::List)
             }
         }
-        deserializer.deserialize_any(Either(std::marker::PhantomData))
+        deserializer.deserialize_newtype_struct(ONE_OR_LIST, Either(std::marker::PhantomData))
     }
 }
 

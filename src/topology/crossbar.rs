@@ -1,6 +1,5 @@
 //! Crossbar: one switch that joins all nodes.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::{Cables, Mistakes};
@@ -9,7 +8,8 @@ use crate::fabric::{Fabric, Tree};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.crossbar]`: every node on one ideal switch.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CrossbarSpec {
     /// Number of nodes.

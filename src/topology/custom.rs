@@ -1,7 +1,6 @@
 //! Custom: a graph of directed links from a file, with routes if they are given.
 
 use rustc_hash::FxHashMap;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -13,7 +12,8 @@ use crate::units::{Bandwidth, Time};
 /// `[topology.custom]`.
 ///
 /// The links of the file are all there is: none are added between nodes and switches.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CustomSpec {
     /// Number of nodes.

@@ -1,6 +1,5 @@
 //! Fat-tree: levels of switches above the nodes.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::{Cables, Mistakes, OneOrList, length};
@@ -12,7 +11,8 @@ use crate::units::{Bandwidth, Time};
 ///
 /// Either the full-bisection tree of three levels by `p`, or any extended generalised fat-tree by the lists `down`,
 /// `up` and `parallel`, one number a level, from the nodes up. Level 1 are the host links.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FatTreeSpec {
     /// Half the ports of a switch: three levels of switches with 2p ports, 2p^3 nodes, full bisection

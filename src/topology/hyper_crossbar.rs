@@ -1,6 +1,5 @@
 //! Hyper-crossbar: a grid of nodes with a crossbar along each line of each dimension.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::{Cables, Mistakes, OneOrList, times};
@@ -10,7 +9,8 @@ use crate::fabric::{CrossbarGrid, Fabric};
 use crate::units::{Bandwidth, Time};
 
 /// `[topology.hyper-crossbar]`: every node has a router that is joined to one crossbar in each dimension.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HyperCrossbarSpec {
     /// Nodes along each dimension; node numbers grow along the first one first.

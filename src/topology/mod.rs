@@ -12,7 +12,6 @@ mod hyper_crossbar;
 mod simgrid;
 mod torus;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Sources};
@@ -28,7 +27,8 @@ pub use simgrid::SimgridSpec;
 pub use torus::{MeshSpec, TorusSpec};
 
 /// The topology of a scenario: `[topology.fat-tree]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TopologySpec {
     /// One switch.

@@ -30,7 +30,6 @@ mod read;
 mod tests;
 
 use roxmltree::{Document, ParsingOptions};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
@@ -39,7 +38,8 @@ use crate::fabric::Fabric;
 /// `[topology.simgrid]`.
 ///
 /// Hosts become nodes in the order of the document.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SimgridSpec {
     /// The platform file.

@@ -1,6 +1,5 @@
 //! Torus and mesh: grids of nodes, each joined to its neighbours along every dimension.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::common::{Cables, Mistakes, OneOrList, times};
@@ -11,7 +10,8 @@ use crate::units::{Bandwidth, Time};
 macro_rules! grid_spec {
     ($(#[$meta:meta])* $name:ident, $family:literal, $closed:literal, $(#[$wrap:meta])*) => {
         $(#[$meta])*
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields, rename_all = "kebab-case")]
         pub struct $name {
             /// Nodes along each dimension; node numbers grow along the first one first.

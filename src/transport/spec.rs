@@ -1,6 +1,5 @@
 //! The transport of a scenario: `[transport.flow]` and so on.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::packet::PacketSpec;
@@ -13,7 +12,8 @@ use crate::sharing::SharingSpec;
 use crate::workload::Load;
 
 /// How messages move.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TransportSpec {
     /// Each message is a flow that shares links with the others (the default).
@@ -25,12 +25,14 @@ pub enum TransportSpec {
 }
 
 /// `[transport.flow]`: no options; how flows share a link is in `[sharing.*]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FlowSpec {}
 
 /// `[transport.contention-free]`: no options.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ContentionFreeSpec {}
 

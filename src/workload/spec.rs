@@ -1,6 +1,5 @@
 //! What a scenario says its work is: a pattern, or a program.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pattern::PatternSpec;
@@ -12,7 +11,8 @@ use super::trace::{Options, Trace};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 
 /// The work of a scenario: `[workload.all-to-all]`, `[workload.trace]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum WorkloadSpec {
     /// Messages as a function of rank and number.
@@ -22,7 +22,8 @@ pub enum WorkloadSpec {
 }
 
 /// A program: what ranks do, call by call.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramSpec {
     /// A recorded program or a schedule, from a file.
@@ -32,7 +33,8 @@ pub enum ProgramSpec {
 }
 
 /// `[workload.trace]`: a recorded program or a schedule, from a file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TraceSpec {
     /// The file or folder: recorded calls, a GOAL schedule, a time-independent or a text trace.
@@ -64,7 +66,8 @@ pub struct TraceSpec {
 }
 
 /// `[workload.program]`: a program by rule.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RuleSpec {
     /// Its name, and its parameters; "linear:ranks=64".

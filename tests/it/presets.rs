@@ -124,7 +124,7 @@ fn mistakes_in_and_about_presets_are_told_with_their_place() {
     );
     let text = format!("preset = 3\n{TREE}bandwidth = \"1 GB/s\"\n{SPREAD}size = \"1 B\"\n");
     let wrong = errors(Loader::new().text("s.toml", text));
-    assert!(wrong.starts_with("s.toml:1:10: `preset` is a number or date"), "{wrong}");
+    assert!(wrong.starts_with("s.toml:1:10: `preset` is a number"), "{wrong}");
     let misspelt = errors(Loader::new().text("s.toml", format!("preste = \"mfs\"\n{TREE}{SPREAD}")));
     assert!(misspelt.contains("s.toml:1:1: unknown key `preste`; did you mean `preset`?"), "{misspelt}");
     let directory = tempfile::tempdir().unwrap();
@@ -137,7 +137,7 @@ fn mistakes_in_and_about_presets_are_told_with_their_place() {
         "own.toml:1:11: unknown key `sharng` in [defaults]; did you mean `sharing`?",
         "own.toml:3:19: unknown key `redistribut` in [defaults.sharing]; did you mean `redistribute`?",
         "own.toml:6:1: unknown key `injektion` in [defaults.workload.any]",
-        "own.toml:8:9: `defaults.topology.torus` is a number or date",
+        "own.toml:8:9: `defaults.topology.torus` is a number",
         "own.toml:10:13: the threshold 2 is no part of a rate",
     ] {
         assert!(wrong.contains(expected), "no {expected:?} in:\n{wrong}");

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use super::{Case, Context, Outcome, Trouble};
 use hayase::node::NodeSpec;
 use hayase::player::{ActivityKind, Observers, Play, Player};
+use hayase::reading::Input;
+use hayase::reading::csv::{self, Column, Row};
 use hayase::scenario::library::Shelf;
 use hayase::units::Bytes;
 use hayase::workload::program::{GaussianElimination, OpKind, Program};
@@ -41,25 +43,6 @@ enum Rate {
 }
 
 impl Cell {
-    /// One of a line of the file, whose columns are the fields in their order.
-    fn read(line: &str) -> Option<Self> {
-        let columns: Vec<&str> = line.split(',').collect();
-        let [network, n, variant, measured, predicted, longer, rate] = columns[..] else { return None };
-        Some(Self {
-            network: network.to_owned(),
-            n: n.parse().ok()?,
-            variant: variant.to_owned(),
-            measured_s: measured.parse().ok()?,
-            predicted_s: predicted.parse().ok()?,
-            longer_computing_s: longer.parse().ok()?,
-            rate: match rate {
-                "fitted" => Rate::Fitted,
-                "tested" => Rate::Tested,
-                _ => return None,
-            },
-        })
-    }
-
     /// One that is not compared with the table.
     fn new(network: &str, n: u32, variant: &str) -> Self {
         Self {
@@ -115,10 +98,31 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn cells() -> Result<Vec<Cell>, Trouble> {
     let text = include_str!("../gaussian-elimination.csv");
-    text.lines()
-        .skip(1)
-        .map(|line| Cell::read(line).ok_or_else(|| format!("not a cell of the table: {line}")))
-        .collect()
+    let columns = ["network", "n", "variant", "measured_s", "predicted_s", "longer_computing_s", "rate"];
+    let mut cells = Vec::new();
+    let mut add = |row: &mut Row<'_>| {
+        let rate = match &*row.text(6)? {
+            "fitted" => Rate::Fitted,
+            _ => Rate::Tested,
+        };
+        let [measured_s, predicted_s, longer_computing_s] = [3, 4, 5].map(|column| row.decimal(column));
+        cells.push(Cell {
+            network: row.text(0)?.into_owned(),
+            n: row.number(1, "row", u32::MAX)?,
+            variant: row.text(2)?.into_owned(),
+            measured_s: measured_s?,
+            predicted_s: predicted_s?,
+            longer_computing_s: longer_computing_s?,
+            rate,
+        });
+        Some(())
+    };
+    let input = Input::from_bytes("gaussian-elimination.csv", text.into());
+    let read = csv::read(input, &columns.map(Column::required), |row| {
+        // What a line lacks is noted as a mistake of it.
+        let _ = add(row);
+    });
+    read.map(|_| cells).map_err(|mistakes| mistakes[0].message.clone())
 }
 
 fn node(network: &str, variant: &str, room: Option<Bytes>) -> Result<NodeSpec, Trouble> {

@@ -57,7 +57,6 @@ use clap::FromArgMatches;
 use args::{Cli, Verb, When};
 use hayase::diagnostic::{self, Diagnostic, Invalid};
 use hayase::scenario as scenarios;
-use hayase_output::json;
 use hayase_output::table::Answer;
 use progress::Show;
 
@@ -202,7 +201,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::MeasureAgent(args) => measure::agent(args),
         Verb::Check(args) => check::check(args, voice),
         Verb::Init(args) => init::init(args, voice),
-        Verb::Schema => print_with(|w| json::write(&scenarios::schema(), w)).map(|()| End::Done),
+        Verb::Schema => print_with(|w| w.write_all(scenarios::schema().as_bytes())).map(|()| End::Done),
         Verb::Topology(verb) => topology::topology(verb, voice),
         Verb::Pattern(verb) => pattern::pattern(verb, voice),
         Verb::Machine(verb) => machine::machine(verb, voice),

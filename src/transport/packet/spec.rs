@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::{Bytes, Time};
 
 /// `[transport.packet]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct PacketSpec {
     /// How switches queue packets (default oq).
@@ -48,7 +48,8 @@ impl Default for PacketSpec {
 }
 
 /// How switches queue packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Model {
     /// Unlimited first-in-first-out output queues, store and forward.
     #[serde(rename = "oq")]
@@ -62,7 +63,8 @@ pub enum Model {
 }
 
 /// Which of several waiting packets goes first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Arbitration {
     /// Inputs in turn.
     #[serde(rename = "round-robin")]
@@ -76,7 +78,8 @@ pub enum Arbitration {
 }
 
 /// What keeps packets on a ring from waiting for each other in a circle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum DeadlockAvoidance {
     /// A packet enters a ring only where room for one more is left behind it.
     #[serde(rename = "local-bubble")]
@@ -90,7 +93,8 @@ pub enum DeadlockAvoidance {
 }
 
 /// How input buffers are divided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Queues {
     /// One queue: a packet that waits holds back all behind it.
     #[serde(rename = "fifo")]
@@ -185,12 +189,13 @@ impl<'de> Deserialize<'de> for Buffer {
 /// The largest limited buffer \[packets\].
 const MOST: u32 = 1 << 30;
 
-impl JsonSchema for Buffer {
+#[cfg(test)]
+impl schemars::JsonSchema for Buffer {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Buffer".into()
     }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
             "type": ["integer", "string"],
             "minimum": 1,
             "maximum": MOST,

@@ -17,7 +17,6 @@ mod read;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::spec::Traffic;
@@ -27,7 +26,8 @@ use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 
 /// `[workload.file]`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FileSpec {
     /// The file, relative to the one that names it; CSV, or CSV compressed with zstd.

@@ -1,10 +1,8 @@
 //! Halo exchange: neighbours in a grid of ranks swap their borders.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -272,12 +270,13 @@ impl Serialize for Sizes {
     }
 }
 
-impl JsonSchema for Sizes {
-    fn schema_name() -> Cow<'static, str> {
+#[cfg(test)]
+impl schemars::JsonSchema for Sizes {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "Sizes".into()
     }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let size = generator.subschema_for::<Bytes>();
-        json_schema!({ "anyOf": [size, { "type": "array", "items": size }] })
+        schemars::json_schema!({ "anyOf": [size, { "type": "array", "items": size }] })
     }
 }

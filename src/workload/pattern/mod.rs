@@ -41,6 +41,7 @@ pub use spec::{PatternSpec, Traffic};
 pub use traffic::Injection;
 pub use uniform_random::UniformRandomSpec;
 
+#[cfg(feature = "simulator")]
 pub(crate) use options::choice;
 
 /// One message of a pattern.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::all_to_all::{AllToAll, AllToAllSpec};
@@ -20,7 +19,8 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::units::Time;
 
 /// The workload of a scenario.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PatternSpec {
     /// Every rank sends a block to every other.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// When a rank sends its next message.
@@ -74,12 +73,13 @@ impl Serialize for Injection {
     }
 }
 
-impl JsonSchema for Injection {
+#[cfg(test)]
+impl schemars::JsonSchema for Injection {
     fn schema_name() -> Cow<'static, str> {
         "Injection".into()
     }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
             "type": "string",
             "pattern": "^(queue|sendrecv|barrier|left|all|window *= *[0-9]+)$",
             "description": "queue: the next message when this one is delivered; sendrecv: when also this step's \

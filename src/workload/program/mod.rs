@@ -48,7 +48,6 @@ pub use regions::{Executions, Mark, RecordedRegion};
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Id, IdVec, RankId};
@@ -56,7 +55,8 @@ use crate::units::Time;
 use crate::workload::caveats::Caveats;
 
 /// What a receive takes that left open from whom, or with what tag, where it is known what came in the recorded run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Wildcards {
     /// What came then. Who did what in the recorded run stays as it was, whatever the network.

@@ -1,6 +1,5 @@
 //! Tasks by rule, for studies without measurements.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grid::{Extent, Grid};
@@ -13,7 +12,8 @@ use crate::units::Time;
 const MOST: u64 = 1 << 31;
 
 /// Tasks that all take the same time.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ConstantSpec {
     /// How many.
@@ -23,7 +23,8 @@ pub struct ConstantSpec {
 }
 
 /// Tasks whose times are uniformly random.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct UniformSpec {
     /// How many.
@@ -35,7 +36,8 @@ pub struct UniformSpec {
 }
 
 /// Tasks whose times are exponentially distributed: `-mean * ln(u)`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ExponentialSpec {
     /// How many.
@@ -45,7 +47,8 @@ pub struct ExponentialSpec {
 }
 
 /// Tasks with a heavy tail (Pareto): `least * u^(-1/shape)`, where `least = mean * (shape - 1) / shape`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct HeavyTailSpec {
     /// How many.
@@ -65,7 +68,8 @@ fn usual_shape() -> Located<f64> {
 ///
 /// Task (i, j) of `side x side` iterates `z -> z^2 + c` from 0 until `|z| > 2` or `iterations` times, for
 /// `c = (-2 + 2.5 (j - 1/2) / side) + (-1.25 + 2.5 (i - 1/2) / side) i`, and takes `time` for each iteration.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MandelbrotSpec {
     /// Points along each side.

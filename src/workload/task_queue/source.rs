@@ -1,6 +1,5 @@
 //! Tasks from files: tables of executed tasks, lists of times, rules.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
@@ -14,7 +13,8 @@ use crate::reading::csv::{self, Column};
 use crate::units::{Bytes, Time};
 
 /// A tasks file: the tasks, and the grid they stand in.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TasksFile {
     /// The grid of all tasks, of which those given were executed (default: those given are all).
@@ -37,7 +37,8 @@ pub struct TasksFile {
 }
 
 /// Where tasks come from.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TasksSpec {
     /// A table (CSV).
@@ -57,7 +58,8 @@ pub enum TasksSpec {
 }
 
 /// A table of executed tasks.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FileSpec {
     /// The CSV file.
@@ -65,7 +67,8 @@ pub struct FileSpec {
 }
 
 /// Executed tasks, listed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ExecutedSpec {
     /// Each with its coordinates and its time.
@@ -73,7 +76,8 @@ pub struct ExecutedSpec {
 }
 
 /// One executed task.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PointSpec {
     /// Its coordinates.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::range::{self, Part, Step};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources, Span, closest};
 use hayase::scenario::replay::Replay;
-use hayase::scenario::{keys, node_parameters};
+use hayase::scenario::{KEYS, node_parameters};
 use hayase::sweep::whatif::{Amount, Change, Trial, Varied};
 
 /// Most values of a parameter.
@@ -93,7 +93,7 @@ impl Typed<'_> {
         let parameters = node_parameters(model);
         let key = if parameters.contains(&name) {
             format!("node.{model}.{name}")
-        } else if first != "workload" && keys().contains(&first) {
+        } else if first != "workload" && KEYS.contains(&first) {
             name.to_owned()
         } else {
             return Err(self.unknown(name, model, &parameters));

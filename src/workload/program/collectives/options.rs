@@ -1,6 +1,5 @@
 //! The table `[collectives]` of a scenario: which algorithms collectives are done by.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::algorithm::{Algorithm, Plan};
@@ -25,7 +24,8 @@ choice! {
 macro_rules! spec {
     ($($(#[$doc:meta])* $field:ident = $collective:ident,)*) => {
         /// Which algorithms collectives are done by: whose rules choose, and what is named instead.
-        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
         pub struct CollectivesSpec {
             /// Whose rules choose: `mpich` (the default) or `open-mpi`.

@@ -2,20 +2,19 @@
 //!
 //! Several texts are merged on this form, so that a mistake is shown in the text it comes from.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{Diagnostic, Span};
 
 /// The keys of a table.
-pub(super) type Table = BTreeMap<String, Entry>;
+pub(crate) type Table = BTreeMap<String, Entry>;
 
 /// A key with what stands behind it.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Where the key is written.
     pub key: Span,
     /// Its value.
@@ -24,7 +23,7 @@ pub(super) struct Entry {
 
 /// A value with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// Where it is written; of a table, its header.
     pub span: Span,
     /// What it is.
@@ -33,11 +32,17 @@ pub(super) struct Tree {
 
 /// What a value is.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A text.
     Text(String),
-    /// A number, truth value or date, as TOML writes it.
-    Bare(String),
+    /// A whole number, in decimal.
+    Whole(String),
+    /// Any other number.
+    Decimal(String),
+    /// A truth value.
+    Truth(bool),
+    /// A date or time, as TOML writes it.
+    Date(String),
     /// A list.
     List(Vec<Tree>),
     /// A table.
@@ -73,30 +78,23 @@ impl Tree {
     pub fn what(&self) -> &'static str {
         match &self.kind {
             Kind::Text(_) => "a text",
-            Kind::Bare(text) if text == "true" || text == "false" => "a truth value",
-            Kind::Bare(_) => "a number or date",
+            Kind::Whole(_) | Kind::Decimal(_) => "a number",
+            Kind::Truth(_) => "a truth value",
+            Kind::Date(_) => "a date",
             Kind::List(_) => "a list",
             Kind::Table(_) => "a table",
         }
     }
 
-    /// The same for TOML's deserialiser.
-    pub fn value(&self) -> Spanned<DeValue<'_>> {
-        let value = match &self.kind {
-            Kind::Text(text) => DeValue::String(Cow::Borrowed(text)),
-            // It was written out by TOML's own reader, so that it can be read again.
-            Kind::Bare(text) => {
-                DeValue::parse(text).map_or_else(|_| DeValue::String(Cow::Borrowed(text)), Spanned::into_inner)
-            }
-            Kind::List(items) => DeValue::Array(items.iter().map(Self::value).collect::<DeArray<'_>>()),
-            Kind::Table(table) => DeValue::Table(
-                table
-                    .iter()
-                    .map(|(key, entry)| (spanned(entry.key, Cow::Borrowed(key.as_str())), entry.value.value()))
-                    .collect::<DeTable<'_>>(),
-            ),
-        };
-        spanned(self.span, value)
+    /// The value itself, for people.
+    pub fn in_words(&self) -> String {
+        match &self.kind {
+            Kind::Text(text) => format!("the text {text:?}"),
+            Kind::Whole(text) | Kind::Decimal(text) => format!("the number {text}"),
+            Kind::Truth(value) => value.to_string(),
+            Kind::Date(text) => format!("the date {text}"),
+            Kind::List(_) | Kind::Table(_) => self.what().to_owned(),
+        }
     }
 
     /// Overrides this by what a later text says: tables key by key, anything else as a whole.
@@ -105,25 +103,6 @@ impl Tree {
             (Some(table), Self { kind: Kind::Table(later), .. }) => merge_tables(table, later),
             (_, later) => *self = later,
         }
-    }
-
-    /// The steps to the deepest key or value that stands exactly at `span`.
-    pub fn path_to(&self, span: Span) -> Option<Vec<Step>> {
-        let below = match &self.kind {
-            Kind::Table(table) => table.iter().find_map(|(key, entry)| {
-                let step = Step::Key(key.clone());
-                match entry.value.path_to(span) {
-                    Some(path) => Some(prefixed(step, path)),
-                    None => (entry.key == span).then(|| vec![step]),
-                }
-            }),
-            Kind::List(items) => items
-                .iter()
-                .enumerate()
-                .find_map(|(i, item)| item.path_to(span).map(|path| prefixed(Step::Item(i), path))),
-            Kind::Text(_) | Kind::Bare(_) => None,
-        };
-        below.or_else(|| (self.span == span).then(Vec::new))
     }
 
     /// Takes out the key or item at the end of the path.
@@ -145,20 +124,15 @@ impl Tree {
 
 /// A step from a value to one inside it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// To the value of a key.
     Key(String),
     /// To an item of a list.
     Item(usize),
 }
 
-fn prefixed(step: Step, mut path: Vec<Step>) -> Vec<Step> {
-    path.insert(0, step);
-    path
-}
-
 /// Overrides `table` key by key.
-pub(super) fn merge_tables(table: &mut Table, later: Table) {
+pub(crate) fn merge_tables(table: &mut Table, later: Table) {
     for (key, entry) in later {
         match table.get_mut(&key) {
             Some(earlier) if earlier.value.table().is_some() && entry.value.table().is_some() => {
@@ -172,13 +146,13 @@ pub(super) fn merge_tables(table: &mut Table, later: Table) {
 }
 
 /// Reads a TOML text that stands at `base`; after a mistake it goes on as well as it can.
-pub(super) fn parse(text: &str, base: usize) -> (Table, Vec<Diagnostic>) {
+pub(crate) fn parse(text: &str, base: usize) -> (Table, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     (owned_table(table.get_ref(), base), errors.iter().map(|error| syntax(error, text, base)).collect())
 }
 
 /// Reads a single value.
-pub(super) fn parse_value(text: &str, base: usize) -> Option<Tree> {
+pub(crate) fn parse_value(text: &str, base: usize) -> Option<Tree> {
     DeValue::parse(text).ok().map(|value| owned(&value, base))
 }
 
@@ -194,18 +168,19 @@ fn owned_table(table: &DeTable<'_>, base: usize) -> Table {
 fn owned(value: &Spanned<DeValue<'_>>, base: usize) -> Tree {
     let kind = match value.get_ref() {
         DeValue::String(text) => Kind::Text(text.to_string()),
-        DeValue::Integer(number) => Kind::Bare(number.to_string()),
-        DeValue::Float(number) => Kind::Bare(number.to_string()),
-        DeValue::Boolean(value) => Kind::Bare(value.to_string()),
-        DeValue::Datetime(date) => Kind::Bare(date.to_string()),
+        DeValue::Integer(number) => Kind::Whole(match number.radix() {
+            10 => number.as_str().to_owned(),
+            radix => {
+                u128::from_str_radix(number.as_str(), radix).map_or(number.to_string(), |number| number.to_string())
+            }
+        }),
+        DeValue::Float(number) => Kind::Decimal(number.as_str().to_owned()),
+        DeValue::Boolean(value) => Kind::Truth(*value),
+        DeValue::Datetime(date) => Kind::Date(date.to_string()),
         DeValue::Array(items) => Kind::List(items.iter().map(|item| owned(item, base)).collect()),
         DeValue::Table(table) => Kind::Table(owned_table(table, base)),
     };
     Tree { span: shifted(value.span(), base), kind }
-}
-
-fn spanned<T>(span: Span, value: T) -> Spanned<T> {
-    Spanned::new(span.start..span.end, value)
 }
 
 fn shifted(range: std::ops::Range<usize>, base: usize) -> Span {
