@@ -23,6 +23,7 @@
 
 use std::collections::VecDeque;
 
+use hayase_trace::walk::Requests;
 use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -162,9 +163,6 @@ struct Open {
     since: (u64, u64),
 }
 
-/// The communications of a call.
-type Parts = SmallVec<[Communication; 2]>;
-
 /// Searches a rank.
 #[derive(Debug)]
 pub struct Search {
@@ -175,9 +173,7 @@ pub struct Search {
     open: VecDeque<Option<Box<Open>>>,
     base: u64,
     /// Posted and not completed, by request.
-    requests: FxHashMap<u64, SmallVec<[Box<Open>; 2]>>,
-    /// Persistent requests: what a start does.
-    persistent: FxHashMap<u64, (Call, u32, Parts)>,
+    requests: Requests<SmallVec<[Box<Open>; 2]>>,
     /// The last event of each envelope, of wildcards by communicator, of collectives by communicator.
     order: FxHashMap<(Part, u32, i32, i32), Block>,
     wild: FxHashMap<u32, Block>,
@@ -209,8 +205,7 @@ impl Search {
             past: Past::new(limits.back.max(limits.ahead) as usize),
             open: VecDeque::new(),
             base: 0,
-            requests: FxHashMap::default(),
-            persistent: FxHashMap::default(),
+            requests: Requests::default(),
             order: FxHashMap::default(),
             wild: FxHashMap::default(),
             receives: FxHashMap::default(),
@@ -250,40 +245,37 @@ impl Search {
                 self.wild.insert(event.comm, block);
                 self.receives.insert(event.comm, block);
             }
-            Kind::SendInit | Kind::RecvInit => {
-                if let Some(&request) = event.requests.first() {
-                    self.persistent.insert(request, (event.call, event.comm, communications(event, known)));
-                }
-            }
-            Kind::Start => {
-                for request in &event.requests {
-                    if let Some((call, comm, parts)) = self.persistent.get(request).cloned() {
-                        let started = Event { call, comm, requests: vec![*request], ..event.clone() };
-                        self.post(number, &started, line, parts, listener, known);
+            Kind::Local if event.call == Call::RequestFree => {
+                for &request in &event.requests {
+                    for open in self.requests.free(request).into_iter().flatten() {
+                        self.release(&open.buffers);
+                        self.spare.push(open);
                     }
                 }
             }
-            Kind::Local if event.call == Call::RequestFree => {
-                for request in &event.requests {
-                    self.persistent.remove(request);
-                }
-            }
-            // What is buffered is away already.
-            Kind::Send if event.call == Call::Bsend => {}
-            _ => {
-                let parts = communications(event, known);
-                if parts.is_empty() && event.call.kind() == Kind::Collective {
-                    // A barrier moves no data, but no collective operation passes it.
-                    let block =
-                        Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
-                    self.order.insert((Part::Collective, event.comm, 0, 0), block);
-                } else if !parts.is_empty() {
-                    self.post(number, event, line, parts, listener, known);
-                }
-            }
+            _ => {}
         }
-        if matches!(event.call.kind(), Kind::Wait | Kind::WaitAny | Kind::Test) {
+        for begun in self.requests.begun(event) {
+            self.begin(number, &begun, line, listener, known);
+        }
+        if event.call.completes_requests() {
             self.complete(number, event, line, listener, known);
+        }
+    }
+
+    /// A call begins a communication, or several.
+    fn begin(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
+        // What is buffered is away already.
+        if event.call == Call::Bsend {
+            return;
+        }
+        let parts = communications(event, known);
+        if !parts.is_empty() {
+            self.post(number, event, line, parts, listener, known);
+        } else if event.call.kind() == Kind::Collective {
+            // A barrier moves no data, but no collective operation passes it.
+            let block = Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            self.order.insert((Part::Collective, event.comm, 0, 0), block);
         }
     }
 
@@ -412,11 +404,10 @@ impl Search {
         number: u64,
         event: &Event,
         line: u32,
-        parts: Parts,
+        parts: SmallVec<[Communication; 2]>,
         listener: &mut impl Listener,
         known: &Known,
     ) {
-        let blocks = !event.call.makes_request();
         self.counted(number, event, line, listener, known);
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
         for mut part in parts {
@@ -531,19 +522,17 @@ impl Search {
         for open in &opened {
             self.used(open, block, listener, known);
         }
-        if blocks {
-            for open in opened {
-                self.open(number, open, listener, known);
-            }
-        } else if let Some(&request) = event.requests.first() {
-            self.requests.insert(request, opened);
+        match event.request_made() {
+            Some(request) => self.requests.keep(request, opened),
+            None if event.call.makes_request() => {}
+            None => opened.into_iter().for_each(|open| self.open(number, open, listener, known)),
         }
     }
 
     /// Requests are complete.
     fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
-        for request in &event.requests {
-            let Some(opened) = self.requests.remove(request) else { continue };
+        for &request in &event.requests {
+            let Some(opened) = self.requests.complete(request) else { continue };
             let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
             for open in &opened {
                 self.past.used(&open.spans, event.call, line);
@@ -653,7 +642,7 @@ impl Search {
                 .watch
                 .get(buffer)
                 .is_some_and(|buffer| buffer.used + ahead < number && buffer.open.iter().all(|&serial| serial < base));
-            if is_idle && !self.requests.values().flatten().any(|open| open.buffers.contains(&buffer)) {
+            if is_idle && !self.requests.active().flatten().any(|open| open.buffers.contains(&buffer)) {
                 self.watch.remove(buffer);
             }
         }

@@ -1,6 +1,6 @@
 //! One call of one rank, and the tables it refers to.
 
-use crate::Call;
+use crate::{Call, Kind};
 
 /// A call of a rank.
 ///
@@ -84,6 +84,41 @@ impl Event {
             counts2: Vec::new(),
         }
     }
+
+    /// The request that the call makes.
+    #[inline]
+    pub fn request_made(&self) -> Option<u64> {
+        if self.call.makes_request() { self.requests.first().copied() } else { None }
+    }
+
+    /// What the call sends, then what it receives; of a call that makes a persistent request, what a start does. Messages to and from
+    /// nobody ([`PROC_NULL`](Self::PROC_NULL)) are none.
+    #[inline]
+    pub fn message_ends(&self) -> impl Iterator<Item = MessageEnd> + use<> {
+        let Self { peer, tag, bytes, .. } = *self;
+        let first = |sends| Some(MessageEnd { sends, peer, tag, bytes });
+        let second = MessageEnd { sends: false, peer: self.peer2, tag: self.tag2, bytes: self.bytes2 };
+        let ends = match self.call.kind() {
+            Kind::Send | Kind::Isend | Kind::SendInit => [first(true), None],
+            Kind::Recv | Kind::Irecv | Kind::RecvInit => [first(false), None],
+            Kind::Sendrecv => [first(true), Some(second)],
+            _ => [None, None],
+        };
+        ends.into_iter().flatten().filter(|end| end.peer != Self::PROC_NULL)
+    }
+}
+
+/// One end of a message, of a call that sends or receives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageEnd {
+    /// It is sent; else received.
+    pub sends: bool,
+    /// The other end, a rank of the call's communicator; [`Event::NOBODY`]: not known.
+    pub peer: i32,
+    /// Tag; below 0: not known.
+    pub tag: i32,
+    /// Payload \[B\].
+    pub bytes: u64,
 }
 
 /// A border of a region that the program's author named: between two calls.

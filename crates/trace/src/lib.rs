@@ -9,6 +9,8 @@
 //!
 //! Borders of regions ([`Mark`]) stand between events, in a column of their own.
 //!
+//! [`walk`] follows recorded calls as MPI has them: requests from start to wait, persistent ones, which send meets which receive.
+//!
 //! [`replace_sites`] gives the call sites of a stream their names when it has long been written.
 //!
 //! How an event gets below four bytes: most events repeat an earlier one at the same call site but for the time. What
@@ -46,10 +48,11 @@ pub mod names;
 mod read;
 mod shape;
 mod sites;
+pub mod walk;
 mod write;
 
 pub use call::{Call, Kind};
-pub use event::{Communicator, Event, Flags, Frame, Mark, Op, Site};
+pub use event::{Communicator, Event, Flags, Frame, Mark, MessageEnd, Op, Site};
 pub use header::{Clock, Header};
 pub use read::{Item, ReadError, Reader};
 pub use sites::replace_sites;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::{Rank, ToProgram};
+use super::{RankCalls, ToProgram};
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::units::Time;
@@ -91,7 +91,7 @@ impl Borders {
     }
 }
 
-impl Rank {
+impl RankCalls {
     /// A call from this site comes next: computation before borders leads to it.
     pub(super) fn leads_to(&mut self, site: u32) {
         for at in std::mem::take(&mut self.borders.computed) {
@@ -164,7 +164,7 @@ impl Regions {
     }
 
     /// A rank begins.
-    pub fn begin(&mut self, rank: &mut Rank, header: &Header) {
+    pub fn begin(&mut self, rank: &mut RankCalls, header: &Header) {
         let host = header.find("host").filter(|_| header.start > 0);
         self.machine = match (std::mem::take(&mut self.machine), host) {
             (Machine::Unknown, Some(host)) => Machine::One { host: host.to_owned(), start: header.start },
@@ -179,7 +179,7 @@ impl Regions {
     }
 
     /// A border of the program, as of this call site and place, at this time of the recorded run \[ns\].
-    fn border(&mut self, rank: &mut Rank, (number, begins, site): (u32, bool, u32), time: u64, place: u32) {
+    fn border(&mut self, rank: &mut RankCalls, (number, begins, site): (u32, bool, u32), time: u64, place: u32) {
         rank.ops.mark(number, begins, site, place);
         self.executions.border(RankId(rank.me), number, begins, rank.since_start(time));
         if let Some(time) = self.by_machine(rank, time) {
@@ -188,13 +188,13 @@ impl Regions {
     }
 
     /// A time of a rank's stream on the clock of its machine.
-    fn by_machine(&self, rank: &Rank, time: u64) -> Option<Time> {
+    fn by_machine(&self, rank: &RankCalls, time: u64) -> Option<Time> {
         let Machine::One { start, .. } = self.machine else { return None };
         Some(ns((rank.borders.start + time).saturating_sub(start.saturating_sub(EARLIER))))
     }
 
     /// A rank has set a border, behind the call at this place.
-    pub fn mark(&mut self, rank: &mut Rank, mark: &Mark, place: u64) -> Result<(), Wrong> {
+    pub fn mark(&mut self, rank: &mut RankCalls, mark: &Mark, place: u64) -> Result<(), Wrong> {
         if rank.finalize.is_some() {
             return Ok(());
         }
@@ -219,14 +219,14 @@ impl Regions {
     }
 
     /// A rank has computed for so long \[ns\].
-    pub fn computed(&mut self, rank: &Rank, gap: u64) {
+    pub fn computed(&mut self, rank: &RankCalls, gap: u64) {
         for &region in self.executions.open(RankId(rank.me)) {
             self.within[region as usize].computation += ns(gap);
         }
     }
 
     /// A rank has entered a call: the computation before it has been counted.
-    pub fn entered(&mut self, rank: &mut Rank, event: &Event, place: u32) {
+    pub fn entered(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
         if self.names.is_empty() {
             return;
         }
@@ -265,7 +265,7 @@ impl Regions {
     }
 
     /// A rank has returned from a call.
-    pub fn left(&mut self, rank: &mut Rank, event: &Event, place: u32) {
+    pub fn left(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
         let Some((_, number)) = self.between else { return };
         if rank.borders.ends.get(&event.site).is_some_and(|ends| ends.to) && rank.borders.open {
             rank.compute(place);
@@ -276,7 +276,7 @@ impl Regions {
     }
 
     /// A rank is complete.
-    pub fn end(&mut self, rank: &mut Rank) {
+    pub fn end(&mut self, rank: &mut RankCalls) {
         let end = rank.finalize.unwrap_or(rank.last_end);
         if rank.borders.open
             && let Some((Between { to: None, .. }, number)) = self.between
