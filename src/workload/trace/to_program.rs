@@ -17,28 +17,27 @@
 //! * Opaque calls (one-sided communication, files) are time spent.
 
 mod borders;
+mod rank;
 
 use std::collections::BTreeMap;
 
 use hayase_trace::MessageEnd;
 use hayase_trace::callers::Gather;
-use hayase_trace::walk::{Identity, Naming, Requests};
+use hayase_trace::walk::Identity;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, Wrong};
+use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, MOST_RANKS, Wrong};
 use super::lives::Lives;
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 use crate::workload::program::between::Between;
+use crate::workload::program::part::{Part, Skip};
 use crate::workload::program::{
     ANY_SOURCE, ANY_TAG, Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder,
-    SequenceBuilder,
 };
-use borders::{Borders, Regions};
-
-/// Picoseconds in a nanosecond.
-const PS_PER_NS: f64 = 1000.0;
+use borders::Regions;
+use rank::{PS_PER_NS, RankCalls};
 
 /// Blocks of other ranks that are made up at most, before a trace is given up: half a gigabyte of them.
 const MOST_MADE_UP: usize = 1 << 26;
@@ -61,34 +60,6 @@ pub struct ToProgram {
     /// What tells sites of one place apart, if it is asked for.
     callers: Option<Gather>,
     regions: Regions,
-}
-
-/// What is known of a rank so far.
-#[derive(Debug)]
-struct RankCalls {
-    ops: SequenceBuilder,
-    clock: Clock,
-    empty_gap: u64,
-    /// Its number, and how many there are.
-    me: u32,
-    world: u32,
-    /// Calls so far.
-    calls: u64,
-    /// When `Init` returned, and the call before \[ns\].
-    start: u64,
-    last_end: u64,
-    /// When `Finalize` was called \[ns\].
-    finalize: Option<u64>,
-    /// Computation not yet written down \[ns\].
-    computed: u64,
-    borders: Borders,
-    /// By request, the operation under way.
-    requests: Requests<u32>,
-    /// By index, the communicator's number in the program, and this rank's rank in it.
-    communicators: FxHashMap<u32, (u32, Option<u32>)>,
-    /// By index, the name of a call site; those without one have a number and no name.
-    sites: FxHashMap<u32, String>,
-    naming: Naming,
 }
 
 /// Communicators of all ranks: which of them are one and the same.
@@ -146,6 +117,16 @@ impl ToProgram {
         self
     }
 
+    /// Marks the part that is looked at, where it is told by places or by time.
+    #[must_use]
+    pub fn with_part(self, part: &Part) -> Self {
+        let name = part.name().unwrap_or_default();
+        match part.skip_start {
+            Some(Skip::Time(time)) => self.after(time, &name),
+            _ => self.between(part.between(), &name),
+        }
+    }
+
     /// The program.
     ///
     /// # Errors
@@ -200,7 +181,7 @@ impl ToProgram {
             rank.ops.renumber_sites(|site| names.get(&site).copied().unwrap_or(0));
             if rank.clock == Clock::Wall {
                 let end = rank.finalize.unwrap_or(rank.last_end);
-                rank.ops.measured(Time::from_ps(end.saturating_sub(rank.start) as f64 * PS_PER_NS));
+                rank.ops.measured(rank.since_start(end));
             }
             program.finish_rank(rank.ops);
         }
@@ -210,8 +191,8 @@ impl ToProgram {
     }
 
     fn begin(&mut self, header: &Header) -> Result<(), Wrong> {
-        if header.ranks > super::MOST_RANKS {
-            let message = format!("a trace of {} ranks; at most {} are read", header.ranks, super::MOST_RANKS);
+        if header.ranks > MOST_RANKS {
+            let message = format!("a trace of {} ranks; at most {} are read", header.ranks, MOST_RANKS);
             return Err(Wrong::new("too-large", message));
         }
         if let Some(other) = self.ranks.values().find(|other| other.world != header.ranks) {
@@ -221,24 +202,7 @@ impl ToProgram {
         if self.ranks.contains_key(&header.rank) {
             return Err(Wrong::new("repeated-rank", format!("rank {} is there twice", header.rank)));
         }
-        let rank = RankCalls {
-            ops: ProgramBuilder::new(0).sequence(header.rank),
-            clock: header.clock,
-            empty_gap: header.empty_gap,
-            me: header.rank,
-            world: header.ranks,
-            calls: 0,
-            start: 0,
-            last_end: 0,
-            finalize: None,
-            computed: 0,
-            borders: Borders::default(),
-            requests: Requests::default(),
-            communicators: FxHashMap::default(),
-            sites: FxHashMap::default(),
-            naming: Naming::default(),
-        };
-        let rank = self.ranks.entry(header.rank).or_insert(rank);
+        let rank = self.ranks.entry(header.rank).or_insert(RankCalls::new(header));
         self.regions.begin(rank, header);
         Ok(())
     }
@@ -359,16 +323,6 @@ impl Groups {
             self.listed.push(communicator.clone());
         }
         number
-    }
-}
-
-impl RankCalls {
-    /// Writes down the computation so far, as of this place.
-    fn compute(&mut self, place: u32) {
-        let computed = std::mem::take(&mut self.computed);
-        if computed > 0 {
-            self.ops.push_at(Op::calc(Time::from_ps(computed as f64 * PS_PER_NS)), place);
-        }
     }
 }
 

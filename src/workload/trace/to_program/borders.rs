@@ -2,28 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
-
-use super::{RankCalls, ToProgram};
+use super::rank::{Borders, RankCalls, ns};
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::between::{Between, Ends};
-use crate::workload::program::part::{Part, Skip};
+use crate::workload::program::between::Between;
 use crate::workload::program::{Executions, RecordedRegion};
 use crate::workload::trace::calls::{Call, Clock, Event, Header, Kind, Mark, Wrong};
-
-impl ToProgram {
-    /// Marks the part that is looked at, where it is told by places or by time.
-    #[must_use]
-    pub fn with_part(self, part: &Part) -> Self {
-        let name = part.name().unwrap_or_default();
-        match part.skip_start {
-            Some(Skip::Time(time)) => self.after(time, &name),
-            _ => self.between(part.between(), &name),
-        }
-    }
-}
 
 /// The regions of all ranks.
 #[derive(Debug, Default)]
@@ -62,57 +47,6 @@ enum Machine {
 
 /// Ranks may start so long before the first of them that is read \[ns\].
 const EARLIER: u64 = 1_000_000_000_000;
-
-/// What a rank knows of borders.
-#[derive(Debug, Default)]
-pub(super) struct Borders {
-    /// Of the time since the call before, what is computation before a border \[ns\].
-    counted: u64,
-    /// Of the same, what setting borders took \[ns\].
-    set: u64,
-    /// Positions of computation before a border, of which the next call is not known yet.
-    computed: Vec<u32>,
-    /// By index, the region's number.
-    regions: FxHashMap<u32, u32>,
-    /// By call site, whether the region by two places begins or ends there.
-    ends: FxHashMap<u32, Ends>,
-    /// Whether that region has begun.
-    open: bool,
-    /// Whether the region behind a time has begun.
-    after: bool,
-    /// When the rank's stream starts on the clock of its machine \[ns\].
-    start: u64,
-}
-
-impl Borders {
-    /// A call has come.
-    pub fn passed(&mut self) {
-        (self.counted, self.set) = (0, 0);
-    }
-}
-
-impl RankCalls {
-    /// A call from this site comes next: computation before borders leads to it.
-    pub(super) fn leads_to(&mut self, site: u32) {
-        for at in std::mem::take(&mut self.borders.computed) {
-            self.ops.set_site(at, site);
-        }
-    }
-
-    /// How long the rank has run at a time of its stream \[ns\].
-    fn since_start(&self, time: u64) -> Time {
-        ns(time.saturating_sub(self.start))
-    }
-
-    /// Computation since the call or border before \[ns\], up to something with this processor time and begin.
-    pub(super) fn gap(&self, cpu: Option<u64>, begin: u64) -> u64 {
-        let since = match cpu {
-            Some(cpu) => cpu.saturating_sub(self.empty_gap),
-            None => begin.saturating_sub(self.last_end).saturating_sub(self.borders.set),
-        };
-        since.saturating_sub(self.borders.counted)
-    }
-}
 
 impl Regions {
     /// Marks a region by two places, with this name.
@@ -305,8 +239,4 @@ impl Regions {
         };
         (0..).zip(&self.within).map(of).collect()
     }
-}
-
-fn ns(time: u64) -> Time {
-    Time::from_ps(time as f64 * super::PS_PER_NS)
 }
