@@ -8,9 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::html::Tables;
-use crate::run::{Kept, PlaceId};
-use crate::{Finding, PageData, Run, Source, pack};
+use crate::data::{Finding, PageData, Source};
+use crate::pack;
+use crate::run::{Kept, Run};
+use crate::span::PlaceId;
+use crate::tables::{self, Tables};
 
 /// Bytes of a page, at most.
 #[cfg(test)]
@@ -114,11 +116,11 @@ pub(crate) fn pack(data: &PageData) -> Packed {
             run.totals.all.messages
         ));
     }
-    let mut path = pack::base64(&crate::html::path(&run));
+    let mut path = pack::base64(&tables::path(&run));
     let pieces = run.path.len();
     while path.len() > PATH {
         run.shorten_path(run.path.len() * 2 / 3);
-        path = pack::base64(&crate::html::path(&run));
+        path = pack::base64(&tables::path(&run));
     }
     if run.path.len() < pieces {
         cuts.push(format!(

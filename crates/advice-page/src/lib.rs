@@ -38,6 +38,8 @@ mod regions;
 mod run;
 mod sarif;
 mod sources;
+mod span;
+mod tables;
 mod totals;
 
 pub use hayase_advice::unit::Unit;
@@ -45,5 +47,6 @@ pub use hayase_advice::unit::Unit;
 pub use data::{Certainty, Detail, Finding, Gain, Mark, PageData, Role, Rule, Source, Together};
 pub use html::page;
 pub use recorded::recorded;
-pub use run::{Kind, Message, PlaceId, Run, Span};
+pub use run::Run;
 pub use sarif::{Level, sarif};
+pub use span::{Kind, Message, PlaceId, Span};

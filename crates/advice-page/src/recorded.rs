@@ -10,7 +10,8 @@ use hayase_advice::stream::Error;
 use hayase_trace::walk::{Channel, Channels, Communicators, Requests};
 use hayase_trace::{Call, Event, Item, ReadError, Reader};
 
-use crate::{Kind, Message, PlaceId, Run, Span};
+use crate::run::Run;
+use crate::span::{Kind, Message, PlaceId, Span};
 
 /// Reads the streams of a run, one a rank, as `rank-00000.hyt` and so on.
 ///

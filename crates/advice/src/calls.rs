@@ -120,6 +120,14 @@ impl Doubts {
     }
 }
 
+/// Bytes of a few integers, at most.
+const FEW: u64 = 32;
+
+/// Whether a message of so many bytes may be a length, or a few.
+pub fn may_be_length(bytes: u64) -> bool {
+    bytes <= FEW && bytes.is_multiple_of(4)
+}
+
 /// Sizes of the elements of basic datatypes \[B\].
 fn is_basic(element: u32) -> bool {
     matches!(element, 0 | 1 | 2 | 4 | 8 | 12 | 16 | 32)

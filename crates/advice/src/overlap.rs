@@ -30,35 +30,18 @@ use smallvec::SmallVec;
 
 use crate::accesses::Accesses;
 use crate::address::End;
-use crate::calls::{Communication, Doubts, communications};
-use crate::merge::may_be_length;
+use crate::calls::{Communication, Doubts, communications, may_be_length};
 use crate::model::{Dependence, Part};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
 use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
 
+// The other half of `Search`: order works on its fields, which nobody else sees.
 mod order;
 
 pub(crate) use order::needed;
 
-/// How far is looked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Events that a communication is followed.
-    pub ahead: u64,
-    /// Intervals that it is traced back.
-    pub back: u64,
-    /// Intervals on either side whose lines are named.
-    pub named: usize,
-    /// Communications whose lines are named, by place; of later ones every sixteenth.
-    pub detailed: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { ahead: 1024, back: 256, named: 8, detailed: 1 << 12 }
-    }
-}
+pub use crate::options::Limits;
 
 /// A communication, and how far it could be spread.
 #[derive(Clone, Debug)]
@@ -236,12 +219,10 @@ impl Search {
                 self.fenced(Dependence::Program, number, event.call, line, listener, known);
             }
             Kind::Communicator => {
-                self.fence =
-                    Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+                self.fence = Block::at_call(number, event.call, line);
             }
             Kind::Probe | Kind::Iprobe => {
-                let block =
-                    Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+                let block = Block::at_call(number, event.call, line);
                 self.wild.insert(event.comm, block);
                 self.receives.insert(event.comm, block);
             }
@@ -274,7 +255,7 @@ impl Search {
             self.post(number, event, line, parts, listener, known);
         } else if event.call.kind() == Kind::Collective {
             // A barrier moves no data, but no collective operation passes it.
-            let block = Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            let block = Block::at_call(number, event.call, line);
             self.order.insert((Part::Collective, event.comm, 0, 0), block);
         }
     }
@@ -414,7 +395,7 @@ impl Search {
             if self.foreign {
                 part.doubts.and(Doubts::FOREIGN);
             }
-            let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            let here = Block::at_call(number, event.call, line);
             let mut buffers = SmallVec::new();
             let mut data = Block::nowhere((0, 0), Dependence::Program);
             for &span in &part.spans {
@@ -518,7 +499,7 @@ impl Search {
                 None => Box::new(open),
             });
         }
-        let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+        let block = Block::at_call(number, event.call, line);
         for open in &opened {
             self.used(open, block, listener, known);
         }
@@ -533,7 +514,7 @@ impl Search {
     fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
         for &request in &event.requests {
             let Some(opened) = self.requests.complete(request) else { continue };
-            let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            let block = Block::at_call(number, event.call, line);
             for open in &opened {
                 self.past.used(&open.spans, event.call, line);
                 self.used(open, block, listener, known);
@@ -661,6 +642,11 @@ impl Search {
 }
 
 impl Block {
+    /// A call that keeps its place in the order.
+    fn at_call(number: u64, call: Call, line: u32) -> Self {
+        Self { line, call: Some(call), ..Self::nowhere((number, AT_EVENT), Dependence::Order) }
+    }
+
     /// The later one.
     fn max(self, other: Self) -> Self {
         if other.stamp > self.stamp { other } else { self }

@@ -152,7 +152,7 @@ struct Post {
 }
 
 /// A collective operation that a call takes part in.
-struct Part {
+struct CollectivePost {
     request: Option<u64>,
     comm: u64,
     ordinal: u64,
@@ -265,7 +265,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
                     let ordinal = state.ordinals.entry(comm).or_default();
                     let root = known.communicators.world(&begun, begun.peer);
                     let (half, size) = (half(call, begun.bytes), known.communicators.size(begun.comm));
-                    part = Some(Part { request, comm, ordinal: *ordinal, half, size, root });
+                    part = Some(CollectivePost { request, comm, ordinal: *ordinal, half, size, root });
                     *ordinal += 1;
                 }
             }
@@ -341,7 +341,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         number
     }
 
-    fn meet(&mut self, Part { comm, ordinal, half: mine, size, root, .. }: Part) -> u32 {
+    fn meet(&mut self, CollectivePost { comm, ordinal, half: mine, size, root, .. }: CollectivePost) -> u32 {
         let number = self.add(Operation { mine, done: None, receives: false, awaited: false, forgotten: false });
         let meeting = self.meetings.entry((comm, ordinal)).or_default();
         meeting.push((mine, number));
