@@ -40,6 +40,7 @@ mod call;
 pub mod callers;
 mod chunk;
 mod code;
+mod error;
 mod event;
 mod header;
 mod marks;
@@ -52,8 +53,9 @@ pub mod walk;
 mod write;
 
 pub use call::{Call, Kind};
+pub use error::ReadError;
 pub use event::{Communicator, Event, Flags, Frame, Mark, MessageEnd, Op, Site};
 pub use header::{Clock, EXTENSION, Header, SIGNATURE};
-pub use read::{Item, ReadError, Reader};
+pub use read::{Item, Reader};
 pub use sites::replace_sites;
 pub use write::Writer;

@@ -1,10 +1,11 @@
 //! Reading streams.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::Read;
 
 use crate::chunk::Chunks;
 use crate::code::{Cursor, unfold};
+use crate::error::ReadError;
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::{Communicator, Event, Frame, Header, Mark, SIGNATURE, Site, chunk, marks};
 
@@ -38,44 +39,6 @@ pub enum Item<'a> {
         /// Number of calls that could not be recorded.
         lost: u64,
     },
-}
-
-/// Why a trace cannot be read on. All items before it were right and can be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The system failed.
-    #[error("{error}")]
-    Io {
-        /// How.
-        #[from]
-        error: io::Error,
-    },
-    /// The trace ends in the middle of something.
-    #[error("the trace ends in the middle of {what}")]
-    Truncated {
-        /// Of what.
-        what: &'static str,
-        /// Where that began \[B from the start\].
-        offset: u64,
-    },
-    /// The trace is damaged, or no trace.
-    #[error("{what}")]
-    Damaged {
-        /// What is wrong.
-        what: String,
-        /// Where the damaged part begins \[B from the start\].
-        offset: u64,
-    },
-}
-
-impl ReadError {
-    /// Where in the trace the damaged part begins \[B\].
-    pub fn offset(&self) -> Option<u64> {
-        match self {
-            Self::Io { .. } => None,
-            Self::Truncated { offset, .. } | Self::Damaged { offset, .. } => Some(*offset),
-        }
-    }
 }
 
 /// Reads the streams of a trace, one item at a time.

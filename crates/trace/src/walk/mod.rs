@@ -35,7 +35,7 @@ mod requests;
 
 pub use channels::{Channel, Channels};
 pub use communicators::{Communicators, Identity, Naming};
-pub use requests::{Begun, Requests};
+pub use requests::Requests;
 
 #[cfg(test)]
 mod tests;
