@@ -1,8 +1,8 @@
 //! What of a run fits into a page of five megabytes, and what is left out.
 //!
-//! Each part has a share of the page. What happened (spans, messages, the critical path) becomes coarser until it fits; sources keep the
-//! lines around those that advice or the time names; what is a list (advice, lines, pairs of ranks) becomes shorter, and its rest one
-//! entry. Sums stay those of the whole run, and what is left out is said.
+//! Each part has a share of the page. What happened (spans, messages, the critical path) becomes coarser until it fits;
+//! sources keep the lines around those that advice or the time names; what is a list (advice, lines, pairs of ranks)
+//! becomes shorter, and its rest one entry. Sums stay those of the whole run, and what is left out is said.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -324,7 +324,8 @@ impl File {
     }
 }
 
-/// The sources, as much of them as fits: whole where all fit, else around the lines that advice names and those that took most time.
+/// The sources, as much of them as fits: whole where all fit, else around the lines that advice names and those that
+/// took most time.
 fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec<File> {
     let mut once = BTreeSet::new();
     let marks = || data.findings.iter().flat_map(|finding| &finding.marks);

@@ -1,8 +1,8 @@
 //! The page: one HTML file with everything in it.
 //!
-//! The parts of `assets/` are put into each other, and the data behind them as JSON and packed numbers; the scripts build
-//! all of the page from these. What comes from outside (names, paths, sources) is data to the last: it is never made HTML,
-//! here or by the scripts, and the page forbids its browser to load anything.
+//! The parts of `assets/` are put into each other, and the data behind them as JSON and packed numbers; the scripts
+//! build all of the page from these. What comes from outside (names, paths, sources) is data to the last: it is never
+//! made HTML, here or by the scripts, and the page forbids its browser to load anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -37,8 +37,8 @@ const UNREAD: usize = 300_000;
 
 /// Writes the page: five megabytes at most, whatever the run.
 ///
-/// What does not fit is left out or becomes coarser, and the page says what; sums are those of the whole run, and calls that advice
-/// names are there one by one.
+/// What does not fit is left out or becomes coarser, and the page says what; sums are those of the whole run, and calls
+/// that advice names are there one by one.
 ///
 /// # Errors
 ///

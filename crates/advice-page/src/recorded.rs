@@ -15,9 +15,10 @@ use crate::span::{Kind, Message, PlaceId, Span};
 
 /// Reads the streams of a run, one a rank, as `rank-00000.hyt` and so on.
 ///
-/// What a blocking call waited is not told apart from its work: of `Recv` all is receiving, of `Send` sending. Computation is at the
-/// line of the call it leads to. Ranks whose streams say when they started on a clock in common are put beside each other
-/// by it; else all start at 0. Time starts when the first rank comes out of `MPI_Init`: what it takes is the launcher's, not the program's. `names` names addresses of call sites that have no name yet.
+/// What a blocking call waited is not told apart from its work: of `Recv` all is receiving, of `Send` sending.
+/// Computation is at the line of the call it leads to. Ranks whose streams say when they started on a clock in common
+/// are put beside each other by it; else all start at 0. Time starts when the first rank comes out of `MPI_Init`: what
+/// it takes is the launcher's, not the program's. `names` names addresses of call sites that have no name yet.
 ///
 /// Memory: a run's, and 80 bytes for each message until all ranks are read.
 ///

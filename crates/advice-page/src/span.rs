@@ -45,7 +45,8 @@ pub struct Span<'a> {
     pub end: u64,
     /// Where. Of computation the line that computes or, where that is not known, the line of the call it leads to.
     pub place: PlaceId,
-    /// Number of the call in the rank's trace; `None`: no call. Pieces of one call (sending, then waiting) have one number.
+    /// Number of the call in the rank's trace; `None`: no call. Pieces of one call (sending, then waiting) have one
+    /// number.
     pub event: Option<u64>,
     /// Name of the call: `Send`.
     pub call: &'a str,

@@ -6,7 +6,8 @@ use crate::pack;
 use crate::run::{Kept, Run};
 use crate::span::Message;
 
-/// What many spans have in common: kind (its number in `Kind::ALL`), call, place, peer (-1: none), whether it is several.
+/// What many spans have in common: kind (its number in `Kind::ALL`), call, place, peer (-1: none), whether it is
+/// several.
 pub(crate) type Class = (u8, u32, u32, i64, u8);
 /// What many messages have in common: receiver, where sent, where received.
 pub(crate) type Link = (u32, u32, u32);
@@ -124,8 +125,8 @@ impl Tables {
     }
 }
 
-/// The critical path: of each piece its rank and whether it is a message in one number, the sender of a message, its distance from the
-/// piece before, its length.
+/// The critical path: of each piece its rank and whether it is a message in one number, the sender of a message, its
+/// distance from the piece before, its length.
 pub(crate) fn path(run: &Run) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(run.path.len() * 5);
     let mut end = 0;

@@ -29,7 +29,8 @@ impl Default for Limits {
 pub struct Options {
     /// How far is looked.
     pub limits: Limits,
-    /// Without memory accesses: less computation than this is not worth an overlap, and does not keep messages apart \[ns\].
+    /// Without memory accesses: less computation than this is not worth an overlap, and does not keep messages apart
+    /// \[ns\].
     pub least_ns: u64,
     /// Messages larger than this wait for their receiver \[B\]; `None`: not known.
     pub eager: Option<u64>,
@@ -37,7 +38,8 @@ pub struct Options {
     pub share: f64,
     /// The part of the run that is looked at; `None`: all of it.
     pub within: Option<Arc<Within>>,
-    /// The longest time that will be written beside those of a finding, as the makespan of a simulation \[ns\]; all have one unit.
+    /// The longest time that will be written beside those of a finding, as the makespan of a simulation \[ns\]; all
+    /// have one unit.
     pub beside_ns: f64,
 }
 

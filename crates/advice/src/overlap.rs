@@ -5,18 +5,18 @@
 //! s: the last event before j with T_s -> T_j         e: the first event after j with T_j -> T_e
 //! everything in between, T_(s+1) .. T_(e-1), can run while the message is under way
 //! ```
-//! Source: Gordini, section 4.1, figure 5. There every communication is compared with every event around it; here the buffers in use are
-//! watched ([`Watch`]) while the trace goes by once. An access looks up the buffers it touches and leaves two marks: it is the last
-//! that must stay before any later use of the buffer, and the first that must stay after the communications that
-//! are open on it, which ends them. A buffer that was not watched yet looks back through the last intervals instead.
-//! Both ends are found inside a nest of loops in closed form ([`crate::address`]).
+//! Source: Gordini, section 4.1, figure 5. There every communication is compared with every event around it; here the
+//! buffers in use are watched ([`Watch`]) while the trace goes by once. An access looks up the buffers it touches and
+//! leaves two marks: it is the last that must stay before any later use of the buffer, and the first that must stay
+//! after the communications that are open on it, which ends them. A buffer that was not watched yet looks back through
+//! the last intervals instead. Both ends are found inside a nest of loops in closed form ([`crate::address`]).
 //!
-//! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none is posted before its
-//! predecessor; neither is a receive from anyone before another receive, or a collective operation before the
-//! one before it. Completing later is free of this.
+//! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none
+//! is posted before its predecessor; neither is a receive from anyone before another receive, or a collective operation
+//! before the one before it. Completing later is free of this.
 //!
-//! **Bounds.** A communication is followed over [`Limits::ahead`] events and traced back over [`Limits::back`] intervals; what reaches the
-//! bound says so ([`Dependence::Limit`]). Memory: that many intervals of one rank.
+//! **Bounds.** A communication is followed over [`Limits::ahead`] events and traced back over [`Limits::back`]
+//! intervals; what reaches the bound says so ([`Dependence::Limit`]). Memory: that many intervals of one rank.
 //!
 //! Cost: O(log B) for each nest and each call with B buffers watched, and a question for each nest and buffer that
 //! overlap.
@@ -66,7 +66,8 @@ pub struct Spread {
     pub before: Block,
     /// What must stay behind it.
     pub after: Block,
-    /// Computation that lies between the place where it could be posted and the one where it is, as a share of that interval.
+    /// Computation that lies between the place where it could be posted and the one where it is, as a share of that
+    /// interval.
     pub post: (u64, f32),
     /// Where it could be waited for: interval, and how much of it has gone by.
     pub wait: (u64, f32),
@@ -414,8 +415,8 @@ impl Search {
                 }
                 buffers.push(buffer_number);
             }
-            // A receive may be posted as early as its buffer is free, even if the computation before was not seen; what a send needs
-            // is most likely computed just before it.
+            // A receive may be posted as early as its buffer is free, even if the computation before was not seen; what
+            // a send needs is most likely computed just before it.
             let mut doubts = part.doubts;
             if !known.memory {
                 doubts.and(Doubts::MEMORY);

@@ -1,16 +1,17 @@
 //! All ranks together, as if the network took no time: which send meets which receive, and who waits for whom.
 //!
-//! Every rank has a clock that counts its computation. A call that needs another rank sets it to when that one got there:
+//! Every rank has a clock that counts its computation. A call that needs another rank sets it to when that one got
+//! there:
 //! ```text
 //! receive:                     t = max(t, ts)      ts: when the message was sent
 //! send that waits (k > S):     t = max(t, tr)      tr: when the receive was posted
 //! collective operation:        t = max over those it needs
 //! ```
-//! So every wait that remains is one that no network can shorten: another rank was not there yet. Its cause is the computation of that rank, or
-//! whatever that rank waited for itself. Clocks of different hosts are never compared.
+//! So every wait that remains is one that no network can shorten: another rank was not there yet. Its cause is the
+//! computation of that rank, or whatever that rank waited for itself. Clocks of different hosts are never compared.
 //!
-//! Requests, and which send meets which receive, are those of [`hayase_trace::walk`]; receives from anyone are recorded with whom they got.
-//! The streams are read side by side, each until it waits.
+//! Requests, and which send meets which receive, are those of [`hayase_trace::walk`]; receives from anyone are recorded
+//! with whom they got. The streams are read side by side, each until it waits.
 //!
 //! Memory: the messages under way and the requests not yet waited for. Cost: a look-up for each message.
 

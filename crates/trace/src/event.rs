@@ -91,8 +91,8 @@ impl Event {
         if self.call.makes_request() { self.requests.first().copied() } else { None }
     }
 
-    /// What the call sends, then what it receives; of a call that makes a persistent request, what a start does. Messages to and from
-    /// nobody ([`PROC_NULL`](Self::PROC_NULL)) are none.
+    /// What the call sends, then what it receives; of a call that makes a persistent request, what a start does.
+    /// Messages to and from nobody ([`PROC_NULL`](Self::PROC_NULL)) are none.
     #[inline]
     pub fn message_ends(&self) -> impl Iterator<Item = MessageEnd> + use<> {
         let Self { peer, tag, bytes, .. } = *self;
@@ -155,8 +155,8 @@ impl Flags {
     pub const CAPACITY: Self = Self(8);
     /// An operation of an inter-communicator: `peer` is of the remote group.
     pub const INTER: Self = Self(16);
-    /// The buffer's bytes do not follow each other: of a send or receive alone, `buffer` is the first of them and `bytes2` how far they
-    /// reach \[B\], if it is not 0.
+    /// The buffer's bytes do not follow each other: of a send or receive alone, `buffer` is the first of them and
+    /// `bytes2` how far they reach \[B\], if it is not 0.
     pub const GAPS: Self = Self(32);
     /// The bytes of a datatype that is not basic are known to follow each other.
     pub const DENSE: Self = Self(64);
@@ -228,8 +228,8 @@ pub struct Site {
     pub address: u64,
     /// `file:line`, or what else is known; empty: nothing yet.
     pub name: String,
-    /// Who called the function that makes the calls, who called that, and so on; empty where that is not known. The same place with other
-    /// callers is another site.
+    /// Who called the function that makes the calls, who called that, and so on; empty where that is not known. The
+    /// same place with other callers is another site.
     pub callers: Vec<Frame>,
 }
 

@@ -9,7 +9,8 @@
 //!
 //! Borders of regions ([`Mark`]) stand between events, in a column of their own.
 //!
-//! [`walk`] follows recorded calls as MPI has them: requests from start to wait, persistent ones, which send meets which receive.
+//! [`walk`] follows recorded calls as MPI has them: requests from start to wait, persistent ones, which send meets
+//! which receive.
 //!
 //! [`replace_sites`] gives the call sites of a stream their names when it has long been written.
 //!

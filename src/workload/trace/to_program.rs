@@ -1,17 +1,17 @@
 //! From recorded calls to a program that can be replayed.
 //!
-//! A call becomes the operation that it was; the time between two calls becomes a calculation. Time inside a call is not
-//! taken over: that is what a replay predicts. What does not carry over one to one:
+//! A call becomes the operation that it was; the time between two calls becomes a calculation. Time inside a call is
+//! not taken over: that is what a replay predicts. What does not carry over one to one:
 //!
 //! * The program starts when `Init` returns and ends when `Finalize` is called.
-//! * A receive that left open from whom, or with what tag, takes what came in the recorded run ([`Op::is_pinned`]); where that is
-//!   not known it stays open.
-//! * Requests are followed as [`hayase_trace::walk`] has it. A test that found requests complete waits for them; `Waitany` and `Waitsome`
-//!   wait for those that were complete in the recorded run, in that order.
+//! * A receive that left open from whom, or with what tag, takes what came in the recorded run ([`Op::is_pinned`]);
+//!   where that is not known it stays open.
+//! * Requests are followed as [`hayase_trace::walk`] has it. A test that found requests complete waits for them;
+//!   `Waitany` and `Waitsome` wait for those that were complete in the recorded run, in that order.
 //! * A collective operation that makes a request goes on in the background.
 //! * Making a communicator waits for all members of the old one, like a barrier.
-//! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not matter
-//!   to it and are 0; an alltoallv of which only the total is known has blocks of one size.
+//! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not
+//!   matter to it and are 0; an alltoallv of which only the total is known has blocks of one size.
 //! * Communicators of the same ranks, each freed before the next is used, are one ([`lives`](super::lives)).
 //! * A border of a region stands where it was set; computation before it and behind it are two calculations.
 //! * Opaque calls (one-sided communication, files) are time spent.
@@ -88,8 +88,8 @@ impl ToProgram {
         }
     }
 
-    /// Computation ends at every call, also at those that become no operation: so the computation before a call can be told from
-    /// that after it.
+    /// Computation ends at every call, also at those that become no operation: so the computation before a call can be
+    /// told from that after it.
     #[must_use]
     pub fn at_every_call(mut self) -> Self {
         self.every_call = true;
@@ -362,8 +362,8 @@ impl InCall<'_> {
         }
     }
 
-    /// Who, with what tag, where; and which of these the program left open. A receive of which it is not known what came
-    /// stays open.
+    /// Who, with what tag, where; and which of these the program left open. A receive of which it is not known what
+    /// came stays open.
     fn envelope(&self, event: &Event, peer: i32, tag: i32, receives: bool) -> Result<(Envelope, u8), Wrong> {
         let (comm, group) = self.group(event)?;
         let flags = event.flags;

@@ -19,8 +19,8 @@ pub struct Channel {
 
 /// Sends and receives that have not met yet, with what is kept of each.
 ///
-/// Ranks may be read side by side or one after the other: only the order on either side counts. Cost: a look-up for each; memory: what has
-/// not met, and an entry for each channel.
+/// Ranks may be read side by side or one after the other: only the order on either side counts. Cost: a look-up for
+/// each; memory: what has not met, and an entry for each channel.
 #[derive(Clone, Debug)]
 pub struct Channels<S, R> {
     of: FxHashMap<Channel, Unmet<S, R>>,

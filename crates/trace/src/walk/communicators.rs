@@ -88,7 +88,8 @@ impl Communicators {
         self.table.get(index as usize)?.as_ref()
     }
 
-    /// The rank of the world that is `peer` in the communicator of a call; of an inter-communicator, in the remote group.
+    /// The rank of the world that is `peer` in the communicator of a call; of an inter-communicator, in the remote
+    /// group.
     pub fn world(&self, event: &Event, peer: i32) -> Option<u32> {
         let peer = u32::try_from(peer).ok()?;
         let rank = match self.get(event.comm) {

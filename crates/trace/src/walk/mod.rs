@@ -1,4 +1,5 @@
-//! One walk over the recorded calls of a rank: what each call begins and completes, and which message meets which receive.
+//! One walk over the recorded calls of a rank: what each call begins and completes, and which message meets which
+//! receive.
 //!
 //! Whoever reads calls asks the same three questions, and MPI answers them:
 //! * [`Requests`]: which communications does a call begin, and which does a wait complete?
@@ -26,8 +27,8 @@
 //! | `Comm_create_group` | nothing: only members of the new communicator call it, and who they are is not known yet |
 //! | `Comm_idup` | a collective operation on the old communicator that goes on until it is waited for |
 //!
-//! Source: MPI 4.1, sections 3.5 (order of messages), 3.7 to 3.10 (requests, persistent requests, cancellation, null processes) and 7.4
-//! (communicators).
+//! Source: MPI 4.1, sections 3.5 (order of messages), 3.7 to 3.10 (requests, persistent requests, cancellation, null
+//! processes) and 7.4 (communicators).
 
 mod channels;
 mod communicators;

@@ -9,8 +9,9 @@ use crate::{Call, Event, Flags, Kind};
 
 /// The requests of a rank that can still be waited for or started, with what is kept of each communication under way.
 ///
-/// Of every call, in order: ask what it has [`begun`](Self::begun), and say what to keep of it ([`keep`](Self::keep)); of one that
-/// [completes](Call::completes_requests) requests, [`complete`](Self::complete) them; of `Request_free`, [`free`](Self::free) them.
+/// Of every call, in order: ask what it has [`begun`](Self::begun), and say what to keep of it ([`keep`](Self::keep));
+/// of one that [completes](Call::completes_requests) requests, [`complete`](Self::complete) them; of `Request_free`,
+/// [`free`](Self::free) them.
 ///
 /// Cost: a look-up for each request; memory: those that are not complete, and persistent ones until they are freed.
 #[derive(Clone, Debug)]
@@ -33,10 +34,11 @@ impl<T> Default for Requests<T> {
 }
 
 impl<T> Requests<T> {
-    /// The communications that a call begins, messages and collective operations, each as the call that would begin it alone.
+    /// The communications that a call begins, messages and collective operations, each as the call that would begin it
+    /// alone.
     ///
-    /// Of `Start` these are the calls that made the requests (`Send_init`, `Recv_init`), at the time and place of the start; of a receive
-    /// that left open source or tag, with what this start brought.
+    /// Of `Start` these are the calls that made the requests (`Send_init`, `Recv_init`), at the time and place of the
+    /// start; of a receive that left open source or tag, with what this start brought.
     #[inline]
     pub fn begun<'e>(&mut self, event: &'e Event) -> impl Iterator<Item = Cow<'e, Event>> + use<'e, T> {
         let (mut itself, mut started) = (None, Vec::new());
@@ -98,7 +100,8 @@ impl<T> Requests<T> {
         if entry.get().made.is_some() { entry.get_mut().active.take() } else { entry.remove().active }
     }
 
-    /// A request is freed: what was kept of its communication, which goes on if there is any. Nobody learns when it is complete.
+    /// A request is freed: what was kept of its communication, which goes on if there is any. Nobody learns when it is
+    /// complete.
     pub fn free(&mut self, request: u64) -> Option<T> {
         self.of.remove(&request)?.active
     }
@@ -108,7 +111,8 @@ impl<T> Requests<T> {
         self.of.values().filter_map(|request| request.active.as_ref())
     }
 
-    /// The first request that a call starts or completes and that no call before it has made: a mistake of the recording.
+    /// The first request that a call starts or completes and that no call before it has made: a mistake of the
+    /// recording.
     pub fn unknown(&self, event: &Event) -> Option<u64> {
         let starts = event.call.kind() == Kind::Start;
         if !starts && !event.call.completes_requests() {

@@ -13,7 +13,8 @@ fn message(of: Call, peer: i32, requests: &[u64]) -> Event {
     Event { peer, tag: 7, bytes: 100, ..call(of, requests) }
 }
 
-/// Takes a call as every user does; keeps a number of its own for each communication. Returns what began and what was completed.
+/// Takes a call as every user does; keeps a number of its own for each communication. Returns what began and what was
+/// completed.
 fn step(requests: &mut Requests<u64>, begun: &mut u64, event: &Event) -> (Vec<Event>, Vec<u64>) {
     let mut events = Vec::new();
     for event in requests.begun(event) {
