@@ -16,18 +16,18 @@
 //! |---|---|
 //! | a message to or from `MPI_PROC_NULL` | nothing; a request for it is complete when it is made |
 //! | a receive that was cancelled | nothing: it is recorded as one from `MPI_PROC_NULL` |
-//! | a cancelled receive of a persistent request that names its source, a cancelled send | as if it had not been cancelled: the recording does not say |
+//! | a cancelled send, or start of a receive that names its source | as if it was not: the recording does not say |
 //! | a receive of which source or tag are not known | under way, but of no channel: it can take any message |
 //! | `Start` of a receive that left open source or tag | what this start brought, which it says itself |
 //! | `Start` of an active request, which MPI forbids | the end of the one before: its wait was not recorded |
 //! | a wait for an inactive or null request | nothing |
-//! | `Waitany`, `Waitsome` and tests | complete the requests they name, those that were complete in the recorded run; with an undefined index none |
+//! | `Waitany`, `Waitsome` and tests | complete what was complete in the recorded run, if anything was |
 //! | a request that is freed while it is active | goes on, and nobody learns when it is complete |
 //! | a stream that ends early | what is not completed by then never is |
 //! | `Comm_create_group` | nothing: only members of the new communicator call it, and who they are is not known yet |
 //! | `Comm_idup` | a collective operation on the old communicator that goes on until it is waited for |
 //!
-//! Source: MPI 4.1, sections 3.5 (order of messages), 3.7 to 3.10 (requests, persistent requests, cancellation, null
+//! Source: MPI 4.1, sections 3.5 (order of messages), 3.7 to 3.11 (requests, cancellation, persistent requests, null
 //! processes) and 7.4 (communicators).
 
 mod channels;
