@@ -375,6 +375,7 @@ impl Bundle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::span::KINDS;
 
     fn sums(spans: &[Kept]) -> [u64; KINDS] {
         let mut sums = [0; KINDS];

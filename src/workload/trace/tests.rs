@@ -158,7 +158,7 @@ fn requests_that_end_in_other_ways_leave_what_was_started() {
 
 #[test]
 fn a_communicator_that_is_made_in_the_background_is_there_when_it_is_waited_for() {
-    let idup = [waits(Call::CommIdup, &[1]), at(Call::Compute, 10, 20), waits(Call::Wait, &[1])];
+    let idup = [waits(Call::CommIdup, &[1]), at(Call::Compute, 0, 10), waits(Call::Wait, &[1])];
     let program = program(&[&idup, &idup]).unwrap();
     assert_eq!(ops(&program, 0), [Op::icollective(0), Op::calc(ns(10.0)), Op::wait(0)]);
     assert_eq!(program.collectives[0].call, CollectiveCall::Barrier);
