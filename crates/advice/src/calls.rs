@@ -168,10 +168,12 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
         }
         Communication { part, spans, bytes, peer, tag, wildcard, doubts }
     };
+    let mut parts = SmallVec::new();
     match event.call.kind() {
-        Kind::Collective | Kind::Icollective => collective(event, known, doubts).into_iter().collect(),
-        _ => event.message_ends().map(message).collect(),
+        Kind::Collective | Kind::Icollective => parts.extend(collective(event, known, doubts)),
+        _ => event.message_ends().for_each(|end| parts.push(message(end))),
     }
+    parts
 }
 
 /// What a collective operation reads and writes; `None`: nothing, it only waits.

@@ -280,15 +280,15 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             }
             let call = event.call;
             let mut begun: SmallVec<[(Option<u64>, u32); 2]> = SmallVec::new();
-            for post in posts {
+            for post in &posts {
                 begun.push((post.request, self.post(post)));
             }
-            if let Some(part) = part {
+            if let Some(part) = &part {
                 begun.push((part.request, self.meet(part)));
             }
-            freed.into_iter().for_each(|operation| self.forget(operation));
+            freed.iter().for_each(|&operation| self.forget(operation));
             let state = &mut self.ranks[me as usize];
-            for (request, operation) in begun {
+            for &(request, operation) in &begun {
                 match request {
                     Some(request) => state.requests.keep(request, operation),
                     None => waits.push(operation),
@@ -325,7 +325,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         }
     }
 
-    fn post(&mut self, Post { sends, channel, half: mine, waits, .. }: Post) -> u32 {
+    fn post(&mut self, &Post { sends, channel, half: mine, waits, .. }: &Post) -> u32 {
         let done = (sends && !waits).then_some((mine.time, None));
         let number = self.add(Operation { mine, done, receives: !sends, awaited: false, forgotten: false });
         let met = match sends {
@@ -342,7 +342,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         number
     }
 
-    fn meet(&mut self, CollectivePost { comm, ordinal, half: mine, size, root, .. }: CollectivePost) -> u32 {
+    fn meet(&mut self, &CollectivePost { comm, ordinal, half: mine, size, root, .. }: &CollectivePost) -> u32 {
         let number = self.add(Operation { mine, done: None, receives: false, awaited: false, forgotten: false });
         let meeting = self.meetings.entry((comm, ordinal)).or_default();
         meeting.push((mine, number));

@@ -95,16 +95,16 @@ impl Event {
     /// Messages to and from nobody ([`PROC_NULL`](Self::PROC_NULL)) are none.
     #[inline]
     pub fn message_ends(&self) -> impl Iterator<Item = MessageEnd> + use<> {
-        let Self { peer, tag, bytes, .. } = *self;
-        let first = |sends| Some(MessageEnd { sends, peer, tag, bytes });
-        let second = MessageEnd { sends: false, peer: self.peer2, tag: self.tag2, bytes: self.bytes2 };
-        let ends = match self.call.kind() {
-            Kind::Send | Kind::Isend | Kind::SendInit => [first(true), None],
-            Kind::Recv | Kind::Irecv | Kind::RecvInit => [first(false), None],
-            Kind::Sendrecv => [first(true), Some(second)],
-            _ => [None, None],
+        let sends = match self.call.kind() {
+            Kind::Send | Kind::Isend | Kind::SendInit | Kind::Sendrecv => Some(true),
+            Kind::Recv | Kind::Irecv | Kind::RecvInit => Some(false),
+            _ => None,
         };
-        ends.into_iter().flatten().filter(|end| end.peer != Self::PROC_NULL)
+        let Self { peer, tag, bytes, .. } = *self;
+        let first = sends.filter(|_| peer != Self::PROC_NULL).map(|sends| MessageEnd { sends, peer, tag, bytes });
+        let both = self.call.kind() == Kind::Sendrecv && self.peer2 != Self::PROC_NULL;
+        let (peer, tag, bytes) = (self.peer2, self.tag2, self.bytes2);
+        first.into_iter().chain(both.then_some(MessageEnd { sends: false, peer, tag, bytes }))
     }
 }
 
