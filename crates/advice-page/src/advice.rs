@@ -2,7 +2,7 @@
 
 use hayase_advice::model::{self, Action, Change, Dependence, Edit, Location, Point, Side};
 
-use crate::{Detail, Finding, Gain, Mark, Role, Rule};
+use crate::data::{Detail, Finding, Gain, Mark, Role, Rule};
 
 /// Most occurrences that are listed one by one.
 const MOST_DETAILS: usize = 300;

@@ -3,7 +3,7 @@
 use hayase_advice::unit::Unit;
 use serde::{Deserialize, Serialize};
 
-use crate::Run;
+use crate::run::Run;
 
 /// Everything the page shows.
 #[derive(Clone, Debug)]

@@ -1,16 +1,18 @@
 //! What of a run fits into a page of five megabytes, and what is left out.
 //!
-//! Each part has a share of the page. What happened (spans, messages, the critical path) becomes coarser until it fits; sources keep the
-//! lines around those that advice or the time names; what is a list (advice, lines, pairs of ranks) becomes shorter, and its rest one
-//! entry. Sums stay those of the whole run, and what is left out is said.
+//! Each part has a share of the page. What happened (spans, messages, the critical path) becomes coarser until it fits;
+//! sources keep the lines around those that advice or the time names; what is a list (advice, lines, pairs of ranks)
+//! becomes shorter, and its rest one entry. Sums stay those of the whole run, and what is left out is said.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::html::Tables;
-use crate::run::{Kept, PlaceId};
-use crate::{Finding, PageData, Run, Source, pack};
+use crate::data::{Finding, PageData, Source};
+use crate::pack;
+use crate::run::{Kept, Run};
+use crate::span::PlaceId;
+use crate::tables::{self, Tables};
 
 /// Bytes of a page, at most.
 #[cfg(test)]
@@ -114,11 +116,11 @@ pub(crate) fn pack(data: &PageData) -> Packed {
             run.totals.all.messages
         ));
     }
-    let mut path = pack::base64(&crate::html::path(&run));
+    let mut path = pack::base64(&tables::path(&run));
     let pieces = run.path.len();
     while path.len() > PATH {
         run.shorten_path(run.path.len() * 2 / 3);
-        path = pack::base64(&crate::html::path(&run));
+        path = pack::base64(&tables::path(&run));
     }
     if run.path.len() < pieces {
         cuts.push(format!(
@@ -322,7 +324,8 @@ impl File {
     }
 }
 
-/// The sources, as much of them as fits: whole where all fit, else around the lines that advice names and those that took most time.
+/// The sources, as much of them as fits: whole where all fit, else around the lines that advice names and those that
+/// took most time.
 fn sources(data: &PageData, run: &Run, cuts: &mut Vec<String>) -> Vec<File> {
     let mut once = BTreeSet::new();
     let marks = || data.findings.iter().flat_map(|finding| &finding.marks);

@@ -8,10 +8,11 @@
 //! The search for advice has a model of its own, made for programs that change and simulate; [`Finding::of`] and
 //! [`Rule::of`] put it into words for the page. A run comes from a simulation, span by span, or is [`recorded`].
 //!
-//! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps of each a few bytes: the
-//! page holds them packed (seven bits a byte, in base64), and draws what is smaller than a pixel as the shares of a column, from
-//! running sums. What is too long even for that is thinned while it is read, and again until the page has five megabytes at most; the
-//! statistics stay complete, and so do calls that advice [names](Run::name). So memory and page are bounded whatever the length of the run.
+//! **How a million events stay fluid.** [`Run`] takes spans and messages one at a time and keeps of each a few bytes:
+//! the page holds them packed (seven bits a byte, in base64), and draws what is smaller than a pixel as the shares of a
+//! column, from running sums. What is too long even for that is thinned while it is read, and again until the page has
+//! five megabytes at most; the statistics stay complete, and so do calls that advice [names](Run::name). So memory and
+//! page are bounded whatever the length of the run.
 //!
 //! ```
 //! use hayase_advice_page::{Kind, Message, PageData, Run, Span};
@@ -38,6 +39,8 @@ mod regions;
 mod run;
 mod sarif;
 mod sources;
+mod span;
+mod tables;
 mod totals;
 
 pub use hayase_advice::unit::Unit;
@@ -45,5 +48,6 @@ pub use hayase_advice::unit::Unit;
 pub use data::{Certainty, Detail, Finding, Gain, Mark, PageData, Role, Rule, Source, Together};
 pub use html::page;
 pub use recorded::recorded;
-pub use run::{Kind, Message, PlaceId, Run, Span};
+pub use run::Run;
 pub use sarif::{Level, sarif};
+pub use span::{Kind, Message, PlaceId, Span};

@@ -1,6 +1,5 @@
 //! A run as it was recorded: every call in its own time, messages from the call that sends to the call that completes.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -8,17 +7,20 @@ use std::path::Path;
 use hayase_advice::lines::Names;
 use hayase_advice::model::Location;
 use hayase_advice::stream::Error;
-use hayase_trace::{Call, Communicator, Event, Flags, Item, ReadError, Reader};
+use hayase_trace::walk::{Channel, Channels, Communicators, Requests};
+use hayase_trace::{Call, Event, Item, ReadError, Reader};
 
-use crate::{Kind, Message, PlaceId, Run, Span};
+use crate::run::Run;
+use crate::span::{Kind, Message, PlaceId, Span};
 
 /// Reads the streams of a run, one a rank, as `rank-00000.hyt` and so on.
 ///
-/// What a blocking call waited is not told apart from its work: of `Recv` all is receiving, of `Send` sending. Computation is at the
-/// line of the call it leads to. Ranks whose streams say when they started on a clock in common are put beside each other
-/// by it; else all start at 0. Time starts when the first rank comes out of `MPI_Init`: what it takes is the launcher's, not the program's. `names` names addresses of call sites that have no name yet.
+/// What a blocking call waited is not told apart from its work: of `Recv` all is receiving, of `Send` sending.
+/// Computation is at the line of the call it leads to. Ranks whose streams say when they started on a clock in common
+/// are put beside each other by it; else all start at 0. Time starts when the first rank comes out of `MPI_Init`: what
+/// it takes is the launcher's, not the program's. `names` names addresses of call sites that have no name yet.
 ///
-/// Memory: a run's, and 32 bytes for each message until all ranks are read.
+/// Memory: a run's, and 80 bytes for each message until all ranks are read.
 ///
 /// # Errors
 /// A file cannot be read, or is damaged; one that ends early is taken as far as it goes.
@@ -27,27 +29,26 @@ pub fn recorded(run: &hayase_advice::search::Run, names: Names<'_>) -> Result<Ru
     let known = starts.iter().all(|&(start, _)| start > 0);
     let first = starts.iter().map(|&(start, ready)| start.saturating_add(ready)).min().unwrap_or(0);
     let mut page = Run::new(run.streams.len() as u32);
-    let mut channels = Channels::new();
+    let mut messages = Messages::default();
     for (path, (start, ready)) in run.streams.iter().zip(starts) {
         let shift = if known { (start, first) } else { (0, ready) };
-        let mut rank = Rank { shift, ..Rank::default() };
+        let mut rank = Timeline { shift, ..Timeline::default() };
         let failed = |error| Error::File { path: path.clone(), error };
         let mut reader = open(path)?;
         loop {
             match reader.next() {
-                Ok(Some(item)) => rank.item(&item, &mut page, &mut channels, names),
+                Ok(Some(item)) => rank.item(&item, &mut page, &mut messages, names),
                 Ok(None) | Err(ReadError::Truncated { .. }) => break,
                 Err(error) => return Err(failed(error)),
             }
         }
     }
-    for ((from, to, _, tag), channel) in channels {
-        for (send, receive) in channel.sends.iter().zip(&channel.receives) {
-            if let &Some(arrived) = &receive.arrived {
-                let (bytes, from_place, to_place) = (send.bytes, send.place, receive.place);
-                page.message(&Message { from, to, sent: send.sent, arrived, bytes, tag, from_place, to_place });
-            }
-        }
+    // By channel, and in each in the order in which they were sent, whatever rank was read first.
+    messages.met.sort_by_key(|&(channel, ..)| channel);
+    for (Channel { from, to, tag, .. }, sent, receive) in messages.met {
+        let Received { arrived: Some(arrived), place: to_place } = messages.received[receive] else { continue };
+        let Sent { sent, bytes, place: from_place } = sent;
+        page.message(&Message { from, to, sent, arrived, bytes, tag, from_place, to_place });
     }
     Ok(page)
 }
@@ -71,15 +72,13 @@ fn start(path: &Path) -> Result<(u64, u64), Error> {
     }
 }
 
-/// Sender, receiver, communicator, tag: messages between these do not overtake each other.
-type Key = (u32, u32, u64, i32);
-type Channels = BTreeMap<Key, Channel>;
-
-/// Sends and receives in the order in which they were posted.
+/// The messages of all ranks.
 #[derive(Default)]
-struct Channel {
-    sends: Vec<Sent>,
-    receives: Vec<Received>,
+struct Messages {
+    /// Receives by their index in `received`.
+    channels: Channels<Sent, usize>,
+    met: Vec<(Channel, Sent, usize)>,
+    received: Vec<Received>,
 }
 
 struct Sent {
@@ -89,54 +88,53 @@ struct Sent {
 }
 
 struct Received {
+    /// When it was complete; none: it never was.
     arrived: Option<u64>,
     place: PlaceId,
 }
 
-/// A communication that a request can start, or one that is under way.
-#[derive(Clone, Copy)]
-struct Half {
-    send: bool,
-    key: Key,
-    bytes: u64,
-}
-
 /// A rank while its stream is read.
 #[derive(Default)]
-struct Rank {
+struct Timeline {
     rank: u32,
-    ranks: u32,
     /// What is added to its times, and then taken off.
     shift: (u64, u64),
     end: u64,
     number: u64,
     places: Vec<PlaceId>,
-    communicators: Vec<Communicator>,
-    /// Persistent requests: what they start.
-    persistent: BTreeMap<u64, Half>,
-    /// Receives under way: their channel, and which they are there.
-    pending: BTreeMap<u64, (Key, usize)>,
+    communicators: Communicators,
+    /// Receives under way.
+    requests: Requests<usize>,
 }
 
-impl Rank {
-    fn item(&mut self, item: &Item<'_>, page: &mut Run, channels: &mut Channels, names: Names<'_>) {
+impl Timeline {
+    fn item(&mut self, item: &Item<'_>, page: &mut Run, messages: &mut Messages, names: Names<'_>) {
         match item {
-            Item::Header(header) => (self.rank, self.ranks) = (header.rank, header.ranks),
+            Item::Header(header) => {
+                (self.rank, self.communicators) = (header.rank, Communicators::new(header.rank, header.ranks));
+            }
             Item::Site(index, site) => {
                 let named = if site.name.is_empty() { names(self.rank, site.address) } else { Some(site.name.clone()) };
                 let place = named.map_or(PlaceId::UNKNOWN, |name| {
                     let Location { file, line, .. } = Location::parse(&name);
                     page.place(&file, line)
                 });
-                put(&mut self.places, *index, place);
+                let index = *index as usize;
+                // A damaged stream can name any number.
+                if index < 1 << 24 {
+                    if self.places.len() <= index {
+                        self.places.resize(index + 1, PlaceId::UNKNOWN);
+                    }
+                    self.places[index] = place;
+                }
             }
-            Item::Communicator(index, communicator) => put(&mut self.communicators, *index, (*communicator).clone()),
-            Item::Event(event) => self.event(event, page, channels),
+            Item::Communicator(index, communicator) => self.communicators.insert(*index, communicator),
+            Item::Event(event) => self.event(event, page, messages),
             Item::Region(..) | Item::Mark(_) | Item::Note(..) | Item::End { .. } => {}
         }
     }
 
-    fn event(&mut self, event: &Event, page: &mut Run, channels: &mut Channels) {
+    fn event(&mut self, event: &Event, page: &mut Run, messages: &mut Messages) {
         let shifted = |time: u64| time.saturating_add(self.shift.0).saturating_sub(self.shift.1);
         let (begin, end) = (shifted(event.begin), shifted(event.end));
         if event.call == Call::Init && self.number == 0 {
@@ -150,7 +148,7 @@ impl Rank {
             let from = if self.number == 0 { shifted(0) } else { self.end };
             page.span(self.rank, Span { place, ..Span::new(Kind::Computation, from, begin) });
         }
-        let peer = self.world(event, event.peer);
+        let peer = self.communicators.world(event, event.peer);
         page.span(
             self.rank,
             Span {
@@ -166,105 +164,38 @@ impl Rank {
             },
         );
         (self.end, self.number) = (end.max(self.end), self.number + 1);
-        self.communication(event, place, (begin, end), channels);
+        self.communication(event, place, (begin, end), messages);
     }
 
     /// What the call sends, receives, starts and completes.
-    fn communication(&mut self, event: &Event, place: PlaceId, (begin, end): (u64, u64), channels: &mut Channels) {
-        use hayase_trace::Kind as Of;
-        let half = |rank: &Self, send: bool, peer: i32, tag: i32, bytes: u64| {
-            let (me, other, comm) = (rank.rank, rank.world(event, peer)?, rank.id(event.comm));
-            let key = if send { (me, other, comm, tag) } else { (other, me, comm, tag) };
-            Some(Half { send, key, bytes })
-        };
-        let first = |rank: &Self, send| half(rank, send, event.peer, event.tag, event.bytes);
-        match event.call.kind() {
-            Of::Send | Of::Isend => {
-                if let Some(half) = first(self, true) {
-                    post(half, place, begin, None, channels);
-                }
-            }
-            Of::Recv => {
-                if let Some(half) = first(self, false) {
-                    post(half, place, begin, Some(end), channels);
-                }
-            }
-            Of::Sendrecv => {
-                let second = half(self, false, event.peer2, event.tag2, event.bytes2);
-                for half in first(self, true).into_iter().chain(second) {
-                    post(half, place, begin, Some(end), channels);
-                }
-            }
-            Of::Irecv => {
-                if let (Some(half), Some(&request)) = (first(self, false), event.requests.first()) {
-                    self.pending.insert(request, post(half, place, begin, None, channels));
-                }
-            }
-            Of::SendInit | Of::RecvInit => {
-                let half = first(self, event.call.kind() == Of::SendInit);
-                if let (Some(half), Some(&request)) = (half, event.requests.first()) {
-                    self.persistent.insert(request, half);
-                }
-            }
-            Of::Start => {
-                for request in &event.requests {
-                    if let Some(&half) = self.persistent.get(request) {
-                        let posted = post(half, place, begin, None, channels);
-                        if !half.send {
-                            self.pending.insert(*request, posted);
-                        }
+    fn communication(&mut self, event: &Event, place: PlaceId, (begin, end): (u64, u64), messages: &mut Messages) {
+        let Messages { channels, met, received } = messages;
+        for begun in self.requests.begun(event) {
+            for message in begun.message_ends() {
+                let Some(channel) = self.communicators.channel(&begun, &message) else { continue };
+                let pair = if message.sends {
+                    channels.send(channel, Sent { sent: begin, bytes: message.bytes, place })
+                } else {
+                    let number = received.len();
+                    let arrived = (!begun.call.makes_request()).then_some(end);
+                    received.push(Received { arrived, place });
+                    if let Some(request) = begun.request_made() {
+                        self.requests.keep(request, number);
                     }
-                }
+                    channels.receive(channel, number)
+                };
+                met.extend(pair.map(|(sent, receive)| (channel, sent, receive)));
             }
-            Of::Wait | Of::WaitAny | Of::Test => {
-                for request in &event.requests {
-                    if let Some((key, number)) = self.pending.remove(request)
-                        && let Some(receive) = channels.get_mut(&key).and_then(|of| of.receives.get_mut(number))
-                    {
-                        (receive.arrived, receive.place) = (Some(end), place);
-                    }
-                }
+        }
+        if event.call.completes_requests() {
+            for receive in event.requests.iter().filter_map(|&request| self.requests.complete(request)) {
+                received[receive] = Received { arrived: Some(end), place };
             }
-            _ => {}
+        } else if event.call == Call::RequestFree {
+            for &request in &event.requests {
+                self.requests.free(request);
+            }
         }
-    }
-
-    /// The rank of `MPI_COMM_WORLD` that is `peer` in the call's communicator.
-    fn world(&self, event: &Event, peer: i32) -> Option<u32> {
-        let peer = u32::try_from(peer).ok()?;
-        let rank = match self.communicators.get(event.comm as usize) {
-            Some(group) if event.flags.has(Flags::INTER) => group.remote.get(peer as usize).copied(),
-            Some(group) if !group.members.is_empty() => group.members.get(peer as usize).copied(),
-            _ => (event.comm == 0).then_some(peer),
-        };
-        rank.filter(|&rank| rank < self.ranks)
-    }
-
-    fn id(&self, comm: u32) -> u64 {
-        self.communicators.get(comm as usize).map(|group| group.id).filter(|&id| id != 0).unwrap_or(comm.into())
-    }
-}
-
-/// Adds a send or a receive to its channel, and says where it is there.
-fn post(half: Half, place: PlaceId, sent: u64, arrived: Option<u64>, channels: &mut Channels) -> (Key, usize) {
-    let channel = channels.entry(half.key).or_default();
-    if half.send {
-        channel.sends.push(Sent { sent, bytes: half.bytes, place });
-        return (half.key, channel.sends.len() - 1);
-    }
-    channel.receives.push(Received { arrived, place });
-    (half.key, channel.receives.len() - 1)
-}
-
-/// Sets an entry of a table that grows as the stream names them.
-fn put<T: Clone + Default>(table: &mut Vec<T>, index: u32, value: T) {
-    let index = index as usize;
-    // A damaged stream can name any number.
-    if index < 1 << 24 {
-        if table.len() <= index {
-            table.resize(index + 1, T::default());
-        }
-        table[index] = value;
     }
 }
 
@@ -284,7 +215,7 @@ fn kind(call: Call) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hayase_trace::{Header, Site, Writer};
+    use hayase_trace::{Flags, Header, Site, Writer};
 
     fn stream(folder: &Path, rank: u32, start: u64, events: &[Event]) {
         let file = File::create(folder.join(format!("rank-{rank:05}.hyt"))).unwrap();
@@ -354,5 +285,36 @@ mod tests {
         stream(folder.path(), 1, 0, &twice(init(Call::RecvInit, 0)));
         let times: Vec<_> = read(folder.path()).messages.iter().map(|m| (m.sent, m.arrived)).collect();
         assert_eq!(times, [(10, 21), (30, 41)]);
+    }
+
+    #[test]
+    fn starts_of_a_receive_from_anyone_take_what_they_brought() {
+        let folder = tempfile::tempdir().unwrap();
+        let send = |begin| Event { peer: 1, tag: 1, bytes: 8, ..Event::new(Call::Send, begin, begin + 1) };
+        stream(folder.path(), 0, 0, &[send(10), send(30)]);
+        let with = |call, begin| Event { requests: vec![1], ..Event::new(call, begin, begin + 1) };
+        let open = |peer, event| Event { flags: Flags::ANY_SOURCE, peer, tag: 1, bytes: 8, ..event };
+        let once = |begin, peer| [open(peer, with(Call::Start, begin)), with(Call::Wait, begin + 10)];
+        // The second is cancelled.
+        let receives = [once(10, 0), once(30, Event::PROC_NULL), once(50, 0)].concat();
+        stream(folder.path(), 1, 0, &[vec![open(-1, with(Call::RecvInit, 0))], receives].concat());
+        let times: Vec<_> = read(folder.path()).messages.iter().map(|m| (m.sent, m.arrived)).collect();
+        assert_eq!(times, [(10, 21), (30, 61)]);
+    }
+
+    #[test]
+    fn a_receive_that_is_freed_keeps_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let send = |begin| Event { peer: 1, ..Event::new(Call::Send, begin, begin + 1) };
+        stream(folder.path(), 0, 0, &[send(10), send(30)]);
+        let with = |call, begin| Event { requests: vec![1], ..Event::new(call, begin, begin + 1) };
+        let events = [
+            Event { peer: 0, ..with(Call::Irecv, 0) },
+            with(Call::RequestFree, 5),
+            Event { peer: 0, ..Event::new(Call::Recv, 30, 40) },
+        ];
+        stream(folder.path(), 1, 0, &events);
+        let times: Vec<_> = read(folder.path()).messages.iter().map(|m| (m.sent, m.arrived)).collect();
+        assert_eq!(times, [(30, 40)]);
     }
 }

@@ -1,9 +1,7 @@
 //! Regions of the program on the page: when they were executed, and which one is looked at first.
 
-use crate::Run;
-
 /// Most executions of all regions together that the page tells apart; beyond, those that are close together are one.
-const MOST: usize = 20_000;
+pub(crate) const MOST: usize = 20_000;
 
 /// A region of the program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -15,19 +13,13 @@ pub(crate) struct Region {
     pub spans: Vec<(u64, u64)>,
 }
 
-impl Run {
-    /// Adds a region, with from when to when each execution was \[ns\].
-    pub fn region(&mut self, name: &str, spans: impl IntoIterator<Item = (u64, u64)>) {
+impl Region {
+    /// A region that was executed from when to when \[ns\].
+    pub fn new(name: &str, spans: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut spans: Vec<(u64, u64)> = spans.into_iter().map(|(begin, end)| (begin, end.max(begin))).collect();
         let executions = spans.len() as u64;
         spans.sort_unstable();
-        self.regions.push(Region { name: name.to_owned(), executions, spans: joined(&spans, 0) });
-        fit(&mut self.regions, MOST);
-    }
-
-    /// The region that advice and times are of: the last one of this name.
-    pub fn look_at(&mut self, name: &str) {
-        self.looked_at = self.regions.iter().rposition(|region| region.name == name);
+        Self { name: name.to_owned(), executions, spans: joined(&spans, 0) }
     }
 }
 
@@ -58,6 +50,7 @@ fn joined(spans: &[(u64, u64)], distance: u64) -> Vec<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Run;
 
     #[test]
     fn executions_that_touch_are_one_stretch_and_the_page_stays_small() {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::{PageData, Source};
+use crate::data::{PageData, Source};
 
 /// Longer files are not put into the page \[B\].
 const LONGEST: u64 = 4 << 20;

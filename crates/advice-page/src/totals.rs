@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::run::{KINDS, Message, PlaceId, Span};
+use crate::span::{KINDS, Message, PlaceId, Span};
 
 /// Time of each kind \[ns\].
 pub(crate) type ByKind = [u64; KINDS];

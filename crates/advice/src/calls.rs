@@ -1,6 +1,6 @@
 //! What a call does to memory and in which order it must stay.
 
-use hayase_trace::{Call, Event, Flags, Kind};
+use hayase_trace::{Call, Event, Flags, Kind, MessageEnd};
 use smallvec::{SmallVec, smallvec};
 
 use crate::model::Part;
@@ -120,6 +120,14 @@ impl Doubts {
     }
 }
 
+/// Bytes of a few integers, at most.
+const FEW: u64 = 32;
+
+/// Whether a message of so many bytes may be a length, or a few.
+pub fn may_be_length(bytes: u64) -> bool {
+    bytes <= FEW && bytes.is_multiple_of(4)
+}
+
 /// Sizes of the elements of basic datatypes \[B\].
 fn is_basic(element: u32) -> bool {
     matches!(element, 0 | 1 | 2 | 4 | 8 | 12 | 16 | 32)
@@ -127,7 +135,6 @@ fn is_basic(element: u32) -> bool {
 
 /// The communications of a call: one, two of a sendrecv, none of most.
 pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 2]> {
-    let mut parts = SmallVec::new();
     let gaps = event.flags.has(Flags::GAPS);
     let doubts = if gaps {
         Doubts::GAPS
@@ -138,8 +145,10 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
     };
     // How far a buffer with gaps reaches is known of messages alone.
     let reach = (gaps && event.call.kind() != Kind::Sendrecv).then_some(event.bytes2).filter(|&reach| reach > 0);
-    let message = |part: Part, address: u64, bytes: u64, peer: i32, tag: i32| {
-        let write = part == Part::Receive;
+    let message = |MessageEnd { sends, peer, tag, bytes }: MessageEnd| {
+        let (part, write) = if sends { (Part::Send, false) } else { (Part::Receive, true) };
+        // Of a sendrecv, what is received has a buffer of its own.
+        let address = if write && event.call == Call::Sendrecv { event.buffer2 } else { event.buffer };
         let mut doubts = doubts;
         let length = reach.unwrap_or(bytes);
         let spans = match (address, bytes) {
@@ -159,26 +168,18 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
         }
         Communication { part, spans, bytes, peer, tag, wildcard, doubts }
     };
-    let Event { buffer, buffer2, bytes, bytes2, peer, tag, peer2, tag2, .. } = *event;
+    let mut parts = SmallVec::new();
     match event.call.kind() {
-        Kind::Send | Kind::Isend | Kind::SendInit => parts.push(message(Part::Send, buffer, bytes, peer, tag)),
-        Kind::Recv | Kind::Irecv | Kind::RecvInit => parts.push(message(Part::Receive, buffer, bytes, peer, tag)),
-        Kind::Sendrecv => {
-            let into = if event.call == Call::SendrecvReplace { buffer } else { buffer2 };
-            parts.push(message(Part::Send, buffer, bytes, peer, tag));
-            parts.push(message(Part::Receive, into, bytes2, peer2, tag2));
-        }
         Kind::Collective | Kind::Icollective => parts.extend(collective(event, known, doubts)),
-        _ => {}
+        _ => event.message_ends().for_each(|end| parts.push(message(end))),
     }
-    parts.retain(|part: &mut Communication| part.part == Part::Collective || part.peer != Event::PROC_NULL);
     parts
 }
 
 /// What a collective operation reads and writes; `None`: nothing, it only waits.
 fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Communication> {
-    let ranks = u64::from(known.size(event.comm));
-    let root = known.world(event, event.peer) == Some(known.rank);
+    let ranks = u64::from(known.communicators.size(event.comm));
+    let root = known.communicators.world(event, event.peer) == Some(known.rank);
     let sum = |list: &[u64]| list.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
     let all = |block: u64| block.saturating_mul(ranks);
     let Event { bytes, bytes2, .. } = *event;

@@ -23,6 +23,7 @@ pub mod fold;
 pub mod lines;
 pub mod merge;
 pub mod model;
+mod options;
 pub mod overlap;
 pub mod past;
 pub mod rounds;

@@ -25,7 +25,7 @@ use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::calls::{Communication, Doubts};
+use crate::calls::{Communication, Doubts, may_be_length};
 use crate::model::Part;
 use crate::overlap::{Called, Posted};
 use crate::watch::{AT_EVENT, Span, Through};
@@ -34,14 +34,6 @@ use crate::watch::{AT_EVENT, Span, Through};
 const MOST: u32 = 64;
 /// Events that a group may span.
 const LONGEST: u64 = 256;
-
-/// Bytes of a few integers, at most.
-const FEW: u64 = 32;
-
-/// Whether a message of so many bytes may be a length, or a few.
-pub fn may_be_length(bytes: u64) -> bool {
-    bytes <= FEW && bytes.is_multiple_of(4)
-}
 
 /// A call that could be part of an earlier one.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,59 +5,43 @@
 //! s: the last event before j with T_s -> T_j         e: the first event after j with T_j -> T_e
 //! everything in between, T_(s+1) .. T_(e-1), can run while the message is under way
 //! ```
-//! Source: Gordini, section 4.1, figure 5. There every communication is compared with every event around it; here the buffers in use are
-//! watched ([`Watch`]) while the trace goes by once. An access looks up the buffers it touches and leaves two marks: it is the last
-//! that must stay before any later use of the buffer, and the first that must stay after the communications that
-//! are open on it, which ends them. A buffer that was not watched yet looks back through the last intervals instead.
-//! Both ends are found inside a nest of loops in closed form ([`crate::address`]).
+//! Source: Gordini, section 4.1, figure 5. There every communication is compared with every event around it; here the
+//! buffers in use are watched ([`Watch`]) while the trace goes by once. An access looks up the buffers it touches and
+//! leaves two marks: it is the last that must stay before any later use of the buffer, and the first that must stay
+//! after the communications that are open on it, which ends them. A buffer that was not watched yet looks back through
+//! the last intervals instead. Both ends are found inside a nest of loops in closed form ([`crate::address`]).
 //!
-//! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none is posted before its
-//! predecessor; neither is a receive from anyone before another receive, or a collective operation before the
-//! one before it. Completing later is free of this.
+//! Besides data, order: messages between two ranks on one communicator with one tag do not overtake each other, so none
+//! is posted before its predecessor; neither is a receive from anyone before another receive, or a collective operation
+//! before the one before it. Completing later is free of this.
 //!
-//! **Bounds.** A communication is followed over [`Limits::ahead`] events and traced back over [`Limits::back`] intervals; what reaches the
-//! bound says so ([`Dependence::Limit`]). Memory: that many intervals of one rank.
+//! **Bounds.** A communication is followed over [`Limits::ahead`] events and traced back over [`Limits::back`]
+//! intervals; what reaches the bound says so ([`Dependence::Limit`]). Memory: that many intervals of one rank.
 //!
 //! Cost: O(log B) for each nest and each call with B buffers watched, and a question for each nest and buffer that
 //! overlap.
 
 use std::collections::VecDeque;
 
+use hayase_trace::walk::Requests;
 use hayase_trace::{Call, Event, Kind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::accesses::Accesses;
 use crate::address::End;
-use crate::calls::{Communication, Doubts, communications};
-use crate::merge::may_be_length;
+use crate::calls::{Communication, Doubts, communications, may_be_length};
 use crate::model::{Dependence, Part};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
 use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
 
+// The other half of `Search`: order works on its fields, which nobody else sees.
 mod order;
 
 pub(crate) use order::needed;
 
-/// How far is looked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Events that a communication is followed.
-    pub ahead: u64,
-    /// Intervals that it is traced back.
-    pub back: u64,
-    /// Intervals on either side whose lines are named.
-    pub named: usize,
-    /// Communications whose lines are named, by place; of later ones every sixteenth.
-    pub detailed: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { ahead: 1024, back: 256, named: 8, detailed: 1 << 12 }
-    }
-}
+pub use crate::options::Limits;
 
 /// A communication, and how far it could be spread.
 #[derive(Clone, Debug)]
@@ -82,7 +66,8 @@ pub struct Spread {
     pub before: Block,
     /// What must stay behind it.
     pub after: Block,
-    /// Computation that lies between the place where it could be posted and the one where it is, as a share of that interval.
+    /// Computation that lies between the place where it could be posted and the one where it is, as a share of that
+    /// interval.
     pub post: (u64, f32),
     /// Where it could be waited for: interval, and how much of it has gone by.
     pub wait: (u64, f32),
@@ -162,9 +147,6 @@ struct Open {
     since: (u64, u64),
 }
 
-/// The communications of a call.
-type Parts = SmallVec<[Communication; 2]>;
-
 /// Searches a rank.
 #[derive(Debug)]
 pub struct Search {
@@ -175,9 +157,7 @@ pub struct Search {
     open: VecDeque<Option<Box<Open>>>,
     base: u64,
     /// Posted and not completed, by request.
-    requests: FxHashMap<u64, SmallVec<[Box<Open>; 2]>>,
-    /// Persistent requests: what a start does.
-    persistent: FxHashMap<u64, (Call, u32, Parts)>,
+    requests: Requests<SmallVec<[Box<Open>; 2]>>,
     /// The last event of each envelope, of wildcards by communicator, of collectives by communicator.
     order: FxHashMap<(Part, u32, i32, i32), Block>,
     wild: FxHashMap<u32, Block>,
@@ -209,8 +189,7 @@ impl Search {
             past: Past::new(limits.back.max(limits.ahead) as usize),
             open: VecDeque::new(),
             base: 0,
-            requests: FxHashMap::default(),
-            persistent: FxHashMap::default(),
+            requests: Requests::default(),
             order: FxHashMap::default(),
             wild: FxHashMap::default(),
             receives: FxHashMap::default(),
@@ -241,49 +220,44 @@ impl Search {
                 self.fenced(Dependence::Program, number, event.call, line, listener, known);
             }
             Kind::Communicator => {
-                self.fence =
-                    Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+                self.fence = Block::at_call(number, event.call, line);
             }
             Kind::Probe | Kind::Iprobe => {
-                let block =
-                    Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+                let block = Block::at_call(number, event.call, line);
                 self.wild.insert(event.comm, block);
                 self.receives.insert(event.comm, block);
             }
-            Kind::SendInit | Kind::RecvInit => {
-                if let Some(&request) = event.requests.first() {
-                    self.persistent.insert(request, (event.call, event.comm, communications(event, known)));
-                }
-            }
-            Kind::Start => {
-                for request in &event.requests {
-                    if let Some((call, comm, parts)) = self.persistent.get(request).cloned() {
-                        let started = Event { call, comm, requests: vec![*request], ..event.clone() };
-                        self.post(number, &started, line, parts, listener, known);
+            Kind::Local if event.call == Call::RequestFree => {
+                for &request in &event.requests {
+                    for open in self.requests.free(request).into_iter().flatten() {
+                        self.release(&open.buffers);
+                        self.spare.push(open);
                     }
                 }
             }
-            Kind::Local if event.call == Call::RequestFree => {
-                for request in &event.requests {
-                    self.persistent.remove(request);
-                }
-            }
-            // What is buffered is away already.
-            Kind::Send if event.call == Call::Bsend => {}
-            _ => {
-                let parts = communications(event, known);
-                if parts.is_empty() && event.call.kind() == Kind::Collective {
-                    // A barrier moves no data, but no collective operation passes it.
-                    let block =
-                        Block { call: Some(event.call), line, ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
-                    self.order.insert((Part::Collective, event.comm, 0, 0), block);
-                } else if !parts.is_empty() {
-                    self.post(number, event, line, parts, listener, known);
-                }
-            }
+            _ => {}
         }
-        if matches!(event.call.kind(), Kind::Wait | Kind::WaitAny | Kind::Test) {
+        for begun in self.requests.begun(event) {
+            self.begin(number, &begun, line, listener, known);
+        }
+        if event.call.completes_requests() {
             self.complete(number, event, line, listener, known);
+        }
+    }
+
+    /// A call begins a communication, or several.
+    fn begin(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
+        // What is buffered is away already.
+        if event.call == Call::Bsend {
+            return;
+        }
+        let parts = communications(event, known);
+        if !parts.is_empty() {
+            self.post(number, event, line, parts, listener, known);
+        } else if event.call.kind() == Kind::Collective {
+            // A barrier moves no data, but no collective operation passes it.
+            let block = Block::at_call(number, event.call, line);
+            self.order.insert((Part::Collective, event.comm, 0, 0), block);
         }
     }
 
@@ -412,18 +386,17 @@ impl Search {
         number: u64,
         event: &Event,
         line: u32,
-        parts: Parts,
+        parts: SmallVec<[Communication; 2]>,
         listener: &mut impl Listener,
         known: &Known,
     ) {
-        let blocks = !event.call.makes_request();
         self.counted(number, event, line, listener, known);
         let mut opened: SmallVec<[Box<Open>; 2]> = SmallVec::new();
         for mut part in parts {
             if self.foreign {
                 part.doubts.and(Doubts::FOREIGN);
             }
-            let here = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+            let here = Block::at_call(number, event.call, line);
             let mut buffers = SmallVec::new();
             let mut data = Block::nowhere((0, 0), Dependence::Program);
             for &span in &part.spans {
@@ -442,8 +415,8 @@ impl Search {
                 }
                 buffers.push(buffer_number);
             }
-            // A receive may be posted as early as its buffer is free, even if the computation before was not seen; what a send needs
-            // is most likely computed just before it.
+            // A receive may be posted as early as its buffer is free, even if the computation before was not seen; what
+            // a send needs is most likely computed just before it.
             let mut doubts = part.doubts;
             if !known.memory {
                 doubts.and(Doubts::MEMORY);
@@ -527,24 +500,22 @@ impl Search {
                 None => Box::new(open),
             });
         }
-        let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+        let block = Block::at_call(number, event.call, line);
         for open in &opened {
             self.used(open, block, listener, known);
         }
-        if blocks {
-            for open in opened {
-                self.open(number, open, listener, known);
-            }
-        } else if let Some(&request) = event.requests.first() {
-            self.requests.insert(request, opened);
+        match event.request_made() {
+            Some(request) => self.requests.keep(request, opened),
+            None if event.call.makes_request() => {}
+            None => opened.into_iter().for_each(|open| self.open(number, open, listener, known)),
         }
     }
 
     /// Requests are complete.
     fn complete(&mut self, number: u64, event: &Event, line: u32, listener: &mut impl Listener, known: &Known) {
-        for request in &event.requests {
-            let Some(opened) = self.requests.remove(request) else { continue };
-            let block = Block { line, call: Some(event.call), ..Block::nowhere((number, AT_EVENT), Dependence::Order) };
+        for &request in &event.requests {
+            let Some(opened) = self.requests.complete(request) else { continue };
+            let block = Block::at_call(number, event.call, line);
             for open in &opened {
                 self.past.used(&open.spans, event.call, line);
                 self.used(open, block, listener, known);
@@ -653,7 +624,7 @@ impl Search {
                 .watch
                 .get(buffer)
                 .is_some_and(|buffer| buffer.used + ahead < number && buffer.open.iter().all(|&serial| serial < base));
-            if is_idle && !self.requests.values().flatten().any(|open| open.buffers.contains(&buffer)) {
+            if is_idle && !self.requests.active().flatten().any(|open| open.buffers.contains(&buffer)) {
                 self.watch.remove(buffer);
             }
         }
@@ -672,6 +643,11 @@ impl Search {
 }
 
 impl Block {
+    /// A call that keeps its place in the order.
+    fn at_call(number: u64, call: Call, line: u32) -> Self {
+        Self { line, call: Some(call), ..Self::nowhere((number, AT_EVENT), Dependence::Order) }
+    }
+
     /// The later one.
     fn max(self, other: Self) -> Self {
         if other.stamp > self.stamp { other } else { self }

@@ -89,7 +89,7 @@ impl Rounds {
         if part.part == Part::Collective || part.bytes == 0 {
             return;
         }
-        let Some(peer) = known.world(event, part.peer) else { return };
+        let Some(peer) = known.communicators.world(event, part.peer) else { return };
         let side = &mut self.executions[usize::from(part.part == Part::Receive)];
         if side.len() <= line as usize {
             side.resize(line as usize + 1, 0);
@@ -135,7 +135,7 @@ impl Rounds {
         let mut open = self.spare.pop().unwrap_or_default();
         let round = &mut open.round;
         (round.part, round.line, round.bytes, round.doubts) = (part.part, line, part.bytes, doubts);
-        round.comm = (known.id(event.comm), known.size(event.comm));
+        round.comm = (known.communicators.id(event.comm), known.communicators.size(event.comm));
         (round.one_buffer, round.apart, round.behind) = (true, true, behind);
         round.needs.extend(at.needs);
         round.events.push(number as u32);

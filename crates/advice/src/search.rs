@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use hayase_trace::callers::{Callers, Gather};
 use rayon::prelude::*;
@@ -12,52 +11,17 @@ use rayon::prelude::*;
 use crate::lines::Names;
 use crate::merge::{Join, Merges};
 use crate::model::{Advice, Finding, Location, Part};
-use crate::overlap::{Called, Limits, Listener, Posted, Search, Spread};
+use crate::overlap::{Called, Listener, Posted, Search, Spread};
 use crate::rounds::{Round, Rounds};
 use crate::rules::a001_overlap::Overlap;
 use crate::rules::a002_aggregation::Aggregation;
 use crate::rules::a003_collectives_in_a_row::InARow;
 use crate::rules::a004_collectives::Patterns;
 use crate::stream::{Error, Known, Steps};
-use crate::unit::Unit;
 use crate::waits::Waits;
 use crate::walk::{Half, Waited, Walk, Watcher};
-use crate::within::Within;
 
-/// What is asked of a search.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Options {
-    /// How far is looked.
-    pub limits: Limits,
-    /// Without memory accesses: less computation than this is not worth an overlap, and does not keep messages apart \[ns\].
-    pub least_ns: u64,
-    /// Messages larger than this wait for their receiver \[B\]; `None`: not known.
-    pub eager: Option<u64>,
-    /// Waits below this share of all ranks' time are not worth a finding.
-    pub share: f64,
-    /// The part of the run that is looked at; `None`: all of it.
-    pub within: Option<Arc<Within>>,
-    /// The longest time that will be written beside those of a finding, as the makespan of a simulation \[ns\]; all have one unit.
-    pub beside_ns: f64,
-}
-
-impl Options {
-    /// Whether a call is looked at.
-    fn looks_at(&self, rank: u32, event: u64) -> bool {
-        self.within.as_ref().is_none_or(|within| within.has(rank, event))
-    }
-
-    /// The unit of a finding with so much time at stake \[ns\].
-    pub(crate) fn unit(&self, time_ns: u64) -> Unit {
-        Unit::of(self.beside_ns.max(time_ns as f64))
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { limits: Limits::default(), least_ns: 1_000, eager: None, share: 0.001, within: None, beside_ns: 0.0 }
-    }
-}
+pub use crate::options::Options;
 
 /// The files of a run, by rank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

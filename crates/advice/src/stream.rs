@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use hayase_trace::callers::Callers;
 use hayase_trace::memory::Intervals;
-use hayase_trace::{Clock, Communicator, Event, Header, Item, ReadError, Reader};
+use hayase_trace::walk::Communicators;
+use hayase_trace::{Clock, Event, Header, Item, ReadError, Reader};
 
 use crate::accesses::{AccessSite, Accesses, foreign_file};
 use crate::lines::{Lines, Names};
@@ -42,8 +43,8 @@ pub struct Known {
     pub lines: Lines,
     /// By call site less one, its line.
     pub call_lines: Vec<u32>,
-    /// By communicator, who is in it; `None`: not said.
-    pub communicators: Vec<Option<Communicator>>,
+    /// Who is in which communicator.
+    pub communicators: Communicators,
     /// Memory sites.
     pub sites: Vec<AccessSite>,
     /// Whether memory accesses were recorded.
@@ -64,32 +65,6 @@ impl Known {
         match event.site.checked_sub(1).and_then(|site| self.call_lines.get(site as usize)) {
             Some(&line) if line != u32::MAX => line,
             _ => self.lines.number(""),
-        }
-    }
-
-    /// The rank of `MPI_COMM_WORLD` that is rank `peer` of a communicator.
-    pub fn world(&self, event: &Event, peer: i32) -> Option<u32> {
-        let peer = u32::try_from(peer).ok()?;
-        match self.communicators.get(event.comm as usize).and_then(Option::as_ref) {
-            None => (event.comm == 0 && peer < self.ranks).then_some(peer),
-            Some(group) if event.flags.has(hayase_trace::Flags::INTER) => group.remote.get(peer as usize).copied(),
-            Some(group) => group.members.get(peer as usize).copied(),
-        }
-    }
-
-    /// How many ranks are in a communicator.
-    pub fn size(&self, comm: u32) -> u32 {
-        match self.communicators.get(comm as usize).and_then(Option::as_ref) {
-            Some(group) if !group.members.is_empty() => group.members.len() as u32,
-            _ => self.ranks,
-        }
-    }
-
-    /// The id of a communicator: the same at all its members.
-    pub fn id(&self, comm: u32) -> u64 {
-        match self.communicators.get(comm as usize).and_then(Option::as_ref) {
-            Some(group) if group.id != 0 => group.id,
-            _ => u64::from(comm),
         }
     }
 }
@@ -189,6 +164,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                 Item::Header(&Header { rank, ranks, clock, empty_gap, .. }) => {
                     self.header = true;
                     (self.known.rank, self.known.ranks) = (rank, ranks);
+                    self.known.communicators = Communicators::new(rank, ranks);
                     (self.known.clock, self.known.empty_gap) = (clock, empty_gap);
                 }
                 Item::Site(index, site) => {
@@ -208,15 +184,7 @@ impl<'a, R: Read, M: Read> Steps<'a, R, M> {
                         self.known.call_lines[index] = self.known.lines.number(&name);
                     }
                 }
-                Item::Communicator(index, communicator) => {
-                    let index = index as usize;
-                    if index < 1 << 24 {
-                        if self.known.communicators.len() <= index {
-                            self.known.communicators.resize(index + 1, None);
-                        }
-                        self.known.communicators[index] = Some(communicator.clone());
-                    }
-                }
+                Item::Communicator(index, communicator) => self.known.communicators.insert(index, communicator),
                 Item::Event(_) => break,
                 Item::Region(..) | Item::Mark(_) | Item::Note(..) | Item::End { .. } => {}
             }

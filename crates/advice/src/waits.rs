@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::fold::Folded;
 use crate::model::{Change, Finding, Location, Role, RuleId, ScenarioChange};
-use crate::search::Options;
+use crate::options::Options;
 use crate::walk::{Cause, Half, Waited};
 
 /// Messages of at most so many bytes cost their latency, not their length \[B\].

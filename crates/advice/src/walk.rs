@@ -1,23 +1,25 @@
 //! All ranks together, as if the network took no time: which send meets which receive, and who waits for whom.
 //!
-//! Every rank has a clock that counts its computation. A call that needs another rank sets it to when that one got there:
+//! Every rank has a clock that counts its computation. A call that needs another rank sets it to when that one got
+//! there:
 //! ```text
 //! receive:                     t = max(t, ts)      ts: when the message was sent
 //! send that waits (k > S):     t = max(t, tr)      tr: when the receive was posted
 //! collective operation:        t = max over those it needs
 //! ```
-//! So every wait that remains is one that no network can shorten: another rank was not there yet. Its cause is the computation of that rank, or
-//! whatever that rank waited for itself. Clocks of different hosts are never compared.
+//! So every wait that remains is one that no network can shorten: another rank was not there yet. Its cause is the
+//! computation of that rank, or whatever that rank waited for itself. Clocks of different hosts are never compared.
 //!
-//! The n-th send of a rank to another with one communicator and tag meets the n-th receive there, as MPI demands; receives from
-//! anyone are recorded with whom they got. The streams are read side by side, each until it waits.
+//! Requests, and which send meets which receive, are those of [`hayase_trace::walk`]; receives from anyone are recorded
+//! with whom they got. The streams are read side by side, each until it waits.
 //!
 //! Memory: the messages under way and the requests not yet waited for. Cost: a look-up for each message.
 
 use std::collections::VecDeque;
 use std::io::Read;
 
-use hayase_trace::{Call, Event, Flags, Kind};
+use hayase_trace::walk::{Channel, Channels, Requests};
+use hayase_trace::{Call, Flags, Kind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -104,8 +106,6 @@ pub struct Walked {
     pub known: Vec<Known>,
 }
 
-type Key = (u64, u32, u32, i32);
-
 /// An operation that a rank may wait for.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
@@ -116,9 +116,12 @@ struct Operation {
     receives: bool,
     /// Someone is waiting.
     awaited: bool,
+    /// Nobody will wait: the request was freed.
+    forgotten: bool,
 }
 
-struct Rank<'a, R: Read, M: Read> {
+/// A rank on its way through its calls.
+struct Progress<'a, R: Read, M: Read> {
     steps: Steps<'a, R, M>,
     clock: u64,
     computed: u64,
@@ -129,10 +132,8 @@ struct Rank<'a, R: Read, M: Read> {
     inherited: Cause,
     longest: (u64, u32, u32),
     chain: u32,
-    requests: FxHashMap<u64, u32>,
+    requests: Requests<u32>,
     ordinals: FxHashMap<u64, u64>,
-    /// Persistent requests.
-    persistent: FxHashMap<u64, Event>,
     /// Operations it waits for, and where.
     waits: SmallVec<[u32; 8]>,
     at: (Call, u32, u64),
@@ -140,16 +141,32 @@ struct Rank<'a, R: Read, M: Read> {
     over: bool,
 }
 
-#[derive(Debug, Default)]
-struct Channel {
-    sends: VecDeque<(Half, Option<u32>)>,
-    receives: VecDeque<(Half, u32)>,
+/// A message that a call sends or receives.
+struct Post {
+    /// The request that is complete when it is; else the call itself waits.
+    request: Option<u64>,
+    sends: bool,
+    channel: Channel,
+    half: Half,
+    /// A send that waits for its receiver.
+    waits: bool,
+}
+
+/// A collective operation that a call takes part in.
+struct CollectivePost {
+    request: Option<u64>,
+    comm: u64,
+    ordinal: u64,
+    half: Half,
+    size: u32,
+    root: Option<u32>,
 }
 
 /// The walk.
 pub struct Walk<'a, 'w, R: Read, M: Read, W: Watcher> {
-    ranks: Vec<Rank<'a, R, M>>,
-    channels: FxHashMap<Key, Channel>,
+    ranks: Vec<Progress<'a, R, M>>,
+    /// Sends with their operation, if they wait; receives with theirs.
+    channels: Channels<(Half, Option<u32>), (Half, u32)>,
     meetings: FxHashMap<(u64, u64), Vec<(Half, u32)>>,
     operations: Vec<Option<Operation>>,
     free: Vec<u32>,
@@ -165,7 +182,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
     /// Of these ranks, in order; messages larger than `eager` \[B\] wait for their receivers.
     pub fn new(steps: Vec<Steps<'a, R, M>>, eager: Option<u64>, watcher: &'w mut W) -> Self {
         let ready = (0..steps.len() as u32).collect();
-        let rank = |steps| Rank {
+        let rank = |steps| Progress {
             steps,
             clock: 0,
             computed: 0,
@@ -174,9 +191,8 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             inherited: Cause::default(),
             longest: (0, 0, 0),
             chain: 0,
-            requests: FxHashMap::default(),
+            requests: Requests::default(),
             ordinals: FxHashMap::default(),
-            persistent: FxHashMap::default(),
             waits: SmallVec::new(),
             at: (Call::Init, 0, 0),
             missing: 0,
@@ -185,7 +201,7 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         let ranks = steps.into_iter().map(rank).collect();
         Self {
             ranks,
-            channels: FxHashMap::default(),
+            channels: Channels::default(),
             meetings: FxHashMap::default(),
             operations: Vec::new(),
             free: Vec::new(),
@@ -232,70 +248,51 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
             let cause = Cause { rank: me, from: own.1, to: own.2, since: state.since };
             let (time, chain) = (state.clock, state.chain);
             let inherited = state.inherited;
-            let half =
-                |bytes| Half { rank: me, event: number, call: event.call, line, time, bytes, cause, inherited, chain };
-            let comm = known.id(event.comm);
-            let mut posts: SmallVec<[(bool, Key, Half, bool); 2]> = SmallVec::new();
-            let eager = self.eager;
-            let mut post = |call: Call, event: &Event, sends: bool, peer: i32, tag: i32, bytes: u64, known: &Known| {
-                let Some(peer) = known.world(event, peer) else { return };
-                let key = if sends { (comm, me, peer, tag) } else { (comm, peer, me, tag) };
-                let waits =
-                    matches!(call, Call::Ssend | Call::Issend | Call::SsendInit) || eager.is_some_and(|s| bytes > s);
-                let buffered = matches!(call, Call::Bsend | Call::Ibsend | Call::BsendInit);
-                posts.push((sends, key, half(bytes), waits && !buffered));
-            };
-            let mut meets = None;
-            let kind = event.call.kind();
-            match kind {
-                Kind::Send | Kind::Isend => post(event.call, event, true, event.peer, event.tag, event.bytes, known),
-                Kind::Recv | Kind::Irecv => post(event.call, event, false, event.peer, event.tag, event.bytes, known),
-                Kind::Sendrecv => {
-                    post(event.call, event, true, event.peer, event.tag, event.bytes, known);
-                    post(event.call, event, false, event.peer2, event.tag2, event.bytes2, known);
+            let half = |call, bytes| Half { rank: me, event: number, call, line, time, bytes, cause, inherited, chain };
+            let mut posts: SmallVec<[Post; 2]> = SmallVec::new();
+            let mut part = None;
+            for begun in state.requests.begun(event) {
+                let (call, request) = (begun.call, begun.request_made());
+                for end in begun.message_ends() {
+                    let Some(channel) = known.communicators.channel(&begun, &end) else { continue };
+                    let synchronous = matches!(call, Call::Ssend | Call::Issend | Call::SsendInit);
+                    let buffered = matches!(call, Call::Bsend | Call::Ibsend | Call::BsendInit);
+                    let waits = (synchronous || self.eager.is_some_and(|s| end.bytes > s)) && !buffered;
+                    posts.push(Post { request, sends: end.sends, channel, half: half(call, end.bytes), waits });
                 }
-                Kind::SendInit | Kind::RecvInit => {
-                    if let Some(&request) = event.requests.first() {
-                        state.persistent.insert(request, event.clone());
-                    }
-                }
-                Kind::Start => {
-                    for request in &event.requests {
-                        if let Some(made) = state.persistent.get(request) {
-                            let sends = made.call.kind() == Kind::SendInit;
-                            post(made.call, made, sends, made.peer, made.tag, made.bytes, known);
-                        }
-                    }
-                }
-                Kind::Collective | Kind::Icollective | Kind::Communicator
-                    if event.call != Call::CommCreateGroup && !event.flags.has(Flags::INTER) =>
-                {
+                let collective = matches!(call.kind(), Kind::Collective | Kind::Icollective | Kind::Communicator);
+                if collective && !begun.flags.has(Flags::INTER) {
+                    let comm = known.communicators.id(begun.comm);
                     let ordinal = state.ordinals.entry(comm).or_default();
-                    let root = known.world(event, event.peer);
-                    meets = Some((*ordinal, half(event.bytes), known.size(event.comm), root));
+                    let root = known.communicators.world(&begun, begun.peer);
+                    let (half, size) = (half(call, begun.bytes), known.communicators.size(begun.comm));
+                    part = Some(CollectivePost { request, comm, ordinal: *ordinal, half, size, root });
                     *ordinal += 1;
                 }
-                _ => {}
             }
-            let requests: SmallVec<[u64; 8]> = SmallVec::from_slice(&event.requests);
-            let (makes, call) = (event.call.makes_request() || kind == Kind::Start, event.call);
-            let mut made: SmallVec<[u32; 8]> = SmallVec::new();
-            for (sends, key, half, waits) in posts {
-                made.push(self.post(sends, key, half, waits));
-            }
-            if let Some((ordinal, half, size, root)) = meets {
-                made.push(self.meet(comm, ordinal, half, size, root));
-            }
-            let state = &mut self.ranks[me as usize];
             let mut waits: SmallVec<[u32; 8]> = SmallVec::new();
-            if makes {
-                for (request, operation) in requests.iter().zip(&made) {
-                    state.requests.insert(*request, *operation);
+            if event.call.completes_requests() {
+                waits.extend(event.requests.iter().filter_map(|&request| state.requests.complete(request)));
+            }
+            let mut freed: SmallVec<[u32; 2]> = SmallVec::new();
+            if event.call == Call::RequestFree {
+                freed.extend(event.requests.iter().filter_map(|&request| state.requests.free(request)));
+            }
+            let call = event.call;
+            let mut begun: SmallVec<[(Option<u64>, u32); 2]> = SmallVec::new();
+            for post in &posts {
+                begun.push((post.request, self.post(post)));
+            }
+            if let Some(part) = &part {
+                begun.push((part.request, self.meet(part)));
+            }
+            freed.iter().for_each(|&operation| self.forget(operation));
+            let state = &mut self.ranks[me as usize];
+            for &(request, operation) in &begun {
+                match request {
+                    Some(request) => state.requests.keep(request, operation),
+                    None => waits.push(operation),
                 }
-            } else if matches!(kind, Kind::Wait | Kind::WaitAny | Kind::Test) {
-                waits.extend(requests.iter().filter_map(|request| state.requests.remove(request)));
-            } else {
-                waits = made;
             }
             state.at = (call, line, number);
             state.missing = 0;
@@ -328,21 +325,14 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         }
     }
 
-    fn post(&mut self, sends: bool, key: Key, mine: Half, waits: bool) -> u32 {
+    fn post(&mut self, &Post { sends, channel, half: mine, waits, .. }: &Post) -> u32 {
         let done = (sends && !waits).then_some((mine.time, None));
-        let number = self.add(Operation { mine, done, receives: !sends, awaited: false });
-        let channel = self.channels.entry(key).or_default();
-        if sends {
-            channel.sends.push_back((mine, waits.then_some(number)));
-        } else {
-            channel.receives.push_back((mine, number));
-        }
-        if channel.sends.is_empty() || channel.receives.is_empty() {
-            return number;
-        }
-        if let (Some((send, sender)), Some((receive, receiver))) =
-            (channel.sends.pop_front(), channel.receives.pop_front())
-        {
+        let number = self.add(Operation { mine, done, receives: !sends, awaited: false, forgotten: false });
+        let met = match sends {
+            true => self.channels.send(channel, (mine, waits.then_some(number))),
+            false => self.channels.receive(channel, (mine, number)),
+        };
+        if let Some(((send, sender), (receive, receiver))) = met {
             self.watcher.matched(&send, &receive);
             self.complete(receiver, send.time.max(receive.time), Some(send));
             if let Some(sender) = sender {
@@ -352,8 +342,8 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         number
     }
 
-    fn meet(&mut self, comm: u64, ordinal: u64, mine: Half, size: u32, root: Option<u32>) -> u32 {
-        let number = self.add(Operation { mine, done: None, receives: false, awaited: false });
+    fn meet(&mut self, &CollectivePost { comm, ordinal, half: mine, size, root, .. }: &CollectivePost) -> u32 {
+        let number = self.add(Operation { mine, done: None, receives: false, awaited: false, forgotten: false });
         let meeting = self.meetings.entry((comm, ordinal)).or_default();
         meeting.push((mine, number));
         if meeting.len() < size as usize {
@@ -381,6 +371,10 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
     fn complete(&mut self, number: u32, time: u64, by: Option<Half>) {
         let Some(Some(operation)) = self.operations.get_mut(number as usize) else { return };
         operation.done = Some((time, by));
+        if operation.forgotten {
+            self.forget(number);
+            return;
+        }
         if !operation.awaited {
             return;
         }
@@ -390,6 +384,19 @@ impl<'a, 'w, R: Read, M: Read, W: Watcher> Walk<'a, 'w, R, M, W> {
         if state.missing == 0 {
             self.resume(rank);
             self.ready.push_back(rank);
+        }
+    }
+
+    /// Nobody waits for an operation: it goes when it is complete.
+    fn forget(&mut self, number: u32) {
+        let Some(operation) = self.operations.get_mut(number as usize) else { return };
+        match operation {
+            Some(under_way) if under_way.done.is_none() => under_way.forgotten = true,
+            _ => {
+                if operation.take().is_some() {
+                    self.free.push(number);
+                }
+            }
         }
     }
 

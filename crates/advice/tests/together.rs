@@ -5,7 +5,7 @@ mod common;
 use common::{Access, Program, access, advise, message, of};
 use hayase_advice::model::{Action, Certainty, Change, Finding, Part, Role, RuleId};
 use hayase_advice::search::Options;
-use hayase_trace::{Call, Event, Op};
+use hayase_trace::{Call, Event, Flags, Op};
 
 /// Element `i` of array `array`.
 fn element(array: u64, i: u64) -> u64 {
@@ -543,4 +543,71 @@ fn counts_that_came_are_there_when_they_are_given() {
     };
     assert_eq!(late(4), [1, 1], "not behind the call that may be given it");
     assert_eq!(late(400), [4, 4], "so many bytes are no counts of two ranks: up to the end");
+}
+
+/// A call at line 100 + `line` that names these requests.
+fn named(call: Call, line: u32, requests: &[u64]) -> Event {
+    Event { requests: requests.into(), site: line + 1, ..Event::new(call, 0, 0) }
+}
+
+#[test]
+fn a_start_with_nobody_among_its_requests_starts_each_of_the_others() {
+    let init =
+        |call, request, peer| Event { requests: vec![request], ..message(call, 0, element(request, 0), 80, peer) };
+    let edge = Program::default()
+        .after(0, init(Call::RecvInit, 1, Event::PROC_NULL))
+        .after(0, init(Call::RecvInit, 2, 1))
+        .after(0, named(Call::Startall, 1, &[1, 2]))
+        .after(0, named(Call::Wait, 2, &[1]))
+        .after(1_000_000, named(Call::Wait, 3, &[2]));
+    let ranks = [edge, Program::default().after(3_000_000, message(Call::Send, 4, element(1, 0), 80, 0))];
+    let findings = waits(&ranks, RuleId::A101, None);
+    let [finding] = findings.as_slice() else { panic!("one wait: {findings:?}") };
+    assert_eq!((finding.places[0].location.line, finding.time_ns), (103, 2_000_000));
+}
+
+#[test]
+fn starts_of_a_receive_from_anyone_take_what_they_brought() {
+    let open = Flags::ANY_SOURCE;
+    let init = Event { requests: vec![1], flags: open, ..message(Call::RecvInit, 0, element(1, 0), 80, -1) };
+    let start = |line, peer| Event { requests: vec![1], flags: open, ..message(Call::Start, line, 0, 80, peer) };
+    // The first is from rank 2, the second was cancelled, the third is from rank 1.
+    let receiver = Program::default()
+        .after(0, init)
+        .after(0, start(1, 2))
+        .after(0, named(Call::Wait, 2, &[1]))
+        .after(0, start(3, Event::PROC_NULL))
+        .after(0, named(Call::Wait, 4, &[1]))
+        .after(0, start(5, 1))
+        .after(0, named(Call::Wait, 6, &[1]));
+    let sender = |cpu, line| Program::default().after(cpu, message(Call::Send, line, element(1, 0), 80, 0));
+    let ranks = [receiver, sender(5_000_000, 7), sender(3_000_000, 8)];
+    let found: Vec<_> = waits(&ranks, RuleId::A101, None)
+        .iter()
+        .map(|finding| (finding.places[0].location.line, finding.time_ns))
+        .collect();
+    assert_eq!(found, [(102, 3_000_000), (106, 2_000_000)]);
+}
+
+#[test]
+fn a_persistent_send_that_waits_for_its_receiver_is_a_send() {
+    let init = Event { requests: vec![1], ..message(Call::SendInit, 0, element(1, 0), 8000, 1) };
+    let sender =
+        Program::default().after(0, init).after(0, named(Call::Start, 1, &[1])).after(0, named(Call::Wait, 2, &[1]));
+    let ranks = [sender, Program::default().after(2_000_000, message(Call::Recv, 3, element(1, 0), 8000, 0))];
+    assert_eq!(waits(&ranks, RuleId::A102, Some(4000)).len(), 1);
+    assert_eq!(waits(&ranks, RuleId::A106, Some(4000)).len(), 1);
+    assert!(waits(&ranks, RuleId::A101, Some(4000)).is_empty());
+}
+
+#[test]
+fn a_receive_of_which_the_tag_is_not_known_holds_nobody_up() {
+    let open = Event { tag: -1, flags: Flags::ANY_TAG, ..message(Call::Recv, 0, element(1, 0), 80, 1) };
+    let ranks = [
+        Program::default().after(0, open).after(0, message(Call::Recv, 1, element(2, 0), 80, 1)),
+        Program::default().after(1_000_000, message(Call::Send, 2, element(1, 0), 80, 0)),
+    ];
+    let advice = advise(&ranks, false, &Options::default());
+    assert!(advice.notes.iter().all(|note| !note.contains("waits at event")), "{:?}", advice.notes);
+    assert_eq!(of(&advice, RuleId::A101).len(), 1, "the other one has the message");
 }

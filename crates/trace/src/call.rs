@@ -191,9 +191,16 @@ impl Call {
     }
 
     /// Whether a request is made: its number is the call's only request.
+    #[inline]
     pub fn makes_request(self) -> bool {
         matches!(self.kind(), Kind::Isend | Kind::Irecv | Kind::SendInit | Kind::RecvInit | Kind::Icollective)
             || self == Self::CommIdup
+    }
+
+    /// Whether the requests that it names are complete: a wait, or a test.
+    #[inline]
+    pub fn completes_requests(self) -> bool {
+        matches!(self.kind(), Kind::Wait | Kind::WaitAny | Kind::Test)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One call of one rank, and the tables it refers to.
 
-use crate::Call;
+use crate::{Call, Kind};
 
 /// A call of a rank.
 ///
@@ -84,6 +84,41 @@ impl Event {
             counts2: Vec::new(),
         }
     }
+
+    /// The request that the call makes.
+    #[inline]
+    pub fn request_made(&self) -> Option<u64> {
+        if self.call.makes_request() { self.requests.first().copied() } else { None }
+    }
+
+    /// What the call sends, then what it receives; of a call that makes a persistent request, what a start does.
+    /// Messages to and from nobody ([`PROC_NULL`](Self::PROC_NULL)) are none.
+    #[inline]
+    pub fn message_ends(&self) -> impl Iterator<Item = MessageEnd> + use<> {
+        let sends = match self.call.kind() {
+            Kind::Send | Kind::Isend | Kind::SendInit | Kind::Sendrecv => Some(true),
+            Kind::Recv | Kind::Irecv | Kind::RecvInit => Some(false),
+            _ => None,
+        };
+        let Self { peer, tag, bytes, .. } = *self;
+        let first = sends.filter(|_| peer != Self::PROC_NULL).map(|sends| MessageEnd { sends, peer, tag, bytes });
+        let both = self.call.kind() == Kind::Sendrecv && self.peer2 != Self::PROC_NULL;
+        let (peer, tag, bytes) = (self.peer2, self.tag2, self.bytes2);
+        first.into_iter().chain(both.then_some(MessageEnd { sends: false, peer, tag, bytes }))
+    }
+}
+
+/// One end of a message, of a call that sends or receives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageEnd {
+    /// It is sent; else received.
+    pub sends: bool,
+    /// The other end, a rank of the call's communicator; [`Event::NOBODY`]: not known.
+    pub peer: i32,
+    /// Tag; below 0: not known.
+    pub tag: i32,
+    /// Payload \[B\].
+    pub bytes: u64,
 }
 
 /// A border of a region that the program's author named: between two calls.
@@ -120,8 +155,8 @@ impl Flags {
     pub const CAPACITY: Self = Self(8);
     /// An operation of an inter-communicator: `peer` is of the remote group.
     pub const INTER: Self = Self(16);
-    /// The buffer's bytes do not follow each other: of a send or receive alone, `buffer` is the first of them and `bytes2` how far they
-    /// reach \[B\], if it is not 0.
+    /// The buffer's bytes do not follow each other: of a send or receive alone, `buffer` is the first of them and
+    /// `bytes2` how far they reach \[B\], if it is not 0.
     pub const GAPS: Self = Self(32);
     /// The bytes of a datatype that is not basic are known to follow each other.
     pub const DENSE: Self = Self(64);
@@ -193,8 +228,8 @@ pub struct Site {
     pub address: u64,
     /// `file:line`, or what else is known; empty: nothing yet.
     pub name: String,
-    /// Who called the function that makes the calls, who called that, and so on; empty where that is not known. The same place with other
-    /// callers is another site.
+    /// Who called the function that makes the calls, who called that, and so on; empty where that is not known. The
+    /// same place with other callers is another site.
     pub callers: Vec<Frame>,
 }
 

@@ -2,6 +2,15 @@
 
 use std::fmt::Write;
 
+/// How every stream begins. The last byte but three is the version of the format.
+///
+/// Like PNG's, it has a byte that no text starts with and both ends of line, so that a file that was copied as text is
+/// recognised as damaged.
+pub const SIGNATURE: [u8; 8] = *b"\x89HYT1\r\n\x1a";
+
+/// What a trace file is called: `rank-00012.hyt` in a folder, `lu.hyt` for all ranks at once.
+pub const EXTENSION: &str = "hyt";
+
 /// What the times of a stream are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Clock {

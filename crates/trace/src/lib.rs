@@ -9,6 +9,9 @@
 //!
 //! Borders of regions ([`Mark`]) stand between events, in a column of their own.
 //!
+//! [`walk`] follows recorded calls as MPI has them: requests from start to wait, persistent ones, which send meets
+//! which receive.
+//!
 //! [`replace_sites`] gives the call sites of a stream their names when it has long been written.
 //!
 //! How an event gets below four bytes: most events repeat an earlier one at the same call site but for the time. What
@@ -38,6 +41,7 @@ mod call;
 pub mod callers;
 mod chunk;
 mod code;
+mod error;
 mod event;
 mod header;
 mod marks;
@@ -46,20 +50,13 @@ pub mod names;
 mod read;
 mod shape;
 mod sites;
+pub mod walk;
 mod write;
 
 pub use call::{Call, Kind};
-pub use event::{Communicator, Event, Flags, Frame, Mark, Op, Site};
-pub use header::{Clock, Header};
-pub use read::{Item, ReadError, Reader};
+pub use error::ReadError;
+pub use event::{Communicator, Event, Flags, Frame, Mark, MessageEnd, Op, Site};
+pub use header::{Clock, EXTENSION, Header, SIGNATURE};
+pub use read::{Item, Reader};
 pub use sites::replace_sites;
 pub use write::Writer;
-
-/// How every stream begins. The last byte but three is the version of the format.
-///
-/// Like PNG's, it has a byte that no text starts with and both ends of line, so that a file that was copied as text is
-/// recognised as damaged.
-pub const SIGNATURE: [u8; 8] = *b"\x89HYT1\r\n\x1a";
-
-/// What a trace file is called: `rank-00012.hyt` in a folder, `lu.hyt` for all ranks at once.
-pub const EXTENSION: &str = "hyt";

@@ -1,10 +1,11 @@
 //! Reading streams.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::Read;
 
 use crate::chunk::Chunks;
 use crate::code::{Cursor, unfold};
+use crate::error::ReadError;
 use crate::shape::{self, FIELDS, LISTS, REQUEST_LISTS, Shape, column};
 use crate::{Communicator, Event, Frame, Header, Mark, SIGNATURE, Site, chunk, marks};
 
@@ -38,44 +39,6 @@ pub enum Item<'a> {
         /// Number of calls that could not be recorded.
         lost: u64,
     },
-}
-
-/// Why a trace cannot be read on. All items before it were right and can be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The system failed.
-    #[error("{error}")]
-    Io {
-        /// How.
-        #[from]
-        error: io::Error,
-    },
-    /// The trace ends in the middle of something.
-    #[error("the trace ends in the middle of {what}")]
-    Truncated {
-        /// Of what.
-        what: &'static str,
-        /// Where that began \[B from the start\].
-        offset: u64,
-    },
-    /// The trace is damaged, or no trace.
-    #[error("{what}")]
-    Damaged {
-        /// What is wrong.
-        what: String,
-        /// Where the damaged part begins \[B from the start\].
-        offset: u64,
-    },
-}
-
-impl ReadError {
-    /// Where in the trace the damaged part begins \[B\].
-    pub fn offset(&self) -> Option<u64> {
-        match self {
-            Self::Io { .. } => None,
-            Self::Truncated { offset, .. } | Self::Damaged { offset, .. } => Some(*offset),
-        }
-    }
 }
 
 /// Reads the streams of a trace, one item at a time.
@@ -180,21 +143,21 @@ impl<R: Read> Reader<R> {
         let step = self.step()?;
         self.failed = false;
         Ok(match step {
-            Step::Over => None,
-            Step::Header => self.stream.as_ref().map(Item::Header),
-            Step::Site(index) => Some(Item::Site(index, &self.site)),
-            Step::Region(index) => Some(Item::Region(index, &self.region)),
-            Step::Mark => Some(Item::Mark(&self.mark)),
-            Step::Communicator(index) => Some(Item::Communicator(index, &self.communicator)),
-            Step::Note(at) => Some(Item::Note(&self.note, &self.chunks.content[at..])),
-            Step::Event(shape) => Some(Item::Event(&self.shapes[shape].event)),
-            Step::End(events, lost) => Some(Item::End { events, lost }),
+            Held::Over => None,
+            Held::Header => self.stream.as_ref().map(Item::Header),
+            Held::Site(index) => Some(Item::Site(index, &self.site)),
+            Held::Region(index) => Some(Item::Region(index, &self.region)),
+            Held::Mark => Some(Item::Mark(&self.mark)),
+            Held::Communicator(index) => Some(Item::Communicator(index, &self.communicator)),
+            Held::Note(at) => Some(Item::Note(&self.note, &self.chunks.content[at..])),
+            Held::Event(shape) => Some(Item::Event(&self.shapes[shape].event)),
+            Held::End(events, lost) => Some(Item::End { events, lost }),
         })
     }
 }
 
 /// What [`Item`] the reader holds.
-enum Step {
+enum Held {
     Over,
     Header,
     Site(u32),
@@ -211,25 +174,25 @@ enum Step {
 type Wrong = String;
 
 impl<R: Read> Reader<R> {
-    fn step(&mut self) -> Result<Step, ReadError> {
+    fn step(&mut self) -> Result<Held, ReadError> {
         if self.before_mark == Some(0) {
-            return self.next_mark().map(|()| Step::Mark).map_err(|what| self.damaged(what));
+            return self.next_mark().map(|()| Held::Mark).map_err(|what| self.damaged(what));
         }
         if self.pending > 0 {
             self.pending -= 1;
             self.before_mark = self.before_mark.map(|events| events - 1);
-            return self.next_event().map(Step::Event).map_err(|what| self.damaged(what));
+            return self.next_event().map(Held::Event).map_err(|what| self.damaged(what));
         }
         if self.sites.left() > 0 {
-            return self.next_site().map(Step::Site).map_err(|what| self.damaged(what));
+            return self.next_site().map(Held::Site).map_err(|what| self.damaged(what));
         }
         if self.regions.left() > 0 {
-            return self.next_region().map(Step::Region).map_err(|what| self.damaged(what));
+            return self.next_region().map(Held::Region).map_err(|what| self.damaged(what));
         }
         loop {
             self.chunks.mark();
             if self.stream.is_none() {
-                return if self.signature()? { self.header() } else { Ok(Step::Over) };
+                return if self.signature()? { self.header() } else { Ok(Held::Over) };
             }
             let kind = self.chunks.next()?;
             let whole = Cursor { at: 0, end: self.chunks.content.len() };
@@ -245,8 +208,8 @@ impl<R: Read> Reader<R> {
                     self.regions = whole;
                     Ok(None)
                 }
-                chunk::COMMUNICATORS => self.one_communicator(whole).map(|index| Some(Step::Communicator(index))),
-                chunk::NOTE => self.one_note(whole).map(|at| Some(Step::Note(at))),
+                chunk::COMMUNICATORS => self.one_communicator(whole).map(|index| Some(Held::Communicator(index))),
+                chunk::NOTE => self.one_note(whole).map(|at| Some(Held::Note(at))),
                 chunk::END => self.end(whole).map(Some),
                 chunk::HEADER => Err("a stream has a second header".into()),
                 kind if kind.is_ascii_lowercase() => Ok(None),
@@ -284,7 +247,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn header(&mut self) -> Result<Step, ReadError> {
+    fn header(&mut self) -> Result<Held, ReadError> {
         self.chunks.mark();
         let kind = self.chunks.next()?;
         if kind != chunk::HEADER {
@@ -298,7 +261,7 @@ impl<R: Read> Reader<R> {
         (self.events, self.last_end, self.newest) = (0, 0, 0);
         self.shapes.clear();
         self.paths.clear();
-        Ok(Step::Header)
+        Ok(Held::Header)
     }
 
     fn damaged(&self, what: String) -> ReadError {
@@ -407,14 +370,14 @@ impl<R: Read> Reader<R> {
         Ok(cursor.at)
     }
 
-    fn end(&mut self, mut cursor: Cursor) -> Result<Step, Wrong> {
+    fn end(&mut self, mut cursor: Cursor) -> Result<Held, Wrong> {
         let events = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
         let lost = cursor.take(&self.chunks.content).ok_or("the end is cut off")?;
         if events != self.events && !self.chunks.passes(chunk::EVENTS) {
             return Err(format!("the stream says that it has {events} events, and has {}", self.events));
         }
         self.stream = None;
-        Ok(Step::End(events, lost))
+        Ok(Held::End(events, lost))
     }
 
     fn begin_events(&mut self, mut cursor: Cursor) -> Result<(), Wrong> {

@@ -7,6 +7,9 @@ pub use hayase_trace::{Call, Clock, Communicator, Event, Flags, Frame, Header, I
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 
+/// Most ranks of a trace: tables by rank are made before it is known how many of them there are.
+pub const MOST_RANKS: u32 = 1 << 24;
+
 /// Who takes what a trace says, rank by rank; those of different ranks may come in turns.
 pub trait Calls {
     /// The next item of a rank, and where it stands: the line of a text, the number of the event (from 1) elsewhere.

@@ -26,6 +26,7 @@ mod to_program;
 mod to_trace;
 
 pub use by_site::{BySite, Calling, SiteTally};
+pub use calls::MOST_RANKS;
 pub use expand::expanded;
 pub use integrity::{Integrity, Moment};
 pub use matched::unmatched;
@@ -33,9 +34,6 @@ pub use source::{Format, Options, Trace};
 pub use tally::{CallTally, Tally};
 pub use to_program::ToProgram;
 pub use to_trace::ToTrace;
-
-/// Most ranks of a trace: tables by rank are made before it is known how many of them there are.
-pub const MOST_RANKS: u32 = 1 << 24;
 
 #[cfg(test)]
 mod tests;

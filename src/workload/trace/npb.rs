@@ -125,7 +125,7 @@ impl Top {
         };
         match name {
             b"#title" => self.title = String::from_utf8_lossy(&comment[b"title".len()..]).trim().to_owned(),
-            b"#ranks" => self.ranks = number(words.next(), u64::from(super::MOST_RANKS) + 1)? as u32,
+            b"#ranks" => self.ranks = number(words.next(), u64::from(super::calls::MOST_RANKS) + 1)? as u32,
             b"#gap_overhead_ns" => self.overhead = number(words.next(), 1 << 40)?,
             b"#site" => {
                 let index = number(words.next(), 1 << 24)? as u32;

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use super::calls::{self, Calls};
 use super::integrity::{Integrity, Watched};
-use super::{ToProgram, goal, npb, time_independent};
+use super::to_program::ToProgram;
+use super::{goal, npb, time_independent};
 use crate::diagnostic::{Diagnostic, Located, Sources, file_names};
 use crate::reading::Input;
 use crate::workload::caveats::Caveats;

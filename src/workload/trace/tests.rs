@@ -134,6 +134,38 @@ fn persistent_requests_start_again_and_again() {
 }
 
 #[test]
+fn requests_that_end_in_other_ways_leave_what_was_started() {
+    let open = |of: Event, peer| Event { flags: Flags::ANY_SOURCE, peer, tag: 7, bytes: 100, ..of };
+    let program = program(&[
+        &[
+            // Freed while it is active; to nobody, persistent; cancelled at the second start of two.
+            message(Call::Isend, 1, Some(1)),
+            waits(Call::RequestFree, &[1]),
+            message(Call::SendInit, Event::PROC_NULL, Some(2)),
+            open(waits(Call::RecvInit, &[3]), -1),
+            waits(Call::Start, &[2]),
+            open(waits(Call::Start, &[3]), 1),
+            waits(Call::Waitall, &[2, 3]),
+            open(waits(Call::Start, &[3]), Event::PROC_NULL),
+            waits(Call::Wait, &[3]),
+        ],
+        &[message(Call::Recv, 0, None), message(Call::Send, 0, None)],
+    ])
+    .unwrap();
+    let receive = Op::irecv(Envelope::world(1, 7), 100).marked(Op::OPEN_SOURCE);
+    assert_eq!(ops(&program, 0), [Op::isend(Envelope::world(1, 7), 100), receive, Op::wait(1)]);
+    assert!(unmatched(&program).is_empty());
+}
+
+#[test]
+fn a_communicator_that_is_made_in_the_background_is_there_when_it_is_waited_for() {
+    let idup = [waits(Call::CommIdup, &[1]), at(Call::Compute, 0, 10), waits(Call::Wait, &[1])];
+    let program = program(&[&idup, &idup]).unwrap();
+    assert_eq!(ops(&program, 0), [Op::icollective(0), Op::calc(ns(10.0)), Op::wait(0)]);
+    assert_eq!(program.collectives[0].call, CollectiveCall::Barrier);
+}
+
+#[test]
 fn what_the_program_left_open_is_what_came_and_can_be_opened_again() {
     let open = Flags::ANY_SOURCE.and(Flags::ANY_TAG);
     let recv = Event { flags: open, ..message(Call::Recv, 1, None) };

@@ -85,7 +85,7 @@ pub fn read(path: &str, open: &Open<'_>, flop_rate: f64, calls: &mut impl Calls)
 /// The rank that a line starts with: `3`, `p3`, `rank-3`.
 fn rank_of(word: &[u8]) -> Option<u32> {
     let digits = word.strip_prefix(b"rank-").or_else(|| word.strip_prefix(b"p")).unwrap_or(word);
-    whole(digits).and_then(|rank| u32::try_from(rank).ok()).filter(|&rank| rank < super::MOST_RANKS)
+    whole(digits).and_then(|rank| u32::try_from(rank).ok()).filter(|&rank| rank < super::calls::MOST_RANKS)
 }
 
 /// What distinguishes the two dialects, and how many ranks there are.
@@ -131,7 +131,7 @@ impl Dialect {
 
 /// What is known of a rank while its actions are read.
 #[derive(Default)]
-struct Rank {
+struct RankState {
     /// Computed since the last call \[ns\].
     computed: f64,
     clock: u64,
@@ -145,7 +145,7 @@ struct Rank {
 }
 
 struct Replay {
-    ranks: BTreeMap<u32, Rank>,
+    ranks: BTreeMap<u32, RankState>,
     world: u32,
     old: bool,
     flop_rate: f64,
@@ -270,7 +270,7 @@ impl Replay {
             let header = Header { clock: Clock::None, ..Header::new(me, self.world) };
             calls.item(me, line.number, Item::Header(&header)).map_err(wrong)?;
         }
-        let rank = self.ranks.entry(me).or_insert_with(|| Rank { default_element: 1, ..Rank::default() });
+        let rank = self.ranks.entry(me).or_insert_with(|| RankState { default_element: 1, ..RankState::default() });
         let name = String::from_utf8_lossy(name).to_ascii_lowercase();
         let words = Words { line, words: words.collect(), next: 0 };
         let mut action = Action { me, world: self.world, old: self.old, name: &name, name_at, rank, words, work: 0.0 };
@@ -299,7 +299,7 @@ struct Action<'a, 'l> {
     old: bool,
     name: &'a str,
     name_at: Range<usize>,
-    rank: &'a mut Rank,
+    rank: &'a mut RankState,
     words: Words<'a, 'l>,
     /// Operations done after the call.
     work: f64,

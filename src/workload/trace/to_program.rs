@@ -1,43 +1,43 @@
 //! From recorded calls to a program that can be replayed.
 //!
-//! A call becomes the operation that it was; the time between two calls becomes a calculation. Time inside a call is not
-//! taken over: that is what a replay predicts. What does not carry over one to one:
+//! A call becomes the operation that it was; the time between two calls becomes a calculation. Time inside a call is
+//! not taken over: that is what a replay predicts. What does not carry over one to one:
 //!
 //! * The program starts when `Init` returns and ends when `Finalize` is called.
-//! * A receive that left open from whom, or with what tag, takes what came in the recorded run ([`Op::is_pinned`]); where that is
-//!   not known it stays open.
-//! * A test that found requests complete waits for them; one that found none is nothing.
-//! * `Waitany` and `Waitsome` wait for the requests that were complete in the recorded run, in that order.
-//! * A collective operation that makes a request goes on in the background; one that makes a communicator is done where it is called, and waiting
-//!   for it is nothing.
+//! * A receive that left open from whom, or with what tag, takes what came in the recorded run ([`Op::is_pinned`]);
+//!   where that is not known it stays open.
+//! * Requests are followed as [`hayase_trace::walk`] has it. A test that found requests complete waits for them;
+//!   `Waitany` and `Waitsome` wait for those that were complete in the recorded run, in that order.
+//! * A collective operation that makes a request goes on in the background.
 //! * Making a communicator waits for all members of the old one, like a barrier.
-//! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not matter
-//!   to it and are 0; an alltoallv of which only the total is known has blocks of one size.
+//! * What a rank cannot know is taken from what it does: the blocks of other ranks in a gatherv or scatterv do not
+//!   matter to it and are 0; an alltoallv of which only the total is known has blocks of one size.
 //! * Communicators of the same ranks, each freed before the next is used, are one ([`lives`](super::lives)).
 //! * A border of a region stands where it was set; computation before it and behind it are two calculations.
 //! * Opaque calls (one-sided communication, files) are time spent.
 
 mod borders;
+mod rank;
 
 use std::collections::BTreeMap;
 
+use hayase_trace::MessageEnd;
 use hayase_trace::callers::Gather;
+use hayase_trace::walk::Identity;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, Wrong};
+use super::calls::{Call, Calls, Clock, Communicator, Event, Flags, Header, Item, Kind, MOST_RANKS, Wrong};
 use super::lives::Lives;
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 use crate::workload::program::between::Between;
+use crate::workload::program::part::{Part, Skip};
 use crate::workload::program::{
     ANY_SOURCE, ANY_TAG, Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder,
-    SequenceBuilder,
 };
-use borders::{Borders, Regions};
-
-/// Picoseconds in a nanosecond.
-const PS_PER_NS: f64 = 1000.0;
+use borders::Regions;
+use rank::{PS_PER_NS, RankCalls};
 
 /// Blocks of other ranks that are made up at most, before a trace is given up: half a gigabyte of them.
 const MOST_MADE_UP: usize = 1 << 26;
@@ -48,7 +48,7 @@ pub struct ToProgram {
     file: String,
     unit: &'static str,
     /// A map: a number of a rank that is a lie costs nothing.
-    ranks: BTreeMap<u32, Rank>,
+    ranks: BTreeMap<u32, RankCalls>,
     /// Blocks of other ranks that had to be made up, so far.
     made_up: usize,
     groups: Groups,
@@ -62,59 +62,12 @@ pub struct ToProgram {
     regions: Regions,
 }
 
-/// What is known of a rank so far.
-#[derive(Debug)]
-struct Rank {
-    ops: SequenceBuilder,
-    clock: Clock,
-    empty_gap: u64,
-    /// Its number, and how many there are.
-    me: u32,
-    world: u32,
-    /// Calls so far.
-    calls: u64,
-    /// When `Init` returned, and the call before \[ns\].
-    start: u64,
-    last_end: u64,
-    /// When `Finalize` was called \[ns\].
-    finalize: Option<u64>,
-    /// Computation not yet written down \[ns\].
-    computed: u64,
-    borders: Borders,
-    /// By request, what it is.
-    requests: FxHashMap<u64, Request>,
-    /// By index, the communicator's number in the program, and this rank's rank in it.
-    communicators: FxHashMap<u32, (u32, Option<u32>)>,
-    /// By index, the name of a call site; those without one have a number and no name.
-    sites: FxHashMap<u32, String>,
-    /// How many communicators of these members the rank has had, where they have no id.
-    ordinals: FxHashMap<u64, u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Request {
-    /// Started by the operation at this position.
-    Started(u32),
-    /// Nothing to wait for: the message goes nowhere, or the operation is done already.
-    Nothing,
-    /// Persistent: what starting it does, and the position of the last start.
-    Persistent { op: Option<Op>, started: Option<u32> },
-}
-
 /// Communicators of all ranks: which of them are one and the same.
 #[derive(Debug, Default)]
 struct Groups {
     numbers: FxHashMap<Identity, u32>,
     /// By number less one: its members, none if not known, and those of the remote group.
     listed: Vec<Communicator>,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Identity {
-    /// By the id that the recorder gave it.
-    Id(u64),
-    /// The n-th of these members.
-    Members(Vec<u32>, Vec<u32>, u64),
 }
 
 impl ToProgram {
@@ -135,8 +88,8 @@ impl ToProgram {
         }
     }
 
-    /// Computation ends at every call, also at those that become no operation: so the computation before a call can be told from
-    /// that after it.
+    /// Computation ends at every call, also at those that become no operation: so the computation before a call can be
+    /// told from that after it.
     #[must_use]
     pub fn at_every_call(mut self) -> Self {
         self.every_call = true;
@@ -162,6 +115,16 @@ impl ToProgram {
     pub fn after(mut self, time: Time, name: &str) -> Self {
         self.regions.after((time.ps() / PS_PER_NS) as u64, name);
         self
+    }
+
+    /// Marks the part that is looked at, where it is told by places or by time.
+    #[must_use]
+    pub fn with_part(self, part: &Part) -> Self {
+        let name = part.name().unwrap_or_default();
+        match part.skip_start {
+            Some(Skip::Time(time)) => self.after(time, &name),
+            _ => self.between(part.between(), &name),
+        }
     }
 
     /// The program.
@@ -218,7 +181,7 @@ impl ToProgram {
             rank.ops.renumber_sites(|site| names.get(&site).copied().unwrap_or(0));
             if rank.clock == Clock::Wall {
                 let end = rank.finalize.unwrap_or(rank.last_end);
-                rank.ops.measured(Time::from_ps(end.saturating_sub(rank.start) as f64 * PS_PER_NS));
+                rank.ops.measured(rank.since_start(end));
             }
             program.finish_rank(rank.ops);
         }
@@ -228,8 +191,8 @@ impl ToProgram {
     }
 
     fn begin(&mut self, header: &Header) -> Result<(), Wrong> {
-        if header.ranks > super::MOST_RANKS {
-            let message = format!("a trace of {} ranks; at most {} are read", header.ranks, super::MOST_RANKS);
+        if header.ranks > MOST_RANKS {
+            let message = format!("a trace of {} ranks; at most {} are read", header.ranks, MOST_RANKS);
             return Err(Wrong::new("too-large", message));
         }
         if let Some(other) = self.ranks.values().find(|other| other.world != header.ranks) {
@@ -239,24 +202,7 @@ impl ToProgram {
         if self.ranks.contains_key(&header.rank) {
             return Err(Wrong::new("repeated-rank", format!("rank {} is there twice", header.rank)));
         }
-        let rank = Rank {
-            ops: ProgramBuilder::new(0).sequence(header.rank),
-            clock: header.clock,
-            empty_gap: header.empty_gap,
-            me: header.rank,
-            world: header.ranks,
-            calls: 0,
-            start: 0,
-            last_end: 0,
-            finalize: None,
-            computed: 0,
-            borders: Borders::default(),
-            requests: FxHashMap::default(),
-            communicators: FxHashMap::default(),
-            sites: FxHashMap::default(),
-            ordinals: FxHashMap::default(),
-        };
-        let rank = self.ranks.entry(header.rank).or_insert(rank);
+        let rank = self.ranks.entry(header.rank).or_insert(RankCalls::new(header));
         self.regions.begin(rank, header);
         Ok(())
     }
@@ -299,54 +245,28 @@ impl ToProgram {
                 rank.finalize = Some(event.begin);
             }
             Kind::Local if event.call == Call::RequestFree => {
-                for request in &event.requests {
-                    rank.requests.remove(request);
+                for &request in &event.requests {
+                    rank.requests.free(request);
                 }
             }
             Kind::Local if event.call == Call::Compute => rank.computed += event.end.saturating_sub(event.begin),
             Kind::Opaque => rank.computed += event.end.saturating_sub(event.begin),
             Kind::Local | Kind::Iprobe => {}
-            Kind::Send | Kind::Recv | Kind::Isend | Kind::Irecv => {
-                let op = call.message()?;
-                let started = op.map(|op| call.push(op));
-                if event.call.makes_request() {
-                    call.request(started.map_or(Request::Nothing, Request::Started))?;
-                }
-            }
-            Kind::Sendrecv => call.sendrecv()?,
-            Kind::SendInit | Kind::RecvInit => {
-                // What comes is said by each start.
-                let op = call.message()?.map(Op::unpinned);
-                call.request(Request::Persistent { op, started: None })?;
-            }
-            Kind::Start => call.start()?,
             Kind::Wait | Kind::WaitAny | Kind::Test => call.wait()?,
             Kind::Probe => {
                 if event.peer != Event::PROC_NULL {
-                    let (from, open) = call.envelope(event.peer, event.tag, true)?;
+                    let (from, open) = call.envelope(event, event.peer, event.tag, true)?;
                     call.push(Op::probe(from).marked(open));
                 }
             }
-            // Only those of the new communicator take part, and they are not known yet.
-            Kind::Communicator if event.call == Call::CommCreateGroup => {}
-            Kind::Collective | Kind::Icollective | Kind::Communicator => {
-                let collective = call.collective(made_up)?;
-                let number = *collectives.entry(collective).or_insert_with_key(|collective| {
-                    listed.push(collective.clone());
-                    listed.len() as u32 - 1
-                });
-                match event.call.kind() {
-                    Kind::Icollective => {
-                        let started = call.push(Op::icollective(number));
-                        call.request(Request::Started(started))?;
-                    }
-                    _ => {
-                        call.push(Op::collective(number));
-                        if event.call.makes_request() {
-                            call.request(Request::Nothing)?;
-                        }
-                    }
-                }
+            _ => {
+                let collective = |collective: Collective| {
+                    *collectives.entry(collective).or_insert_with_key(|collective| {
+                        listed.push(collective.clone());
+                        listed.len() as u32 - 1
+                    })
+                };
+                call.begin(made_up, collective)?;
             }
         }
         regions.left(rank, event, place);
@@ -360,7 +280,7 @@ impl Calls for ToProgram {
             Item::Header(header) => self.begin(header),
             Item::Communicator(index, communicator) => {
                 let Some(known) = self.ranks.get_mut(&rank) else { return Ok(()) };
-                let number = self.groups.number(communicator, &mut known.ordinals);
+                let number = self.groups.number(communicator, known.naming.identity(communicator));
                 let me = communicator.members.iter().position(|&member| member == known.me);
                 known.communicators.insert(index, (number, me.map(|me| me as u32)));
                 Ok(())
@@ -396,15 +316,7 @@ impl Calls for ToProgram {
 
 impl Groups {
     /// The number in the program of a communicator that a rank has made.
-    fn number(&mut self, communicator: &Communicator, ordinals: &mut FxHashMap<u64, u64>) -> u32 {
-        let identity = if communicator.id != 0 {
-            Identity::Id(communicator.id)
-        } else {
-            // The n-th communicator of some members is the same at all of them: they make it together.
-            let ordinal = ordinals.entry(hash_of(communicator)).or_default();
-            *ordinal += 1;
-            Identity::Members(communicator.members.clone(), communicator.remote.clone(), *ordinal)
-        };
+    fn number(&mut self, communicator: &Communicator, identity: Identity) -> u32 {
         let next = self.listed.len() as u32 + 1;
         let number = *self.numbers.entry(identity).or_insert(next);
         if number == next {
@@ -414,28 +326,9 @@ impl Groups {
     }
 }
 
-/// A hash of who is in a communicator.
-fn hash_of(communicator: &Communicator) -> u64 {
-    use std::hash::{Hash, Hasher};
-    let mut hasher = rustc_hash::FxHasher::default();
-    communicator.members.hash(&mut hasher);
-    communicator.remote.hash(&mut hasher);
-    hasher.finish()
-}
-
-impl Rank {
-    /// Writes down the computation so far, as of this place.
-    fn compute(&mut self, place: u32) {
-        let computed = std::mem::take(&mut self.computed);
-        if computed > 0 {
-            self.ops.push_at(Op::calc(Time::from_ps(computed as f64 * PS_PER_NS)), place);
-        }
-    }
-}
-
 /// A call of a rank, on its way to operations.
 struct InCall<'a> {
-    rank: &'a mut Rank,
+    rank: &'a mut RankCalls,
     groups: &'a Groups,
     event: &'a Event,
     place: u32,
@@ -453,8 +346,8 @@ impl InCall<'_> {
     }
 
     /// The communicator's number in the program and its members, `None` for those of the world.
-    fn group(&self) -> Result<(u32, Option<&Communicator>), Wrong> {
-        let index = self.event.comm;
+    fn group(&self, event: &Event) -> Result<(u32, Option<&Communicator>), Wrong> {
+        let index = event.comm;
         match self.rank.communicators.get(&index) {
             Some(&(number, _)) => {
                 let group = &self.groups.listed[number as usize - 1];
@@ -469,13 +362,12 @@ impl InCall<'_> {
         }
     }
 
-    /// Who, with what tag, where; and which of these the program left open. A receive of which it is not known what came
-    /// stays open.
-    fn envelope(&self, peer: i32, tag: i32, receives: bool) -> Result<(Envelope, u8), Wrong> {
-        let (comm, group) = self.group()?;
-        let flags = self.event.flags;
-        let no_rank =
-            || Wrong::new("unknown-rank", format!("there is no rank {peer} in communicator {}", self.event.comm));
+    /// Who, with what tag, where; and which of these the program left open. A receive of which it is not known what
+    /// came stays open.
+    fn envelope(&self, event: &Event, peer: i32, tag: i32, receives: bool) -> Result<(Envelope, u8), Wrong> {
+        let (comm, group) = self.group(event)?;
+        let flags = event.flags;
+        let no_rank = || Wrong::new("unknown-rank", format!("there is no rank {peer} in communicator {}", event.comm));
         let mut open = 0;
         if receives && flags.has(Flags::ANY_SOURCE) && peer >= 0 {
             open |= Op::OPEN_SOURCE;
@@ -501,107 +393,83 @@ impl InCall<'_> {
         Ok((Envelope { peer, tag, comm }, open))
     }
 
-    /// The operation of a call that sends or receives; `None` if the other side is nobody.
-    fn message(&self) -> Result<Option<Op>, Wrong> {
+    /// The communications that the call begins. `number` is that of a collective operation.
+    fn begin(&mut self, made_up: &mut usize, mut number: impl FnMut(Collective) -> u32) -> Result<(), Wrong> {
         let event = self.event;
-        if event.peer == Event::PROC_NULL {
-            return Ok(None);
+        if event.call.makes_request() && event.requests.len() != 1 {
+            let message = format!("{} makes {} requests, not one", event.call.name(), event.requests.len());
+            return Err(Wrong::new("bad-request", message));
         }
-        let receives = matches!(event.call.kind(), Kind::Recv | Kind::Irecv | Kind::RecvInit);
-        let (envelope, open) = self.envelope(event.peer, event.tag, receives)?;
-        let op = match event.call.kind() {
-            Kind::Recv => Op::recv(envelope, event.bytes),
-            Kind::Irecv | Kind::RecvInit => Op::irecv(envelope, event.bytes),
-            Kind::Isend | Kind::SendInit => Op::isend(envelope, event.bytes),
-            _ => Op::send(envelope, event.bytes),
+        self.know_requests()?;
+        if matches!(event.call.kind(), Kind::SendInit | Kind::RecvInit) {
+            // What is wrong with it is so here, not where it is started.
+            event.message_ends().try_for_each(|end| self.message(event, end).map(drop))?;
+        }
+        for begun in self.rank.requests.begun(event) {
+            let begun: &Event = &begun;
+            let started = match begun.call.kind() {
+                Kind::Collective | Kind::Icollective | Kind::Communicator => {
+                    let number = number(self.collective(begun, made_up)?);
+                    self.push(if begun.call.makes_request() { Op::icollective(number) } else { Op::collective(number) })
+                }
+                _ => self.messages(begun)?,
+            };
+            if let Some(request) = begun.request_made() {
+                self.rank.requests.keep(request, started);
+            }
+        }
+        Ok(())
+    }
+
+    /// The operation of one end of a message.
+    fn message(&self, event: &Event, end: MessageEnd) -> Result<Op, Wrong> {
+        let MessageEnd { sends, peer, tag, bytes } = end;
+        let (envelope, open) = self.envelope(event, peer, tag, !sends)?;
+        let op = match (sends, event.call.makes_request()) {
+            (true, true) => Op::isend(envelope, bytes),
+            (true, false) => Op::send(envelope, bytes),
+            (false, true) => Op::irecv(envelope, bytes),
+            (false, false) => Op::recv(envelope, bytes),
         };
-        Ok(Some(op.marked(open)))
+        Ok(op.marked(open))
     }
 
-    fn sendrecv(&mut self) -> Result<(), Wrong> {
-        let Event { peer, tag, bytes, peer2, tag2, bytes2, .. } = *self.event;
-        let to = if peer == Event::PROC_NULL { None } else { Some(self.envelope(peer, tag, false)?) };
-        let from = if peer2 == Event::PROC_NULL { None } else { Some(self.envelope(peer2, tag2, true)?) };
-        match (to, from) {
-            (Some(to), Some(from)) => {
-                self.compute();
-                let (from, open) = from;
-                let request = self.push(Op::irecv(from, bytes2).marked(Op::WITHIN_CALL | open));
-                self.push(Op::send(to.0, bytes));
-                self.push(Op::wait(request).marked(Op::WITHIN_CALL));
+    /// The operations of a call that sends, receives or both; returns the last of them.
+    fn messages(&mut self, event: &Event) -> Result<u32, Wrong> {
+        let mut ends = event.message_ends();
+        let (first, second) = (ends.next(), ends.next());
+        let first = first.map(|end| self.message(event, end)).transpose()?;
+        let second = second.map(|end| self.message(event, end)).transpose()?;
+        Ok(match (first, second) {
+            // Both go on at once.
+            (Some(send), Some(receive)) => {
+                let receive = Op { kind: OpKind::Irecv, ..receive }.marked(Op::WITHIN_CALL);
+                let request = self.push(receive);
+                self.push(send);
+                self.push(Op::wait(request).marked(Op::WITHIN_CALL))
             }
-            (Some((to, _)), None) => drop(self.push(Op::send(to, bytes))),
-            (None, Some((from, open))) => drop(self.push(Op::recv(from, bytes2).marked(open))),
-            (None, None) => {}
-        }
-        Ok(())
+            (Some(op), None) => self.push(op),
+            _ => 0,
+        })
     }
 
-    /// Notes the request that the call makes.
-    fn request(&mut self, request: Request) -> Result<(), Wrong> {
-        match self.event.requests.as_slice() {
-            &[number] => {
-                self.rank.requests.insert(number, request);
-                Ok(())
-            }
-            others => {
-                let message = format!("{} makes {} requests, not one", self.event.call.name(), others.len());
-                Err(Wrong::new("bad-request", message))
+    /// All requests that the call names have been made.
+    fn know_requests(&self) -> Result<(), Wrong> {
+        match self.rank.requests.unknown(self.event) {
+            None => Ok(()),
+            Some(request) => {
+                let name = self.event.call.name();
+                let message = format!("{name} names request {request}, which no call before it has made");
+                Err(Wrong::new("unknown-request", message))
             }
         }
-    }
-
-    fn start(&mut self) -> Result<(), Wrong> {
-        let event = self.event;
-        for &number in &event.requests {
-            let Some(&Request::Persistent { op, .. }) = self.rank.requests.get(&number) else {
-                return Err(self.unknown(number));
-            };
-            // What this start brought, where it is a receive that left open from whom.
-            let op = match op {
-                Some(op) if op.kind == OpKind::Irecv && event.peer >= 0 => {
-                    let (from, open) = self.envelope(event.peer, event.tag, true)?;
-                    Some((op, Op::irecv(from, event.bytes).marked(open)))
-                }
-                // It was cancelled.
-                Some(op) if op.kind == OpKind::Irecv && event.peer == Event::PROC_NULL => {
-                    self.rank.requests.insert(number, Request::Persistent { op: Some(op), started: None });
-                    continue;
-                }
-                Some(op) => Some((op, op)),
-                None => None,
-            };
-            let started = op.map(|(_, op)| self.push(op));
-            let op = op.map(|(op, _)| op);
-            self.rank.requests.insert(number, Request::Persistent { op, started });
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn unknown(&self, request: u64) -> Wrong {
-        let name = self.event.call.name();
-        Wrong::new("unknown-request", format!("{name} names request {request}, which no call before it has made"))
     }
 
     fn wait(&mut self) -> Result<(), Wrong> {
-        let event = self.event;
-        let mut started = SmallVec::<[u32; 8]>::new();
-        for &number in &event.requests {
-            match self.rank.requests.get(&number) {
-                Some(&Request::Started(op)) => {
-                    started.push(op);
-                    self.rank.requests.remove(&number);
-                }
-                Some(Request::Nothing) => drop(self.rank.requests.remove(&number)),
-                Some(&Request::Persistent { op, started: last }) => {
-                    started.extend(last);
-                    self.rank.requests.insert(number, Request::Persistent { op, started: None });
-                }
-                None => return Err(self.unknown(number)),
-            }
-        }
-        match started.as_slice() {
+        self.know_requests()?;
+        let requests = &mut self.rank.requests;
+        let completed = self.event.requests.iter().filter_map(|&request| requests.complete(request));
+        match completed.collect::<SmallVec<[u32; 8]>>().as_slice() {
             [] => {}
             &[one] => drop(self.push(Op::wait(one))),
             several => {
@@ -612,9 +480,8 @@ impl InCall<'_> {
         Ok(())
     }
 
-    fn collective(&self, made_up: &mut usize) -> Result<Collective, Wrong> {
-        let event = self.event;
-        let (comm, group) = self.group()?;
+    fn collective(&self, event: &Event, made_up: &mut usize) -> Result<Collective, Wrong> {
+        let (comm, group) = self.group(event)?;
         let size = group.map_or(self.rank.world as usize, |group| group.members.len());
         let me = match self.rank.communicators.get(&event.comm) {
             None => Some(self.rank.me),

@@ -69,7 +69,7 @@ impl Calls for ToTrace {
     fn item(&mut self, rank: u32, _place: u64, item: Item<'_>) -> Result<(), Wrong> {
         let failed = |error: io::Error| Wrong::new("unwritable", error.to_string());
         if let Item::Header(header) = item {
-            if header.ranks > super::MOST_RANKS {
+            if header.ranks > super::calls::MOST_RANKS {
                 return Err(Wrong::new("too-large", format!("a trace of {} ranks", header.ranks)));
             }
             if self.ranks.contains_key(&rank) {

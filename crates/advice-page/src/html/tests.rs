@@ -1,5 +1,7 @@
 use super::*;
-use crate::{Kind, Mark, Source, Span};
+use crate::pack;
+use crate::tables::Tables;
+use crate::{Kind, Mark, Message, Source, Span};
 
 fn html(data: &PageData) -> String {
     let mut out = Vec::new();

@@ -54,7 +54,7 @@ Source: Gordini, sections 2.2 and 5.2.
 
 /// A message as its sender knows it by now.
 #[derive(Clone, Copy, Debug)]
-struct Message {
+struct SentMessage {
     /// The event that sends it.
     sent: u32,
     /// The rank and the event that receive it.
@@ -67,7 +67,7 @@ struct Message {
 }
 
 /// Messages by rank and event that send them.
-type Partners = FxHashMap<(u32, u32), Message>;
+type Partners = FxHashMap<(u32, u32), SentMessage>;
 
 /// Messages that could be one: what both sides say, put together.
 #[derive(Debug, Default)]
@@ -109,7 +109,8 @@ impl Aggregation {
         let (s, r) = (send.event as u32, receive.event as u32);
         if self.belongs(send.rank, s) && self.belongs(receive.rank, r) {
             let (to, bytes, send_line, receive_line) = (receive.rank, send.bytes, send.line, receive.line);
-            self.partners.insert((send.rank, s), Message { sent: s, to, received: r, bytes, send_line, receive_line });
+            self.partners
+                .insert((send.rank, s), SentMessage { sent: s, to, received: r, bytes, send_line, receive_line });
         }
     }
 
@@ -128,7 +129,7 @@ impl Aggregation {
                 groups.entry(join.head).or_default().push(join.clone());
             }
             for members in groups.values() {
-                let mut open: Vec<Message> = Vec::new();
+                let mut open: Vec<SentMessage> = Vec::new();
                 let mut joined: Vec<Join> = Vec::new();
                 for join in members {
                     let (Some(before), Some(this)) =
@@ -176,13 +177,13 @@ impl Aggregation {
     fn fold(
         &self,
         rank: u32,
-        group: &[Message],
+        group: &[SentMessage],
         joins: &[Join],
         of_several_sizes: &BTreeSet<Location>,
         folded: &mut BTreeMap<Vec<Location>, Folded<Location>>,
         line: &impl Fn(u32, u32) -> Location,
     ) {
-        let [Message { sent: head, to, received, .. }, rest @ ..] = group else { return };
+        let [SentMessage { sent: head, to, received, .. }, rest @ ..] = group else { return };
         if rest.is_empty() {
             return;
         }
@@ -193,7 +194,7 @@ impl Aggregation {
         lines.dedup();
         let receives: Vec<Location> = group.iter().map(|message| line(*to, message.receive_line)).collect();
         let bytes = group.iter().map(|message| message.bytes).sum::<u64>();
-        let there = |message: &Message| self.join(*to, message.received);
+        let there = |message: &SentMessage| self.join(*to, message.received);
         let adjacent = joins.iter().all(|join| join.adjacent);
         let adjacent_there = rest.iter().all(|message| there(message).is_some_and(|join| join.adjacent));
         let merge = |with, adjacent, needs: &[Through], head: u32| {

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use super::{DEPTH, Gather, Level, Nest, Run};
+use super::nest::{DEPTH, Gather, Level, Nest, Run};
 
 /// Runs of at most so many accesses may become part of a gather, when no rule joins them.
 pub const SHORT: u64 = 3;

@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use super::{Gather, Item, Kind, Nest, Reader, Run, Site, Totals};
+use super::nest::{Gather, Kind, Nest, Run, Site, Totals};
+use super::read::{Item, Reader};
 use crate::ReadError;
 
 /// What a rank accessed between two of its calls.

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
+use super::nest::{DEPTH, Gather, Kind, Level, Nest, SIGNATURE, Site, Totals};
 use super::write::{BITS, CHANGED, GATHER, LEVELS, Last, REPEAT, SIZED, column};
-use super::{DEPTH, Gather, Kind, Level, Nest, SIGNATURE, Site, Totals};
 use crate::ReadError;
 use crate::chunk::{self, Chunks};
 use crate::code::{Cursor, unfold};
@@ -44,7 +44,8 @@ pub struct Reader<R> {
     over: bool,
 }
 
-enum Step {
+/// What [`Item`] the reader holds.
+enum Held {
     Header,
     Site(u32),
     Interval,
@@ -82,18 +83,18 @@ impl<R: Read> Reader<R> {
         }
         self.over = true;
         let step = self.step()?;
-        self.over = matches!(step, Step::End(_));
+        self.over = matches!(step, Held::End(_));
         Ok(Some(match step {
-            Step::Header => Item::Header(self.notes.as_deref().unwrap_or_default()),
-            Step::Site(number) => Item::Site(number, &self.sites[number as usize].0),
-            Step::Interval => Item::Interval(self.interval),
-            Step::Nest => Item::Nest(&self.nest),
-            Step::Gather => Item::Gather(&self.gather),
-            Step::End(totals) => Item::End(totals),
+            Held::Header => Item::Header(self.notes.as_deref().unwrap_or_default()),
+            Held::Site(number) => Item::Site(number, &self.sites[number as usize].0),
+            Held::Interval => Item::Interval(self.interval),
+            Held::Nest => Item::Nest(&self.nest),
+            Held::Gather => Item::Gather(&self.gather),
+            Held::End(totals) => Item::End(totals),
         }))
     }
 
-    fn step(&mut self) -> Result<Step, ReadError> {
+    fn step(&mut self) -> Result<Held, ReadError> {
         loop {
             if self.pending > 0 {
                 self.pending -= 1;
@@ -114,7 +115,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn header(&mut self) -> Result<Step, ReadError> {
+    fn header(&mut self) -> Result<Held, ReadError> {
         let mut bytes = [0; SIGNATURE.len()];
         let count = self.chunks.fill(&mut bytes)?;
         if bytes != SIGNATURE {
@@ -142,7 +143,7 @@ impl<R: Read> Reader<R> {
             (name.to_owned(), value.to_owned())
         };
         self.notes = Some(text.lines().map(note).collect());
-        Ok(Step::Header)
+        Ok(Held::Header)
     }
 
     fn begin(&mut self, mut cursor: Cursor) -> Result<(), String> {
@@ -174,12 +175,12 @@ impl<R: Read> Reader<R> {
             .ok_or_else(|| "a block of accesses ends in the middle of a record".to_owned())
     }
 
-    fn item(&mut self) -> Result<Step, String> {
+    fn item(&mut self) -> Result<Held, String> {
         match self.take(column::SITE)? {
             0 => {
                 self.told = self.told.wrapping_add(unfold(self.take(column::INTERVAL)?) as u64);
                 self.interval = self.told.wrapping_sub(1);
-                Ok(Step::Interval)
+                Ok(Held::Interval)
             }
             1 => self.site(),
             number if number - 2 < self.sites.len() as u64 => self.record((number - 2) as u32),
@@ -187,7 +188,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn site(&mut self) -> Result<Step, String> {
+    fn site(&mut self) -> Result<Held, String> {
         let number = u32::try_from(self.sites.len()).map_err(|_| "there are too many sites".to_owned())?;
         let address = self.take(column::DEFINITION)?;
         let flags = self.take(column::DEFINITION)?;
@@ -197,10 +198,10 @@ impl<R: Read> Reader<R> {
         let name = self.columns[column::DEFINITION].slice(&self.chunks.content, length);
         let name = String::from_utf8_lossy(name.ok_or("the name of a site is cut off")?).into_owned();
         self.sites.push((Site { address, write: flags & 1 != 0, kind, name }, Last::default()));
-        Ok(Step::Site(number))
+        Ok(Held::Site(number))
     }
 
-    fn record(&mut self, number: u32) -> Result<Step, String> {
+    fn record(&mut self, number: u32) -> Result<Held, String> {
         let mask = self.take(column::MASK)?;
         let depth = (mask & u64::from(LEVELS)) as usize;
         if mask > u64::from(BITS) || depth > DEPTH {
@@ -226,7 +227,7 @@ impl<R: Read> Reader<R> {
                 let ahead = unfold(self.take(column::COUNT)?);
                 let addresses = self.sites[index].1.history.repeat(ahead);
                 self.gather.addresses.extend_from_slice(addresses.ok_or("a gather repeats one that is not kept")?);
-                return Ok(Step::Gather);
+                return Ok(Held::Gather);
             }
             let count = self.take(column::COUNT)?;
             // Every address but the first takes a byte at least.
@@ -240,7 +241,7 @@ impl<R: Read> Reader<R> {
                 self.gather.addresses.push(address);
             }
             self.sites[index].1.history.keep(&self.gather.addresses);
-            return Ok(Step::Gather);
+            return Ok(Held::Gather);
         }
         if mask & CHANGED != 0 {
             let mut levels = [Level::default(); DEPTH];
@@ -262,16 +263,16 @@ impl<R: Read> Reader<R> {
             return Err(format!("a record has {depth} levels, the one that it repeats {}", levels.len()));
         }
         self.nest = Nest::new(number, size, base, first, levels);
-        Ok(Step::Nest)
+        Ok(Held::Nest)
     }
 
-    fn end(&mut self, mut cursor: Cursor) -> Result<Step, String> {
+    fn end(&mut self, mut cursor: Cursor) -> Result<Held, String> {
         let mut take = || cursor.take(&self.chunks.content).ok_or("the end is cut off");
         let records = take()?;
         let totals = Totals { accesses: take()?, elsewhere: take()?, lost: take()? };
         if records != self.records {
             return Err(format!("the file has {} records, not {records} as its end says", self.records));
         }
-        Ok(Step::End(totals))
+        Ok(Held::End(totals))
     }
 }

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
-use super::{Gather, Kind, Level, Nest, SIGNATURE, Sink, Site, Totals};
+use super::fold::Sink;
+use super::nest::{Gather, Kind, Level, Nest, SIGNATURE, Site, Totals};
 use crate::chunk::{self, Packer};
 use crate::code::{Crc, fold, put};
 
@@ -454,4 +455,4 @@ impl Short {
     }
 }
 
-const _: () = assert!(Kind::ALL.len() == 5 && super::DEPTH <= LEVELS as usize);
+const _: () = assert!(Kind::ALL.len() == 5 && super::nest::DEPTH <= LEVELS as usize);

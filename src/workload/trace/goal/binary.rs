@@ -12,8 +12,7 @@
 
 use std::io::{self, Write};
 
-use super::PS_PER_UNIT;
-use super::write::{NotGoal, Schedule, nanoseconds, schedule, span, tag};
+use super::write::{NotGoal, PS_PER_UNIT, Schedule, nanoseconds, schedule, span, tag};
 use crate::diagnostic::Diagnostic;
 use crate::memory;
 use crate::reading::Input;

@@ -26,8 +26,5 @@ pub use binary::{MAGIC, read_binary, write_binary};
 pub use text::read_text;
 pub use write::{NotGoal, write_text};
 
-/// Picoseconds in the unit of calculations, a nanosecond.
-const PS_PER_UNIT: f64 = 1000.0;
-
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::PS_PER_UNIT;
 use super::labels::Labels;
+use super::write::PS_PER_UNIT;
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 use crate::units::Time;

@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::PS_PER_UNIT;
 use crate::ids::RankId;
 use crate::workload::program::{Action, Op, OpKind, Program, RankProgram};
+
+/// Picoseconds in the unit of calculations, a nanosecond.
+pub(super) const PS_PER_UNIT: f64 = 1000.0;
 
 /// Why a program is no GOAL schedule.
 #[derive(Debug, thiserror::Error)]

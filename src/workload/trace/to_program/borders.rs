@@ -2,28 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
-
-use super::{Rank, ToProgram};
+use super::rank::{Borders, RankCalls, ns};
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::units::Time;
-use crate::workload::program::between::{Between, Ends};
-use crate::workload::program::part::{Part, Skip};
+use crate::workload::program::between::Between;
 use crate::workload::program::{Executions, RecordedRegion};
 use crate::workload::trace::calls::{Call, Clock, Event, Header, Kind, Mark, Wrong};
-
-impl ToProgram {
-    /// Marks the part that is looked at, where it is told by places or by time.
-    #[must_use]
-    pub fn with_part(self, part: &Part) -> Self {
-        let name = part.name().unwrap_or_default();
-        match part.skip_start {
-            Some(Skip::Time(time)) => self.after(time, &name),
-            _ => self.between(part.between(), &name),
-        }
-    }
-}
 
 /// The regions of all ranks.
 #[derive(Debug, Default)]
@@ -62,57 +47,6 @@ enum Machine {
 
 /// Ranks may start so long before the first of them that is read \[ns\].
 const EARLIER: u64 = 1_000_000_000_000;
-
-/// What a rank knows of borders.
-#[derive(Debug, Default)]
-pub(super) struct Borders {
-    /// Of the time since the call before, what is computation before a border \[ns\].
-    counted: u64,
-    /// Of the same, what setting borders took \[ns\].
-    set: u64,
-    /// Positions of computation before a border, of which the next call is not known yet.
-    computed: Vec<u32>,
-    /// By index, the region's number.
-    regions: FxHashMap<u32, u32>,
-    /// By call site, whether the region by two places begins or ends there.
-    ends: FxHashMap<u32, Ends>,
-    /// Whether that region has begun.
-    open: bool,
-    /// Whether the region behind a time has begun.
-    after: bool,
-    /// When the rank's stream starts on the clock of its machine \[ns\].
-    start: u64,
-}
-
-impl Borders {
-    /// A call has come.
-    pub fn passed(&mut self) {
-        (self.counted, self.set) = (0, 0);
-    }
-}
-
-impl Rank {
-    /// A call from this site comes next: computation before borders leads to it.
-    pub(super) fn leads_to(&mut self, site: u32) {
-        for at in std::mem::take(&mut self.borders.computed) {
-            self.ops.set_site(at, site);
-        }
-    }
-
-    /// How long the rank has run at a time of its stream \[ns\].
-    fn since_start(&self, time: u64) -> Time {
-        ns(time.saturating_sub(self.start))
-    }
-
-    /// Computation since the call or border before \[ns\], up to something with this processor time and begin.
-    pub(super) fn gap(&self, cpu: Option<u64>, begin: u64) -> u64 {
-        let since = match cpu {
-            Some(cpu) => cpu.saturating_sub(self.empty_gap),
-            None => begin.saturating_sub(self.last_end).saturating_sub(self.borders.set),
-        };
-        since.saturating_sub(self.borders.counted)
-    }
-}
 
 impl Regions {
     /// Marks a region by two places, with this name.
@@ -164,7 +98,7 @@ impl Regions {
     }
 
     /// A rank begins.
-    pub fn begin(&mut self, rank: &mut Rank, header: &Header) {
+    pub fn begin(&mut self, rank: &mut RankCalls, header: &Header) {
         let host = header.find("host").filter(|_| header.start > 0);
         self.machine = match (std::mem::take(&mut self.machine), host) {
             (Machine::Unknown, Some(host)) => Machine::One { host: host.to_owned(), start: header.start },
@@ -179,7 +113,7 @@ impl Regions {
     }
 
     /// A border of the program, as of this call site and place, at this time of the recorded run \[ns\].
-    fn border(&mut self, rank: &mut Rank, (number, begins, site): (u32, bool, u32), time: u64, place: u32) {
+    fn border(&mut self, rank: &mut RankCalls, (number, begins, site): (u32, bool, u32), time: u64, place: u32) {
         rank.ops.mark(number, begins, site, place);
         self.executions.border(RankId(rank.me), number, begins, rank.since_start(time));
         if let Some(time) = self.by_machine(rank, time) {
@@ -188,13 +122,13 @@ impl Regions {
     }
 
     /// A time of a rank's stream on the clock of its machine.
-    fn by_machine(&self, rank: &Rank, time: u64) -> Option<Time> {
+    fn by_machine(&self, rank: &RankCalls, time: u64) -> Option<Time> {
         let Machine::One { start, .. } = self.machine else { return None };
         Some(ns((rank.borders.start + time).saturating_sub(start.saturating_sub(EARLIER))))
     }
 
     /// A rank has set a border, behind the call at this place.
-    pub fn mark(&mut self, rank: &mut Rank, mark: &Mark, place: u64) -> Result<(), Wrong> {
+    pub fn mark(&mut self, rank: &mut RankCalls, mark: &Mark, place: u64) -> Result<(), Wrong> {
         if rank.finalize.is_some() {
             return Ok(());
         }
@@ -219,14 +153,14 @@ impl Regions {
     }
 
     /// A rank has computed for so long \[ns\].
-    pub fn computed(&mut self, rank: &Rank, gap: u64) {
+    pub fn computed(&mut self, rank: &RankCalls, gap: u64) {
         for &region in self.executions.open(RankId(rank.me)) {
             self.within[region as usize].computation += ns(gap);
         }
     }
 
     /// A rank has entered a call: the computation before it has been counted.
-    pub fn entered(&mut self, rank: &mut Rank, event: &Event, place: u32) {
+    pub fn entered(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
         if self.names.is_empty() {
             return;
         }
@@ -265,7 +199,7 @@ impl Regions {
     }
 
     /// A rank has returned from a call.
-    pub fn left(&mut self, rank: &mut Rank, event: &Event, place: u32) {
+    pub fn left(&mut self, rank: &mut RankCalls, event: &Event, place: u32) {
         let Some((_, number)) = self.between else { return };
         if rank.borders.ends.get(&event.site).is_some_and(|ends| ends.to) && rank.borders.open {
             rank.compute(place);
@@ -276,7 +210,7 @@ impl Regions {
     }
 
     /// A rank is complete.
-    pub fn end(&mut self, rank: &mut Rank) {
+    pub fn end(&mut self, rank: &mut RankCalls) {
         let end = rank.finalize.unwrap_or(rank.last_end);
         if rank.borders.open
             && let Some((Between { to: None, .. }, number)) = self.between
@@ -305,8 +239,4 @@ impl Regions {
         };
         (0..).zip(&self.within).map(of).collect()
     }
-}
-
-fn ns(time: u64) -> Time {
-    Time::from_ps(time as f64 * super::PS_PER_NS)
 }

@@ -1,0 +1,207 @@
+//! What a file of accesses consists of: sites, and what was accessed at them in nests of loops.
+
+/// How every file of accesses begins. The last byte but three is the version of the format.
+pub const SIGNATURE: [u8; 8] = *b"\x89HYM1\r\n\x1a";
+
+/// What a file of accesses is called: `rank-00012.mem`.
+pub const EXTENSION: &str = "mem";
+
+/// Most levels of a nest.
+pub const DEPTH: usize = 4;
+
+/// How a site accesses memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Kind {
+    /// An instruction of the program.
+    #[default]
+    Plain,
+    /// An atomic operation of the program.
+    Atomic,
+    /// A function of the C library that copies or fills memory, called by the program: its effect is known.
+    Library,
+    /// A call of a function that was not compiled with the instrumentation. What it reads and writes is not known:
+    /// such an access has size 0 and address 0, only its position tells something. Where control comes back from such code by
+    /// another way (a call of MPI from there, a function of the program that was called from there) the name is the path of the file.
+    Opaque,
+    /// A function of the program begins or ends: the bytes of its variables on the stack become or cease to be what they are. Compilers
+    /// put arguments there without telling. It is no access and has no position of its own: it lies before the
+    /// access with that position. Only functions that are running while a call is made are noted.
+    Frame,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 5] = [Self::Plain, Self::Atomic, Self::Library, Self::Opaque, Self::Frame];
+}
+
+/// A place in the program that accesses memory, in one direction.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Site {
+    /// Return address minus one, as the process saw it; the memory map of the process gives file and line.
+    pub address: u64,
+    /// Whether it writes.
+    pub write: bool,
+    /// How.
+    pub kind: Kind,
+    /// The function that was called, where `kind` is `Library` or `Opaque`.
+    pub name: String,
+}
+
+/// One loop around an access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Level {
+    /// How often it goes round; at least 1.
+    pub count: u64,
+    /// How far an iteration moves the address \[B\].
+    pub stride: i64,
+    /// How many accesses of any site an iteration has.
+    pub step: u64,
+}
+
+/// What a nest of loops did at one site: addresses and positions are affine in all its indices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Nest {
+    /// Where, an index of the table of sites.
+    pub site: u32,
+    depth: u8,
+    /// Size of each access \[B\].
+    pub size: u64,
+    /// Address of the first access.
+    pub base: u64,
+    /// Position of the first access in its interval.
+    pub first: u64,
+    levels: [Level; DEPTH],
+}
+
+impl Nest {
+    /// A nest of loops, the innermost first. Loops that go round once are left out, and so are those beyond
+    /// [`DEPTH`].
+    pub fn new(site: u32, size: u64, base: u64, first: u64, levels: &[Level]) -> Self {
+        let mut nest = Self { site, size, base, first, ..Self::default() };
+        for level in levels {
+            nest.push(*level);
+        }
+        nest
+    }
+
+    /// Its loops, the innermost first; none: a single access.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels[..usize::from(self.depth)]
+    }
+
+    /// Adds an outermost loop, if it goes round more than once and there is room.
+    pub(crate) fn push(&mut self, level: Level) {
+        if level.count > 1 && usize::from(self.depth) < DEPTH {
+            self.levels[usize::from(self.depth)] = level;
+            self.depth += 1;
+        }
+    }
+
+    /// How many accesses it has.
+    pub fn count(&self) -> u64 {
+        self.levels().iter().fold(1_u64, |product, level| product.saturating_mul(level.count))
+    }
+
+    /// Position of its last access.
+    pub fn last(&self) -> u64 {
+        self.levels().iter().fold(self.first, |at, level| at.wrapping_add((level.count - 1).wrapping_mul(level.step)))
+    }
+
+    /// The lowest address and one past the highest; `None` where they are beyond 64 bits.
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let (mut low, mut high) = (i128::from(self.base), i128::from(self.base));
+        for level in self.levels() {
+            let way = i128::from(level.stride).checked_mul(i128::from(level.count - 1))?;
+            if way < 0 { low = low.checked_add(way)? } else { high = high.checked_add(way)? }
+        }
+        let end = high.checked_add(i128::from(self.size))?;
+        Some((u64::try_from(low).ok()?, u64::try_from(end).ok()?))
+    }
+
+    /// Its innermost loop, once for each iteration of the outer ones, in order.
+    pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+        let inner = self.levels().first().copied().unwrap_or(Level { count: 1, stride: 0, step: 0 });
+        let outer = self.levels().get(1..).unwrap_or_default();
+        let times = outer.iter().fold(1_u64, |product, level| product.saturating_mul(level.count));
+        (0..times).map(move |index| {
+            let (mut base, mut first, mut index) = (self.base, self.first, index);
+            for level in outer {
+                let i = index % level.count;
+                index /= level.count;
+                base = base.wrapping_add_signed(level.stride.wrapping_mul(i as i64));
+                first = first.wrapping_add(level.step.wrapping_mul(i));
+            }
+            let Self { site, size, .. } = *self;
+            Run { site, size, base, first, stride: inner.stride, count: inner.count, step: inner.step }
+        })
+    }
+}
+
+/// A loop at one site: access `i` of `count` is at `base + i stride` and has position `first + i step`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Run {
+    /// Where, an index of the table of sites, which says whether it writes.
+    pub site: u32,
+    /// Size of each access \[B\].
+    pub size: u64,
+    /// Address of the first.
+    pub base: u64,
+    /// From one address to the next \[B\].
+    pub stride: i64,
+    /// How many.
+    pub count: u64,
+    /// Position of the first in its interval.
+    pub first: u64,
+    /// From one position to the next.
+    pub step: u64,
+}
+
+impl Run {
+    /// Address and position of access `index`; `None` beyond the end.
+    pub fn access(&self, index: u64) -> Option<(u64, u64)> {
+        (index < self.count).then(|| {
+            let address = self.base.wrapping_add_signed(self.stride.wrapping_mul(index as i64));
+            (address, self.first.wrapping_add(self.step.wrapping_mul(index)))
+        })
+    }
+}
+
+/// Accesses of a site whose positions are equally far apart and whose addresses follow no rule.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Gather {
+    /// Where, an index of the table of sites.
+    pub site: u32,
+    /// Size of each access \[B\].
+    pub size: u64,
+    /// Position of the first in its interval.
+    pub first: u64,
+    /// From one position to the next.
+    pub step: u64,
+    /// The addresses.
+    pub addresses: Vec<u64>,
+}
+
+impl Gather {
+    /// Its accesses as runs of one.
+    pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
+        self.addresses.iter().zip(0_u64..).map(|(&base, i)| Run {
+            site: self.site,
+            size: self.size,
+            base,
+            stride: 0,
+            count: 1,
+            first: self.first.wrapping_add(self.step.wrapping_mul(i)),
+            step: 0,
+        })
+    }
+}
+
+/// What a file of accesses says of itself at its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Totals {
+    /// Accesses that were recorded.
+    pub accesses: u64,
+    /// Accesses of other threads than the recorded one, which were only counted.
+    pub elsewhere: u64,
+    /// Accesses that were lost, because the recorder itself was at work or the file could not be written.
+    pub lost: u64,
+}

@@ -1,0 +1,42 @@
+//! One walk over the recorded calls of a rank: what each call begins and completes, and which message meets which
+//! receive.
+//!
+//! Whoever reads calls asks the same three questions, and MPI answers them:
+//! * [`Requests`]: which communications does a call begin, and which does a wait complete?
+//! * [`Communicators`]: which rank of the world is on the other side, and is it the same communicator there?
+//! * [`Channels`]: which send meets which receive?
+//!
+//! ```text
+//! channel:  (sender, receiver, communicator, tag)
+//! the n-th message of a channel is taken by the n-th receive of it
+//! ```
+//! What happens at the borders is decided here, once:
+//!
+//! | case | what it is taken for |
+//! |---|---|
+//! | a message to or from `MPI_PROC_NULL` | nothing; a request for it is complete when it is made |
+//! | a receive that was cancelled | nothing: it is recorded as one from `MPI_PROC_NULL` |
+//! | a cancelled send, or start of a receive that names its source | as if it was not: the recording does not say |
+//! | a receive of which source or tag are not known | under way, but of no channel: it can take any message |
+//! | `Start` of a receive that left open source or tag | what this start brought, which it says itself |
+//! | `Start` of an active request, which MPI forbids | the end of the one before: its wait was not recorded |
+//! | a wait for an inactive or null request | nothing |
+//! | `Waitany`, `Waitsome` and tests | complete what was complete in the recorded run, if anything was |
+//! | a request that is freed while it is active | goes on, and nobody learns when it is complete |
+//! | a stream that ends early | what is not completed by then never is |
+//! | `Comm_create_group` | nothing: only members of the new communicator call it, and who they are is not known yet |
+//! | `Comm_idup` | a collective operation on the old communicator that goes on until it is waited for |
+//!
+//! Source: MPI 4.1, sections 3.5 (order of messages), 3.7 to 3.11 (requests, cancellation, persistent requests, null
+//! processes) and 7.4 (communicators).
+
+mod channels;
+mod communicators;
+mod requests;
+
+pub use channels::{Channel, Channels};
+pub use communicators::{Communicators, Identity, Naming};
+pub use requests::Requests;
+
+#[cfg(test)]
+mod tests;

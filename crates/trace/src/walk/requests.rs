@@ -1,0 +1,124 @@
+//! Requests: from the call that begins a communication to the one that completes it.
+
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
+use crate::{Call, Event, Flags, Kind};
+
+/// The requests of a rank that can still be waited for or started, with what is kept of each communication under way.
+///
+/// Of every call, in order: ask what it has [`begun`](Self::begun), and say what to keep of it ([`keep`](Self::keep));
+/// of one that [completes](Call::completes_requests) requests, [`complete`](Self::complete) them; of `Request_free`,
+/// [`free`](Self::free) them.
+///
+/// Cost: a look-up for each request; memory: those that are not complete, and persistent ones until they are freed.
+#[derive(Clone, Debug)]
+pub struct Requests<T> {
+    of: FxHashMap<u64, Request<T>>,
+}
+
+#[derive(Clone, Debug)]
+struct Request<T> {
+    /// The call that made it, if it is persistent.
+    made: Option<Box<Event>>,
+    /// What is kept of its communication, while there is one: none of a message to or from nobody.
+    active: Option<T>,
+}
+
+impl<T> Default for Requests<T> {
+    fn default() -> Self {
+        Self { of: FxHashMap::default() }
+    }
+}
+
+impl<T> Requests<T> {
+    /// The communications that a call begins, messages and collective operations, each as the call that would begin it
+    /// alone.
+    ///
+    /// Of `Start` these are the calls that made the requests (`Send_init`, `Recv_init`), at the time and place of the
+    /// start; of a receive that left open source or tag, with what this start brought.
+    #[inline]
+    pub fn begun<'e>(&mut self, event: &'e Event) -> impl Iterator<Item = Cow<'e, Event>> + use<'e, T> {
+        let (mut itself, mut started) = (None, Vec::new());
+        match event.call.kind() {
+            Kind::Isend | Kind::Irecv if event.peer == Event::PROC_NULL => self.make(event, None),
+            Kind::Send | Kind::Recv if event.peer == Event::PROC_NULL => {}
+            Kind::Send | Kind::Recv | Kind::Isend | Kind::Irecv | Kind::Sendrecv => itself = Some(event),
+            Kind::Collective | Kind::Icollective => itself = Some(event),
+            Kind::Communicator if event.call != Call::CommCreateGroup => itself = Some(event),
+            Kind::SendInit | Kind::RecvInit => self.make(event, Some(Box::new(event.clone()))),
+            Kind::Start => {
+                started = event.requests.iter().filter_map(|&request| self.started(event, request)).collect()
+            }
+            _ => {}
+        }
+        itself.into_iter().map(Cow::Borrowed).chain(started.into_iter().map(Cow::Owned))
+    }
+
+    /// A request is made, and nothing begins.
+    fn make(&mut self, event: &Event, made: Option<Box<Event>>) {
+        if let Some(request) = event.request_made() {
+            self.of.insert(request, Request { made, active: None });
+        }
+    }
+
+    /// What a start begins by one of its requests.
+    fn started(&mut self, start: &Event, request: u64) -> Option<Event> {
+        let Request { made, active } = self.of.get_mut(&request)?;
+        let made: &Event = made.as_ref()?;
+        *active = None;
+        let &Event { begin, end, cpu, site, .. } = start;
+        let mut event = Event { begin, end, cpu, site, ..made.clone() };
+        // Only the start of one receive can say what it brought; one that was cancelled says nobody.
+        let told = start.requests.len() == 1 && start.peer != Event::NOBODY && event.call.kind() == Kind::RecvInit;
+        if told {
+            (event.peer, event.tag, event.bytes) = (start.peer, start.tag, start.bytes);
+            event.flags = Flags(event.flags.0 & !Flags::CAPACITY.0).and(start.flags);
+        } else {
+            if event.flags.has(Flags::ANY_SOURCE) && event.peer != Event::PROC_NULL {
+                event.peer = Event::NOBODY;
+            }
+            if event.flags.has(Flags::ANY_TAG) {
+                event.tag = -1;
+            }
+        }
+        (event.peer != Event::PROC_NULL).then_some(event)
+    }
+
+    /// Keeps `what` of a communication that has begun until its request is complete.
+    #[inline]
+    pub fn keep(&mut self, request: u64, what: T) {
+        self.of.entry(request).or_insert(Request { made: None, active: None }).active = Some(what);
+    }
+
+    /// A request is complete: what was kept of its communication. `None`: it was inactive, or nothing.
+    #[inline]
+    pub fn complete(&mut self, request: u64) -> Option<T> {
+        let Entry::Occupied(mut entry) = self.of.entry(request) else { return None };
+        if entry.get().made.is_some() { entry.get_mut().active.take() } else { entry.remove().active }
+    }
+
+    /// A request is freed: what was kept of its communication, which goes on if there is any. Nobody learns when it is
+    /// complete.
+    pub fn free(&mut self, request: u64) -> Option<T> {
+        self.of.remove(&request)?.active
+    }
+
+    /// What is kept of all communications under way, in no order.
+    pub fn active(&self) -> impl Iterator<Item = &T> {
+        self.of.values().filter_map(|request| request.active.as_ref())
+    }
+
+    /// The first request that a call starts or completes and that no call before it has made: a mistake of the
+    /// recording.
+    pub fn unknown(&self, event: &Event) -> Option<u64> {
+        let starts = event.call.kind() == Kind::Start;
+        if !starts && !event.call.completes_requests() {
+            return None;
+        }
+        let known = |request| self.of.get(request).is_some_and(|request| !starts || request.made.is_some());
+        event.requests.iter().find(|request| !known(request)).copied()
+    }
+}
