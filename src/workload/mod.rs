@@ -2,9 +2,13 @@
 
 mod as_program;
 pub mod caveats;
+mod choice;
+pub mod collectives;
 pub mod pattern;
 pub mod program;
 mod spec;
+#[cfg(test)]
+mod symbolic;
 pub mod task_queue;
 pub mod trace;
 

@@ -1,6 +1,7 @@
 //! Tests of the whole: one binary, one module a concern.
 
 mod cli;
+mod collectives;
 mod combined;
 mod determinism;
 mod documents;
