@@ -229,19 +229,34 @@ fn told(text: &str) -> String {
 fn wrong_options_of_a_collective_are_told_with_their_place() {
     let all = "[workload.collective]\noperation = \"allreduce\"\nalgorithm = \"pairwise\"\nlike = \"mpich\"\nroot = 3\n\
                segment-size = \"1 KB\"\nchains = 2\nradix = 1\n";
-    assert_snapshot!(told(all), @"");
+    assert_snapshot!(told(all), @r#"
+    s.toml:6:13: `allreduce` without a size (needs `size`); write `size = "1 MB"`
+    s.toml:7:13: `pairwise` is no algorithm for allreduce (not one of them); allreduce can be: recursive-doubling, rabenseifner, ring, reduce-bcast, linear
+    s.toml:8:8: `like` has no meaning for allreduce by algorithm "pairwise" (rules choose where no algorithm is named); leave `like` or `algorithm` out
+    s.toml:9:8: `root` has no meaning for operation "allreduce" (only for bcast, reduce, gather and scatter); leave `root` out, or choose bcast, reduce, gather and scatter
+    s.toml:10:16: `segment-size` has no meaning for allreduce by algorithm "pairwise" (only for bcast and reduce along a named tree); leave `segment-size` out, or choose bcast and reduce along a named tree
+    s.toml:11:10: `chains` has no meaning for allreduce by algorithm "pairwise" (only for algorithm "chain"); leave `chains` out, or choose algorithm "chain"
+    s.toml:12:9: `radix` has no meaning for allreduce by algorithm "pairwise" (only for algorithm "knomial"); leave `radix` out, or choose algorithm "knomial"
+    "#);
     let words =
         "[workload.collective]\noperation = \"alreduce\"\nalgorithm = \"rign\"\nlike = \"openmpi\"\nsize = \"1 MB\"\n";
-    assert_snapshot!(told(words), @"");
+    assert_snapshot!(told(words), @r"
+    s.toml:6:13: unknown operation `alreduce`; did you mean `allreduce`?
+    s.toml:7:13: unknown algorithm `rign`; did you mean `ring`?
+    s.toml:8:8: unknown like `openmpi`; did you mean `open-mpi`?
+    ");
     let ranks = "[workload.collective]\noperation = \"alltoall\"\nalgorithm = \"pairwise\"\nsize = \"1 MB\"\n";
-    assert_snapshot!(told(ranks), @"");
+    assert_snapshot!(told(ranks), @r#"s.toml:7:13: alltoall by pairwise is not defined for 12 ranks (needs a power of two of ranks); write `algorithm = "simple-spread"`, which programs take in its place"#);
     let root = "[workload.collective]\noperation = \"bcast\"\nalgorithm = \"knomial\"\nsize = \"1 MB\"\nroot = 12\nradix = 4\n";
-    assert_snapshot!(told(root), @"");
+    assert_snapshot!(told(root), @r"s.toml:9:8: there is no rank 12 among 12 (a rank from 0 to 11); write `root = 11` or less");
     let small = "[workload.collective]\noperation = \"reduce\"\nalgorithm = \"knomial\"\nsize = \"1 MB\"\nradix = 1\nsegment-size = \"0 B\"\n";
-    assert_snapshot!(told(small), @"");
+    assert_snapshot!(told(small), @r#"
+    s.toml:9:9: `radix` of 1 (at least 2); write `radix = 4`
+    s.toml:10:16: `segment-size` is zero (must be more than 0); write `segment-size = "64 KiB"`
+    "#);
     let barrier = "[workload.collective]\noperation = \"barrier\"\nsize = \"1 B\"\n";
-    assert_snapshot!(told(barrier), @"");
+    assert_snapshot!(told(barrier), @r#"s.toml:7:8: `size` has no meaning for operation "barrier" (only for operations that move data); leave `size` out, or choose operations that move data"#);
     let many = "[workload.collective]\noperation = \"bcast\"\nalgorithm = \"linear\"\nsize = \"9000 TB\"\nsegment-size = \"1 B\"\n";
-    assert_snapshot!(told(many), @"");
-    assert_snapshot!(told("[workload.collective]\nsize = \"1 B\"\n"), @"");
+    assert_snapshot!(told(many), @r"s.toml:9:16: 47244640245 steps are more than can be counted (at most 4294967295 steps); write a larger segment size");
+    assert_snapshot!(told("[workload.collective]\nsize = \"1 B\"\n"), @r"s.toml:5:1: missing key `operation`; `operation`: which operation");
 }

@@ -161,7 +161,7 @@ impl Rounds for Linear {
         };
         match (self.way, self.manner) {
             (Way::Gather, Manner::Synchronised) => 2 * turns,
-            (Way::Gather, _) => turns.min(1),
+            (Way::Gather, _) | (Way::Scatter, Manner::Started) => turns.min(1),
             (Way::Scatter, _) => turns,
         }
     }
@@ -171,7 +171,7 @@ impl Rounds for Linear {
         match (self.way, self.manner) {
             (Way::Gather, Manner::Synchronised) if at_root => 2 * self.turn((index / 2) as u32) + index % 2,
             (Way::Gather, Manner::Synchronised) => 2 * self.turn(rank) + index,
-            (Way::Gather, _) => 0,
+            (Way::Gather, _) | (Way::Scatter, Manner::Started) => 0,
             (Way::Scatter, _) => self.turn(if at_root { index as u32 } else { rank }),
         }
     }
@@ -209,6 +209,7 @@ impl Rounds for Linear {
             }
             (_, Way::Gather, Manner::Synchronised) => u64::from(round == 2 * self.turn(rank)),
             (_, Way::Gather, _) => u64::from(rank == self.root && round == 0) * others,
+            (_, Way::Scatter, Manner::Started) => u64::from(rank != self.root && round == 0),
             (_, Way::Scatter, _) => u64::from(rank != self.root && round == self.turn(rank)),
         }
     }

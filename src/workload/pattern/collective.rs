@@ -94,7 +94,12 @@ impl CollectiveSpec {
             None => format!("{operation} without an algorithm"),
         };
         if let Some(like) = self.like.as_ref().filter(|_| named.is_some()) {
-            mistakes.push(unused(like, "like", &chosen, "collectives without an `algorithm`"));
+            mistakes.push(
+                Diagnostic::new("unused-option", format!("`like` has no meaning for {chosen}"))
+                    .at_value(like)
+                    .label("rules choose where no algorithm is named")
+                    .help("leave `like` or `algorithm` out"),
+            );
         }
         let on_tree =
             matches!(operation, Operation::Bcast | Operation::Reduce) && named.is_some_and(Algorithm::is_tree);
