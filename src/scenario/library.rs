@@ -1,6 +1,9 @@
 //! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/` and `presets/`,
-//! part of the program itself.
+//! part of the program itself; and as patterns the algorithms of collectives, whose texts are made by a rule.
 
+use std::sync::LazyLock;
+
+use super::collective_names;
 use crate::diagnostic::{BuiltIn, Diagnostic, closest};
 
 /// What a name is looked up in.
@@ -101,7 +104,8 @@ const MACHINES: &[Named] = texts! { "machines":
     "shared-memory"
 };
 
-const PATTERNS: &[Named] = texts! { "patterns":
+/// Patterns with a file of their own.
+const PATTERN_FILES: &[Named] = texts! { "patterns":
     "all-to-all-2d-spread"
     "all-to-all-bruck"
     "all-to-all-linear"
@@ -135,6 +139,12 @@ const PATTERNS: &[Named] = texts! { "patterns":
     "uniform-random"
 };
 
+/// All patterns: those with a file, then collectives.
+static PATTERNS: LazyLock<Vec<Named>> = LazyLock::new(|| {
+    let is_file = |name: &str| PATTERN_FILES.iter().any(|named| named.name == name);
+    PATTERN_FILES.iter().copied().chain(collective_names::named(is_file)).collect()
+});
+
 const PRESETS: &[Named] = texts! { "presets":
     "mfs"
 };
@@ -149,7 +159,7 @@ impl Shelf {
         match self {
             Self::Topologies => TOPOLOGIES,
             Self::Machines => MACHINES,
-            Self::Patterns => PATTERNS,
+            Self::Patterns => &PATTERNS,
             Self::Presets => PRESETS,
         }
     }
@@ -244,7 +254,7 @@ mod tests {
         assert_eq!(machines, folder("machines"));
         let presets: BTreeSet<String> = Shelf::Presets.names().map(|name| format!("{name}.toml")).collect();
         assert_eq!(presets, folder("presets"));
-        let texts = Shelf::Patterns.names().map(|name| format!("{name}.toml"));
+        let texts = PATTERN_FILES.iter().map(|named| format!("{}.toml", named.name));
         let files = FILES.iter().map(|(name, _)| (*name).to_owned());
         assert_eq!(texts.chain(files).collect::<BTreeSet<_>>(), folder("patterns"));
     }

@@ -4,6 +4,7 @@
 //! [`Scenario`] is the same checked and built: whoever holds one need not check again.
 
 mod build;
+mod collective_names;
 mod guard;
 mod init;
 mod json;

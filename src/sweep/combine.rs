@@ -5,6 +5,7 @@ use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
 use crate::report::{Bounds, ComparisonRow, SeedStatistics};
 use crate::scenario::{Loader, Runnable};
 use crate::units::grouped;
+use crate::workload::collectives::Operation;
 use crate::workload::pattern::PatternSpec;
 use crate::workload::{ProgramSpec, WorkloadSpec};
 
@@ -253,6 +254,15 @@ fn job(runnable: &Runnable, bytes: u64) -> String {
             let json = serde_json::to_value(workload).unwrap_or_default();
             let table = json.as_object().and_then(|tables| tables.iter().next());
             table.and_then(|(name, table)| Some(format!("{name} of {}", table["size"].as_str()?)))
+        }
+        // By any name of the operation: an allreduce is one, whether it is a pattern of its own or a collective.
+        Some(WorkloadSpec::Pattern(PatternSpec::Collective(spec))) => {
+            let name = match *spec.operation {
+                Operation::Alltoall => "all-to-all",
+                Operation::Bcast => "broadcast",
+                operation => operation.name(),
+            };
+            Some(spec.size.map_or_else(|| name.to_owned(), |size| format!("{name} of {}", *size)))
         }
         // A recorded program is what it is, whatever its collectives send.
         Some(WorkloadSpec::Program(ProgramSpec::Trace(_))) | None => Some(runnable.name().to_owned()),

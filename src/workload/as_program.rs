@@ -79,6 +79,9 @@ pub fn as_program(
         }
         let mut receives = Receives::new(incoming, first);
         let mut sends: Vec<u32> = Vec::new();
+        // How many of them have been waited for.
+        let mut over = 0;
+        let mut last = 0;
         let mut step = 0;
         for index in 0..pattern.sends(rank) {
             let message = pattern.message(rank, index);
@@ -94,10 +97,16 @@ pub fn as_program(
                 receives.wait_for_steps_before(message.step, &mut wanted);
             }
             if let Injection::Window(window) = injection
-                && let Some(at) = sends.len().checked_sub(window as usize)
+                && let Some(at) = sends.len().checked_sub(window as usize).filter(|at| *at >= over)
             {
                 wanted.push(sends[at]);
+                over = at + 1;
             }
+            if pattern.waits_for_sends() && message.step > last {
+                wanted.extend_from_slice(&sends[over..]);
+                over = sends.len();
+            }
+            last = message.step;
             if !wanted.is_empty() {
                 calls.wait_list(OpKind::Waitall, &wanted);
             }
@@ -116,13 +125,9 @@ pub fn as_program(
             calls.push(Op::collective(barrier));
             step += 1;
         }
-        let waited = match injection {
-            Injection::Window(window) => sends.len().saturating_sub(window as usize),
-            _ => 0,
-        };
         let mut rest = Vec::new();
         receives.wait_for_steps_before(u32::MAX, &mut rest);
-        rest.extend_from_slice(&sends[waited..]);
+        rest.extend_from_slice(&sends[over..]);
         if !rest.is_empty() {
             calls.wait_list(OpKind::Waitall, &rest);
         }

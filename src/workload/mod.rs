@@ -3,11 +3,15 @@
 #[cfg(feature = "simulator")]
 mod as_program;
 pub mod caveats;
+mod choice;
+pub mod collectives;
 pub mod pattern;
 #[cfg(feature = "simulator")]
 pub mod program;
 #[cfg(feature = "simulator")]
 mod spec;
+#[cfg(test)]
+mod symbolic;
 #[cfg(feature = "simulator")]
 pub mod task_queue;
 #[cfg(feature = "simulator")]

@@ -1,15 +1,18 @@
 //! Allgather: what every rank has goes to all.
 //!
-//! Every rank gets the m bytes of N - 1 others, so `N (N - 1) m` bytes travel, with each algorithm here.
+//! Every rank gets the m bytes of N - 1 others, so `N (N - 1) m` bytes travel, with each algorithm here. In every step each
+//! rank sends one message and gets one, and each step waits for those before.
+//!
+//! The messages are those of a program's [allgather](crate::workload::collectives).
 
 use std::sync::Arc;
 
-use super::arith::{add_mod, ceil_log2, sub_mod};
-use super::options::{self, choice, finish, table};
-use super::{After, Block, Injection, Message, Pattern, Traffic};
+use super::options::{self, choice, table};
+use super::scheduled::Scheduled;
+use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
-use crate::ids::RankId;
 use crate::units::Bytes;
+use crate::workload::collectives::{Algorithm, Call, Operation};
 
 choice! {
     /// How the contributions spread.
@@ -45,7 +48,12 @@ impl AllgatherSpec {
                     .help(format!("write `algorithm = \"bruck\"` or `\"ring\"`, or `ranks = {}`", 1 << ranks.ilog2())),
             ]);
         }
-        finish(Gather { ranks, size: self.size.0, algorithm: *self.algorithm }, &self.size)
+        let algorithm = match *self.algorithm {
+            Allgather::Ring => Algorithm::Ring,
+            Allgather::RecursiveDoubling => Algorithm::RecursiveDoubling,
+            Allgather::Bruck => Algorithm::Bruck,
+        };
+        Scheduled::of(&Call::equal(Operation::Allgather, ranks, self.size.0), algorithm, &self.size)
     }
 
     pub(super) fn traffic(&self) -> Traffic {
@@ -54,75 +62,5 @@ impl AllgatherSpec {
 
     pub(super) fn title(&self) -> String {
         format!("allgather {}, {}", *self.algorithm, *self.size)
-    }
-}
-
-/// In every step (index k, step k) each rank r sends one message and gets one, and each step waits for those before.
-///
-/// * ring: to `(r + 1) mod N` the contribution of `(r - k) mod N`; N - 1 steps.
-/// * recursive doubling: to `r xor 2^k` the 2^k contributions of the ranks that differ from r in the lowest k bits
-///   only; log2 N steps.
-/// * Bruck: to `(r - 2^k) mod N` the contributions of r and the ranks after it, `min(2^k, N - 2^k)` of them;
-///   `ceil(log2 N)` steps.
-///
-/// Source: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
-/// 2005, section 3.
-#[derive(Debug)]
-struct Gather {
-    ranks: u32,
-    size: u64,
-    algorithm: Allgather,
-}
-
-impl Gather {
-    /// The first contribution of a message and how many there are.
-    #[inline]
-    fn contributions(&self, rank: u32, k: u32) -> (u32, u32) {
-        match self.algorithm {
-            Allgather::Ring => (sub_mod(rank, k, self.ranks), 1),
-            Allgather::RecursiveDoubling => (rank & !((1 << k) - 1), 1 << k),
-            Allgather::Bruck => (rank, (1 << k).min(self.ranks - (1 << k))),
-        }
-    }
-}
-
-impl Pattern for Gather {
-    fn ranks(&self) -> u32 {
-        self.ranks
-    }
-
-    fn sends(&self, _: RankId) -> u32 {
-        self.steps()
-    }
-
-    #[inline]
-    fn message(&self, rank: RankId, index: u32) -> Message {
-        let dst = match self.algorithm {
-            Allgather::Ring => add_mod(rank.0, 1, self.ranks),
-            Allgather::RecursiveDoubling => rank.0 ^ (1 << index),
-            Allgather::Bruck => sub_mod(rank.0, 1 << index, self.ranks),
-        };
-        let (_, count) = self.contributions(rank.0, index);
-        Message::new(dst, u64::from(count) * self.size, index, After::EarlierSteps)
-    }
-
-    fn receives(&self, _: RankId, step: u32) -> u32 {
-        u32::from(step < self.steps())
-    }
-
-    fn steps(&self) -> u32 {
-        match self.algorithm {
-            Allgather::Ring => self.ranks - 1,
-            Allgather::RecursiveDoubling | Allgather::Bruck => ceil_log2(self.ranks),
-        }
-    }
-
-    fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
-        let (first, count) = self.contributions(rank.0, index);
-        (0..count).map(|j| Block { origin: RankId(add_mod(first, j, self.ranks)), part: 0 }).collect()
-    }
-
-    fn bytes(&self) -> u128 {
-        u128::from(self.ranks) * u128::from(self.ranks - 1) * u128::from(self.size)
     }
 }

@@ -1,4 +1,4 @@
-//! The integer arithmetic of patterns: quick division, even splits, logarithms, factorisations.
+//! The integer arithmetic of patterns: quick division, logarithms, factorisations.
 
 /// A divisor that is used again and again: `x / d` and `x mod d` by one multiplication.
 ///
@@ -51,33 +51,6 @@ pub(super) fn sub_mod(a: u32, b: u32, n: u32) -> u32 {
 #[inline]
 pub(super) fn ceil_log2(n: u32) -> u32 {
     n.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)
-}
-
-/// `size` bytes in `parts` parts as even as can be: the first `size mod parts` have one byte more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Split {
-    each: u64,
-    longer: u64,
-}
-
-impl Split {
-    /// Splits `size` bytes \[B\] in so many parts, 1 or more.
-    pub fn new(size: u64, parts: u32) -> Self {
-        Self { each: size / u64::from(parts), longer: size % u64::from(parts) }
-    }
-
-    /// Bytes of one part \[B\].
-    #[inline]
-    pub fn part(self, part: u32) -> u64 {
-        self.each + u64::from(u64::from(part) < self.longer)
-    }
-
-    /// Bytes of `count` parts from `start` on \[B\].
-    #[inline]
-    pub fn range(self, start: u32, count: u32) -> u64 {
-        let longer = u64::from(start + count).min(self.longer) - u64::from(start).min(self.longer);
-        self.each * u64::from(count) + longer
-    }
 }
 
 /// `n` as a product of `count` factors as close to each other as can be, largest first; n and count are not 0.
@@ -140,20 +113,6 @@ mod tests {
     fn logarithms_are_rounded_up() {
         let logs: Vec<u32> = (0..10).map(ceil_log2).collect();
         assert_eq!(logs, [0, 0, 1, 2, 2, 3, 3, 3, 3, 4]);
-    }
-
-    #[test]
-    fn the_parts_of_a_split_make_up_the_whole() {
-        for (size, parts) in [(0, 3), (1, 3), (10, 3), (10, 1), (7, 10), (1 << 53, 7)] {
-            let split = Split::new(size, parts);
-            assert_eq!((0..parts).map(|k| split.part(k)).sum::<u64>(), size);
-            for start in 0..parts {
-                for end in start..=parts {
-                    let sum: u64 = (start..end).map(|k| split.part(k)).sum();
-                    assert_eq!(split.range(start, end - start), sum);
-                }
-            }
-        }
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! Broadcast: what one rank has goes to all.
 //!
 //! Every rank but the root gets m bytes, so at least `(N - 1) m` bytes travel, and exactly that with each algorithm
-//! here; they differ in who sends them and when. Ranks are counted from the root: `v = (rank - root) mod N`.
+//! here; they differ in who sends them and when.
+//!
+//! The messages are those of a program's [broadcast](crate::workload::collectives); the segments of the chain are as even as
+//! can be, instead of all but the last of one size.
 
 use std::sync::Arc;
 
-use super::arith::{Split, add_mod, ceil_log2, sub_mod};
-use super::options::{self, choice, finish, rank_below, table, together, too_many, unused};
-use super::{After, Block, Injection, Message, Needs, Pattern, Traffic};
+use super::options::{self, choice, rank_below, table, together, too_many, unused};
+use super::scheduled::Scheduled;
+use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
-use crate::ids::RankId;
 use crate::units::Bytes;
+use crate::workload::collectives::{Algorithm, Call, Operation, Schedule};
 
 choice! {
     /// Who sends it on.
@@ -62,12 +65,12 @@ impl BroadcastSpec {
                 0
             });
             let size = self.size.0;
+            let call = Call::equal(Operation::Bcast, ranks, size).rooted(root);
             let built = match *self.algorithm {
-                Broadcast::Flat => finish(Flat { ranks, root, size }, &self.size),
-                Broadcast::Binomial => finish(Binomial { ranks, root, size }, &self.size),
+                Broadcast::Flat => Scheduled::of(&call, Algorithm::Linear, &self.size),
+                Broadcast::Binomial => Scheduled::of(&call, Algorithm::Binomial, &self.size),
                 Broadcast::PipelinedChain => self.segments(ranks).and_then(|segments| {
-                    let split = Split::new(size, segments);
-                    finish(Chain { ranks, root, size, segments, split }, &self.size)
+                    Scheduled::finished(Schedule::pipeline(ranks, root, size, segments), &self.size)
                 }),
             };
             together(mistakes, built)
@@ -123,161 +126,5 @@ impl BroadcastSpec {
         };
         let root = if *self.root == 0 { String::new() } else { format!(" from rank {}", *self.root) };
         format!("broadcast {}{root}, {}{segments}", *self.algorithm, *self.size)
-    }
-}
-
-/// The root sends to each rank in turn: message i (step i) goes to `v = i + 1`.
-///
-/// N - 1 steps; N - 1 messages of m bytes, all of the root's.
-#[derive(Debug)]
-struct Flat {
-    ranks: u32,
-    root: u32,
-    size: u64,
-}
-
-impl Pattern for Flat {
-    fn ranks(&self) -> u32 {
-        self.ranks
-    }
-
-    fn sends(&self, rank: RankId) -> u32 {
-        if rank.0 == self.root { self.ranks - 1 } else { 0 }
-    }
-
-    #[inline]
-    fn needs(&self) -> Needs {
-        Needs::NOTHING
-    }
-
-    fn message(&self, _: RankId, index: u32) -> Message {
-        Message::new(add_mod(self.root, index + 1, self.ranks), self.size, index, After::Nothing)
-    }
-
-    fn receives(&self, rank: RankId, step: u32) -> u32 {
-        u32::from(sub_mod(rank.0, self.root, self.ranks).checked_sub(1) == Some(step))
-    }
-
-    fn steps(&self) -> u32 {
-        self.ranks - 1
-    }
-
-    fn carries(&self, _: RankId, _: u32) -> Vec<Block> {
-        vec![Block { origin: RankId(self.root), part: 0 }]
-    }
-
-    fn bytes(&self) -> u128 {
-        u128::from(self.ranks - 1) * u128::from(self.size)
-    }
-}
-
-/// A binomial tree, the farthest first: with `K = ceil(log2 N)`, in step k each v that is a multiple of `2^(K-k)`
-/// sends to `v + 2^(K-1-k)`, if that is a rank.
-///
-/// So v > 0 with t trailing zero bits gets its message in step `K - 1 - t`, and sends on `min(t, ceil(log2(N - v)))`
-/// messages; the root sends K.
-///
-/// K steps, each waiting for what the sender gets in an earlier one; N - 1 messages of m bytes.
-/// Source: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
-/// 2005, section 4.
-#[derive(Debug)]
-struct Binomial {
-    ranks: u32,
-    root: u32,
-    size: u64,
-}
-
-impl Binomial {
-    #[inline]
-    fn children(&self, v: u32) -> u32 {
-        // The root's 32 trailing zeros are more than any logarithm.
-        v.trailing_zeros().min(ceil_log2(self.ranks - v))
-    }
-}
-
-impl Pattern for Binomial {
-    fn ranks(&self) -> u32 {
-        self.ranks
-    }
-
-    fn sends(&self, rank: RankId) -> u32 {
-        self.children(sub_mod(rank.0, self.root, self.ranks))
-    }
-
-    #[inline]
-    fn message(&self, rank: RankId, index: u32) -> Message {
-        let v = sub_mod(rank.0, self.root, self.ranks);
-        let log = self.children(v) - 1 - index;
-        let dst = add_mod(rank.0, 1 << log, self.ranks);
-        Message::new(dst, self.size, self.steps() - 1 - log, After::EarlierSteps)
-    }
-
-    fn receives(&self, rank: RankId, step: u32) -> u32 {
-        let v = sub_mod(rank.0, self.root, self.ranks);
-        u32::from(v != 0 && self.steps().checked_sub(1 + v.trailing_zeros()) == Some(step))
-    }
-
-    fn steps(&self) -> u32 {
-        ceil_log2(self.ranks)
-    }
-
-    fn carries(&self, _: RankId, _: u32) -> Vec<Block> {
-        vec![Block { origin: RankId(self.root), part: 0 }]
-    }
-
-    fn bytes(&self) -> u128 {
-        u128::from(self.ranks - 1) * u128::from(self.size)
-    }
-}
-
-/// A chain of all ranks through which S segments flow: v sends segment k (index k) to `v + 1` in step `v + k`, when
-/// it has got it in the step before.
-///
-/// `N + S - 2` steps; `(N - 1) S` messages; `(N - 1) m` bytes.
-#[derive(Debug)]
-struct Chain {
-    ranks: u32,
-    root: u32,
-    size: u64,
-    segments: u32,
-    split: Split,
-}
-
-impl Pattern for Chain {
-    fn ranks(&self) -> u32 {
-        self.ranks
-    }
-
-    fn sends(&self, rank: RankId) -> u32 {
-        let last = sub_mod(rank.0, self.root, self.ranks) == self.ranks - 1;
-        if last { 0 } else { self.segments }
-    }
-
-    #[inline]
-    fn message(&self, rank: RankId, index: u32) -> Message {
-        let v = sub_mod(rank.0, self.root, self.ranks);
-        let dst = add_mod(rank.0, 1, self.ranks);
-        Message::new(dst, self.split.part(index), v + index, After::EarlierSteps)
-    }
-
-    fn receives(&self, rank: RankId, step: u32) -> u32 {
-        let v = sub_mod(rank.0, self.root, self.ranks);
-        u32::from(v > 0 && (v - 1..v - 1 + self.segments).contains(&step))
-    }
-
-    fn steps(&self) -> u32 {
-        if self.ranks > 1 { self.ranks - 2 + self.segments } else { 0 }
-    }
-
-    fn carries(&self, _: RankId, index: u32) -> Vec<Block> {
-        vec![Block { origin: RankId(self.root), part: index }]
-    }
-
-    fn bytes(&self) -> u128 {
-        u128::from(self.ranks - 1) * u128::from(self.size)
-    }
-
-    fn messages(&self) -> u64 {
-        u64::from(self.ranks - 1) * u64::from(self.segments)
     }
 }

@@ -17,7 +17,8 @@ use crate::workload::{Blocked, Load, Requests, Send, Workload};
 ///    `queue`, `sendrecv` and `barrier`, any number for `all`);
 /// 2. the rule lets it: under `sendrecv` all messages to this rank of earlier steps have arrived, under `barrier` all
 ///    messages of all ranks of earlier steps have;
-/// 3. what the message itself needs has arrived ([`After`]);
+/// 3. what the message itself needs has arrived ([`After`]), and with some patterns the sender's own messages of earlier
+///    steps have ([`Pattern::waits_for_sends`]);
 /// 4. its own delay has passed since the first three held.
 ///
 /// Memory: a few words for each rank, and what arrives out of order.
@@ -186,7 +187,17 @@ impl PatternPlayer {
         if needs_steps && complete < message.step {
             return Some(Obstacle::Step(complete));
         }
+        if self.waits_for_sends(id, message.step) {
+            return Some(Obstacle::Sends);
+        }
         (self.injection == Injection::Barrier && message.step > self.barrier.step).then_some(Obstacle::Barrier)
+    }
+
+    /// Whether a rank waits for messages of its own before it sends one of this step.
+    fn waits_for_sends(&self, id: RankId, step: u32) -> bool {
+        let rank = &self.ranks[id];
+        let last = rank.next.checked_sub(1).filter(|_| rank.under_way > 0 && self.pattern.waits_for_sends());
+        last.is_some_and(|last| self.pattern.message(id, last).step < step)
     }
 
     /// Opens the next step as long as every rank is through with the present one.
@@ -230,6 +241,8 @@ impl PatternPlayer {
 enum Obstacle {
     /// Not all messages of this step have arrived.
     Step(u32),
+    /// Messages of its own, of earlier steps, have not arrived.
+    Sends,
     /// Other ranks are not through with the step.
     Barrier,
     /// This message has not arrived.
@@ -387,6 +400,7 @@ impl Workload for PatternPlayer {
             let (waits_for, on) = match self.obstacle(id, &message) {
                 Some(Obstacle::Step(step)) => (format!("the rest of what it receives in step {step}"), None),
                 Some(Obstacle::Message(missing)) => (missing.to_string(), Some(missing.src)),
+                Some(Obstacle::Sends) => ("its own messages of earlier steps".to_owned(), None),
                 Some(Obstacle::Barrier) | None => ("the other ranks to reach its step".to_owned(), None),
             };
             Some(Blocked { rank: id, next, waits_for, on })

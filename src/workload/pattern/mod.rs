@@ -9,6 +9,7 @@ mod allgather;
 mod allreduce;
 mod arith;
 mod broadcast;
+mod collective;
 mod driver;
 mod file;
 mod halo;
@@ -16,6 +17,7 @@ mod incast;
 mod options;
 mod permutation;
 mod ring;
+mod scheduled;
 mod shuffle;
 mod spec;
 mod traffic;
@@ -31,6 +33,7 @@ pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};
+pub use collective::CollectiveSpec;
 pub use driver::{PatternPlayer, start_offsets};
 pub use file::FileSpec;
 pub use halo::{HaloSpec, Sizes};
@@ -40,9 +43,6 @@ pub use ring::RingSpec;
 pub use spec::{PatternSpec, Traffic};
 pub use traffic::Injection;
 pub use uniform_random::UniformRandomSpec;
-
-#[cfg(feature = "simulator")]
-pub(crate) use options::choice;
 
 /// One message of a pattern.
 #[derive(Clone, PartialEq, Debug)]
@@ -125,6 +125,12 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
     /// Which kinds of [`After`] its messages have: what nothing needs is not kept track of.
     fn needs(&self) -> Needs {
         Needs { steps: true, messages: false }
+    }
+
+    /// Whether a rank waits, before it sends a message of a later step, until its messages of earlier steps have been
+    /// delivered, however many may be under way by the injection rule.
+    fn waits_for_sends(&self) -> bool {
+        false
     }
 
     /// How many messages may be on their way to one rank at once, where the pattern is made so that it is many.

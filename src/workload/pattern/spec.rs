@@ -8,6 +8,7 @@ use super::all_to_all::{AllToAll, AllToAllSpec};
 use super::allgather::AllgatherSpec;
 use super::allreduce::AllreduceSpec;
 use super::broadcast::BroadcastSpec;
+use super::collective::CollectiveSpec;
 use super::file::FileSpec;
 use super::halo::HaloSpec;
 use super::incast::IncastSpec;
@@ -31,6 +32,8 @@ pub enum PatternSpec {
     Allreduce(AllreduceSpec),
     /// What one rank has goes to all.
     Broadcast(BroadcastSpec),
+    /// One call of a collective, by the algorithms that programs have for it.
+    Collective(CollectiveSpec),
     /// Neighbours in a grid of ranks swap their borders.
     Halo(HaloSpec),
     /// Everyone sends to one rank.
@@ -65,6 +68,7 @@ impl PatternSpec {
             Self::Allgather(_)
             | Self::Allreduce(_)
             | Self::Broadcast(_)
+            | Self::Collective(_)
             | Self::Halo(_)
             | Self::Incast(_)
             | Self::Ring(_)
@@ -82,6 +86,7 @@ impl PatternSpec {
             Self::Allgather(spec) => spec.build(nodes),
             Self::Allreduce(spec) => spec.build(nodes),
             Self::Broadcast(spec) => spec.build(nodes),
+            Self::Collective(spec) => spec.build(nodes),
             Self::Halo(spec) => spec.build(nodes),
             Self::Incast(spec) => spec.build(nodes),
             Self::Permutation(spec) => spec.build(nodes, seed),
@@ -98,6 +103,7 @@ impl PatternSpec {
             Self::Allgather(spec) => spec.traffic(),
             Self::Allreduce(spec) => spec.traffic(),
             Self::Broadcast(spec) => spec.traffic(),
+            Self::Collective(spec) => spec.traffic(),
             Self::Halo(spec) => spec.traffic(),
             Self::Incast(spec) => spec.traffic(),
             Self::Permutation(spec) => spec.traffic(),
@@ -114,6 +120,7 @@ impl PatternSpec {
             Self::Allgather(spec) => spec.title(),
             Self::Allreduce(spec) => spec.title(),
             Self::Broadcast(spec) => spec.title(),
+            Self::Collective(spec) => spec.title(),
             Self::Halo(spec) => spec.title(),
             Self::Incast(spec) => spec.title(),
             Self::Permutation(spec) => spec.title(),

@@ -31,7 +31,7 @@
 pub mod between;
 mod builder;
 mod collective;
-pub mod collectives;
+mod expander;
 mod gaussian_elimination;
 pub mod generate;
 pub mod matching;
@@ -39,6 +39,12 @@ mod op;
 pub mod part;
 pub mod regions;
 pub mod start_up;
+
+/// How collectives are done: [`collectives`](super::collectives), and what turns those of a program into operations.
+pub mod collectives {
+    pub use super::expander::{Expander, operation};
+    pub use crate::workload::collectives::*;
+}
 
 pub use builder::{GraphBuilder, ProgramBuilder, SequenceBuilder};
 pub use collective::{Collective, CollectiveCall, Communicator, Counts, Expand};

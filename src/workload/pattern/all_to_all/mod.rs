@@ -2,8 +2,10 @@
 //!
 //! With N ranks and blocks of m bytes at least `N (N - 1) m` bytes must travel; the algorithms that forward blocks
 //! ([`AllToAll::Ring`], [`AllToAll::Bruck`]) send more bytes in fewer or nearer messages.
+//!
+//! Bruck's messages are those of a program's [alltoall](crate::workload::collectives). The others are rules of their own: with
+//! them no message waits for what its sender receives (a program's exchanges do), which is what makes their steps uniform.
 
-mod bruck;
 mod random_order;
 mod ring;
 mod several;
@@ -12,11 +14,12 @@ mod spread;
 use std::sync::Arc;
 
 use super::options::{self, choice, dimensions, dims, finish, show_dims, table, together, too_many, unused};
+use super::scheduled::Scheduled;
 use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
+use crate::workload::collectives::{Algorithm, Call, Operation};
 
-use bruck::Bruck;
 use random_order::RandomOrder;
 use ring::Ring;
 use several::Several;
@@ -152,7 +155,9 @@ impl AllToAllSpec {
             AllToAll::Spread2d => self.square(ranks).and_then(|n| spread(Rule::grid(&[n, n]))),
             AllToAll::SpreadNd => self.grid(ranks).and_then(|dims| spread(Rule::grid(&dims))),
             AllToAll::Ring => finish(Ring::new(ranks, bytes), &self.size),
-            AllToAll::Bruck => finish(Bruck::new(ranks, bytes), &self.size),
+            AllToAll::Bruck => {
+                Scheduled::of(&Call::equal(Operation::Alltoall, ranks, bytes), Algorithm::Bruck, &self.size)
+            }
             AllToAll::RandomOrder => self.several(RandomOrder::new(ranks, bytes, seed)),
         }
     }

@@ -1,22 +1,85 @@
-//! Executes a collective on names of data instead of data.
+//! Patterns, for the symbolic execution: what each rank sends and receives, as early and as late as it must.
 //!
-//! The messages of a step are exchanged all at once, with what ranks had before the step. A message may hold only
-//! what its sender has, and has for sure: what came in earlier steps if it waits for those ([`After::EarlierSteps`]),
-//! what the sender started with if it waits for nothing. Its size must be that of what it holds.
+//! A message may hold only what its sender has for sure: what came in earlier steps if it waits for those
+//! ([`After::EarlierSteps`]), what the sender started with if it waits for nothing. Its size must be that of what it holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::messages;
 use crate::ids::RankId;
+use crate::workload::collectives::Then;
 use crate::workload::pattern::{After, Block, Message, Pattern};
+use crate::workload::symbolic::{Act, Cargo, Script, Sends, run};
 
-/// The messages of each step.
-fn by_step(pattern: &dyn Pattern) -> Vec<Vec<(RankId, u32, Message)>> {
-    let mut steps = vec![Vec::new(); pattern.steps() as usize];
-    for (src, index, message) in messages(pattern) {
-        steps[message.step as usize].push((src, index, message));
+/// A pattern that moves blocks.
+struct Moves<'a> {
+    pattern: &'a dyn Pattern,
+    /// All blocks, in order: a slot is a place here.
+    blocks: Vec<Block>,
+    sizes: Vec<u64>,
+    own: Vec<BTreeSet<Block>>,
+    acts: Vec<Vec<Act>>,
+}
+
+impl Moves<'_> {
+    fn cargo(&self, src: RankId, index: u32, message: &Message) -> Cargo {
+        let slot = |block: Block| self.blocks.binary_search(&block).unwrap_or_else(|_| panic!("nobody has {block:?}"));
+        let slots = self.pattern.carries(src, index).into_iter().map(slot).collect();
+        Cargo { slots, bytes: message.bytes }
     }
-    steps
+
+    /// Each rank receives what its next message needs, sends that, and in the end receives the rest.
+    fn acts(&self) -> Vec<Vec<Act>> {
+        let mut incoming: BTreeMap<RankId, Vec<(u32, RankId, Cargo)>> = BTreeMap::new();
+        for (src, index, message) in messages(self.pattern) {
+            let cargo = self.cargo(src, index, &message);
+            incoming.entry(message.dst).or_default().push((message.step, src, cargo));
+        }
+        let acts = |rank: u32| {
+            let mut incoming = incoming.remove(&RankId(rank)).unwrap_or_default();
+            incoming.sort_by_key(|(step, src, _)| (*step, *src));
+            let mut incoming = incoming.into_iter().peekable();
+            let receive = |(_, src, cargo): (u32, RankId, Cargo)| Act::Receive { from: src.0, cargo, then: Then::Keep };
+            let mut acts = Vec::new();
+            for index in 0..self.pattern.sends(RankId(rank)) {
+                let message = self.pattern.message(RankId(rank), index);
+                let waits = message.after == After::EarlierSteps;
+                while let Some(next) = incoming.next_if(|(step, ..)| waits && *step < message.step) {
+                    acts.push(receive(next));
+                }
+                acts.push(Act::Send { to: message.dst.0, cargo: self.cargo(RankId(rank), index, &message) });
+            }
+            acts.extend(incoming.map(receive));
+            acts
+        };
+        (0..self.pattern.ranks()).map(acts).collect()
+    }
+}
+
+impl Script for Moves<'_> {
+    fn ranks(&self) -> u32 {
+        self.pattern.ranks()
+    }
+
+    fn slots(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn act(&self, rank: u32, number: usize) -> Option<Act> {
+        self.acts[rank as usize].get(number).cloned()
+    }
+
+    fn start(&self, rank: u32, slot: usize) -> Option<u32> {
+        self.own[rank as usize].contains(&self.blocks[slot]).then_some(rank)
+    }
+
+    fn size(&self, slot: usize) -> Option<u64> {
+        Some(self.sizes[slot])
+    }
+
+    fn repeats(&self) -> bool {
+        false
+    }
 }
 
 /// Copies blocks about, starting with those of `initial`, each of `size(block)` bytes; returns who has what in the end.
@@ -28,59 +91,14 @@ pub fn gather(
     initial: impl Fn(RankId) -> Vec<Block>,
     size: impl Fn(Block) -> u64,
 ) -> Vec<BTreeSet<Block>> {
-    let start: Vec<BTreeSet<Block>> = (0..pattern.ranks()).map(|r| initial(RankId(r)).into_iter().collect()).collect();
-    let mut now = start.clone();
-    for step in by_step(pattern) {
-        let before = now.clone();
-        for (src, index, message) in step {
-            let what = format!("{name}: message {index} of rank {src}, {message:?}");
-            let known = if message.after == After::EarlierSteps { &before } else { &start };
-            let blocks = pattern.carries(src, index);
-            for block in &blocks {
-                assert!(known[src.0 as usize].contains(block), "{what}: it has no {block:?}");
-                assert!(now[message.dst.0 as usize].insert(*block), "{what}: a second {block:?}");
-            }
-            assert_eq!(message.bytes, blocks.iter().map(|&block| size(block)).sum::<u64>(), "{what}");
-        }
-    }
-    now
-}
-
-/// Contributions of ranks to the segments of a vector, by segment.
-pub type Sums = BTreeMap<u32, BTreeSet<RankId>>;
-
-/// Adds up the vectors of all ranks, whose segments have `size(segment)` bytes; returns the sums everyone has in the
-/// end.
-///
-/// A message must hold the sender's whole partial sum of a segment: sums cannot be taken apart. The receiver adds it
-/// to its own where no contribution is in both, and replaces its own where that is part of it; anything else would
-/// count a contribution twice.
-pub fn reduce(name: &str, pattern: &dyn Pattern, segments: u32, size: impl Fn(u32) -> u64) -> Vec<Sums> {
-    let own = |rank| (0..segments).map(|part| (part, BTreeSet::from([RankId(rank)]))).collect();
-    let start: Vec<Sums> = (0..pattern.ranks()).map(own).collect();
-    let mut now = start.clone();
-    for step in by_step(pattern) {
-        let before = now.clone();
-        for (src, index, message) in step {
-            let what = format!("{name}: message {index} of rank {src}, {message:?}");
-            let known = if message.after == After::EarlierSteps { &before } else { &start };
-            let mut sums = Sums::new();
-            for block in pattern.carries(src, index) {
-                assert!(sums.entry(block.part).or_default().insert(block.origin), "{what}: {block:?} twice");
-            }
-            assert_eq!(message.bytes, sums.keys().map(|&part| size(part)).sum::<u64>(), "{what}");
-            for (part, sum) in sums {
-                assert_eq!(known[src.0 as usize][&part], sum, "{what}: segment {part}");
-                if let Some(mine) = now[message.dst.0 as usize].get_mut(&part) {
-                    if mine.is_disjoint(&sum) {
-                        mine.extend(sum);
-                    } else {
-                        assert!(mine.is_subset(&sum), "{what}: segment {part} counts contributions twice");
-                        *mine = sum;
-                    }
-                }
-            }
-        }
-    }
-    now
+    let own: Vec<BTreeSet<Block>> = (0..pattern.ranks()).map(|r| initial(RankId(r)).into_iter().collect()).collect();
+    let blocks: Vec<Block> = own.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let sizes = blocks.iter().map(|&block| size(block)).collect();
+    let mut moves = Moves { pattern, blocks, sizes, own, acts: Vec::new() };
+    moves.acts = moves.acts();
+    let (held, _) = run(name, &moves, Sends::Buffered);
+    let has = |row: &Vec<Option<_>>| {
+        moves.blocks.iter().zip(row).filter(|(_, what)| what.is_some()).map(|(block, _)| *block).collect()
+    };
+    held.iter().map(|held| has(&held.row)).collect()
 }

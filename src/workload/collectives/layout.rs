@@ -29,7 +29,7 @@ impl Blocks {
     }
 
     /// Whether these are the sizes.
-    pub(super) fn are(&self, counts: &[u64]) -> bool {
+    pub fn are(&self, counts: &[u64]) -> bool {
         self.starts.len() == counts.len() + 1
             && self.starts.windows(2).zip(counts).all(|(pair, &count)| pair[1] - pair[0] == count)
     }
@@ -83,6 +83,14 @@ impl Layout {
         }
     }
 
+    /// All blocks together \[B\].
+    pub fn total(&self) -> u128 {
+        match self {
+            Self::Equal { bytes, blocks } => u128::from(*bytes) * u128::from(*blocks),
+            _ => u128::from(self.start(self.blocks())),
+        }
+    }
+
     /// Where block `index` begins \[B\]; of the number of blocks: where the last ends.
     pub fn start(&self, index: u32) -> u64 {
         match self {
@@ -113,4 +121,9 @@ impl Layout {
     pub fn bytes(&self, first: u32, count: u32) -> u64 {
         self.ranges(first, count).iter().map(|range| range.end - range.start).sum()
     }
+}
+
+/// The smallest k with `2^k >= n`; 0 for n = 0.
+pub(super) fn ceil_log2(n: u32) -> u32 {
+    n.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)
 }

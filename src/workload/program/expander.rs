@@ -5,9 +5,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Blocks, Call, CollectivesSpec, Expansion, Operation, Sizes, Step};
+use super::{Collective, CollectiveCall, Communicator, Counts, Envelope, Expand, Op};
 use crate::units::{Bandwidth, Time};
-use crate::workload::program::{Collective, CollectiveCall, Communicator, Counts, Envelope, Expand, Op};
+use crate::workload::collectives::{Blocks, Call, CollectivesSpec, Expansion, Operation, Sizes, Step};
 
 /// Turns collectives into operations by the algorithms of `[collectives]`.
 ///
@@ -30,13 +30,8 @@ impl Expander {
     /// The call that a rank makes.
     fn call(&self, collective: &Collective, group: &Communicator) -> Call {
         let (operation, sizes) = (operation(collective), self.sizes(collective));
-        let mut call = Call::equal(operation, group.size(), 0).rooted(collective.root);
-        call.sizes = sizes;
-        let splits = matches!(operation, Operation::Bcast | Operation::Reduce | Operation::Allreduce);
-        if let (true, Sizes::Equal(bytes)) = (splits, &call.sizes) {
-            call.element = [8, 4].into_iter().find(|&element| bytes.is_multiple_of(element)).unwrap_or(1);
-        }
-        call
+        let call = Call { sizes, ..Call::equal(operation, group.size(), 0).rooted(collective.root) };
+        call.of_usual_elements()
     }
 
     fn sizes(&self, collective: &Collective) -> Sizes {

@@ -1,8 +1,8 @@
 //! Numbers and sizes of messages against the formulas in the literature, and the rules at their thresholds.
 
 use crate::units::Bytes;
-use crate::workload::program::collectives::rules::{mpich, open_mpi};
-use crate::workload::program::collectives::*;
+use crate::workload::collectives::rules::{mpich, open_mpi};
+use crate::workload::collectives::*;
 
 /// Messages, bytes and bytes combined of one rank; and the number of rounds: steps that it takes one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

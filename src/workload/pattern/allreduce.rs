@@ -2,19 +2,17 @@
 //!
 //! Every rank has a vector of m bytes. At least `2 (N - 1) m` bytes must travel in all, and exactly that with the ring
 //! and with Rabenseifner's algorithm; recursive doubling sends more bytes in fewer messages.
-
-mod butterfly;
-mod ring;
+//!
+//! The messages are those of a program's [allreduce](crate::workload::collectives) whose vector may be cut anywhere.
 
 use std::sync::Arc;
 
-use super::options::{self, choice, finish, table};
+use super::options::{self, choice, table};
+use super::scheduled::Scheduled;
 use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
-
-use butterfly::{Butterfly, Exchange};
-use ring::Ring;
+use crate::workload::collectives::{Algorithm, Call, Operation};
 
 choice! {
     /// How the sum comes about.
@@ -41,12 +39,12 @@ table! {
 impl AllreduceSpec {
     pub(super) fn build(&self, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
         let ranks = options::ranks(self.ranks, nodes)?;
-        let size = self.size.0;
-        match *self.algorithm {
-            Allreduce::Ring => finish(Ring::new(ranks, size), &self.size),
-            Allreduce::RecursiveDoubling => finish(Butterfly::new(ranks, size, Exchange::Vectors), &self.size),
-            Allreduce::Rabenseifner => finish(Butterfly::new(ranks, size, Exchange::Halves), &self.size),
-        }
+        let algorithm = match *self.algorithm {
+            Allreduce::Ring => Algorithm::Ring,
+            Allreduce::RecursiveDoubling => Algorithm::RecursiveDoubling,
+            Allreduce::Rabenseifner => Algorithm::Rabenseifner,
+        };
+        Scheduled::of(&Call::equal(Operation::Allreduce, ranks, self.size.0), algorithm, &self.size)
     }
 
     pub(super) fn traffic(&self) -> Traffic {

@@ -1,8 +1,8 @@
 //! Allgathers: every rank's block to all.
 
 use super::data::{Data, Then};
-use super::layout::Layout;
-use super::phase::Action;
+use super::layout::{Layout, ceil_log2};
+use super::phase::{Action, Rounds};
 
 /// How blocks get to all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +33,8 @@ pub(super) struct Allgather {
     pub layout: Layout,
 }
 
-impl Allgather {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for Allgather {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let ranks = self.ranks;
         let step = u32::try_from(index).ok()?;
         // All arithmetic is on places, counted from the rank that has block 0.
@@ -87,5 +87,30 @@ impl Allgather {
                 Some(exchange(partner, (got(step - 1), 2), partner, (got(step), 2)))
             }
         }
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn rounds(&self) -> u64 {
+        u64::from(match self.manner {
+            Manner::Ring => self.ranks - 1,
+            Manner::RecursiveDoubling | Manner::Bruck => ceil_log2(self.ranks),
+            Manner::NeighborExchange => self.ranks / 2,
+        })
+    }
+
+    fn is_regular(&self) -> bool {
+        true
+    }
+
+    /// Each rank gets the blocks of all others, each once.
+    fn total(&self) -> u128 {
+        u128::from(self.ranks - 1) * self.layout.total()
     }
 }

@@ -2,7 +2,8 @@
 
 use super::butterfly::{Fold, Place};
 use super::data::{Data, Then};
-use super::phase::Action;
+use super::layout::{Layout, ceil_log2};
+use super::phase::{Action, Rounds};
 
 /// A barrier in which every rank does the same.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +19,8 @@ pub(super) enum Barrier {
     Ring { ranks: u32 },
 }
 
-impl Barrier {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for Barrier {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         match *self {
             Self::Dissemination { ranks } => {
                 let distance = 1u64.checked_shl(u32::try_from(index).ok()?)?;
@@ -53,6 +54,53 @@ impl Barrier {
                 Some(if sends { Action::Send { to, data } } else { Action::Receive { from, data, then } })
             }
         }
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        None
+    }
+
+    fn ranks(&self) -> u32 {
+        match *self {
+            Self::Dissemination { ranks } | Self::RecursiveDoubling { ranks } | Self::Ring { ranks } => ranks,
+        }
+    }
+
+    fn rounds(&self) -> u64 {
+        match *self {
+            Self::Dissemination { ranks } => u64::from(ceil_log2(ranks)),
+            Self::RecursiveDoubling { ranks } => {
+                let fold = Fold::beyond(ranks);
+                fold.rounds(u64::from(fold.log), true)
+            }
+            Self::Ring { ranks } => 2 * u64::from(ranks),
+        }
+    }
+
+    fn round(&self, rank: u32, index: u64) -> u64 {
+        match *self {
+            Self::Dissemination { .. } => index,
+            Self::RecursiveDoubling { ranks } => {
+                let fold = Fold::beyond(ranks);
+                fold.round(rank, index, u64::from(fold.log))
+            }
+            // The token leaves rank r in rounds r and P + r.
+            Self::Ring { ranks } => {
+                let (time, second) = (u64::from(ranks) * (index / 2), index % 2);
+                match rank {
+                    0 => time + second * (u64::from(ranks) - 1),
+                    _ => time + u64::from(rank) - 1 + second,
+                }
+            }
+        }
+    }
+
+    fn is_regular(&self) -> bool {
+        matches!(self, Self::Dissemination { .. })
+    }
+
+    fn total(&self) -> u128 {
+        0
     }
 }
 

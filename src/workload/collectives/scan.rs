@@ -1,8 +1,8 @@
 //! Scans: the combination of what the ranks up to this one have, in their order.
 
 use super::data::{Data, Then};
-use super::layout::Layout;
-use super::phase::Action;
+use super::layout::{Layout, ceil_log2};
+use super::phase::{Action, Rounds};
 
 /// A scan.
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ pub(super) enum Manner {
     RecursiveDoubling,
 }
 
-impl Scan {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for Scan {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let data = Data::block(0);
         match self.manner {
             Manner::Linear => {
@@ -54,6 +54,50 @@ impl Scan {
                 Some(Action::Exchange { to: partner, sent: data, from: partner, received: data, then })
             }
         }
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn rounds(&self) -> u64 {
+        u64::from(match self.manner {
+            Manner::Linear => self.ranks - 1,
+            Manner::RecursiveDoubling => ceil_log2(self.ranks),
+        })
+    }
+
+    fn round(&self, rank: u32, index: u64) -> u64 {
+        match self.manner {
+            Manner::Linear => u64::from(rank.saturating_sub(1)) + index,
+            Manner::RecursiveDoubling => index,
+        }
+    }
+
+    fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
+        let mut all = match self.manner {
+            Manner::Linear => (0..=rank).collect(),
+            Manner::RecursiveDoubling => self.group(rank, index as u32),
+        };
+        all.sort_unstable();
+        all
+    }
+}
+
+impl Scan {
+    /// Whose contributions a rank has combined before this round, in no order.
+    fn group(&self, rank: u32, round: u32) -> Vec<u32> {
+        let Some(before) = round.checked_sub(1) else { return vec![rank] };
+        let mut group = self.group(rank, before);
+        let partner = rank ^ (1 << before);
+        if partner < self.ranks {
+            group.extend(self.group(partner, before));
+        }
+        group
     }
 
     /// What becomes of the combination of all ranks before, in a linear scan.

@@ -25,7 +25,7 @@ impl Data {
 
 /// What becomes of what was received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Then {
+pub(in crate::workload) enum Then {
     /// It is kept.
     Keep,
     /// `received * own`: it comes from lower ranks.

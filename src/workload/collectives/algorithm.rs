@@ -2,7 +2,7 @@
 
 use super::call::{Call, Operation, Sizes};
 use super::rules;
-use crate::workload::pattern::choice;
+use crate::workload::choice::choice;
 
 choice! {
     /// How a collective is done.
@@ -102,6 +102,22 @@ impl Algorithm {
                 &[A::RecursiveHalving, A::RecursiveDoubling, A::Interleaved, A::Pairwise, A::Ring, A::ReduceThenScatter]
             }
             Operation::Scan | Operation::Exscan => &[A::RecursiveDoubling, A::Linear],
+        }
+    }
+}
+
+impl Algorithm {
+    /// Whether it goes along a tree in a broadcast or reduce, so that the vector may go in segments.
+    pub fn is_tree(self) -> bool {
+        matches!(self, A::Linear | A::Binomial | A::Knomial | A::Binary | A::InOrderBinary | A::Chain | A::Pipeline)
+    }
+
+    /// Whether ranks start several messages of this collective before they wait for one.
+    pub fn starts(self, collective: Operation) -> bool {
+        match collective {
+            Operation::Alltoall | Operation::Alltoallv => matches!(self, A::Linear | A::Scattered),
+            Operation::Scatter | Operation::Scatterv => self == A::LinearNonblocking,
+            _ => false,
         }
     }
 }

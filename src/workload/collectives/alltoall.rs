@@ -2,7 +2,8 @@
 
 use super::call::Sizes;
 use super::data::{Data, Then};
-use super::phase::Action;
+use super::layout::{Layout, ceil_log2};
+use super::phase::{Action, Rounds, by_action};
 
 /// In what order blocks go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,8 +29,8 @@ pub(super) struct Alltoall {
     pub sizes: Sizes,
 }
 
-impl Alltoall {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for Alltoall {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let ranks = self.ranks;
         let plus = |by: u32| ((u64::from(rank) + u64::from(by)) % u64::from(ranks)) as u32;
         let minus = |by: u32| plus(ranks - by);
@@ -54,6 +55,99 @@ impl Alltoall {
         }
     }
 
+    fn layout(&self) -> Option<&Layout> {
+        None
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn rounds(&self) -> u64 {
+        let others = self.ranks - 1;
+        u64::from(match self.manner {
+            Manner::Shift | Manner::Pairwise => others,
+            Manner::Bruck => ceil_log2(self.ranks),
+            Manner::Started { at_once } => others.div_ceil(at_once.max(1)),
+        })
+    }
+
+    /// What is started at once is a round.
+    fn round(&self, _: u32, index: u64) -> u64 {
+        match self.manner {
+            Manner::Started { at_once } => index / (2 * u64::from(at_once.max(1)) + 1),
+            _ => index,
+        }
+    }
+
+    fn is_regular(&self) -> bool {
+        !self.starts()
+    }
+
+    fn sends(&self, rank: u32) -> u64 {
+        match (self.manner, &self.sizes) {
+            (Manner::Started { .. }, Sizes::Own { .. }) => by_action::sends(self, rank),
+            (Manner::Started { .. }, _) => u64::from(self.ranks) - 1,
+            _ => self.rounds(),
+        }
+    }
+
+    fn send(&self, rank: u32, number: u64) -> u64 {
+        match (self.manner, &self.sizes) {
+            (Manner::Started { .. }, Sizes::Own { .. }) => by_action::send(self, rank, number),
+            (Manner::Started { at_once }, _) => {
+                let at_once = u64::from(at_once.max(1));
+                number / at_once * (2 * at_once + 1) + at_once + number % at_once
+            }
+            _ => number,
+        }
+    }
+
+    fn receives(&self, rank: u32, round: u64) -> u64 {
+        match (self.manner, &self.sizes) {
+            (Manner::Started { .. }, Sizes::Own { .. }) => by_action::receives(self, rank, round),
+            (Manner::Started { at_once }, _) => {
+                let (others, at_once) = (u64::from(self.ranks) - 1, u64::from(at_once.max(1)));
+                others.saturating_sub(round.saturating_mul(at_once)).min(at_once)
+            }
+            _ => u64::from(round < self.rounds()),
+        }
+    }
+
+    fn total(&self) -> u128 {
+        let Sizes::Equal(bytes) = self.sizes else { return by_action::total(self) };
+        let ranks = self.ranks;
+        let blocks: u128 = match self.manner {
+            Manner::Bruck => (0..ceil_log2(ranks)).map(|bit| u128::from(places_with(ranks, bit))).sum(),
+            _ => u128::from(ranks - 1),
+        };
+        u128::from(ranks) * blocks * u128::from(bytes)
+    }
+
+    fn waits(&self) -> bool {
+        self.rounds() > 1 || !self.starts()
+    }
+
+    fn starts(&self) -> bool {
+        matches!(self.manner, Manner::Started { .. })
+    }
+
+    fn bytes(&self, rank: u32, data: Data) -> u64 {
+        match (data, &self.sizes) {
+            (Data::Pair { .. }, Sizes::Equal(bytes)) => *bytes,
+            (Data::Pair { src, dst }, Sizes::Own { send, receive }) => {
+                let (counts, peer) = if src == rank { (Some(send), dst) } else { (receive.as_ref(), src) };
+                counts.and_then(|counts| counts.get(peer as usize)).copied().unwrap_or(0)
+            }
+            (Data::Places { bit, .. }, Sizes::Equal(bytes)) => {
+                bytes.saturating_mul(u64::from(places_with(self.ranks, bit)))
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Alltoall {
     /// Batches of so many receives, then as many sends, then a wait; with empty blocks left out.
     fn started(&self, rank: u32, index: u64, at_once: u32) -> Option<Action> {
         let (others, at_once) = (u64::from(self.ranks) - 1, u64::from(at_once.max(1)));
@@ -86,21 +180,6 @@ impl Alltoall {
     fn skips(&self, rank: u32, data: Data) -> bool {
         matches!(self.sizes, Sizes::Own { receive: Some(_), .. }) && self.bytes(rank, data) == 0
     }
-
-    /// Size of a message of `rank` or to it \[B\].
-    pub fn bytes(&self, rank: u32, data: Data) -> u64 {
-        match (data, &self.sizes) {
-            (Data::Pair { .. }, Sizes::Equal(bytes)) => *bytes,
-            (Data::Pair { src, dst }, Sizes::Own { send, receive }) => {
-                let (counts, peer) = if src == rank { (Some(send), dst) } else { (receive.as_ref(), src) };
-                counts.and_then(|counts| counts.get(peer as usize)).copied().unwrap_or(0)
-            }
-            (Data::Places { bit, .. }, Sizes::Equal(bytes)) => {
-                bytes.saturating_mul(u64::from(places_with(self.ranks, bit)))
-            }
-            _ => 0,
-        }
-    }
 }
 
 /// How many numbers below `ranks` have this bit set.
@@ -111,7 +190,6 @@ fn places_with(ranks: u32, bit: u32) -> u32 {
 }
 
 /// The blocks, as source and destination, that a message of [`Data::Places`] holds.
-#[cfg(test)]
 pub(super) fn at_places(ranks: u32, sender: u32, bit: u32) -> Vec<(u32, u32)> {
     (0..ranks)
         .filter(|place| place >> bit & 1 == 1)

@@ -1,9 +1,9 @@
 //! Reduce-scatters: the combination of what all have, a block of it for each rank.
 
-use super::butterfly::{Fold, Place, side};
+use super::butterfly::{Fold, Place, group, side};
 use super::data::{Data, Then};
 use super::layout::Layout;
-use super::phase::Action;
+use super::phase::{Action, Rounds, by_action};
 
 /// How blocks are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,15 +28,29 @@ pub(super) struct ReduceScatter {
     pub manner: Manner,
     pub ranks: u32,
     pub layout: Layout,
+    /// Ring: a rank ends with the block of the rank so many further on.
+    pub ahead: u32,
 }
 
 impl ReduceScatter {
+    /// By a manner in which a rank ends with its own block.
+    pub fn new(manner: Manner, ranks: u32, layout: Layout) -> Self {
+        Self { manner, ranks, layout, ahead: 0 }
+    }
+
+    /// Members, where ranks are folded.
+    fn fold(&self) -> Option<Fold> {
+        (!self.is_regular()).then(|| Fold::pairs(self.ranks))
+    }
+
     fn blocks(fold: Fold, first: u32, count: u32) -> Data {
         let (first, count) = fold.ranks_of(first, count);
         Data::Blocks { first, count }
     }
+}
 
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for ReduceScatter {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let ranks = self.ranks;
         let plus = |by: u32| ((u64::from(rank) + u64::from(by)) % u64::from(ranks)) as u32;
         let minus = |by: u32| plus(ranks - by % ranks);
@@ -45,9 +59,9 @@ impl ReduceScatter {
                 let step = u32::try_from(index + 1).ok().filter(|&step| step < ranks)?;
                 Some(Action::Exchange {
                     to: plus(1),
-                    sent: Data::block(minus(step)),
+                    sent: Data::block(minus(step + ranks - self.ahead)),
                     from: minus(1),
-                    received: Data::block(minus(step + 1)),
+                    received: Data::block(minus(step + 1 + ranks - self.ahead)),
                     then: Then::Left,
                 })
             }
@@ -67,14 +81,77 @@ impl ReduceScatter {
                         let data = Data::Blocks { first: 0, count: self.layout.blocks() };
                         Some(Action::Receive { from, data, then: side(from, rank) })
                     }
-                    Place::Round { member, round } => Some(self.round(fold, rank, member, round)),
+                    Place::Round { member, round } => Some(self.exchange(fold, rank, member, round)),
                     Place::GiveBack { .. } | Place::GetBack { .. } => None,
                 }
             }
         }
     }
 
-    fn round(&self, fold: Fold, rank: u32, member: u32, round: u32) -> Action {
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn rounds(&self) -> u64 {
+        match self.fold() {
+            Some(fold) => fold.rounds(u64::from(fold.log), false),
+            None => u64::from(self.ranks) - 1,
+        }
+    }
+
+    fn round(&self, rank: u32, index: u64) -> u64 {
+        self.fold().map_or(index, |fold| fold.round(rank, index, u64::from(fold.log)))
+    }
+
+    fn is_regular(&self) -> bool {
+        matches!(self.manner, Manner::Ring | Manner::Pairwise)
+    }
+
+    fn sends(&self, rank: u32) -> u64 {
+        self.fold().map_or(self.rounds(), |fold| fold.sends(rank, u64::from(fold.log), false))
+    }
+
+    fn send(&self, rank: u32, number: u64) -> u64 {
+        self.fold().map_or(number, |fold| fold.send(rank, number))
+    }
+
+    fn receives(&self, rank: u32, round: u64) -> u64 {
+        match self.fold() {
+            Some(fold) => fold.receives(rank, round, u64::from(fold.log), false),
+            None => u64::from(round < self.rounds()),
+        }
+    }
+
+    /// Each block travels P - 1 times.
+    fn total(&self) -> u128 {
+        match self.is_regular() {
+            true => u128::from(self.ranks - 1) * self.layout.total(),
+            false => by_action::total(self),
+        }
+    }
+
+    fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
+        let place = self.fold().and_then(|fold| Some((fold, fold.place(rank, index, u64::from(fold.log))?)));
+        let mut all: Vec<u32> = match (self.manner, place) {
+            (Manner::Ring, _) => (0..=index as u32).map(|back| (rank + self.ranks - back) % self.ranks).collect(),
+            (Manner::RecursiveHalving, Some((fold, Place::Round { member, round }))) => {
+                let low = (1 << (fold.log - round)) - 1;
+                fold.stood_for((0..fold.members()).filter(|other| other & low == member & low))
+            }
+            (_, Some((fold, Place::Round { member, round }))) => fold.stood_for(group(member, round)),
+            _ => vec![rank],
+        };
+        all.sort_unstable();
+        all
+    }
+}
+
+impl ReduceScatter {
+    fn exchange(&self, fold: Fold, rank: u32, member: u32, round: u32) -> Action {
         let bit = if self.manner == Manner::RecursiveHalving { fold.log - 1 - round } else { round };
         let other = member ^ (1 << bit);
         let partner = fold.rank(other);
@@ -108,8 +185,8 @@ pub(super) struct Deliver {
     pub fold: Fold,
 }
 
-impl Deliver {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for Deliver {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         if index > 0 {
             return None;
         }
@@ -120,5 +197,17 @@ impl Deliver {
         }
         let to = self.fold.folded_into(member)?;
         Some(Action::Send { to, data: Data::block(to) })
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.fold.ranks()
+    }
+
+    fn rounds(&self) -> u64 {
+        1
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::layout::Blocks;
-use crate::workload::pattern::choice;
+use crate::workload::choice::choice;
 
 choice! {
     /// A collective operation of MPI.
@@ -40,6 +40,18 @@ choice! {
         Scan = "scan",
         /// The combination of what the ranks before this one have.
         Exscan = "exscan",
+    }
+}
+
+impl Operation {
+    /// Whether one rank gives or gets what the others get or give.
+    pub fn has_root(self) -> bool {
+        matches!(self, Self::Bcast | Self::Reduce | Self::Gather | Self::Gatherv | Self::Scatter | Self::Scatterv)
+    }
+
+    /// Whether what is combined or sent on is a vector of one size, instead of a block for each rank.
+    pub fn is_of_vectors(self) -> bool {
+        matches!(self, Self::Bcast | Self::Reduce | Self::Allreduce | Self::Scan | Self::Exscan)
     }
 }
 
@@ -105,6 +117,20 @@ impl Call {
         self
     }
 
+    /// The same with elements of a size that is not known: vectors are split every 8 bytes where that comes out even, else
+    /// every 4, else anywhere.
+    #[must_use]
+    pub fn of_usual_elements(self) -> Self {
+        let splits = matches!(self.collective, Operation::Bcast | Operation::Reduce | Operation::Allreduce);
+        match self.sizes {
+            Sizes::Equal(bytes) if splits => {
+                let element = [8, 4].into_iter().find(|&element| bytes.is_multiple_of(element)).unwrap_or(1);
+                self.of_elements(element)
+            }
+            _ => self,
+        }
+    }
+
     /// The same with an operator that does not commute.
     #[must_use]
     pub fn in_order(mut self) -> Self {
@@ -116,7 +142,7 @@ impl Call {
     pub fn total(&self) -> u64 {
         let blocks = match self.collective {
             Operation::Barrier => 0,
-            Operation::Bcast | Operation::Reduce | Operation::Allreduce | Operation::Scan | Operation::Exscan => 1,
+            operation if operation.is_of_vectors() => 1,
             _ => u64::from(self.ranks),
         };
         match &self.sizes {

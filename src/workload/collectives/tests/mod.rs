@@ -1,12 +1,14 @@
 //! Every algorithm, on every number of ranks from 1 to 40, does what its collective promises.
 
 mod costs;
+mod rounds;
 mod symbolic;
 
 use std::sync::Arc;
 
 use super::*;
-use symbolic::{Held, Sends, run};
+use crate::workload::symbolic::{Held, Sends, run};
+use symbolic::Calls;
 
 /// Numbers of ranks.
 const RANKS: std::ops::RangeInclusive<u32> = 1..=40;
@@ -116,7 +118,13 @@ fn check(call: &Call, plan: Plan, sends: Sends) {
         _ => Some(rank),
     };
     let expansions = expansions(call, plan);
-    let (held, _, _) = run(&name, call, &expansions, sends, repeats, slots, start);
+    let (held, sent_messages) = run(&name, &Calls::new(call, &expansions, repeats, slots, &start), sends);
+    if call.collective != O::Alltoallv {
+        rounds::check_carries(call, plan, &sent_messages);
+    }
+    if sends == Sends::Buffered {
+        rounds::check(call, plan);
+    }
     let all: Vec<u8> = (0..ranks as u8).collect();
     for (rank, Held { row, result, heard }) in held.iter().enumerate() {
         let rank = rank as u32;

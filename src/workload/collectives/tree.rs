@@ -2,6 +2,8 @@
 //!
 //! Ranks are numbered from the root ([`Tree::turn`]): place 0 is the root, place v is the rank v further on.
 
+use super::layout::ceil_log2;
+
 /// A shape of tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Shape {
@@ -144,6 +146,133 @@ impl Tree {
         })
     }
 
+    /// Which message of its parent a rank gets, from 0, where that sends to its children in the order of [`Tree::turn_of`].
+    pub fn part(&self, rank: u32) -> u32 {
+        let place = self.place(rank);
+        let Some(parent) = self.parent(rank) else { return 0 };
+        match self.shape {
+            Shape::Flat => place - 1,
+            Shape::Chains(chains) => match Chain::of(place, self.ranks, chains) {
+                Chain { position: 0, chain, .. } => chain,
+                _ => 0,
+            },
+            Shape::Binary => (place - 1) % 2,
+            Shape::Binomial => self.children(parent) - 1 - place.trailing_zeros(),
+            Shape::Knomial(radix) => self.children(parent) - 1 - knomial_position(place, radix),
+            Shape::InOrder => {
+                let before = self.search(parent);
+                u32::from(place > parent && before.low < parent)
+            }
+        }
+    }
+
+    /// The position ([`Tree::child`]) of the child that is sent to as the `part`-th: farthest first; nearest first where all
+    /// are equally far.
+    pub fn turn_of(&self, children: u32, part: u32) -> u32 {
+        match self.shape {
+            Shape::Binomial | Shape::Knomial(_) => children - 1 - part,
+            _ => part,
+        }
+    }
+
+    /// In a tree of chains: which chain a rank is in, and how many ranks of it are before.
+    pub fn in_chain(&self, rank: u32) -> Option<(u64, u64)> {
+        match self.shape {
+            Shape::Chains(chains) if rank != self.root => {
+                Some(Chain::coordinates(self.place(rank), self.ranks, chains))
+            }
+            _ => None,
+        }
+    }
+
+    /// Ranks in a chain of so many.
+    pub fn chain_length(&self, chain: u32, chains: u32) -> u64 {
+        let others = self.ranks - 1;
+        u64::from(others / chains + u32::from(chain < others % chains))
+    }
+
+    /// Number of messages between a rank and the root.
+    pub fn depth(&self, rank: u32) -> u32 {
+        let place = self.place(rank);
+        match self.shape {
+            _ if rank == self.root => 0,
+            Shape::Flat => 1,
+            Shape::Chains(chains) => Chain::of(place, self.ranks, chains).position + 1,
+            Shape::Binary => (place + 1).ilog2(),
+            Shape::Binomial => place.count_ones(),
+            Shape::Knomial(radix) => {
+                let digits = std::iter::successors(Some(place), |rest| (*rest >= radix).then(|| rest / radix));
+                digits.filter(|rest| !rest.is_multiple_of(radix)).count() as u32
+            }
+            Shape::InOrder => self.search(place).depth,
+        }
+    }
+
+    /// No rank is deeper; where trees are of levels, their number.
+    pub fn height(&self) -> u32 {
+        let ranks = self.ranks;
+        match self.shape {
+            _ if ranks == 1 => 0,
+            Shape::Flat => 1,
+            Shape::Chains(chains) => (ranks - 1).div_ceil(chains),
+            Shape::Binary | Shape::InOrder => ranks.ilog2(),
+            Shape::Binomial => ceil_log2(ranks),
+            Shape::Knomial(radix) => (ranks - 1).ilog(radix) + 1,
+        }
+    }
+
+    /// Whether a rank's place has a lowest digit that is not 0, which says how far the message goes that it gets.
+    pub fn has_levels(&self) -> bool {
+        matches!(self.shape, Shape::Binomial | Shape::Knomial(_))
+    }
+
+    /// The position of the lowest digit of a rank's place that is not 0, in a binomial or k-nomial tree.
+    pub fn level(&self, rank: u32) -> u64 {
+        let place = self.place(rank);
+        u64::from(match self.shape {
+            _ if place == 0 => self.height(),
+            Shape::Knomial(radix) => lowest_unit(place, radix).ilog(radix),
+            _ => place.trailing_zeros(),
+        })
+    }
+
+    /// Of the messages between two levels, one after the other, which a rank gets, from 0: those of larger digits first.
+    /// And how many there can be.
+    pub fn within_level(&self, rank: u32) -> (u64, u64) {
+        match self.shape {
+            Shape::Knomial(radix) => {
+                let place = self.place(rank);
+                let digit = place / lowest_unit(place, radix) % radix;
+                (u64::from(radix - 1 - digit), u64::from(radix - 1))
+            }
+            _ => (0, 1),
+        }
+    }
+
+    /// No rank has more children.
+    pub fn most_children(&self) -> u32 {
+        let others = self.ranks - 1;
+        match self.shape {
+            Shape::Flat => others,
+            Shape::Chains(chains) => chains.min(others),
+            Shape::Binary | Shape::InOrder => others.min(2),
+            Shape::Binomial => self.height(),
+            Shape::Knomial(radix) => others.min(self.height().saturating_mul(radix - 1)),
+        }
+    }
+
+    /// The ranks below this one, and itself.
+    pub fn below(&self, rank: u32) -> Vec<u32> {
+        let mut all = vec![rank];
+        let mut next = 0;
+        while let Some(&rank) = all.get(next) {
+            all.extend((0..self.children(rank)).map(|position| self.child(rank, position)));
+            next += 1;
+        }
+        all.sort_unstable();
+        all
+    }
+
     /// Calls for each child of a place, nearest first.
     fn knomial(&self, place: u32, radix: u32, mut each: impl FnMut(u32)) {
         let end = if place == 0 { u64::from(self.ranks) } else { u64::from(lowest_unit(place, radix)) };
@@ -162,15 +291,16 @@ impl Tree {
 
     /// Where a place is in the search tree.
     fn search(&self, place: u32) -> Found {
-        let (mut low, mut high, mut parent) = (0, self.ranks, None);
+        let (mut low, mut high, mut parent, mut depth) = (0, self.ranks, None, 0);
         loop {
             let here = middle(low, high);
             match place.cmp(&here) {
-                std::cmp::Ordering::Equal => return Found { low, high, parent },
+                std::cmp::Ordering::Equal => return Found { low, high, parent, depth },
                 std::cmp::Ordering::Less => high = here,
                 std::cmp::Ordering::Greater => low = here + 1,
             }
             parent = Some(here);
+            depth += 1;
         }
     }
 }
@@ -180,6 +310,7 @@ struct Found {
     low: u32,
     high: u32,
     parent: Option<u32>,
+    depth: u32,
 }
 
 /// The root of a search tree on these places.
@@ -196,8 +327,16 @@ fn lowest_unit(place: u32, radix: u32) -> u32 {
     unit
 }
 
+/// The position of a place among the children of its parent, in base `radix`.
+fn knomial_position(place: u32, radix: u32) -> u32 {
+    let unit = lowest_unit(place, radix);
+    unit.ilog(radix) * (radix - 1) + place / unit % radix - 1
+}
+
 /// Where a place is in its chain.
 struct Chain {
+    /// Which chain.
+    chain: u32,
     position: u32,
     last: bool,
 }
@@ -208,9 +347,18 @@ impl Chain {
         let (short, longer) = ((ranks - 1) / chains, (ranks - 1) % chains);
         let index = place - 1;
         let in_longer = longer * (short + 1);
-        let (position, length) =
-            if index < in_longer { (index % (short + 1), short + 1) } else { ((index - in_longer) % short, short) };
-        Self { position, last: position + 1 == length }
+        let (chain, position, length) = if index < in_longer {
+            (index / (short + 1), index % (short + 1), short + 1)
+        } else {
+            (longer + (index - in_longer) / short, (index - in_longer) % short, short)
+        };
+        Self { chain, position, last: position + 1 == length }
+    }
+
+    /// Which chain a place is in, and how many places of the chain are before it.
+    fn coordinates(place: u32, ranks: u32, chains: u32) -> (u64, u64) {
+        let Self { chain, position, .. } = Self::of(place, ranks, chains);
+        (u64::from(chain), u64::from(position))
     }
 
     /// The first place of a chain.

@@ -7,7 +7,7 @@
 //! with the ranks, and a barrier of 65,536 ranks is sixteen steps a rank.
 //!
 //! ```
-//! use hayase::workload::program::collectives::{Algorithm, Call, Operation, Cursor, Expansion, Step};
+//! use hayase::workload::collectives::{Algorithm, Call, Operation, Cursor, Expansion, Step};
 //!
 //! let call = Call::equal(Operation::Allreduce, 4, 800).of_elements(8);
 //! let ring = Expansion::new(&call, Algorithm::Ring);
@@ -17,10 +17,13 @@
 //! assert_eq!(ring.next(1, &mut cursor), Some(Step::Reduce { bytes: 200 }));
 //! ```
 //!
+//! The same expansion is the source of a program's collective, step by step, and of a [pattern](super::pattern), message by
+//! message: its [`Schedule`] says what the n-th message of a rank is and in which round, by a formula.
+//!
 //! Inside, a family of algorithms is a `Phase`: a function from rank and index to an action, in which
 //! messages are named by the data they hold (`Data`), not by their size. Sizes follow from that, so
 //! that the symbolic execution of the tests (who holds which bytes, which contributions were reduced, in what order)
-//! checks what is sent, and the sizes with it.
+//! checks what is sent, and the sizes with it. The rounds (`Rounds`) are held against the order of actions.
 //!
 //! Source: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
 //! 2005; Chan, Heimlich, Purkayastha, van de Geijn, "Operation communication: theory, practice, and experience",
@@ -35,7 +38,6 @@ mod butterfly;
 mod call;
 mod compose;
 mod data;
-mod expander;
 mod gather;
 mod layout;
 mod options;
@@ -43,6 +45,7 @@ mod phase;
 mod reduce_scatter;
 pub mod rules;
 mod scan;
+mod schedule;
 mod tree;
 mod tree_phase;
 
@@ -53,9 +56,12 @@ use smallvec::SmallVec;
 
 pub use algorithm::{Algorithm, Plan};
 pub use call::{Call, Operation, Sizes};
-pub use expander::{Expander, operation};
 pub use layout::Blocks;
 pub use options::{CollectivesSpec, Like};
+pub use schedule::{Schedule, Scheduled};
+
+#[cfg(test)]
+pub(super) use data::Then;
 
 use phase::{Action, Phase};
 

@@ -37,6 +37,15 @@ pub(super) fn phases(call: &Call, plan: Plan) -> Phases {
     }
 }
 
+/// A broadcast of `total` bytes \[B\] along one chain, in so many segments as even as can be.
+pub(super) fn pipeline(ranks: u32, root: u32, total: u64, segments: u32) -> Phases {
+    if ranks <= 1 {
+        return Phases::new();
+    }
+    let layout = Layout::Even { total, blocks: segments.max(1), element: 1 };
+    smallvec![Phase::TreeDown(TreeDown { tree: Tree::new(Shape::Chains(1), ranks, root), layout })]
+}
+
 /// The vector of a call, in as many bytes.
 fn vector(call: &Call) -> u64 {
     call.total()
@@ -134,10 +143,10 @@ fn allreduce(call: &Call, plan: Plan) -> Phases {
         }
         A::Ring => {
             let layout = Layout::Even { total, blocks: ranks, element: call.element };
-            let manner = reduce_scatter::Manner::Ring;
+            let (manner, root) = (reduce_scatter::Manner::Ring, ranks - 1);
             smallvec![
-                Phase::ReduceScatter(ReduceScatter { manner, ranks, layout: layout.clone() }),
-                Phase::Allgather(Allgather { manner: allgather::Manner::Ring, ranks, root: 0, layout })
+                Phase::ReduceScatter(ReduceScatter { ahead: 1, ..ReduceScatter::new(manner, ranks, layout.clone()) }),
+                Phase::Allgather(Allgather { manner: allgather::Manner::Ring, ranks, root, layout })
             ]
         }
         A::ReduceBcast | A::Linear => {
@@ -202,7 +211,7 @@ fn reduce_scatter(call: &Call, plan: Plan) -> Phases {
         _ => reduce_scatter::Manner::Ring,
     };
     let folds = !matches!(manner, reduce_scatter::Manner::Pairwise | reduce_scatter::Manner::Ring);
-    let mut phases: Phases = smallvec![Phase::ReduceScatter(ReduceScatter { manner, ranks, layout: layout.clone() })];
+    let mut phases: Phases = smallvec![Phase::ReduceScatter(ReduceScatter::new(manner, ranks, layout.clone()))];
     if folds && !ranks.is_power_of_two() {
         phases.push(Phase::Deliver(Deliver { layout, fold: Fold::pairs(ranks) }));
     }

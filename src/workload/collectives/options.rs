@@ -7,17 +7,32 @@ use super::call::{Call, Operation};
 use super::rules;
 use crate::diagnostic::{Diagnostic, Located, closest};
 use crate::units::{Bandwidth, Bytes};
-use crate::workload::pattern::choice;
+use crate::workload::choice::choice;
 
 choice! {
     /// Whose rules choose an algorithm where none is named.
-    #[derive(Default)]
     pub enum Like {
         /// Those of MPICH, by its tuning variables' defaults.
-        #[default]
         Mpich = "mpich",
         /// Those of Open MPI's `tuned` component.
         OpenMpi = "open-mpi",
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "a choice has no attributes on its words")]
+impl Default for Like {
+    fn default() -> Self {
+        Self::Mpich
+    }
+}
+
+impl Like {
+    /// What its rules choose for a call.
+    pub fn plan(self, call: &Call) -> Plan {
+        match self {
+            Self::Mpich => rules::mpich::plan(call),
+            Self::OpenMpi => rules::open_mpi::plan(call),
+        }
     }
 }
 
@@ -151,10 +166,7 @@ impl CollectivesSpec {
             Algorithm::of(call.collective).iter().find(|algorithm| algorithm.name() == named.as_str())
         });
         let Some(&algorithm) = named else {
-            return match self.like {
-                Like::Mpich => rules::mpich::plan(call),
-                Like::OpenMpi => rules::open_mpi::plan(call),
-            };
+            return self.like.plan(call);
         };
         let mut plan = Plan::of(call, algorithm);
         match plan.algorithm {

@@ -8,7 +8,7 @@
 
 use super::data::{Data, Then};
 use super::layout::Layout;
-use super::phase::Action;
+use super::phase::{Action, Rounds};
 
 /// Which ranks are members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +65,11 @@ impl Fold {
     /// Neighbours are folded, and this rank is a member.
     pub fn keeping(ranks: u32, root: u32) -> Self {
         Self::new(ranks, Who::But(root))
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.members() + self.folded
     }
 
     /// Number of members.
@@ -142,6 +147,61 @@ impl Fold {
     }
 }
 
+/// The rounds of a butterfly of so many exchanges; `returns`: whether folded ranks get the result.
+impl Fold {
+    /// Rounds before the exchanges.
+    fn before(&self) -> u64 {
+        u64::from(self.folded > 0)
+    }
+
+    /// Number of rounds.
+    pub fn rounds(&self, exchanges: u64, returns: bool) -> u64 {
+        exchanges + self.before() * (1 + u64::from(returns))
+    }
+
+    /// The round of what a rank does at this index.
+    pub fn round(&self, rank: u32, index: u64, exchanges: u64) -> u64 {
+        match self.place(rank, index, exchanges) {
+            None | Some(Place::GiveUp { .. } | Place::TakeOver { .. }) => 0,
+            Some(Place::Round { round, .. }) => self.before() + u64::from(round),
+            Some(Place::GiveBack { .. } | Place::GetBack { .. }) => self.before() + exchanges,
+        }
+    }
+
+    /// Number of messages that a rank sends.
+    pub fn sends(&self, rank: u32, exchanges: u64, returns: bool) -> u64 {
+        match self.member(rank) {
+            (_, false) => 1,
+            (member, true) => exchanges + u64::from(returns && self.folded_into(member).is_some()),
+        }
+    }
+
+    /// The index at which a rank sends its message of this number.
+    pub fn send(&self, rank: u32, number: u64) -> u64 {
+        match self.member(rank) {
+            (_, false) => number,
+            (member, true) => number + u64::from(self.folded_into(member).is_some()),
+        }
+    }
+
+    /// Number of messages that a rank gets in a round.
+    pub fn receives(&self, rank: u32, round: u64, exchanges: u64, returns: bool) -> u64 {
+        let end = self.before() + exchanges;
+        u64::from(match self.member(rank) {
+            (_, false) => returns && round == end,
+            (member, true) => (self.before()..end).contains(&round) || round == 0 && self.folded_into(member).is_some(),
+        })
+    }
+
+    /// The ranks that these members stand for.
+    pub fn stood_for(&self, members: impl Iterator<Item = u32>) -> Vec<u32> {
+        let mut ranks: Vec<u32> =
+            members.flat_map(|member| self.folded_into(member).into_iter().chain([self.rank(member)])).collect();
+        ranks.sort_unstable();
+        ranks
+    }
+}
+
 /// Where a contribution of `from` goes in that of `to`.
 pub(super) fn side(from: u32, to: u32) -> Then {
     if from < to { Then::Left } else { Then::Right }
@@ -156,8 +216,8 @@ pub(super) struct RecursiveDoubling {
     pub fold: Fold,
 }
 
-impl RecursiveDoubling {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for RecursiveDoubling {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let data = Data::block(0);
         Some(match self.fold.place(rank, index, u64::from(self.fold.log))? {
             Place::GiveUp { to } | Place::GiveBack { to } => Action::Send { to, data },
@@ -169,6 +229,59 @@ impl RecursiveDoubling {
             }
         })
     }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.fold.ranks()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.fold.rounds(self.exchanges(), true)
+    }
+
+    fn round(&self, rank: u32, index: u64) -> u64 {
+        self.fold.round(rank, index, self.exchanges())
+    }
+
+    fn sends(&self, rank: u32) -> u64 {
+        self.fold.sends(rank, self.exchanges(), true)
+    }
+
+    fn send(&self, rank: u32, number: u64) -> u64 {
+        self.fold.send(rank, number)
+    }
+
+    fn receives(&self, rank: u32, round: u64) -> u64 {
+        self.fold.receives(rank, round, self.exchanges(), true)
+    }
+
+    fn total(&self) -> u128 {
+        let vectors = self.exchanges() * u64::from(self.fold.members()) + 2 * u64::from(self.fold.folded);
+        u128::from(vectors) * self.layout.total()
+    }
+
+    fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
+        match self.fold.place(rank, index, self.exchanges()) {
+            Some(Place::Round { member, round }) => self.fold.stood_for(group(member, round)),
+            Some(Place::GiveBack { .. }) => (0..self.ranks()).collect(),
+            _ => vec![rank],
+        }
+    }
+}
+
+impl RecursiveDoubling {
+    fn exchanges(&self) -> u64 {
+        u64::from(self.fold.log)
+    }
+}
+
+/// The members that differ from this one in the lowest bits only.
+pub(super) fn group(member: u32, bits: u32) -> std::ops::Range<u32> {
+    let first = member >> bits << bits;
+    first..first + (1 << bits)
 }
 
 /// What a halving is for.
@@ -204,8 +317,8 @@ fn blocks((first, count): (u32, u32)) -> Data {
     Data::Blocks { first, count }
 }
 
-impl Halving {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for Halving {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let log = self.fold.log;
         let place = match self.halves {
             Halves::Reduce => self.fold.place_of_members(rank, index, u64::from(log)),
@@ -241,6 +354,60 @@ impl Halving {
             }
         })
     }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.fold.ranks()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.fold.rounds(self.exchanges(), self.returns())
+    }
+
+    fn round(&self, rank: u32, index: u64) -> u64 {
+        self.fold.round(rank, index, self.exchanges())
+    }
+
+    fn sends(&self, rank: u32) -> u64 {
+        self.fold.sends(rank, self.exchanges(), self.returns())
+    }
+
+    fn send(&self, rank: u32, number: u64) -> u64 {
+        self.fold.send(rank, number)
+    }
+
+    fn receives(&self, rank: u32, round: u64) -> u64 {
+        self.fold.receives(rank, round, self.exchanges(), self.returns())
+    }
+
+    /// Members swap halves, quarters ... of the vector: all but one segment in all; and back, where they do.
+    fn total(&self) -> u128 {
+        let ways = 1 + u128::from(self.returns());
+        let (others, folded) = (u128::from(self.fold.members() - 1), u128::from(self.fold.folded));
+        ways * (others + folded) * self.layout.total()
+    }
+
+    fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
+        let log = self.fold.log;
+        match self.fold.place(rank, index, self.exchanges()) {
+            Some(Place::Round { member, round }) => self.fold.stood_for(group(member, round.min(log))),
+            Some(Place::GiveBack { .. }) => (0..self.ranks()).collect(),
+            _ => vec![rank],
+        }
+    }
+}
+
+impl Halving {
+    fn returns(&self) -> bool {
+        self.halves == Halves::Allreduce
+    }
+
+    fn exchanges(&self) -> u64 {
+        u64::from(self.fold.log) * (1 + u64::from(self.returns()))
+    }
 }
 
 /// Gathers at the root what a [`Halving`] has left at the members, in reverse order.
@@ -252,8 +419,8 @@ pub(super) struct FoldedGather {
     pub root: u32,
 }
 
-impl FoldedGather {
-    pub fn action(&self, rank: u32, index: u64) -> Option<Action> {
+impl Rounds for FoldedGather {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let (member, is_member) = self.fold.member(rank);
         let root = self.fold.member(self.root).0;
         if !is_member || index >= u64::from(self.fold.log) {
@@ -272,5 +439,17 @@ impl FoldedGather {
         } else {
             Action::Send { to: partner, data: blocks(left(self.fold, member, bit + 1)) }
         })
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.fold.ranks()
+    }
+
+    fn rounds(&self) -> u64 {
+        u64::from(self.fold.log)
     }
 }

@@ -1,0 +1,283 @@
+//! Gathering blocks at a root and scattering them from it.
+
+use super::data::{Data, Then};
+use super::layout::{Layout, ceil_log2};
+use super::phase::{Action, Rounds, by_action};
+use super::tree::{Shape, Tree};
+
+/// Which way blocks go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// To the root.
+    Gather,
+    /// From the root.
+    Scatter,
+}
+
+/// Blocks along a binomial tree: a rank's message holds the blocks of all ranks below it.
+///
+/// log2 P rounds at the root; a block crosses up to log2 P messages.
+#[derive(Clone, Debug)]
+pub(super) struct Subtrees {
+    pub way: Way,
+    /// Binomial.
+    pub tree: Tree,
+    pub layout: Layout,
+    /// Whether blocks are numbered from the root on (those of a broadcast vector) instead of by rank.
+    pub from_root: bool,
+}
+
+impl Subtrees {
+    /// A binomial tree.
+    pub fn new(way: Way, ranks: u32, root: u32, layout: Layout) -> Self {
+        Self { way, tree: Tree::new(Shape::Binomial, ranks, root), layout, from_root: false }
+    }
+
+    /// The blocks of a rank and all below it.
+    fn data(&self, rank: u32) -> Data {
+        let Tree { ranks, root, .. } = self.tree;
+        let place = if rank >= root { rank - root } else { rank + (ranks - root) };
+        let reach = if place == 0 { ranks } else { 1 << place.trailing_zeros() };
+        Data::Blocks { first: if self.from_root { place } else { rank }, count: reach.min(ranks - place) }
+    }
+
+    /// A short vector that is scattered has no piece for the last ranks: these get no message.
+    fn is_empty(&self, data: Data) -> bool {
+        match data {
+            Data::Blocks { first, count } if self.from_root => self.layout.bytes(first, count) == 0,
+            _ => false,
+        }
+    }
+}
+
+impl Rounds for Subtrees {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        let (children, parent) = (self.tree.children(rank), self.tree.parent(rank));
+        let index = u32::try_from(index).ok()?;
+        // With the parent last in a gather and first in a scatter.
+        let position = match (self.way, parent) {
+            (Way::Gather, Some(to)) if index == children => {
+                return Some(Action::Send { to, data: self.data(rank) });
+            }
+            (Way::Scatter, Some(from)) if index == 0 => {
+                let data = self.data(rank);
+                let empty = self.is_empty(data);
+                return Some(if empty { Action::Nothing } else { Action::Receive { from, data, then: Then::Keep } });
+            }
+            (Way::Scatter, Some(_)) => index - 1,
+            _ => index,
+        };
+        if position >= children {
+            return None;
+        }
+        Some(match self.way {
+            Way::Gather => {
+                let from = self.tree.child(rank, position);
+                Action::Receive { from, data: self.data(from), then: Then::Keep }
+            }
+            Way::Scatter => {
+                let to = self.tree.child(rank, children - 1 - position);
+                let data = self.data(to);
+                if self.is_empty(data) { Action::Nothing } else { Action::Send { to, data } }
+            }
+        })
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.tree.ranks
+    }
+
+    /// log2 P, but for a vector of one piece, which the root keeps.
+    fn rounds(&self) -> u64 {
+        let one_piece = self.from_root && u128::from(self.layout.start(1)) == self.layout.total();
+        if one_piece { 0 } else { u64::from(ceil_log2(self.tree.ranks)) }
+    }
+
+    /// A message that goes 2^k places is in round k of a gather; of a scatter in round k from the last.
+    fn round(&self, rank: u32, index: u64) -> u64 {
+        let (children, parent) = (u64::from(self.tree.children(rank)), self.tree.parent(rank));
+        let last = u64::from(ceil_log2(self.tree.ranks)) - 1;
+        let level = self.tree.level(rank);
+        match self.way {
+            Way::Gather if index == children => level,
+            Way::Gather => index,
+            Way::Scatter if parent.is_none() => last + 1 + index - children,
+            Way::Scatter if index == 0 => last - level,
+            Way::Scatter => last + index - children,
+        }
+    }
+}
+
+/// How the root of a linear algorithm does it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Manner {
+    /// One after the other.
+    Blocking,
+    /// All at once.
+    Started,
+    /// One after the other, each after the root has said that it is ready.
+    Synchronised,
+}
+
+/// Each block in a message of its own between its rank and the root; empty blocks are not sent.
+#[derive(Clone, Debug)]
+pub(super) struct Linear {
+    pub way: Way,
+    pub manner: Manner,
+    pub ranks: u32,
+    pub root: u32,
+    pub layout: Layout,
+}
+
+impl Rounds for Linear {
+    fn action(&self, rank: u32, index: u64) -> Option<Action> {
+        if self.layout.bytes(rank, 1) == 0 && rank != self.root {
+            return None;
+        }
+        match rank == self.root {
+            false => self.other(rank, index),
+            true => self.at_root(index),
+        }
+    }
+
+    fn layout(&self) -> Option<&Layout> {
+        Some(&self.layout)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn rounds(&self) -> u64 {
+        let sending = |rank: &u32| *rank != self.root && self.layout.bytes(*rank, 1) > 0;
+        let turns = match self.equal_blocks() {
+            Some(0) => 0,
+            Some(_) => u64::from(self.ranks) - 1,
+            None => (0..self.ranks).filter(sending).map(|rank| self.turn(rank) + 1).max().unwrap_or(0),
+        };
+        match (self.way, self.manner) {
+            (Way::Gather, Manner::Synchronised) => 2 * turns,
+            (Way::Gather, _) | (Way::Scatter, Manner::Started) => turns.min(1),
+            (Way::Scatter, _) => turns,
+        }
+    }
+
+    fn round(&self, rank: u32, index: u64) -> u64 {
+        let at_root = rank == self.root;
+        match (self.way, self.manner) {
+            (Way::Gather, Manner::Synchronised) if at_root => 2 * self.turn((index / 2) as u32) + index % 2,
+            (Way::Gather, Manner::Synchronised) => 2 * self.turn(rank) + index,
+            (Way::Gather, _) | (Way::Scatter, Manner::Started) => 0,
+            (Way::Scatter, _) => self.turn(if at_root { index as u32 } else { rank }),
+        }
+    }
+
+    fn sends(&self, rank: u32) -> u64 {
+        match (self.equal_blocks(), self.way, self.manner) {
+            (None, ..) => by_action::sends(self, rank),
+            (Some(0), ..) => 0,
+            (_, Way::Gather, _) if rank != self.root => 1,
+            (_, Way::Gather, Manner::Blocking | Manner::Started) => 0,
+            (_, Way::Scatter, _) if rank != self.root => 0,
+            _ => u64::from(self.ranks) - 1,
+        }
+    }
+
+    fn send(&self, rank: u32, number: u64) -> u64 {
+        let synchronised = self.way == Way::Gather && self.manner == Manner::Synchronised;
+        match (self.equal_blocks(), rank == self.root) {
+            (None, _) => by_action::send(self, rank, number),
+            (_, false) => number + u64::from(synchronised),
+            (_, true) => {
+                let peer = number + u64::from(number >= u64::from(self.root));
+                peer * (1 + u64::from(synchronised))
+            }
+        }
+    }
+
+    fn receives(&self, rank: u32, round: u64) -> u64 {
+        let others = u64::from(self.ranks) - 1;
+        match (self.equal_blocks(), self.way, self.manner) {
+            (None, ..) => by_action::receives(self, rank, round),
+            (Some(0), ..) => 0,
+            (_, Way::Gather, Manner::Synchronised) if rank == self.root => {
+                u64::from(round < 2 * others && !round.is_multiple_of(2))
+            }
+            (_, Way::Gather, Manner::Synchronised) => u64::from(round == 2 * self.turn(rank)),
+            (_, Way::Gather, _) => u64::from(rank == self.root && round == 0) * others,
+            (_, Way::Scatter, Manner::Started) => u64::from(rank != self.root && round == 0),
+            (_, Way::Scatter, _) => u64::from(rank != self.root && round == self.turn(rank)),
+        }
+    }
+
+    fn total(&self) -> u128 {
+        self.layout.total() - u128::from(self.layout.bytes(self.root, 1))
+    }
+
+    fn waits(&self) -> bool {
+        self.way == Way::Gather && self.manner == Manner::Synchronised
+    }
+
+    fn starts(&self) -> bool {
+        self.way == Way::Scatter && self.manner == Manner::Started
+    }
+
+    fn most_to_one(&self) -> u32 {
+        match (self.way, self.manner) {
+            (Way::Gather, Manner::Blocking | Manner::Started) => self.ranks - 1,
+            _ => 0,
+        }
+    }
+}
+
+impl Linear {
+    /// Which of the others a rank is, in the order of ranks.
+    fn turn(&self, rank: u32) -> u64 {
+        u64::from(rank) - u64::from(rank > self.root)
+    }
+
+    /// Size of a block, where all have one \[B\].
+    fn equal_blocks(&self) -> Option<u64> {
+        match self.layout {
+            Layout::Equal { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+
+    fn other(&self, rank: u32, index: u64) -> Option<Action> {
+        let (data, peer) = (Data::block(rank), self.root);
+        match (self.way, self.manner, index) {
+            (Way::Scatter, _, 0) => Some(Action::Receive { from: peer, data, then: Then::Keep }),
+            (Way::Gather, Manner::Synchronised, 0) => {
+                Some(Action::Receive { from: peer, data: Data::Token, then: Then::Keep })
+            }
+            (Way::Gather, Manner::Synchronised, 1) | (Way::Gather, _, 0) => Some(Action::Send { to: peer, data }),
+            _ => None,
+        }
+    }
+
+    fn at_root(&self, index: u64) -> Option<Action> {
+        let each = if self.manner == Manner::Synchronised && self.way == Way::Gather { 2 } else { 1 };
+        let peer = u32::try_from(index / each).unwrap_or(u32::MAX);
+        if peer >= self.ranks {
+            return (self.manner == Manner::Started && peer == self.ranks).then_some(Action::WaitAll);
+        }
+        let data = Data::block(peer);
+        if peer == self.root || self.layout.bytes(peer, 1) == 0 {
+            return Some(Action::Nothing);
+        }
+        Some(match (self.way, self.manner) {
+            (Way::Gather, Manner::Started) => Action::StartReceive { from: peer, data },
+            (Way::Gather, Manner::Synchronised) if index.is_multiple_of(2) => {
+                Action::Send { to: peer, data: Data::Token }
+            }
+            (Way::Gather, _) => Action::Receive { from: peer, data, then: Then::Keep },
+            (Way::Scatter, Manner::Started) => Action::StartSend { to: peer, data },
+            (Way::Scatter, _) => Action::Send { to: peer, data },
+        })
+    }
+}
