@@ -9,6 +9,7 @@ pub mod capture;
 pub mod cli;
 pub mod data_set;
 pub mod diagnostic;
+pub mod divisor;
 pub mod engine;
 pub mod fabric;
 pub mod ids;

@@ -16,7 +16,6 @@ use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
 use crate::diagnostic::{Diagnostic, Invalid, file_names};
 use crate::ids::RankId;
-use crate::node::NodeSpec;
 use crate::output::svg::Window;
 use crate::output::trace::Trace as TraceFile;
 use crate::output::{AtomicFile, csv, json, svg, table};
@@ -90,7 +89,7 @@ pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     let workload = workload(&args.input, &args.on);
     let replay = regions.ask(replay, voice)?.with_workload(workload);
     say_links(&replay, voice);
-    if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
+    if replay.node.facts().is_ideal && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
     play(&replay, None, &args.written, args.format, voice)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::divisor::Divisor;
-use super::{Router, misfit};
+use super::router::{Router, misfit};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::divisor::Divisor;
 use crate::fabric::{CrossbarGrid, Fabric, Shape};
 use crate::ids::{LinkId, NodeId};
 use crate::rng::Mix;

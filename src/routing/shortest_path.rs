@@ -9,7 +9,7 @@ use petgraph::visit::EdgeRef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Router;
+use super::router::Router;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId, VertexId};

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
-use crate::node::NodeSpec;
+use crate::node::{LogGpsSpec, NodeSpec};
 use crate::player::{ActivityKind, Observers, Play, Player};
 use crate::units::Bytes;
 use crate::workload::program::{GaussianElimination, OpKind, Program};
@@ -102,20 +102,22 @@ fn cells() -> Result<Vec<Cell>, Trouble> {
 fn node(network: &str, variant: &str, room: Option<Bytes>) -> Result<NodeSpec, Trouble> {
     #[derive(Deserialize)]
     struct Machine {
-        node: NodeSpec,
+        node: Model,
+    }
+    #[derive(Deserialize)]
+    struct Model {
+        loggps: LogGpsSpec,
     }
     let text = match network {
         "myrinet" => include_str!("../../machines/myrinet.toml"),
         _ => include_str!("../../machines/fast-ethernet.toml"),
     };
-    let mut node = toml::from_str::<Machine>(text).map_err(|error| error.to_string())?.node;
-    if let NodeSpec::Loggps(spec) = &mut node {
-        if variant == "S=65536" {
-            spec.sync = Bytes(65_536).into();
-        }
-        spec.eager_buffer = room.map(Into::into);
+    let mut spec = toml::from_str::<Machine>(text).map_err(|error| error.to_string())?.node.loggps;
+    if variant == "S=65536" {
+        spec.sync = Bytes(65_536).into();
     }
-    Ok(node)
+    spec.eager_buffer = room.map(Into::into);
+    Ok(NodeSpec::Loggps(spec))
 }
 
 /// What a rank computes, on average \[s\].

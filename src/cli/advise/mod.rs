@@ -22,7 +22,6 @@ use crate::advice::page::Context;
 use crate::advice::rules::{self, Base};
 use crate::advice::{Judge, Ranked, page, text};
 use crate::diagnostic::{Diagnostic, closest};
-use crate::node::NodeSpec;
 use crate::output::{AtomicFile, json, table};
 use crate::report::Status;
 use crate::scenario::replay::Replay;
@@ -141,7 +140,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
         }
         Err(_) => return Ok(Outcome::End(End::Interrupted)),
     };
-    let simulates = !(matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none());
+    let simulates = !(replay.node.facts().is_ideal && replay.placement().is_none());
     let beside = if simulates { base.simulated.makespan_s } else { 0.0 };
     let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.region, beside)?;
     let ranked = if simulates {
