@@ -32,6 +32,7 @@ pub mod atomic_file;
 #[cfg(feature = "simulator")]
 pub mod data_set;
 pub mod diagnostic;
+pub mod divisor;
 pub mod engine;
 pub mod fabric;
 pub mod ids;

@@ -102,7 +102,7 @@ pub struct Simulation<'a> {
 }
 
 /// A simulation under way.
-struct Run<'a, 'o, O> {
+struct EventLoop<'a, 'o, O> {
     simulation: Simulation<'a>,
     observer: &'o mut O,
     events: EventQueue,
@@ -199,7 +199,7 @@ impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
         let wires = Wires::new(self.fabric);
-        let mut run = Run {
+        let mut run = EventLoop {
             simulation: self,
             observer,
             events: EventQueue::default(),
@@ -247,7 +247,7 @@ impl Simulation<'_> {
     }
 }
 
-impl<O: Observer> Run<'_, '_, O> {
+impl<O: Observer> EventLoop<'_, '_, O> {
     /// What came out, as of now.
     fn ended(self) -> Outcome {
         Outcome { ended: self.now, facts: self.simulation.transport.facts(), ..self.outcome }

@@ -6,6 +6,7 @@ use petgraph::Direction;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
+use super::bisection::Bisection;
 use super::max_flow::least_cut;
 use super::{CrossbarGrid, Fabric, Grid, Shape, Tree};
 use crate::diagnostic::Diagnostic;
@@ -16,25 +17,6 @@ use crate::units::Bandwidth;
 const CUT_LIMIT: u64 = 1 << 27;
 /// Largest nodes x (vertices + links) for which the distances of a graph are searched: some seconds.
 const DISTANCE_LIMIT: u64 = 1 << 31;
-
-/// A cut of the fabric into two halves of the nodes.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Bisection {
-    /// What all links from the first half to the second carry together \[B/s\].
-    pub bandwidth: Bandwidth,
-    /// What all links from the second half to the first carry together \[B/s\]; differs only where halves or links do.
-    pub back: Bandwidth,
-    /// By node: whether it is in the first half.
-    pub first_half: Vec<bool>,
-}
-
-impl Bisection {
-    /// Whether a message between these nodes crosses the cut, and in which direction (`Some(true)`: first to second).
-    pub fn crossing(&self, src: NodeId, dst: NodeId) -> Option<bool> {
-        let (from, to) = (self.first_half[src.0 as usize], self.first_half[dst.0 as usize]);
-        (from != to).then_some(from)
-    }
-}
 
 impl Fabric {
     /// The cut in two halves that limits traffic between them, as this family is usually cut.

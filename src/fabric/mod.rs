@@ -5,6 +5,7 @@
 //! in [`crate::topology`]; what they know about their regular structure, so that routes can be computed instead of
 //! stored, is the fabric's [`Shape`].
 
+mod bisection;
 mod bounds;
 mod build;
 mod grid;
@@ -21,7 +22,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
-pub use bounds::Bisection;
+pub use bisection::Bisection;
 pub use grid::{CrossbarGrid, Grid};
 pub use routes::RouteTable;
 pub use shape::Shape;

@@ -1,8 +1,10 @@
 //! What messages and calls cost, in the terms in which the player thinks.
 
-use super::ReceiveTable;
+use std::fmt;
+use std::sync::Arc;
+
 use crate::ids::RankId;
-use crate::units::{Bytes, Time};
+use crate::units::{Bytes, PerByte, Time};
 
 /// What the calls of a model cost, and how long messages take.
 ///
@@ -13,7 +15,7 @@ use crate::units::{Bytes, Time};
 /// rendezvous:  the sender is busy for `handshake` with a request, under way for `latency`, arriving at q; the receiver answers
 ///              at max(q, tr) after 2 `handshake`, under way for `latency`; the sender takes it in after `handshake`; then as above
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Costs {
     /// Time from one end to the other, of the first byte \[ps\].
     pub latency: Time,
@@ -29,49 +31,22 @@ pub struct Costs {
     pub receiver_sharing: bool,
     /// Room at each receiver for messages that nobody has asked for; a message that finds none goes by rendezvous. `None` for any number.
     pub eager_buffer: Option<Bytes>,
-    pub(super) kind: Kind,
+    pub(super) by_length: Arc<dyn CostsByLength>,
 }
 
-/// How the costs follow from the length.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum Kind {
-    Linear(Linear),
-    /// Bands of lengths, ascending; the last has no end.
-    Bands {
-        bands: Vec<Band>,
-        rendezvous_above: Option<u64>,
-    },
-    /// The whole time as a gap, from a table.
-    Table(ReceiveTable),
-    Nothing,
-}
+/// How the costs of messages follow from their length: the equations of a model.
+pub(super) trait CostsByLength: fmt::Debug + Send + Sync {
+    /// What a message of so many bytes costs.
+    fn message(&self, bytes: u64) -> MessageCosts;
 
-/// Overheads and gaps linear in the length \[ps, ps/B\].
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Linear {
-    pub o: f64,
-    pub oss: f64,
-    pub ors: f64,
-    pub gs: f64,
-    pub osl: f64,
-    pub orl: f64,
-    pub gl: f64,
-    pub short: u64,
-    pub sync: u64,
-    /// Whether the bandwidth is held byte by byte, and not by the whole message as its length has it.
-    pub by_byte: bool,
-}
+    /// The same between two ranks, where that depends on who they are; by the protocol that the message takes, where that has costs
+    /// of its own.
+    fn between(&self, _src: RankId, _dst: RankId, bytes: u64, _rendezvous: bool) -> MessageCosts {
+        self.message(bytes)
+    }
 
-/// Constant overheads for lengths up to `to` \[ps, ps/B\].
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Band {
-    pub to: u64,
-    pub send: f64,
-    pub recv: f64,
-    pub isend: f64,
-    pub irecv: f64,
-    pub wait: f64,
-    pub gap: f64,
+    /// The same where a fabric carries the bytes: without gaps.
+    fn on_fabric(&self) -> Arc<dyn CostsByLength>;
 }
 
 /// What one message costs \[ps\].
@@ -95,6 +70,23 @@ pub struct MessageCosts {
     pub shared: [Time; 3],
 }
 
+/// What messages cost on hosts of which every message takes a processor and a network interface, at either end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HostCosts {
+    /// Time from one end to the other \[ps\].
+    pub latency: Time,
+    /// On the processor, for a message and for each byte but the first \[ps, ps/B\].
+    pub processor: Time,
+    /// See `processor`.
+    pub processor_per_byte: PerByte,
+    /// On the network interface, likewise \[ps, ps/B\].
+    pub interface: Time,
+    /// See `interface`.
+    pub interface_per_byte: PerByte,
+    /// Longest message whose sender does not wait for the receive.
+    pub eager_limit: Bytes,
+}
+
 /// A part of the way of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Phase {
@@ -108,7 +100,8 @@ pub enum Phase {
 }
 
 impl Costs {
-    pub(super) fn new(kind: Kind) -> Self {
+    /// Costs that follow from the length so; everything else costs nothing.
+    pub(super) fn new(by_length: impl CostsByLength + 'static) -> Self {
         Self {
             latency: Time::ZERO,
             handshake: Time::ZERO,
@@ -117,104 +110,46 @@ impl Costs {
             wait_send: Time::ZERO,
             receiver_sharing: false,
             eager_buffer: None,
-            kind,
+            by_length: Arc::new(by_length),
         }
     }
 
     /// What a message between two ranks costs, where that depends on who they are; and on whether it goes by rendezvous.
     #[inline]
     pub fn between(&self, src: RankId, dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
-        match &self.kind {
-            Kind::Table(table) => MessageCosts { gap: table.between(src, dst, bytes), ..MessageCosts::default() },
-            Kind::Linear(linear) => linear.message(bytes, rendezvous),
-            _ => self.message(bytes),
-        }
+        self.by_length.between(src, dst, bytes, rendezvous)
     }
 
     /// What a message of so many bytes costs.
     #[inline]
     pub fn message(&self, bytes: u64) -> MessageCosts {
-        match &self.kind {
-            Kind::Nothing => MessageCosts::default(),
-            Kind::Table(table) => MessageCosts { gap: table.time(bytes), ..MessageCosts::default() },
-            Kind::Linear(linear) => linear.message(bytes, bytes > linear.sync),
-            Kind::Bands { bands, rendezvous_above } => {
-                let band = bands.iter().find(|band| bytes <= band.to).or(bands.last()).copied();
-                let Some(band) = band else { return MessageCosts::default() };
-                let gap = Time::from_ps(band.gap * bytes.saturating_sub(1) as f64);
-                MessageCosts {
-                    send: Time::from_ps(band.send),
-                    gap,
-                    recv: Time::from_ps(band.recv),
-                    isend: Time::from_ps(band.isend),
-                    irecv: Time::from_ps(band.irecv),
-                    wait_recv: Time::from_ps(band.wait),
-                    rendezvous: rendezvous_above.is_some_and(|limit| bytes > limit),
-                    shared: [Time::ZERO, gap, Time::ZERO],
-                }
-            }
-        }
+        self.by_length.message(bytes)
     }
 
     /// The same between ranks that a fabric joins: its latencies and capacities stand for L and G, and messages share it.
     #[must_use]
-    pub fn on_fabric(mut self) -> Self {
-        self.latency = Time::ZERO;
-        self.receiver_sharing = false;
-        match &mut self.kind {
-            Kind::Linear(linear) => (linear.gs, linear.gl) = (0.0, 0.0),
-            Kind::Bands { bands, .. } => bands.iter_mut().for_each(|band| band.gap = 0.0),
-            Kind::Table(_) => self.kind = Kind::Nothing,
-            Kind::Nothing => {}
-        }
-        self
+    pub fn on_fabric(self) -> Self {
+        Self { latency: Time::ZERO, receiver_sharing: false, by_length: self.by_length.on_fabric(), ..self }
     }
 }
 
-impl Linear {
-    /// Overheads are those of the protocol, the gap is that of the length.
-    fn message(&self, bytes: u64, rendezvous: bool) -> MessageCosts {
-        let k = bytes as f64;
-        let gap = if bytes <= self.short {
-            k * self.gs
-        } else {
-            self.short as f64 * self.gs + (bytes - self.short) as f64 * self.gl
-        };
-        let (os, or) = if rendezvous { (self.osl, self.orl) } else { (self.oss, self.ors) };
-        // The largest of the three holds the bandwidth; of equal ones the gap does.
-        let holder = |s: f64, g: f64, r: f64| {
-            if g >= s && g >= r {
-                (Phase::Gap, g)
-            } else if s >= r {
-                (Phase::Send, s)
-            } else {
-                (Phase::Recv, r)
-            }
-        };
-        let (first, rest) = (holder(self.oss, self.gs, self.ors), holder(self.osl, self.gl, self.orl));
-        let of_phase = [k * os, gap, k * or];
-        let mut shared = [0.0; 3];
-        if self.by_byte {
-            let near = bytes.min(self.short);
-            for ((phase, per_byte), bytes) in [(first, near), (rest, bytes - near)] {
-                shared[phase as usize] += per_byte * bytes as f64;
-            }
-            // No more of a phase can be shared than it has.
-            shared.iter_mut().zip(of_phase).for_each(|(shared, all)| *shared = shared.min(all));
-        } else {
-            let (phase, _) = if bytes <= self.short { first } else { rest };
-            shared[phase as usize] = of_phase[phase as usize];
-        }
-        let o = Time::from_ps(self.o);
-        MessageCosts {
-            send: Time::from_ps(self.o + k * os),
-            gap: Time::from_ps(gap),
-            recv: Time::from_ps(self.o + k * or),
-            isend: o,
-            irecv: o,
-            wait_recv: o,
-            rendezvous,
-            shared: shared.map(Time::from_ps),
-        }
+impl Default for Costs {
+    /// Nothing costs anything.
+    fn default() -> Self {
+        Self::new(Nothing)
+    }
+}
+
+/// Messages that cost nothing, whatever their length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nothing;
+
+impl CostsByLength for Nothing {
+    fn message(&self, _bytes: u64) -> MessageCosts {
+        MessageCosts::default()
+    }
+
+    fn on_fabric(&self) -> Arc<dyn CostsByLength> {
+        Arc::new(Self)
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::costs::HostCosts;
+use super::model::{NodeFacts, NodeModel, Playing};
 use crate::diagnostic::Located;
 use crate::units::{Bytes, PerByte, Time};
 
@@ -45,5 +47,34 @@ impl Default for LogGopSimSpec {
             overhead: PerByte::ZERO.into(),
             sync: Bytes(65_535).into(),
         }
+    }
+}
+
+impl LogGopSimSpec {
+    /// What messages cost.
+    pub fn host_costs(&self) -> HostCosts {
+        HostCosts {
+            latency: *self.latency,
+            processor: *self.o,
+            processor_per_byte: *self.overhead,
+            interface: *self.g,
+            interface_per_byte: *self.gap,
+            eager_limit: *self.sync,
+        }
+    }
+}
+
+impl NodeModel for LogGopSimSpec {
+    fn name(&self) -> &'static str {
+        "loggopsim"
+    }
+
+    fn playing(&self) -> Playing {
+        Playing::OnHosts(self.host_costs())
+    }
+
+    /// When a message comes early it does not say for which receive it is.
+    fn facts(&self) -> NodeFacts {
+        NodeFacts { is_network: true, knows_receives: false, ..NodeFacts::default() }
     }
 }

@@ -1,8 +1,11 @@
 //! LogGP: constant overheads, by bands of lengths, and if wanted by call.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::costs::{Band, Costs, Kind};
+use super::costs::{Costs, CostsByLength, MessageCosts};
+use super::model::{NodeFacts, NodeModel, Playing};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::{Bytes, PerByte, Time};
 
@@ -60,8 +63,12 @@ pub struct BandSpec {
     pub wait: Option<Located<Time>>,
 }
 
-impl LogGpSpec {
-    pub(super) fn check(&self) -> Vec<Diagnostic> {
+impl NodeModel for LogGpSpec {
+    fn name(&self) -> &'static str {
+        "loggp"
+    }
+
+    fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         let Some((last, others)) = self.bands.split_last() else {
             let message = "there are no bands of lengths";
@@ -95,7 +102,7 @@ impl LogGpSpec {
         mistakes
     }
 
-    pub(super) fn costs(&self) -> Costs {
+    fn playing(&self) -> Playing {
         let bands = self.bands.iter().map(|band| {
             let or = |value: &Option<Located<Time>>, default: f64| value.as_ref().map_or(default, |time| time.ps());
             let (send, recv) = (or(&band.send, band.o.ps()), or(&band.recv, band.o.ps()));
@@ -111,6 +118,62 @@ impl LogGpSpec {
         });
         let bands = bands.collect();
         let rendezvous_above = self.sync.as_ref().map(|sync| sync.0);
-        Costs { latency: *self.latency, interval: *self.g, ..Costs::new(Kind::Bands { bands, rendezvous_above }) }
+        let costs = Costs::new(Bands { bands, rendezvous_above });
+        Playing::AtCosts(Costs { latency: *self.latency, interval: *self.g, ..costs })
+    }
+
+    fn facts(&self) -> NodeFacts {
+        NodeFacts { path_bounds: true, ..NodeFacts::default() }
+    }
+
+    fn eager_limit(&self) -> Option<Bytes> {
+        self.sync.as_ref().map(|limit| **limit)
+    }
+
+    fn set_eager_limit(&mut self, limit: Bytes) -> bool {
+        self.sync = Some(limit.into());
+        true
+    }
+}
+
+/// Bands of lengths, ascending; the last has no end.
+#[derive(Clone, Debug)]
+struct Bands {
+    bands: Vec<Band>,
+    rendezvous_above: Option<u64>,
+}
+
+/// Constant overheads for lengths up to `to` \[ps, ps/B\].
+#[derive(Clone, Copy, Debug)]
+struct Band {
+    to: u64,
+    send: f64,
+    recv: f64,
+    isend: f64,
+    irecv: f64,
+    wait: f64,
+    gap: f64,
+}
+
+impl CostsByLength for Bands {
+    fn message(&self, bytes: u64) -> MessageCosts {
+        let band = self.bands.iter().find(|band| bytes <= band.to).or(self.bands.last()).copied();
+        let Some(band) = band else { return MessageCosts::default() };
+        let gap = Time::from_ps(band.gap * bytes.saturating_sub(1) as f64);
+        MessageCosts {
+            send: Time::from_ps(band.send),
+            gap,
+            recv: Time::from_ps(band.recv),
+            isend: Time::from_ps(band.isend),
+            irecv: Time::from_ps(band.irecv),
+            wait_recv: Time::from_ps(band.wait),
+            rendezvous: self.rendezvous_above.is_some_and(|limit| bytes > limit),
+            shared: [Time::ZERO, gap, Time::ZERO],
+        }
+    }
+
+    fn on_fabric(&self) -> Arc<dyn CostsByLength> {
+        let bands = self.bands.iter().map(|&band| Band { gap: 0.0, ..band }).collect();
+        Arc::new(Self { bands, ..*self })
     }
 }

@@ -1,12 +1,15 @@
 //! LogGPS: overheads linear in the length, and senders of long messages that wait for the receiver.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::costs::{Costs, Kind, Linear};
+use super::costs::{Costs, CostsByLength, MessageCosts, Phase};
+use super::model::{NodeFacts, NodeModel, Playing};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::ids::RankId;
 use crate::units::{Bytes, PerByte, Time};
 
 /// `[node.loggps]`.
@@ -144,8 +147,12 @@ impl schemars::JsonSchema for ReceiverSharing {
     }
 }
 
-impl LogGpsSpec {
-    pub(super) fn check(&self) -> Vec<Diagnostic> {
+impl NodeModel for LogGpsSpec {
+    fn name(&self) -> &'static str {
+        "loggps"
+    }
+
+    fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         if let Some(s) = &self.s
             && **s > *self.sync
@@ -160,7 +167,7 @@ impl LogGpsSpec {
         mistakes
     }
 
-    pub(super) fn costs(&self) -> Costs {
+    fn playing(&self) -> Playing {
         let short = self.s.as_ref().map_or(*self.sync, |s| **s);
         let linear = Linear {
             o: self.o.ps(),
@@ -174,7 +181,7 @@ impl LogGpsSpec {
             sync: self.sync.0,
             by_byte: self.receiver_sharing == ReceiverSharing::Wire,
         };
-        Costs {
+        Playing::AtCosts(Costs {
             latency: *self.latency,
             handshake: *self.o,
             control_travels: true,
@@ -182,7 +189,107 @@ impl LogGpsSpec {
             wait_send: *self.o,
             receiver_sharing: self.receiver_sharing != ReceiverSharing::Off,
             eager_buffer: self.eager_buffer.as_ref().map(|buffer| **buffer),
-            ..Costs::new(Kind::Linear(linear))
+            ..Costs::new(linear)
+        })
+    }
+
+    fn facts(&self) -> NodeFacts {
+        NodeFacts { path_bounds: true, ..NodeFacts::default() }
+    }
+
+    fn eager_limit(&self) -> Option<Bytes> {
+        Some(*self.sync)
+    }
+
+    /// Where the packet's length was that of S by default, it stays what it was.
+    fn set_eager_limit(&mut self, limit: Bytes) -> bool {
+        self.s.get_or_insert(self.sync);
+        self.sync = limit.into();
+        true
+    }
+
+    /// The longest message that is one packet is none above S, so s follows S down.
+    fn follows(&self, parameter: &str, value: f64) -> Option<&'static str> {
+        let short = self.s.as_ref()?.0 as f64;
+        (parameter == "S" && value < short).then_some("s")
+    }
+}
+
+/// Overheads and gaps linear in the length \[ps, ps/B\].
+#[derive(Clone, Copy, Debug)]
+struct Linear {
+    o: f64,
+    oss: f64,
+    ors: f64,
+    gs: f64,
+    osl: f64,
+    orl: f64,
+    gl: f64,
+    short: u64,
+    sync: u64,
+    /// Whether the bandwidth is held byte by byte, and not by the whole message as its length has it.
+    by_byte: bool,
+}
+
+impl Linear {
+    /// Overheads are those of the protocol, the gap is that of the length.
+    #[inline]
+    fn by_protocol(&self, bytes: u64, rendezvous: bool) -> MessageCosts {
+        let k = bytes as f64;
+        let gap = if bytes <= self.short {
+            k * self.gs
+        } else {
+            self.short as f64 * self.gs + (bytes - self.short) as f64 * self.gl
+        };
+        let (os, or) = if rendezvous { (self.osl, self.orl) } else { (self.oss, self.ors) };
+        // The largest of the three holds the bandwidth; of equal ones the gap does.
+        let holder = |s: f64, g: f64, r: f64| {
+            if g >= s && g >= r {
+                (Phase::Gap, g)
+            } else if s >= r {
+                (Phase::Send, s)
+            } else {
+                (Phase::Recv, r)
+            }
+        };
+        let (first, rest) = (holder(self.oss, self.gs, self.ors), holder(self.osl, self.gl, self.orl));
+        let of_phase = [k * os, gap, k * or];
+        let mut shared = [0.0; 3];
+        if self.by_byte {
+            let near = bytes.min(self.short);
+            for ((phase, per_byte), bytes) in [(first, near), (rest, bytes - near)] {
+                shared[phase as usize] += per_byte * bytes as f64;
+            }
+            // No more of a phase can be shared than it has.
+            shared.iter_mut().zip(of_phase).for_each(|(shared, all)| *shared = shared.min(all));
+        } else {
+            let (phase, _) = if bytes <= self.short { first } else { rest };
+            shared[phase as usize] = of_phase[phase as usize];
         }
+        let o = Time::from_ps(self.o);
+        MessageCosts {
+            send: Time::from_ps(self.o + k * os),
+            gap: Time::from_ps(gap),
+            recv: Time::from_ps(self.o + k * or),
+            isend: o,
+            irecv: o,
+            wait_recv: o,
+            rendezvous,
+            shared: shared.map(Time::from_ps),
+        }
+    }
+}
+
+impl CostsByLength for Linear {
+    fn message(&self, bytes: u64) -> MessageCosts {
+        self.by_protocol(bytes, bytes > self.sync)
+    }
+
+    fn between(&self, _src: RankId, _dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
+        self.by_protocol(bytes, rendezvous)
+    }
+
+    fn on_fabric(&self) -> Arc<dyn CostsByLength> {
+        Arc::new(Self { gs: 0.0, gl: 0.0, ..*self })
     }
 }

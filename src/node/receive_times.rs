@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Pairs;
-use super::costs::{Costs, Kind};
+use super::costs::Costs;
+use super::model::{NodeFacts, NodeModel, Playing};
+use super::pairs::Pairs;
+use super::receive_table::ReceiveTable;
 use crate::diagnostic::{Diagnostic, Located};
-use crate::ids::RankId;
 use crate::units::{Bytes, Time};
 
 /// `[node.receive-times]`.
@@ -48,24 +49,12 @@ pub struct ReceiveTime {
     pub receive: Time,
 }
 
-/// The same, ready to be looked into \[B, ps\].
-#[derive(Clone, PartialEq, Debug)]
-pub struct ReceiveTable {
-    all: Line,
-    /// Of pairs that have their own; the last that names a pair holds.
-    between: Vec<(Pairs, Line)>,
-}
+impl NodeModel for ReceiveTimesSpec {
+    fn name(&self) -> &'static str {
+        "receive-times"
+    }
 
-/// T(k) \[B, ps\].
-#[derive(Clone, PartialEq, Debug)]
-struct Line {
-    rows: Vec<(u64, f64)>,
-    /// Growth beyond the last row \[ps/B\].
-    beyond: f64,
-}
-
-impl ReceiveTimesSpec {
-    pub(super) fn check(&self) -> Vec<Diagnostic> {
+    fn check(&self) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
         for times in std::iter::once(&self.times).chain(self.between.iter().map(|other| &other.times)) {
             if times.is_empty() {
@@ -80,63 +69,29 @@ impl ReceiveTimesSpec {
         mistakes
     }
 
-    pub(super) fn costs(&self) -> Costs {
-        Costs::new(Kind::Table(self.table()))
+    fn playing(&self) -> Playing {
+        Playing::FromTable(self.table(), Costs::new(self.table()))
     }
 
+    fn facts(&self) -> NodeFacts {
+        let network = "measured receive times, no contention";
+        NodeFacts { is_network: true, is_table: true, network, ..NodeFacts::default() }
+    }
+}
+
+impl ReceiveTimesSpec {
     /// The table.
     pub fn table(&self) -> ReceiveTable {
-        let between = self.between.iter().map(|other| (other.pairs.clone(), Line::of(&other.times)));
-        ReceiveTable { all: Line::of(&self.times), between: between.collect() }
-    }
-}
-
-impl Line {
-    fn of(times: &[ReceiveTime]) -> Self {
-        let rows: Vec<(u64, f64)> = times.iter().map(|row| (row.size.0, row.receive.ps())).collect();
-        let beyond = rows.last().and_then(|&(size, time)| {
-            let from = rows.iter().find(|row| row.0 >= size / 2 && row.0 < size).or(rows.iter().rev().nth(1));
-            // No message is faster for being longer.
-            from.map(|&(before, at)| ((time - at) / (size - before) as f64).max(0.0))
-        });
-        Self { rows, beyond: beyond.unwrap_or_default() }
-    }
-
-    #[inline]
-    fn time(&self, bytes: u64) -> Time {
-        let at = self.rows.partition_point(|row| row.0 < bytes);
-        Time::from_ps(match (at.checked_sub(1).map(|below| self.rows[below]), self.rows.get(at)) {
-            (_, Some(&(size, time))) if size == bytes => time,
-            (Some((a, at_a)), Some(&(b, at_b))) => at_a + (at_b - at_a) * (bytes - a) as f64 / (b - a) as f64,
-            (None, Some(&(_, time))) => time,
-            (Some((size, time)), None) => time + self.beyond * (bytes - size) as f64,
-            (None, None) => 0.0,
-        })
-    }
-}
-
-impl ReceiveTable {
-    /// T(k) of pairs that have no times of their own.
-    ///
-    /// Cost: O(log n) for n rows.
-    #[inline]
-    pub fn time(&self, bytes: u64) -> Time {
-        self.all.time(bytes)
-    }
-
-    /// T(from, to, k).
-    ///
-    /// Cost: O(log n + m) for n rows and m kinds of pairs with times of their own.
-    #[inline]
-    pub fn between(&self, src: RankId, dst: RankId, bytes: u64) -> Time {
-        let own = self.between.iter().rev().find(|(pairs, _)| pairs.hold(src, dst));
-        own.map_or(&self.all, |(_, line)| line).time(bytes)
+        let rows = |times: &[ReceiveTime]| times.iter().map(|row| (row.size.0, row.receive.ps())).collect();
+        let between = self.between.iter().map(|other| (other.pairs.clone(), rows(&other.times)));
+        ReceiveTable::new(rows(&self.times), between)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::RankId;
 
     #[test]
     fn times_are_interpolated_and_go_on_beyond_the_last_row() {

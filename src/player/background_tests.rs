@@ -2,10 +2,11 @@
 
 use super::loggopsim;
 use super::*;
+use crate::ids::RankId;
 use crate::node::{LogGopSimSpec, LogGpsSpec, NodeSpec, ReceiverSharing};
-use crate::units::{Bytes, PerByte};
+use crate::units::{Bytes, PerByte, Time};
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
-use crate::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, ProgramBuilder};
+use crate::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder};
 
 fn us(us: f64) -> Time {
     Time::from_ps(us * 1e6)
@@ -150,7 +151,7 @@ fn a_graph_has_a_branch_for_what_goes_on_in_the_background() {
     let ends = |ops: &[Op]| {
         let program = program(&[CollectiveCall::Bcast], &[ops, ops]);
         let lowered = loggopsim::as_graphs(&program, &expander);
-        let played = loggopsim::play(&lowered, &spec, 1.0, Observers::default(), &|_, _| true);
+        let played = loggopsim::play(&lowered, &spec.host_costs(), 1.0, Observers::default(), &|_, _| true);
         assert_eq!(played.stuck, []);
         played.ranks[1].end.ps() / 1e6
     };

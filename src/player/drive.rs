@@ -1,25 +1,58 @@
-//! What drives the player: its own clock, or the engine.
+//! What drives ranks and messages: the player's own clock, or the engine.
 
-use super::state::{Cargo, Event, Player};
-use super::{Played, RankTimes};
-use crate::ids::WakeId;
+use super::activity::Observers;
+use super::clock::{Event, MessageEvent};
+use super::ledger::Ledger;
+use super::played::{Play, Played};
+use super::protocol::{Asks, Protocol};
+use super::rank::Rank;
+use super::runtime::Runtime;
+use super::stuck;
+use crate::ids::{Id, IdVec, RankId, WakeId};
 use crate::units::Time;
+use crate::workload::program::Action;
 use crate::workload::{Blocked, Requests, Send, Workload};
 
 /// Events between two looks at whoever may stop the run.
 const EVENTS_PER_LOOK: u64 = 65_536;
 
-impl Player<'_> {
+/// Plays a program. See the [module](super).
+pub struct Player<'a> {
+    ranks: IdVec<RankId, Rank>,
+    runtime: Runtime<'a>,
+}
+
+impl<'a> Player<'a> {
+    /// Ready to start.
+    pub fn new(play: Play<'a>, observers: Observers<'a>) -> Self {
+        let Play { program, costs, expand, cpu_speed, on_fabric } = play;
+        let costs = if on_fabric { costs.on_fabric() } else { costs };
+        let ranks = program.ranks() as usize;
+        let has_processors = program.iter().map(|(_, rank)| rank.graph().is_some());
+        Self {
+            ranks: (0..ranks).map(|rank| Rank::new(program, RankId::from_index(rank))).collect(),
+            runtime: Runtime {
+                program,
+                expand,
+                background: program.has_background_collectives(),
+                cpu_speed,
+                clock: Default::default(),
+                protocol: Protocol::new(costs, on_fabric, has_processors),
+                ledger: Ledger::new(ranks, observers),
+                events: 0,
+            },
+        }
+    }
+
     /// Plays it to the end without a fabric; `go_on` is asked now and then, with simulated time and messages
     /// received so far, and ends the run with `false`.
     pub fn run(mut self, go_on: &dyn Fn(Time, u64) -> bool) -> Played {
         self.start();
         let mut count = 0_u64;
-        while let Some((time, event)) = self.timers.pop() {
-            self.now = time;
+        while let Some(event) = self.runtime.clock.tick() {
             self.happens(event);
             count += 1;
-            if count.is_multiple_of(EVENTS_PER_LOOK) && !go_on(self.now, self.delivered) {
+            if count.is_multiple_of(EVENTS_PER_LOOK) && !go_on(self.runtime.now(), self.runtime.protocol.delivered) {
                 return self.ended(true);
             }
         }
@@ -28,82 +61,116 @@ impl Player<'_> {
 
     /// What came out of a run that the engine has ended.
     pub fn ended(&self, interrupted: bool) -> Played {
-        let stuck = if interrupted { Vec::new() } else { self.stuck() };
+        let stuck = if interrupted { Vec::new() } else { stuck::all(&self.ranks, self.runtime.program) };
         Played { stuck, interrupted, ..self.played() }
     }
 
     /// What came out so far.
     pub fn played(&self) -> Played {
+        let Runtime { protocol, ledger, clock, events, .. } = &self.runtime;
         Played {
-            ranks: self.ranks.iter().map(|rank| rank.times).collect::<Vec<RankTimes>>(),
-            last: self.now,
-            messages: self.delivered,
-            bytes: self.bytes,
-            events: self.events,
-            unreceived: self.mailboxes.iter().map(|mailbox| mailbox.unexpected() as u64).sum(),
+            ranks: ledger.times(),
+            last: clock.now(),
+            messages: protocol.delivered,
+            bytes: protocol.bytes,
+            events: *events,
+            unreceived: protocol.unexpected(),
             stuck: Vec::new(),
             interrupted: false,
         }
     }
 
     fn start(&mut self) {
-        for rank in self.program.rank_ids() {
-            if self.ranks[rank].graph.is_some() {
-                self.begin_graph(rank);
-            } else {
-                self.advance(rank);
-            }
+        for rank in self.ranks.as_mut_slice() {
+            rank.begin(&mut self.runtime);
         }
     }
 
     #[inline]
     fn happens(&mut self, event: Event) {
-        self.events += 1;
+        self.runtime.events += 1;
         match event {
-            Event::Resume(rank) => self.advance(rank),
-            Event::Started(rank, op) => self.started(rank, op),
-            Event::Finish(rank, op) => self.finish(rank, op),
-            Event::Background(rank, op) => self.run_background(rank, op),
-            event => self.message_event(event),
+            Event::Message(event) => self.message(event),
+            Event::Resume(rank) => {
+                if let Rank::Sequence(sequence) = &mut self.ranks[rank] {
+                    sequence.advance(&mut self.runtime);
+                }
+            }
+            Event::Background(rank, op) => {
+                if let Rank::Sequence(sequence) = &mut self.ranks[rank] {
+                    sequence.run_background(op, &mut self.runtime);
+                }
+            }
+            Event::Started(rank, op) => {
+                if let Rank::Graph(graph) = &mut self.ranks[rank] {
+                    graph.started(op, &mut self.runtime);
+                }
+            }
+            Event::Finish(rank, op) => {
+                if let Rank::Graph(graph) = &mut self.ranks[rank] {
+                    graph.finish(op, &mut self.runtime);
+                }
+            }
+        }
+    }
+
+    /// A step of a message happens, and what it asks of a rank.
+    fn message(&mut self, event: MessageEvent) {
+        match self.runtime.step(event) {
+            Asks::Nothing => {}
+            Asks::Processor(time) => self.ranks[time.rank].processor(&time, &mut self.runtime),
+            Asks::Done(rank, op, done) => self.ranks[rank].done(op, done, &mut self.runtime),
+            Asks::Match(message) => self.envelopes(message),
+        }
+    }
+
+    /// The envelope of a message is there, and those of all sent before it on its channel.
+    fn envelopes(&mut self, message: u32) {
+        let Some((mut matched, dst)) = self.runtime.protocol.envelope_arrives(message) else { return };
+        loop {
+            match matched.receive {
+                None => self.ranks[dst].unexpected(&mut self.runtime),
+                Some(receive) => {
+                    let Runtime { protocol, clock, .. } = &mut self.runtime;
+                    if let Some(time) = protocol.join(matched.message, receive, clock) {
+                        self.ranks[dst].processor(&time, &mut self.runtime);
+                    }
+                }
+            }
+            // The next is taken only now: what its rank was asked for may have changed the mailbox.
+            let next = if matched.more { self.runtime.protocol.next_envelope(message) } else { None };
+            let Some(next) = next else { return };
+            matched = next;
         }
     }
 
     /// Everything that happens by `now`, then what the engine is asked for.
     fn catch_up(&mut self, now: Time, requests: &mut Requests) {
-        loop {
-            let time = self.timers.next();
-            if time > now {
-                break;
-            }
-            let Some((time, event)) = self.timers.pop() else { break };
-            self.now = time.max(self.now);
+        while self.runtime.clock.next() <= now {
+            let Some(event) = self.runtime.clock.tick() else { break };
             self.happens(event);
         }
-        self.now = now.max(self.now);
-        requests.sends.append(&mut self.outbox);
-        // A wake is asked for when none is pending that comes as early: so the pending ones are a stack.
-        let next = self.timers.next();
-        if next < Time::NEVER && self.asked.last().is_none_or(|&(pending, _)| next < pending) {
-            let wake = WakeId(self.wakes);
-            self.wakes = self.wakes.wrapping_add(1);
-            requests.wakes.push((next, wake));
-            self.asked.push((next, wake));
+        self.runtime.clock.pass(now);
+        let next = self.runtime.clock.next();
+        if let Some(port) = &mut self.runtime.protocol.port {
+            port.request(next, requests);
         }
     }
 }
 
 impl Workload for Player<'_> {
     fn ranks(&self) -> u32 {
-        self.program.ranks()
+        self.runtime.program.ranks()
     }
 
     fn messages(&self) -> u64 {
-        let ops = self.program.iter().flat_map(|(_, rank)| &rank.ops);
-        let sends = ops.filter(|op| matches!(op.action(), crate::workload::program::Action::Send { .. }));
-        let control = u64::from(self.costs.control_travels) * 2;
-        let each = sends.map(|op| if self.costs.message(op.size).rendezvous { 1 + control } else { 1 });
+        let (program, costs) = (self.runtime.program, self.runtime.protocol.costs());
+        let ops = program.iter().flat_map(|(_, rank)| &rank.ops);
+        let sends = ops.filter(|op| matches!(op.action(), Action::Send { .. }));
+        let control = u64::from(costs.control_travels) * 2;
+        let each = sends.map(|op| if costs.message(op.size).rendezvous { 1 + control } else { 1 });
         // What collectives send is known only when they are called: some messages for each rank.
-        each.sum::<u64>() + self.program.collective_calls() * u64::from(self.ranks().ilog2() + 1)
+        each.sum::<u64>() + program.collective_calls() * u64::from(self.ranks().ilog2() + 1)
     }
 
     fn begin(&mut self, requests: &mut Requests) {
@@ -112,15 +179,12 @@ impl Workload for Player<'_> {
     }
 
     fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
-        self.now = now.max(self.now);
+        self.runtime.clock.pass(now);
         for message in messages {
-            if let Some((message, cargo)) = self.carried.remove(&message.id) {
-                self.events += 1;
-                self.message_event(match cargo {
-                    Cargo::Request => Event::RequestArrives(message),
-                    Cargo::Answer => Event::AnswerArrives(message),
-                    Cargo::Data => Event::Arrive(message),
-                });
+            let arrival = self.runtime.protocol.port.as_mut().and_then(|port| port.delivered(message.id));
+            if let Some(arrival) = arrival {
+                self.runtime.events += 1;
+                self.message(arrival);
             }
         }
         self.catch_up(now, requests);
@@ -128,12 +192,11 @@ impl Workload for Player<'_> {
 
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
         // Within an instant the engine calls a little early.
-        let asked = self.asked.iter().rposition(|(_, asked)| *asked == wake);
-        let time = asked.map_or(now, |at| self.asked.remove(at).0);
-        self.catch_up(now.max(time), requests);
+        let asked = self.runtime.protocol.port.as_mut().and_then(|port| port.woke(wake));
+        self.catch_up(now.max(asked.unwrap_or(now)), requests);
     }
 
     fn blocked(&self) -> Vec<Blocked> {
-        self.stuck().into_iter().map(Blocked::from).collect()
+        stuck::all(&self.ranks, self.runtime.program).into_iter().map(Blocked::from).collect()
     }
 }

@@ -4,7 +4,7 @@ use super::tests::{myrinet, ns};
 use super::*;
 use crate::node::calibrate::{self, Measured, Sample};
 use crate::node::{LogGpsSpec, NodeSpec, ReceiverSharing};
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 use crate::workload::program::{Envelope, Op, ProgramBuilder};
 
 fn played(ranks: &[Vec<Op>], node: &LogGpsSpec) -> Played {

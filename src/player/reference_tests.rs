@@ -7,7 +7,7 @@ use super::tests::{myrinet, ns};
 use super::*;
 use crate::node::{NodeSpec, ReceiverSharing};
 use crate::units::Bytes;
-use crate::workload::program::{Envelope, Op, ProgramBuilder};
+use crate::workload::program::{Envelope, Op, Program, ProgramBuilder};
 
 /// Two networks' parameters [ns, ns/B]: L, o, Oss, Ors, Gs, Osl, Orl, Gl, s, S.
 const MYRINET: [f64; 10] = [850.0, 6730.0, 5.02, 4.72, 15.17, 4.80, 3.86, 0.04, 8191.0, 16383.0];

@@ -19,8 +19,9 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::state::{COLLECTIVE, STEP};
-use super::{Activity, ActivityKind, Observers, Played, RankTimes, Stuck, Transfer};
+use super::activity::{Activity, ActivityKind, Observers, RankTimes, Transfer};
+use super::keys::{COLLECTIVE, STEP};
+use super::played::{Played, Stuck};
 use crate::ids::RankId;
 use crate::node::ReceiveTable;
 use crate::units::Time;
@@ -42,12 +43,12 @@ pub fn apply(program: &Program) -> bool {
 }
 
 /// Works out a program by the rules; [`apply`] has said that they do.
-pub fn play<'a>(
-    program: &'a Program,
-    table: &'a ReceiveTable,
-    expand: &'a dyn Expand,
+pub fn play(
+    program: &Program,
+    table: &ReceiveTable,
+    expand: &dyn Expand,
     cpu_speed: f64,
-    observers: Observers<'a>,
+    observers: Observers<'_>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     let ranks = program.ranks() as usize;
@@ -57,7 +58,7 @@ pub fn play<'a>(
         expand,
         cpu_speed,
         observers,
-        ranks: (0..ranks).map(|_| Rank::default()).collect(),
+        ranks: (0..ranks).map(|_| RankState::default()).collect(),
         numbers: FxHashMap::default(),
         channels: Vec::new(),
         ready: (0..ranks as u32).rev().collect(),
@@ -72,7 +73,7 @@ pub fn play<'a>(
 #[derive(Default)]
 struct Channel {
     /// Those that have been sent and not received.
-    sent: VecDeque<Message>,
+    sent: VecDeque<SentMessage>,
     /// How many came before the first of these.
     before: u64,
     /// How many receives there have been.
@@ -82,8 +83,9 @@ struct Channel {
     waits: Option<(u32, u64)>,
 }
 
+/// A message that has been sent and not received.
 #[derive(Clone, Copy)]
-struct Message {
+struct SentMessage {
     number: u32,
     /// The sender's operation.
     op: u32,
@@ -100,8 +102,9 @@ enum Request {
     Receive(u32, u64),
 }
 
+/// How far a rank is worked out.
 #[derive(Default)]
-struct Rank {
+struct RankState {
     now: Time,
     next: u32,
     /// The next border of a region.
@@ -117,13 +120,13 @@ struct Rank {
     ended: bool,
 }
 
-struct Rules<'a> {
+struct Rules<'a, 'o> {
     program: &'a Program,
     table: &'a ReceiveTable,
     expand: &'a dyn Expand,
     cpu_speed: f64,
-    observers: Observers<'a>,
-    ranks: Vec<Rank>,
+    observers: Observers<'o>,
+    ranks: Vec<RankState>,
     numbers: FxHashMap<(u32, Envelope), u32>,
     channels: Vec<Channel>,
     /// Ranks that can go on, the next one last.
@@ -133,7 +136,7 @@ struct Rules<'a> {
 }
 
 /// A rank comes to the borders of regions before its next operation.
-fn pass_marks(program: &Program, me: RankId, rank: &mut Rank, observers: &mut Observers<'_>) {
+fn pass_marks(program: &Program, me: RankId, rank: &mut RankState, observers: &mut Observers<'_>) {
     let Some(on_mark) = &mut observers.on_mark else { return };
     for mark in &program.rank(me).marks[rank.mark as usize..] {
         if mark.at > rank.next {
@@ -144,7 +147,7 @@ fn pass_marks(program: &Program, me: RankId, rank: &mut Rank, observers: &mut Ob
     }
 }
 
-impl Rules<'_> {
+impl Rules<'_, '_> {
     fn run(&mut self, go_on: &dyn Fn(Time, u64) -> bool) {
         let mut look = OPS_PER_LOOK;
         while let Some(me) = self.ready.pop() {
@@ -288,7 +291,7 @@ impl Rules<'_> {
         self.sent = self.sent.wrapping_add(1);
         let sent = self.ranks[me as usize].now;
         let channel = &mut self.channels[channel as usize];
-        channel.sent.push_back(Message { number, op, bytes, sent, received: false });
+        channel.sent.push_back(SentMessage { number, op, bytes, sent, received: false });
         let last = channel.before + channel.sent.len() as u64 - 1;
         if let Some((rank, message)) = channel.waits
             && message == last
@@ -315,7 +318,7 @@ impl Rules<'_> {
             return false;
         };
         found.received = true;
-        let Message { number, op, bytes, sent, .. } = *found;
+        let SentMessage { number, op, bytes, sent, .. } = *found;
         let src = channel.source;
         while channel.sent.front().is_some_and(|message| message.received) {
             channel.sent.pop_front();

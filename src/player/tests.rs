@@ -1,9 +1,10 @@
 //! The tables of LogGPS, as statements about programs that are played.
 
 use super::*;
+use crate::ids::RankId;
 use crate::node::{LogGpsSpec, NodeSpec, ReceiverSharing};
-use crate::units::{Bytes, PerByte};
-use crate::workload::program::{ANY_SOURCE, ANY_TAG, Envelope, Op, OpKind, ProgramBuilder};
+use crate::units::{Bytes, PerByte, Time};
+use crate::workload::program::{ANY_SOURCE, ANY_TAG, Envelope, Op, OpKind, Program, ProgramBuilder};
 
 /// Myrinet's published parameters [ns, ns/B].
 const L: f64 = 850.0;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::divisor::Divisor;
-use super::misfit;
+use super::router::misfit;
 use crate::diagnostic::Diagnostic;
+use crate::divisor::Divisor;
 use crate::fabric::{Fabric, Shape, Tree};
 use crate::ids::{Id, IdVec, LinkId, NodeId};
 
@@ -78,7 +78,7 @@ impl Climb {
 ///
 /// Memory: 8 bytes for each node and level.
 #[derive(Debug)]
-pub(super) struct Ways {
+pub(super) struct DigitRoutes {
     /// By level: links up to it.
     cables: Vec<u32>,
     /// Levels of each node, one after another.
@@ -94,7 +94,7 @@ struct End {
     way: u32,
 }
 
-impl Ways {
+impl DigitRoutes {
     /// Ports are the digits of the deciding node's number.
     pub fn by_digits(climb: &Climb, nodes: u32) -> Self {
         let mut ends = Vec::with_capacity(nodes as usize * climb.levels.len());

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Router;
-use super::climb::{Climb, Ways};
+use super::climb::{Climb, DigitRoutes};
+use super::router::Router;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, Shape, Tree};
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -25,8 +25,8 @@ pub struct DModKSpec {}
 
 impl DModKSpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let ways = Ways::by_digits(&Climb::new(fabric, "d-mod-k")?, fabric.nodes());
-        Ok(Arc::new(ModK { ways, fabric: fabric.clone(), by: End::Destination }))
+        let routes = DigitRoutes::by_digits(&Climb::new(fabric, "d-mod-k")?, fabric.nodes());
+        Ok(Arc::new(ModK { routes, fabric: fabric.clone(), by: End::Destination }))
     }
 }
 
@@ -38,8 +38,8 @@ pub struct SModKSpec {}
 
 impl SModKSpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let ways = Ways::by_digits(&Climb::new(fabric, "s-mod-k")?, fabric.nodes());
-        Ok(Arc::new(ModK { ways, fabric: fabric.clone(), by: End::Source }))
+        let routes = DigitRoutes::by_digits(&Climb::new(fabric, "s-mod-k")?, fabric.nodes());
+        Ok(Arc::new(ModK { routes, fabric: fabric.clone(), by: End::Source }))
     }
 }
 
@@ -53,7 +53,7 @@ enum End {
 /// Up by the digits of one end's number.
 #[derive(Debug)]
 struct ModK {
-    ways: Ways,
+    routes: DigitRoutes,
     fabric: Arc<Fabric>,
     by: End,
 }
@@ -64,13 +64,13 @@ impl Router for ModK {
             End::Source => src,
             End::Destination => dst,
         };
-        self.ways.route(src, dst, decider, route);
+        self.routes.route(src, dst, decider, route);
     }
 
     fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
         match self.by {
-            End::Source => self.ways.count(ends, |src, _| src, counts),
-            End::Destination => self.ways.count(ends, |_, dst| dst, counts),
+            End::Source => self.routes.count(ends, |src, _| src, counts),
+            End::Destination => self.routes.count(ends, |_, dst| dst, counts),
         }
     }
 

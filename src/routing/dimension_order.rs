@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::divisor::Divisor;
-use super::{Router, misfit};
+use super::router::{Router, misfit};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::divisor::Divisor;
 use crate::fabric::{CrossbarGrid, Fabric, Shape};
 use crate::ids::{LinkId, NodeId};
 use crate::rng::Mix;

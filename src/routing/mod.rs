@@ -5,8 +5,8 @@
 mod climb;
 mod d_mod_k;
 mod dimension_order;
-mod divisor;
 mod hashed;
+mod router;
 mod shortest_path;
 mod table;
 #[cfg(test)]
@@ -18,50 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, closest};
 use crate::fabric::{Fabric, Shape};
-use crate::ids::{IdVec, LinkId, NodeId};
+
+use router::MISFIT;
 
 pub use d_mod_k::{DModKSpec, SModKSpec};
 pub use dimension_order::{DimensionOrderSpec, Ties};
 pub use hashed::HashedSpec;
+pub use router::Router;
 pub use shortest_path::ShortestPathSpec;
 pub use table::TableSpec;
-
-/// A rule that gives the route from any node to any other, always the same for the same pair.
-pub trait Router: Send + Sync + std::fmt::Debug {
-    /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
-    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
-
-    /// Adds to each link how many of the routes from and to these nodes cross it.
-    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
-        let mut route = Vec::new();
-        for &(src, dst) in ends {
-            route.clear();
-            if src != dst {
-                self.route(src, dst, &mut route);
-            }
-            for &link in &route {
-                counts[link] += 1;
-            }
-        }
-    }
-
-    /// Whether there is a route from `src` to `dst`; only where this is so may [`Router::route`] be asked for it.
-    ///
-    /// Rules for regular fabrics reach every node; a graph or a list of routes from a file may not.
-    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        let _ = (src, dst);
-        true
-    }
-
-    /// A link that every route over `link` also crosses, if the rule knows one.
-    ///
-    /// Where the other link's capacity is not larger, `link` can never hold a flow back: its flows are a subset of
-    /// the other's. Following the answers from link to link must end.
-    fn dominator(&self, link: LinkId) -> Option<LinkId> {
-        let _ = link;
-        None
-    }
-}
 
 /// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -151,23 +116,22 @@ impl RoutingSpec {
     /// # Errors
     /// Where the rule does not fit the fabric (D-mod-k on a torus), or an option does not.
     pub fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        match self {
+        let built = match self {
             Self::DModK(spec) => spec.build(fabric),
             Self::SModK(spec) => spec.build(fabric),
             Self::Hashed(spec) => spec.build(fabric, seed),
             Self::DimensionOrder(spec) => spec.build(fabric, seed),
             Self::ShortestPath(spec) => spec.build(fabric),
             Self::Table(spec) => spec.build(fabric),
-        }
+        };
+        // A rule knows what it fits, not which others there are.
+        built.map_err(|mistakes| {
+            let help = || format!("use `{}`, or leave the routing out", Self::default_for(fabric).name());
+            let helped = |mistake: Diagnostic| match mistake.code {
+                MISFIT => mistake.help(help()),
+                _ => mistake,
+            };
+            mistakes.into_iter().map(helped).collect()
+        })
     }
-}
-
-/// The mistake of a rule that was asked for on a fabric it knows no routes on.
-fn misfit(rule: &str, fits: &str, fabric: &Fabric) -> Diagnostic {
-    let usual = RoutingSpec::default_for(fabric);
-    Diagnostic::new(
-        "routing-misfit",
-        format!("{rule} finds routes on {fits}, but {} is {}", fabric.name(), fabric.shape().kind()),
-    )
-    .help(format!("use `{}`, or leave the routing out", usual.name()))
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::diagnostic::Located;
 use crate::fabric::{CrossbarGrid, Grid, LinkRole, Tree};
-use crate::ids::{Id, VertexId};
+use crate::ids::{Id, LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
 fn unit(_: LinkRole) -> (Bandwidth, Time) {

@@ -7,7 +7,6 @@ use super::{Scenario, ScenarioFile, guard};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::{Fabric, Shape};
 use crate::ids::{Id, NodeId, RankId};
-use crate::node::NodeSpec;
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
@@ -255,7 +254,7 @@ pub(super) fn at_section(mistakes: Vec<Diagnostic>, at: Option<Span>) -> impl It
 /// Patterns know no calls whose ends could cost anything.
 fn check_node(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     if let Section::Is(node, span) = &sections.node
-        && !matches!(node, NodeSpec::Ideal(_))
+        && !node.facts().is_ideal
     {
         let message =
             format!("messages cost nothing at their ends here, and `{}` nodes say what they cost", node.name());

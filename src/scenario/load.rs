@@ -45,7 +45,7 @@ impl Loader {
                 Ok(Runnable::Program(Box::new(replay), start_up))
             }
             _ => match &sections.node {
-                Section::Is(node, _) if !matches!(node, NodeSpec::Ideal(_)) => {
+                Section::Is(node, _) if !node.facts().is_ideal => {
                     let replay = replay::of_pattern(&sections, sources, diagnostics)?;
                     Ok(Runnable::Program(Box::new(replay.comparing_links(&links, &sections)), None))
                 }
@@ -107,7 +107,7 @@ impl Loader {
             diagnostics.push(read::nothing_chosen("node"));
         }
         let node = sections.node.get().cloned();
-        diagnostics.extend(node.iter().flat_map(NodeSpec::check));
+        diagnostics.extend(node.iter().flat_map(|node| node.check()));
         build::finish(node, sources, diagnostics)
     }
 

@@ -20,7 +20,7 @@ use crate::node::NodeSpec;
 use crate::placement::{Placement, PlacementSpec};
 use crate::player::{
     Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
-    Transfer, loggopsim, rules,
+    Transfer, alone, rules,
 };
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spread, Wait};
@@ -224,7 +224,7 @@ fn built(
         Section::Broken => return None,
     };
     if let Section::Is(_, at) = &sections.topology
-        && matches!(node, NodeSpec::Loggopsim(_) | NodeSpec::ReceiveTimes(_))
+        && node.facts().is_network
     {
         let message = format!("the node model `{}` is a network of its own", node.name());
         let help = "leave the topology out, or choose another model (--node loggps)";
@@ -304,8 +304,7 @@ impl Replay {
             }
         };
         let on_mark: Option<OnMark<'_>> = if marked { Some(&mut see_mark) } else { None };
-        // LogGOPSim's waits are not for certain ranks.
-        let knows_waits = !matches!(self.node, NodeSpec::Loggopsim(_));
+        let knows_waits = self.node.facts().knows_receives;
         let mut see = |activity: &Activity| {
             if marked {
                 regions.borrow_mut().activity(activity);
@@ -319,31 +318,15 @@ impl Replay {
             }
         };
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark };
-        let played = match (&self.node, self.node.costs()) {
-            (NodeSpec::Loggopsim(spec), _) => {
-                // The expander is there, so there is nothing that could not be spelled out.
-                let graphs = loggopsim::as_graphs(program, &expander);
-                loggopsim::play(&graphs, spec, self.cpu_speed, observers, &go_on)
+        let played = match &self.fabric {
+            None => alone(program, self.node.playing(), &expander, self.cpu_speed, observers, &go_on),
+            Some(fabric) => {
+                // Models that are a network of their own have been refused; nothing is left to play of one.
+                let costs = self.node.costs().unwrap_or_default();
+                let (expand, cpu_speed) = (Some(&expander as _), self.cpu_speed);
+                let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
+                over(&fabric.network, player, Some(&Until { until, watch }))
             }
-            (NodeSpec::ReceiveTimes(spec), _) if rules::apply(program) => {
-                let table = spec.table();
-                rules::play(program, &table, &expander, self.cpu_speed, observers, &go_on)
-            }
-            (_, Some(costs)) => {
-                let play = Play {
-                    program,
-                    costs,
-                    expand: Some(&expander),
-                    cpu_speed: self.cpu_speed,
-                    on_fabric: self.fabric.is_some(),
-                };
-                let player = Player::new(play, observers);
-                match &self.fabric {
-                    None => player.run(&go_on),
-                    Some(fabric) => over(&fabric.network, player, Some(&Until { until, watch })),
-                }
-            }
-            (_, None) => Played::default(),
         };
         let meta = Meta {
             wall_s: start.elapsed().as_secs_f64(),
@@ -380,7 +363,7 @@ impl Replay {
     /// Whether messages are told apart by the rules of MPIETE alone: nothing depends on the order in which they arrive.
     pub fn by_rules(&self) -> bool {
         let open = self.wildcards == Wildcards::Arrival && self.program.pinned() > 0;
-        matches!(self.node, NodeSpec::ReceiveTimes(_)) && !open && rules::apply(&self.program)
+        self.node.facts().is_table && !open && rules::apply(&self.program)
     }
 
     /// The receive that took a message, where it is one that left open what it takes, and the send.
@@ -451,11 +434,7 @@ impl Replay {
                 format!("{}, {}", network.fabric, network.sharing.name())
             }
             Some(Placed { network, .. }) => format!("{}, {}", network.fabric, network.transport.name()),
-            None if matches!(self.node, NodeSpec::Ideal(_)) => "none: messages arrive when they are sent".to_owned(),
-            None if matches!(self.node, NodeSpec::ReceiveTimes(_)) => {
-                "measured receive times, no contention".to_owned()
-            }
-            None => "the model's own latency and gaps".to_owned(),
+            None => self.node.facts().network.to_owned(),
         }
     }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::replay::Replay;
-use crate::node::NodeSpec;
 use crate::record::{PathKind, PathStep, PlayedRegion};
 use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
 use crate::units::Time;
@@ -42,8 +41,7 @@ pub(super) fn summary(path: &[PathStep], replay: &Replay, within: Option<&Played
         let time = *kinds.get(&kind)?;
         Some(PathPart { kind: kind.name(), time_s: time.seconds(), part: part(time) })
     });
-    // LogGOPSim's model does not know which receive a message is for when it comes early.
-    let knows_receives = !matches!(replay.node, NodeSpec::Loggopsim(_));
+    let knows_receives = replay.node.facts().knows_receives;
     let described = |rank: u32, op: u32| {
         let rank = crate::ids::RankId(rank);
         let found = replay.program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;

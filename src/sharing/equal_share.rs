@@ -1,7 +1,7 @@
 //! Equal share: each link is divided evenly among its flows.
 
 use super::incidence::Incidence;
-use super::{Change, Sharing};
+use super::policy::{Change, Sharing};
 
 /// Equal share: `rate(f) = min over the links l of f of c(l) / n(l)`, with n(l) flows on a link of capacity c(l).
 ///

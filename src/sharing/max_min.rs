@@ -2,7 +2,7 @@
 
 use super::incidence::Incidence;
 use super::pending::Pending;
-use super::{Change, Sharing};
+use super::policy::{Change, Sharing};
 
 /// Levels closer than this, relatively, are the same level.
 const EPS: f64 = 1e-12;

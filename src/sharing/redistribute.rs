@@ -1,6 +1,7 @@
 //! Redistribution: equal share, then rounds that hand out what flows throttled elsewhere leave unused.
 
-use super::{Change, EqualShare, Sharing};
+use super::equal_share::EqualShare;
+use super::policy::{Change, Rounds, Sharing};
 
 /// Rounds are never more than this, whatever the threshold.
 const MOST_ROUNDS: usize = 4096;
@@ -68,40 +69,6 @@ struct Layer {
     gains: Vec<f64>,
     /// By link: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an earlier round.
     offers: Vec<f64>,
-}
-
-/// How many rounds the solves so far took.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Rounds {
-    /// Number of solves.
-    pub solves: u64,
-    /// Rounds of all of them.
-    pub total: u64,
-    /// Fewest of one.
-    pub min: u32,
-    /// Most of one.
-    pub max: u32,
-}
-
-impl Default for Rounds {
-    fn default() -> Self {
-        Self { solves: 0, total: 0, min: u32::MAX, max: 0 }
-    }
-}
-
-impl Rounds {
-    /// Counts a solve.
-    pub(super) fn count(&mut self, rounds: u32) {
-        self.solves += 1;
-        self.total += u64::from(rounds);
-        self.min = self.min.min(rounds);
-        self.max = self.max.max(rounds);
-    }
-
-    /// The same, if anything was solved.
-    pub(super) fn known(self) -> Option<Self> {
-        (self.solves > 0).then_some(self)
-    }
 }
 
 /// What a solve is about.

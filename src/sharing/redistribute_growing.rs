@@ -1,6 +1,7 @@
 //! Redistribution, the other reading: left-over goes to flows that can still grow, and to no others.
 
-use super::{Change, EqualShare, Rounds, Sharing};
+use super::equal_share::EqualShare;
+use super::policy::{Change, Rounds, Sharing};
 
 /// Rounds are never more than this, whatever the threshold.
 const MOST_ROUNDS: u32 = 4096;

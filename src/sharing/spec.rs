@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing};
-use crate::diagnostic::{Diagnostic, Located};
+use crate::diagnostic::Located;
 
 /// The sharing policy of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -104,21 +104,6 @@ impl SharingSpec {
             Self::EqualShare(_) => "equal-share",
             Self::Redistribute(_) => "redistribute",
             Self::MaxMin(_) => "max-min",
-        }
-    }
-
-    /// What is wrong with its options.
-    pub fn check(&self) -> Vec<Diagnostic> {
-        match self {
-            Self::Redistribute(RedistributeSpec { threshold, .. }) if !(**threshold > 0.0 && **threshold < 1.0) => {
-                vec![
-                    Diagnostic::new("out-of-range", format!("the threshold {} is not between 0 and 1", **threshold))
-                        .at_value(threshold)
-                        .label("expected a number between 0 and 1")
-                        .help("the published value is 0.01"),
-                ]
-            }
-            _ => Vec::new(),
         }
     }
 

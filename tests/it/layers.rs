@@ -1,11 +1,12 @@
 //! The architecture, checked: who may use whom, how long a file may be, what a shipped file begins with.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rooms of `src`, lowest level first. A room uses only rooms of lower levels.
 const LEVELS: &[&[&str]] = &[
-    &["units", "ids", "rng", "memory", "threads", "atomic_file", "diagnostic"],
+    &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "diagnostic"],
     &["reading", "fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
     &["transport", "player", "data_set"],
@@ -14,6 +15,19 @@ const LEVELS: &[&[&str]] = &[
     &["report"],
     &["scenario"],
     &["sweep"],
+];
+
+/// Rooms with circles of files that import each other, each with its reason. No other room has one, and a room without one goes from
+/// here.
+const CIRCLES: &[(&str, &str)] = &[
+    ("advice", "rules ask the judge of gains, which asks what the rules change"),
+    ("cli", "arguments of verbs are read beside all others, and every verb knows how the program ends"),
+    ("data_set", "the readers and writers of a format stand below the type that they make, which calls them"),
+    ("diagnostic", "a mistake has a place in sources, which tell mistakes of files"),
+    ("output", "small helpers of a format stand in the file of its root"),
+    ("scenario", "the loader reads texts whose kinds name the loader"),
+    ("validation", "a case says what it needs of the context that runs all cases"),
+    ("workload", "the list of patterns names all of them, and what they share names the list; collectives likewise"),
 ];
 
 /// Lines of the longest file that is still read in one sitting.
@@ -45,6 +59,56 @@ fn rooms_use_only_lower_levels() {
         }
     }
     assert!(mistakes.is_empty(), "{} forbidden edges:\n{}", mistakes.len(), mistakes.join("\n"));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let src = Sources::read(&root().join("src"));
+    let circles = src.circles();
+    let room = |circle: &Vec<String>| circle[0].split('/').next().unwrap_or_default().to_owned();
+    let allowed = |room: &str| CIRCLES.iter().any(|(name, _)| *name == room);
+    let new: Vec<String> =
+        circles.iter().filter(|circle| !allowed(&room(circle))).map(|circle| src.describe(circle)).collect();
+    assert!(new.is_empty(), "{} circles of files that import each other:\n{}", new.len(), new.join("\n"));
+    let rooms: BTreeSet<String> = circles.iter().map(room).collect();
+    let is_here = |name: &str| src.modules.keys().any(|module| module[0] == name);
+    let untied: Vec<&str> =
+        CIRCLES.iter().map(|(name, _)| *name).filter(|name| is_here(name) && !rooms.contains(*name)).collect();
+    assert!(untied.is_empty(), "take these rooms from CIRCLES, they have none any more: {untied:?}");
+}
+
+#[test]
+fn the_finder_of_circles_sees_through_what_a_file_passes_on() {
+    let circles = |files: &[(&str, &str)]| {
+        let files = files.iter().map(|&(path, text)| (path.split('/').map(str::to_owned).collect(), text.to_owned()));
+        Sources::of(files.collect()).circles()
+    };
+    let room = |text: &'static str, a: &'static str, b: &'static str| [("room", text), ("room/a", a), ("room/b", b)];
+    let none: [Vec<String>; 0] = [];
+    // A room that only passes names on is not in between.
+    assert_eq!(circles(&room("pub use a::A;\npub use b::B;", "use super::B; struct A(B);", "struct B;")), none);
+    assert_eq!(
+        circles(&room("pub use a::A;\npub use b::B;", "use super::B;", "use crate::room::A;")),
+        [["room/a", "room/b"]]
+    );
+    // One that uses what it passes on is.
+    let uses = room("pub use a::A as First;\nenum E { A(First) }", "use super::E;", "");
+    assert_eq!(circles(&uses), [["room", "room/a"]]);
+    let passes = room("pub use a::A as First;\nenum E { A }", "use super::E;", "");
+    assert_eq!(circles(&passes), none);
+    // A path in the middle of the code counts, a comment and a test do not.
+    let inside = ("fn f() -> super::b::B { todo!() }", "// use super::a::A;\nfn f() { crate::room::a::f() }");
+    assert_eq!(circles(&room("", inside.0, inside.1)), [["room/a", "room/b"]]);
+    let tested = "#[cfg(test)]\nmod tests { use super::super::a::A; }";
+    assert_eq!(circles(&room("", "use super::b::B;", tested)), none);
+    // Names in braces, inner rooms, three in a circle.
+    let three = [
+        ("r", ""),
+        ("r/a", "use super::{b::B, x};"),
+        ("r/b", "use crate::{units, r::c::{C, D}};"),
+        ("r/c", "use super::a::{self};"),
+    ];
+    assert_eq!(circles(&three), [["r/a", "r/b", "r/c"]]);
 }
 
 #[test]
@@ -154,6 +218,193 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+/// The files of `src` by their module, and what each imports.
+struct Sources {
+    /// By module path: `["player", "graph"]`; the text without comments and tests.
+    modules: BTreeMap<Vec<String>, Imports>,
+}
+
+/// What a file imports.
+struct Imports {
+    /// Each path, the name under which the file knows it, and whether the file passes it on (`pub use`).
+    paths: Vec<(Vec<String>, String, bool)>,
+    /// The words of its code, outside imports.
+    words: BTreeSet<String>,
+}
+
+impl Sources {
+    fn read(folder: &Path) -> Self {
+        let files = rust_files(folder).into_iter().map(|file| {
+            let path = file.strip_prefix(folder).unwrap().with_extension("");
+            let mut module: Vec<String> =
+                path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+            if module.last().is_some_and(|last| last == "mod") {
+                module.pop();
+            }
+            (module, fs::read_to_string(&file).unwrap())
+        });
+        Self::of(files.filter(|(module, _)| *module != ["lib"] && *module != ["main"]).collect())
+    }
+
+    fn of(files: Vec<(Vec<String>, String)>) -> Self {
+        Self { modules: files.into_iter().map(|(module, text)| (module, Imports::of(&text))).collect() }
+    }
+
+    /// The module whose file holds what a path names, seen from another module; `None` for what is of another crate.
+    fn resolve(&self, from: &[String], path: &[String], depth: u32) -> Option<Vec<String>> {
+        let mut at = from.to_vec();
+        let mut rest = path.iter().peekable();
+        match path.first()?.as_str() {
+            "crate" => {
+                at.clear();
+                rest.next();
+            }
+            "self" => {
+                rest.next();
+            }
+            "super" => {
+                while rest.next_if(|part| *part == "super").is_some() {
+                    at.pop();
+                }
+            }
+            first => {
+                let child: Vec<String> = from.iter().cloned().chain([first.to_owned()]).collect();
+                self.modules.get(&child)?;
+            }
+        }
+        while let Some(part) = rest.peek() {
+            at.push((*part).clone());
+            if !self.modules.contains_key(&at) {
+                at.pop();
+                break;
+            }
+            rest.next();
+        }
+        let imports = self.modules.get(&at)?;
+        // A name that the module itself passes on is another file's.
+        let passed_on = rest.next().filter(|_| depth < 8).and_then(|name| {
+            let passed_on = imports.paths.iter().filter(|(_, known, is_public)| is_public & (known == name));
+            passed_on.filter_map(|(path, ..)| self.resolve(&at, path, depth + 1)).next()
+        });
+        Some(passed_on.unwrap_or(at))
+    }
+
+    /// The files that a file imports, of its own room.
+    fn imported(&self, module: &[String]) -> BTreeSet<Vec<String>> {
+        let imports = &self.modules[module];
+        let used = imports.paths.iter().filter(|(_, name, is_public)| !is_public || imports.words.contains(name));
+        used.filter_map(|(path, ..)| self.resolve(module, path, 0))
+            .filter(|to| to != module && to.first() == module.first())
+            .collect()
+    }
+
+    /// Files each of which imports all others, in some steps; as `player/graph`.
+    fn circles(&self) -> Vec<Vec<String>> {
+        let modules: Vec<&Vec<String>> = self.modules.keys().collect();
+        let number: BTreeMap<&Vec<String>, usize> = modules.iter().copied().zip(0..).collect();
+        let imported = |module: &&Vec<String>| self.imported(module).iter().map(|to| number[to]).collect();
+        let edges: Vec<Vec<usize>> = modules.iter().map(imported).collect();
+        let reached = |from: usize| {
+            let mut seen = vec![false; modules.len()];
+            let mut open = edges[from].clone();
+            while let Some(module) = open.pop() {
+                if !std::mem::replace(&mut seen[module], true) {
+                    open.extend(&edges[module]);
+                }
+            }
+            seen
+        };
+        let reached: Vec<Vec<bool>> = (0..modules.len()).map(reached).collect();
+        let circle = |from: usize| -> Vec<String> {
+            let both = (0..modules.len()).filter(|&to| reached[from][to] && reached[to][from]);
+            both.map(|to| modules[to].join("/")).collect()
+        };
+        let circles: BTreeSet<Vec<String>> =
+            (0..modules.len()).map(circle).filter(|circle| !circle.is_empty()).collect();
+        circles.into_iter().collect()
+    }
+
+    /// A circle, with who imports whom in it.
+    fn describe(&self, circle: &[String]) -> String {
+        let lines = circle.iter().map(|file| {
+            let module: Vec<String> = file.split('/').map(str::to_owned).collect();
+            let imported = self.imported(&module).into_iter().map(|module| module.join("/"));
+            let inside: Vec<String> = imported.filter(|file| circle.contains(file)).collect();
+            format!("    {file} imports {}", inside.join(", "))
+        });
+        format!("{circle:?}\n{}", lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl Imports {
+    fn of(text: &str) -> Self {
+        let code = blank_comments(text);
+        let end = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
+        let mut imports = Self { paths: Vec::new(), words: BTreeSet::new() };
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let mut rest = &code[..end];
+        let mut body = String::new();
+        // Statements that import, by the word `use` at the beginning of one.
+        while let Some(at) = rest.find("use ") {
+            let before = rest[..at].trim_end_matches([' ', '\n']);
+            let is_public = before.ends_with("pub") || before.ends_with("pub(super)") || before.ends_with("pub(crate)");
+            let begins = is_public || before.is_empty() || before.ends_with([';', '}', '{', ']']);
+            let length = rest[at..].find(';').unwrap_or(rest.len() - at);
+            body.push_str(&rest[..at]);
+            if begins {
+                imports.expand(&[], &rest[at + "use ".len()..at + length], is_public);
+                rest = &rest[at + length..];
+            } else {
+                rest = &rest[at + "use ".len()..];
+            }
+        }
+        body.push_str(rest);
+        imports.words = body.split(|c| !is_word(c)).map(str::to_owned).collect();
+        // Paths in the middle of the code.
+        for root in ["crate::", "super::", "self::"] {
+            for (at, _) in body.match_indices(root) {
+                if !body[..at].ends_with(|c| is_word(c) || c == ':' || c == '$') {
+                    let path = body[at..].split(|c| !is_word(c) && c != ':').next().unwrap_or_default();
+                    imports.expand(&[], path, false);
+                }
+            }
+        }
+        imports
+    }
+
+    /// Notes what `a::{b, c::{d as e}}` imports.
+    fn expand(&mut self, before: &[String], tree: &str, is_public: bool) {
+        let tree = tree.trim();
+        if let Some((stem, inside)) = tree.split_once('{') {
+            let stem = before.iter().cloned().chain(parts(stem)).collect::<Vec<_>>();
+            let inside = inside.trim_end().strip_suffix('}').unwrap_or(inside);
+            let mut depth = 0;
+            let split = |c: char| {
+                depth += i32::from(c == '{') - i32::from(c == '}');
+                c == ',' && depth == 0
+            };
+            inside
+                .split(split)
+                .filter(|part| !part.trim().is_empty())
+                .for_each(|part| self.expand(&stem, part, is_public));
+            return;
+        }
+        let (path, alias) = tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias.trim())));
+        let mut path: Vec<String> = before.iter().cloned().chain(parts(path)).collect();
+        if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
+            path.pop();
+        }
+        if let Some(last) = path.last() {
+            let name = alias.map_or_else(|| last.clone(), str::to_owned);
+            self.paths.push((path, name, is_public));
+        }
+    }
+}
+
+fn parts(path: &str) -> impl Iterator<Item = String> + '_ {
+    path.split("::").map(|part| part.trim().to_owned()).filter(|part| !part.is_empty())
 }
 
 /// The rooms that a text names by `crate::...`, each with its line, outside comments and outside its test module.

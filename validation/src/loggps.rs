@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use super::{Case, Context, Outcome, Trouble};
-use hayase::node::NodeSpec;
+use hayase::node::{LogGpsSpec, NodeSpec};
 use hayase::player::{ActivityKind, Observers, Play, Player};
 use hayase::reading::Input;
 use hayase::reading::csv::{self, Column, Row};
@@ -128,17 +128,19 @@ fn cells() -> Result<Vec<Cell>, Trouble> {
 fn node(network: &str, variant: &str, room: Option<Bytes>) -> Result<NodeSpec, Trouble> {
     #[derive(Deserialize)]
     struct Machine {
-        node: NodeSpec,
+        node: Model,
+    }
+    #[derive(Deserialize)]
+    struct Model {
+        loggps: LogGpsSpec,
     }
     let named = Shelf::Machines.find(network).map_err(|mistake| mistake.message)?;
-    let mut node = toml::from_str::<Machine>(named.text).map_err(|error| error.to_string())?.node;
-    if let NodeSpec::Loggps(spec) = &mut node {
-        if variant == "S=65536" {
-            spec.sync = Bytes(65_536).into();
-        }
-        spec.eager_buffer = room.map(Into::into);
+    let mut spec = toml::from_str::<Machine>(named.text).map_err(|error| error.to_string())?.node.loggps;
+    if variant == "S=65536" {
+        spec.sync = Bytes(65_536).into();
     }
-    Ok(node)
+    spec.eager_buffer = room.map(Into::into);
+    Ok(NodeSpec::Loggps(spec))
 }
 
 /// What a rank computes, on average \[s\].

@@ -17,7 +17,6 @@ use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interru
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::ids::RankId;
-use hayase::node::NodeSpec;
 use hayase::player::{Activity, Stuck, Transfer};
 use hayase::record::Matrix;
 use hayase::report::Status;
@@ -91,7 +90,7 @@ pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     let workload = workload(&args.input, &args.on);
     let replay = regions.ask(replay, voice)?.with_workload(workload);
     say_links(&replay, voice);
-    if matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
+    if replay.node.facts().is_ideal && replay.placement().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
     play(&replay, None, &args.written, args.format, voice)

@@ -23,7 +23,6 @@ use super::edit::{Applied, Changed, Placement};
 use super::rules::Base;
 use super::together::Together;
 use hayase::engine::Watch;
-use hayase::node::NodeSpec;
 use hayase::report::Status;
 use hayase::report::replay::PathPart;
 use hayase::scenario::replay::{Replay, ReplayOptions, Replayed};
@@ -264,7 +263,7 @@ impl<'a> Judge<'a> {
     /// Whether what the critical path says of a change is sure: nothing but messages connects the ranks, and each of them does one thing
     /// after the other.
     pub(super) fn is_bound(&self) -> bool {
-        let plain = matches!(self.replay.node, NodeSpec::Loggp(_) | NodeSpec::Loggps(_));
+        let plain = self.replay.node.facts().path_bounds;
         // What lies on no critical path of the whole run may still shorten a region.
         let whole = self.replay.region.is_none();
         plain && whole && self.replay.network().is_none() && !self.replay.program.has_graphs()
@@ -451,15 +450,11 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
 pub(super) fn scenario(replay: &Replay, change: &ScenarioChange) -> Result<Replay, String> {
     let mut replay = replay.clone();
     match change {
-        ScenarioChange::RaiseEager { to } => match &mut replay.node {
-            NodeSpec::Loggps(spec) => {
-                // Where the packet's length was that of S by default, it stays what it was.
-                spec.s.get_or_insert(spec.sync);
-                spec.sync = Bytes(*to).into();
+        ScenarioChange::RaiseEager { to } => {
+            if !replay.node.set_eager_limit(Bytes(*to)) {
+                return Err(format!("the node model `{}` knows no limit S", replay.node.name()));
             }
-            NodeSpec::Loggp(spec) => spec.sync = Some(Bytes(*to).into()),
-            other => return Err(format!("the node model `{}` knows no limit S", other.name())),
-        },
+        }
         ScenarioChange::Placement { nodes } => {
             return replay.with_nodes(nodes).ok_or_else(|| "the ranks do not fit there".to_owned());
         }

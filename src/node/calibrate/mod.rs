@@ -35,7 +35,7 @@ use serde::Serialize;
 use crate::diagnostic::Diagnostic;
 use crate::units::{Bytes, Time};
 
-pub use model::Measured;
+pub use samples::Measured;
 pub use samples::{Sample, read};
 
 use fit::Fit;

@@ -1,8 +1,6 @@
 //! What a measurement should take, as a sum of parameters: one row of the system of equations.
 
-use serde::Serialize;
-
-use super::samples::Sample;
+use super::samples::{Measured, Sample};
 
 /// Number of parameters: L, o, Oss, Ors, Gs, Osl, Orl, Gl in this order \[ps, ps/B\].
 pub(super) const COUNT: usize = 8;
@@ -15,30 +13,6 @@ const GS: usize = 4;
 const OSL: usize = 5;
 const ORL: usize = 6;
 const GL: usize = 7;
-
-/// What was measured.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Measured {
-    /// A message there and back, with work between send and receive at the first rank.
-    RoundTrip,
-    /// A blocking send whose receive has been posted.
-    Send,
-    /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does nothing but
-    /// receive.
-    Interval,
-    /// A send that was done before its receive was posted: S is no less. Without a time.
-    Eager,
-    /// A send that was not done before its receive was posted, however long that took: S is less. Without a time.
-    Rendezvous,
-}
-
-impl Measured {
-    /// Whether it says on which side of S a length is, and no time.
-    pub(super) fn is_told(self) -> bool {
-        matches!(self, Self::Eager | Self::Rendezvous)
-    }
-}
 
 /// The thresholds \[B\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

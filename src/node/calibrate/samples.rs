@@ -1,10 +1,35 @@
 //! Measurements: read from a table, repetitions reduced to one.
 
-use super::model::Measured;
+use serde::Serialize;
+
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 use crate::reading::csv::{self, Column};
 use crate::units::Time;
+
+/// What was measured.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// A message there and back, with work between send and receive at the first rank.
+    RoundTrip,
+    /// A blocking send whose receive has been posted.
+    Send,
+    /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does nothing but
+    /// receive.
+    Interval,
+    /// A send that was done before its receive was posted: S is no less. Without a time.
+    Eager,
+    /// A send that was not done before its receive was posted, however long that took: S is less. Without a time.
+    Rendezvous,
+}
+
+impl Measured {
+    /// Whether it says on which side of S a length is, and no time.
+    pub(super) fn is_told(self) -> bool {
+        matches!(self, Self::Eager | Self::Rendezvous)
+    }
+}
 
 /// One measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]

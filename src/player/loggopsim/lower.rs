@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use super::super::state::COLLECTIVE;
+use super::super::keys::COLLECTIVE;
 use crate::ids::RankId;
 use crate::units::Time;
 use crate::workload::program::{ANY_TAG, Action, Expand, Graph, Mark, Op, OpKind, Order, Program, ProgramBuilder};

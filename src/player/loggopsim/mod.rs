@@ -33,9 +33,10 @@ use std::collections::BinaryHeap;
 
 use smallvec::SmallVec;
 
-use super::{Activity, ActivityKind, Observers, Played, RankTimes, Stuck, Transfer};
+use super::activity::{Activity, ActivityKind, Observers, RankTimes, Transfer};
+use super::played::{Played, Stuck};
 use crate::ids::{IdVec, RankId};
-use crate::node::LogGopSimSpec;
+use crate::node::HostCosts;
 use crate::units::Time;
 use crate::workload::program::matching::Mailbox;
 use crate::workload::program::{Envelope, Op, OpKind, Program};
@@ -64,10 +65,10 @@ struct Sent {
     end: Time,
 }
 
-/// A run under way.
-struct Run<'a> {
+/// All hosts in a run under way.
+struct Hosts<'a, 'o> {
     program: &'a Program,
-    spec: &'a LogGopSimSpec,
+    costs: HostCosts,
     speed: f64,
     /// Processors and interfaces of a host.
     lanes: (usize, usize),
@@ -92,7 +93,7 @@ struct Run<'a> {
     free_messages: Vec<u32>,
     ready: SmallVec<[(RankId, u8, u32); 8]>,
     times: Vec<RankTimes>,
-    observers: Observers<'a>,
+    observers: Observers<'o>,
     /// By host: the next border of a region.
     marks: Vec<u32>,
     sent: u32,
@@ -103,14 +104,14 @@ struct Run<'a> {
 
 /// Plays a program of graphs ([`as_graphs`] makes one of any); `go_on` is asked now and then, with simulated time and messages
 /// received so far, and ends the run with `false`.
-pub fn play<'a>(
-    program: &'a Program,
-    spec: &'a LogGopSimSpec,
+pub fn play(
+    program: &Program,
+    costs: &HostCosts,
     cpu_speed: f64,
-    observers: Observers<'a>,
+    observers: Observers<'_>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
-    let mut run = Run::new(program, spec, cpu_speed, observers);
+    let mut run = Hosts::new(program, *costs, cpu_speed, observers);
     for host in program.rank_ids() {
         let required = &run.required[host.0 as usize];
         let ops = &program.rank(host).ops;
@@ -147,14 +148,14 @@ fn class(op: &Op) -> u8 {
     }
 }
 
-impl<'a> Run<'a> {
-    fn new(program: &'a Program, spec: &'a LogGopSimSpec, speed: f64, observers: Observers<'a>) -> Self {
+impl<'a, 'o> Hosts<'a, 'o> {
+    fn new(program: &'a Program, costs: HostCosts, speed: f64, observers: Observers<'o>) -> Self {
         let hosts = program.ranks() as usize;
         let (cpus, nics) = program.lanes();
         let (cpus, nics) = (cpus as usize, nics as usize);
         Self {
             program,
-            spec,
+            costs,
             speed,
             lanes: (cpus, nics),
             cpu: vec![Time::ZERO; hosts * cpus],
@@ -292,11 +293,11 @@ impl<'a> Run<'a> {
             self.heap.push(entry.later(free));
             return;
         }
-        let spec = self.spec;
+        let costs = self.costs;
         let more = op.size as f64 - 1.0;
         let idle = self.cpu[at];
-        self.cpu[at] = now + *spec.o + *spec.overhead * more;
-        self.nic_send[nic] = now + *spec.g + *spec.gap * more;
+        self.cpu[at] = now + costs.processor + costs.processor_per_byte * more;
+        self.nic_send[nic] = now + costs.interface + costs.interface_per_byte * more;
         let sent = self.sent;
         self.sent = self.sent.wrapping_add(1);
         // What it waited for is another operation of its own, or its interface.
@@ -326,9 +327,9 @@ impl<'a> Run<'a> {
             }
         };
         let number = self.create();
-        let arrival = now + *spec.o + *spec.latency;
+        let arrival = now + costs.processor + costs.latency;
         self.heap.push(Entry::new(arrival, number, RankId(op.peer), message | MESSAGE));
-        if op.size <= spec.sync.0 {
+        if op.size <= costs.eager_limit.0 {
             self.finish(host, entry.item, true);
         } else {
             self.release(host, entry.item, true, false);
@@ -363,11 +364,11 @@ impl<'a> Run<'a> {
             }
             return;
         }
-        let spec = self.spec;
+        let costs = self.costs;
         let more = op.size as f64 - 1.0;
         let idle = self.cpu[at];
-        self.cpu[at] = now + *spec.o + (*spec.overhead * more).max(*spec.gap * more);
-        self.nic_recv[nic] = now + *spec.g + *spec.gap * more;
+        self.cpu[at] = now + costs.processor + (costs.processor_per_byte * more).max(costs.interface_per_byte * more);
+        self.nic_recv[nic] = now + costs.interface + costs.interface_per_byte * more;
         let from = Envelope { peer: src.0, tag: op.tag, comm: op.arg };
         let receive = self.mailboxes[host].arrive(from, number);
         // Where nobody has asked for it yet, the operation is that of the sender.
@@ -414,7 +415,7 @@ impl<'a> Run<'a> {
                 end,
             });
         }
-        if op.size > self.spec.sync.0 {
+        if op.size > self.costs.eager_limit.0 {
             let (at, nic) = (self.at_cpu(src, &op), self.at_nic(src, &op));
             let free = self.cpu[at];
             self.spent(src, sent, ActivityKind::SendWait, (free, now), Some((number, dst)));

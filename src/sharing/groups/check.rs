@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Groups, NONE};
+use super::Groups;
+use super::table::NONE;
 
 impl Groups {
     /// Lists, loads, edges and allowances against what they stand for.

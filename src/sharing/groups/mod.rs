@@ -3,20 +3,16 @@
 mod allowance;
 #[cfg(test)]
 mod check;
+mod grants;
+mod members;
 mod sweep;
 mod table;
 mod waiting;
 
-use super::{Change, Sharing};
+use super::policy::{Change, Sharing};
 use allowance::Allowances;
-use table::{Flows, Group, Link};
+use table::{EPS, Flows, Group, Link, NONE};
 use waiting::Waiting;
-
-/// Levels closer than this, relatively, are the same level.
-const EPS: f64 = 1e-12;
-
-/// No group, no link, no place.
-const NONE: u32 = u32::MAX;
 
 /// Exact max-min fairness by groups: the same rates as those of [`MaxMin`](super::MaxMin), within 1e-12, in another way.
 ///

@@ -1,7 +1,7 @@
 //! The sweep: links in ascending order of levels, each given the level at which it is full.
 
-use super::table::Crossing;
-use super::{EPS, Groups, NONE};
+use super::Groups;
+use super::table::{Crossing, EPS, NONE};
 
 /// A link that has more room than this part of its capacity becomes inactive.
 pub(super) const LOOSE: f64 = 0.05;

@@ -6,8 +6,7 @@
 //! opened. A link whose key has moved to another class since it was noted is passed over then.
 
 use super::super::pending::Pending;
-use super::NONE;
-use super::table::Link;
+use super::table::{Link, NONE};
 
 /// Bits of the number of classes in a doubling of the key.
 const FINENESS: u32 = 3;

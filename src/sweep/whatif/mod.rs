@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use super::{Control, SweepProgress};
 use crate::diagnostic::Invalid;
 use crate::engine::{Progress, Watch};
-use crate::node::NodeSpec;
 use crate::player::Stuck;
 use crate::report::replay::ReplayReport;
 use crate::report::whatif::{Limits, SCHEMA, Sensitivity, WhatIfPoint, WhatIfReport, elasticity};
@@ -188,15 +187,14 @@ impl WhatIf {
         refused.collect()
     }
 
-    /// What changes with a parameter because it would not go with it otherwise: the longest message that is one packet is none above S, so
-    /// s follows S down. For people, and as an assignment.
+    /// What changes with a parameter of the node model because it would not go with it otherwise. For people, and as an assignment.
     fn follows(&self, trial: &Trial) -> Option<(String, String)> {
         let Change::Set(assignment) = &trial.change else { return None };
-        let value = assignment.strip_prefix("node.loggps.S=")?;
-        let NodeSpec::Loggps(spec) = &self.base.node else { return None };
-        let short = spec.s.as_ref()?.0 as f64;
-        let below = Amount::read(value)?.raw() < short;
-        below.then(|| (format!("s = {} too", trial.value), format!("node.loggps.s={value}")))
+        let node = &self.base.node;
+        let (parameter, value) =
+            assignment.strip_prefix("node.")?.strip_prefix(node.name())?.strip_prefix('.')?.split_once('=')?;
+        let follows = node.follows(parameter, Amount::read(value)?.raw())?;
+        Some((format!("{follows} = {} too", trial.value), format!("node.{}.{follows}={value}", node.name())))
     }
 
     /// What is played with this change.

@@ -1,13 +1,14 @@
 //! Flow-level transport by groups: exact max-min fairness where many flows share a bottleneck.
 
+use super::binding::{binding_links, keep_binding};
 use super::finish_queue::FinishQueue;
 use super::group_clock::{GroupClock, NOWHERE};
 use super::lock_step::LockStep;
-use super::{Transport, binding_links, keep_binding};
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
 use crate::sharing::Groups;
+use crate::transport::Transport;
 use crate::units::Time;
 
 /// Messages as flows, in groups that are held back by the same link.

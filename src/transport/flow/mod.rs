@@ -1,5 +1,6 @@
 //! Flow-level transport: a message is a flow whose rate is its share of the links it crosses.
 
+mod binding;
 mod finish_queue;
 mod group_clock;
 mod groups;
@@ -7,11 +8,12 @@ mod lock_step;
 
 pub use groups::GroupFlows;
 
+use binding::{binding_links, keep_binding};
 use finish_queue::FinishQueue;
 use lock_step::LockStep;
 
 use super::{Facts, Transport};
-use crate::fabric::{Fabric, Link, LinkRole, Shape};
+use crate::fabric::{Fabric, Shape};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::placement::Placement;
 use crate::routing::Router;
@@ -165,20 +167,6 @@ pub fn flow_transport(
     }
 }
 
-/// The links of a route that can hold a flow back.
-///
-/// Each link is written where the next one that binds belongs, so that a processor need not guess which do.
-#[inline]
-fn keep_binding(binding: &IdVec<LinkId, bool>, route: &[LinkId], links: &mut Vec<u32>) {
-    links.resize(route.len(), 0);
-    let mut len = 0;
-    for &link in route {
-        links[len] = link.0;
-        len += usize::from(binding[link]);
-    }
-    links.truncate(len);
-}
-
 /// Whether a fabric is a torus or mesh whose links are shared by so many routes that groups are faster.
 fn has_long_sides(shape: &Shape) -> bool {
     let Shape::Grid(grid) = shape else { return false };
@@ -186,34 +174,6 @@ fn has_long_sides(shape: &Shape) -> bool {
     let (sum, count) = sides.fold((0, 0), |(sum, count), side| (sum + side, count + 1));
     let least = LONG_SIDE + LONGER_BY * u32::saturating_sub(count, 2);
     count > 0 && sum >= least * count
-}
-
-/// By link: whether it can hold a flow back (see [`Flows`]).
-fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> IdVec<LinkId, bool> {
-    let capacity = |link: LinkId| fabric.link(link).capacity;
-    let ejection = |link: &Link| link.role == LinkRole::Ejection;
-    let narrowest_injection =
-        fabric.links().iter().filter(|link| link.role == LinkRole::Injection).map(|link| link.capacity).min();
-    let widest_ejection = fabric.links().iter().filter(|link| ejection(link)).map(|link| link.capacity).max();
-    // One flow at a time, through an ejection link that is not wider: on regular shapes every route ends in one.
-    let injection_is_idle = one_at_a_time
-        && *fabric.shape() != Shape::Irregular
-        && matches!((narrowest_injection, widest_ejection), (Some(injection), Some(ejection)) if ejection <= injection);
-    let is_binding = |link: LinkId| {
-        if injection_is_idle && fabric.link(link).role == LinkRole::Injection {
-            return false;
-        }
-        // Along the chain of dominators a link that is not wider is enough; the last one of the chain stays.
-        let mut dominator = router.dominator(link);
-        while let Some(other) = dominator {
-            if capacity(other) <= capacity(link) {
-                return false;
-            }
-            dominator = router.dominator(other);
-        }
-        true
-    };
-    fabric.links().ids().map(is_binding).collect()
 }
 
 impl Transport for Flows {

@@ -1,8 +1,9 @@
 //! Fair queues: each link serves the messages that wait for it in turn, and none has more than a few packets at a hop.
 
 use super::net::{NONE, Net};
+use super::spec::PacketSpec;
+use super::switching::{Switching, Ticks};
 use super::wheel::Event;
-use super::{PacketSpec, Switching, Ticks};
 use crate::transport::Gridlock;
 
 /// Marks an event as the arrival of a packet alone: the link has been free for a latency already.
@@ -25,7 +26,7 @@ pub(super) struct FairQueues {
     queues: Vec<Queue>,
     /// Places a message, a power of two.
     stride: usize,
-    messages: Vec<Message>,
+    messages: Vec<MessageProgress>,
     /// K.
     room: u32,
     /// Messages that have not arrived.
@@ -47,9 +48,9 @@ struct Queue {
     queued: bool,
 }
 
-/// A message.
+/// How far a message is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Message {
+struct MessageProgress {
     /// Its packets.
     packets: u64,
     /// Those that have arrived.
@@ -122,7 +123,7 @@ impl FairQueues {
         }
         self.queues[first..first + self.stride].fill(empty);
         if self.messages.len() <= flow as usize {
-            self.messages.resize(flow as usize + 1, Message::default());
+            self.messages.resize(flow as usize + 1, MessageProgress::default());
         }
     }
 
@@ -252,7 +253,7 @@ impl Switching for FairQueues {
         let size = u64::from(net.packet_bytes);
         let packets = bytes.div_ceil(size);
         let last_bytes = (bytes - (packets - 1) * size) as u32;
-        self.messages[flow as usize] = Message { packets, arrived: 0, last_bytes };
+        self.messages[flow as usize] = MessageProgress { packets, arrived: 0, last_bytes };
         self.under_way += 1;
         let place = flow as usize * self.stride;
         self.queues[place].waiting = packets;

@@ -2,8 +2,9 @@
 
 use super::net::{NONE, Net, Packet, Pool, Trains};
 use super::rings::Rings;
+use super::spec::{Arbitration, DeadlockAvoidance, PacketSpec, Queues};
+use super::switching::{Switching, Ticks};
 use super::wheel::Event;
-use super::{Arbitration, DeadlockAvoidance, PacketSpec, Queues, Switching, Ticks};
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
 use crate::transport::{Channel, Gridlock};

@@ -22,6 +22,7 @@ mod net;
 mod oq;
 mod rings;
 mod spec;
+mod switching;
 #[cfg(test)]
 mod tests;
 mod wheel;
@@ -35,7 +36,7 @@ use fq::FairQueues;
 use iq::InputQueues;
 use net::Net;
 use oq::OutputQueues;
-use wheel::Event;
+use switching::Switching;
 
 pub use spec::{Arbitration, Buffer, DeadlockAvoidance, Model, PacketSpec, Queues};
 
@@ -57,30 +58,6 @@ enum Switches {
     Oq(OutputQueues),
     Iq(Box<InputQueues>),
     Fq(FairQueues),
-}
-
-/// What the models have in common.
-trait Switching {
-    /// A message leaves its source, now.
-    fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64);
-
-    /// An event of the wheel; returns whether a message has arrived or departed.
-    fn handle(&mut self, net: &mut Net, event: Event) -> bool;
-
-    /// What each port did by now \[ticks\].
-    fn port(&self, net: &Net, link: usize) -> Ticks;
-
-    /// The channels that wait for each other, when nothing moves any more.
-    fn gridlock(&self, net: &Net) -> Option<Gridlock>;
-}
-
-/// A [`PortUse`] in ticks.
-#[derive(Clone, Copy, Default, Debug)]
-struct Ticks {
-    busy: u64,
-    peak_queue: u32,
-    queue_time: f64,
-    blocked: u64,
 }
 
 impl Packets {

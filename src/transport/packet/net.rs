@@ -1,7 +1,7 @@
 //! What all packet models stand on: links in ticks, routes of messages, packets, the clock and its wheel.
 
-use super::PacketSpec;
 use super::clock::{Clock, rounded};
+use super::spec::PacketSpec;
 use super::wheel::{Event, Wheel};
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId};

@@ -1,8 +1,8 @@
 //! Output queues: whole packets, unlimited first-in-first-out queues, store and forward.
 
 use super::net::{NONE, Net, Pool, Trains};
+use super::switching::{Switching, Ticks};
 use super::wheel::Event;
-use super::{Switching, Ticks};
 use crate::transport::Gridlock;
 
 /// Marks an entry of a queue as a whole message at its source: its packets are made as they are sent, which is the

@@ -1,38 +1,4 @@
-//! The integer arithmetic of patterns: quick division, logarithms, factorisations.
-
-/// A divisor that is used again and again: `x / d` and `x mod d` by one multiplication.
-///
-/// `x / d = floor(x * m / 2^64)` with `m = ceil(2^64 / d)`, exact for all 32-bit x and d > 1.
-/// Source: Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Divisor {
-    value: u32,
-    /// `ceil(2^64 / value)`; 0 stands for 2^64, where the value is 1.
-    inverse: u64,
-}
-
-impl Divisor {
-    /// Divides by `value`, which is not 0.
-    pub fn new(value: u32) -> Self {
-        Self { value, inverse: (u64::MAX / u64::from(value)).wrapping_add(1) }
-    }
-
-    /// The divisor itself.
-    #[inline]
-    pub fn value(self) -> u32 {
-        self.value
-    }
-
-    /// Quotient and remainder.
-    #[inline]
-    pub fn split(self, x: u32) -> (u32, u32) {
-        if self.inverse == 0 {
-            return (x, 0);
-        }
-        let quotient = ((u128::from(self.inverse) * u128::from(x)) >> 64) as u32;
-        (quotient, x - quotient * self.value)
-    }
-}
+//! The integer arithmetic of patterns: even splits, logarithms, factorisations.
 
 /// `(a + b) mod n` for `a, b < n <= 2^31`.
 #[inline]
@@ -95,19 +61,6 @@ pub(super) fn balanced(n: u32, count: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_quick_division_is_the_division() {
-        let values = [1, 2, 3, 5, 7, 12, 641, 3456, 65_535, 65_536, 1 << 24, (1 << 31) - 1, u32::MAX];
-        for d in values {
-            let divisor = Divisor::new(d);
-            for base in values {
-                for x in [base - 1, base, base.saturating_add(1), base.saturating_mul(d), base.saturating_mul(d) - 1] {
-                    assert_eq!(divisor.split(x), (x / d, x % d), "{x} / {d}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn logarithms_are_rounded_up() {

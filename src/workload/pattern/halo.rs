@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::arith::Divisor;
 use super::options::{self, dimensions, dims, finish, once, show_dims, show_rounds, table, together, too_many};
 use super::{After, Injection, Message, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::divisor::Divisor;
 use crate::ids::RankId;
 use crate::units::Bytes;
 
@@ -149,7 +149,7 @@ impl Halo {
         }
         let (mut rest, mut mask) = (rank, 0);
         for (i, dim) in self.dims.iter().enumerate() {
-            let (quotient, x) = dim.length.split(rest);
+            let (quotient, x) = dim.length.divide(rest);
             mask |= u32::from(x + 1 < dim.length.value()) << (2 * i);
             mask |= u32::from(x > 0) << (2 * i + 1);
             rest = quotient;

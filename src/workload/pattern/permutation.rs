@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::arith::{Divisor, add_mod};
+use super::arith::add_mod;
 use super::options::{self, choice, dims, finish, once, show_rounds, table, together, unused};
 use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::divisor::Divisor;
 use crate::ids::{IdVec, RankId};
 use crate::rng::Stream;
 use crate::units::Bytes;
@@ -139,7 +140,7 @@ fn transpose(dims: &[u32]) -> Vec<u32> {
     let transposed = |src: u32| {
         let (mut rest, mut dst) = (src, 0);
         for d in &divisors {
-            let (quotient, x) = d.split(rest);
+            let (quotient, x) = d.divide(rest);
             dst = dst * d.value() + x;
             rest = quotient;
         }
@@ -153,7 +154,7 @@ fn tornado(dims: &[u32]) -> Vec<u32> {
     let turned = |src: u32| {
         let (mut rest, mut stride, mut dst) = (src, 1, 0);
         for d in &divisors {
-            let (quotient, x) = d.split(rest);
+            let (quotient, x) = d.divide(rest);
             let k = d.value();
             dst += add_mod(x, k.div_ceil(2) - 1, k) * stride;
             stride *= k;

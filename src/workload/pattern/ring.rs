@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::arith::{Divisor, add_mod, sub_mod};
+use super::arith::{add_mod, sub_mod};
 use super::options::{self, finish, once, show_rounds, table};
 use super::{After, Block, Injection, Message, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::divisor::Divisor;
 use crate::ids::RankId;
 use crate::units::Bytes;
 
@@ -69,7 +70,7 @@ impl Pattern for Ring {
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {
-        let (_, distance) = self.ranks.split(index);
+        let (_, distance) = self.ranks.divide(index);
         vec![Block { origin: RankId(sub_mod(rank.0, distance, self.ranks())), part: 0 }]
     }
 

@@ -56,7 +56,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{Id, IdVec, RankId};
+use crate::ids::{IdVec, RankId};
 use crate::units::Time;
 use crate::workload::caveats::Caveats;
 
@@ -337,10 +337,5 @@ impl Program {
                 None => name.to_owned(),
             },
         }
-    }
-
-    /// The rank with this number, if there is one.
-    pub fn rank_id(&self, number: u32) -> Option<RankId> {
-        ((number as usize) < self.ranks.len()).then(|| RankId::from_index(number as usize))
     }
 }

@@ -95,12 +95,6 @@ impl Tasks {
         self.longest
     }
 
-    /// The same tasks with other sizes.
-    #[must_use]
-    pub fn with_sizes(self, sizes: Sizes) -> Self {
-        Self::new(self.times, sizes)
-    }
-
     /// The same tasks, each taking `factor` times as long.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {

@@ -21,7 +21,6 @@ use args::{AdviseArgs, ExplainArgs};
 use found::Found;
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, closest};
-use hayase::node::NodeSpec;
 use hayase::report::Status;
 use hayase::scenario::replay::Replay;
 use hayase::workload::caveats::Caveats;
@@ -142,7 +141,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
         }
         Err(_) => return Ok(Outcome::End(End::Interrupted)),
     };
-    let simulates = !(matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none());
+    let simulates = !(replay.node.facts().is_ideal && replay.placement().is_none());
     let beside = if simulates { base.simulated.makespan_s } else { 0.0 };
     let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.region, beside)?;
     let ranked = if simulates {

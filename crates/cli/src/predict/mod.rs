@@ -12,7 +12,7 @@ use hayase::data_set::communication::{Communication, Row};
 use hayase::data_set::computation::{ComputationData, Estimates, Machine, Take};
 use hayase::data_set::program::{Blocks, ProgramData, ranges, unfold};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::node::{NodeSpec, Pairs};
+use hayase::node::Pairs;
 use hayase::report;
 use hayase::report::replay::{Prediction, PredictionPart};
 use hayase::units::Time;
@@ -56,7 +56,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let replay = loader.load_replay(Arc::new(whole.with_caveats(caveats)), &name, args.on.cpu_speed)?;
     let replay = regions.ask(replay, voice)?;
     replay::say_links(&replay, voice);
-    if args.communication.is_none() && matches!(replay.node, NodeSpec::Ideal(_)) && replay.placement().is_none() {
+    if args.communication.is_none() && replay.node.facts().is_ideal && replay.placement().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
     }
     if found.by_name + found.other_ranks > 0 {
@@ -76,10 +76,10 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
             [one] => one.note("measured").and_then(|text| text.parse::<Time>().ok()).map(Time::seconds),
             _ => None,
         },
-        waits: match replay.node {
-            NodeSpec::ReceiveTimes(_) if replay.by_rules() => "rules",
-            NodeSpec::ReceiveTimes(_) => "order of arrival",
-            _ => "simulated",
+        waits: match replay.node.facts().is_table {
+            true if replay.by_rules() => "rules",
+            true => "order of arrival",
+            false => "simulated",
         },
         direct: found.direct,
         by_name: found.by_name,
@@ -238,6 +238,7 @@ fn parts(machines: &[Machine], names: &[String]) -> Vec<PredictionPart> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hayase::node::NodeSpec;
     use hayase::scenario::Loader;
 
     #[test]

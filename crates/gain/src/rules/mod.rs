@@ -130,12 +130,7 @@ impl Base {
 
 /// The longest message that is sent without waiting for its receiver \[B\], where the node model has such a limit.
 pub fn eager(judge: &Judge<'_>) -> Option<u64> {
-    use hayase::node::NodeSpec;
-    match &judge.replay.node {
-        NodeSpec::Loggps(spec) => Some(spec.sync.0),
-        NodeSpec::Loggp(spec) => spec.sync.as_ref().map(|limit| limit.0),
-        _ => None,
-    }
+    judge.replay.node.eager_limit().map(|limit| limit.0)
 }
 
 /// What a simulation of the run shows, beside what the run itself showed (`known`). They have no numbers yet.

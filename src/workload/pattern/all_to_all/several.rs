@@ -1,8 +1,8 @@
 //! All-to-all with several messages for each pair of ranks.
 
 use super::MessageOrder;
+use crate::divisor::Divisor;
 use crate::ids::RankId;
-use crate::workload::pattern::arith::Divisor;
 use crate::workload::pattern::{Block, Message, Needs, Pattern};
 
 /// An all-to-all whose ranks have k messages for each other instead of one.
@@ -39,9 +39,9 @@ impl<P: Pattern> Several<P> {
     #[inline]
     fn place(&self, index: u32) -> (u32, u32) {
         match self.order {
-            MessageOrder::InARow => self.messages.split(index),
+            MessageOrder::InARow => self.messages.divide(index),
             MessageOrder::Rounds => {
-                let (round, once) = self.each.split(index);
+                let (round, once) = self.each.divide(index);
                 (once, round)
             }
         }

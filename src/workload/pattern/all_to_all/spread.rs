@@ -1,7 +1,8 @@
 //! All-to-all in N - 1 steps, each a permutation: simple spread, its form in grids, pairwise exchange.
 
+use crate::divisor::Divisor;
 use crate::ids::RankId;
-use crate::workload::pattern::arith::{Divisor, add_mod};
+use crate::workload::pattern::arith::add_mod;
 use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
 
 /// Every rank sends each other its block directly.
@@ -58,7 +59,7 @@ impl Spread {
                 let (mut src, mut p) = (src, p);
                 let (mut stride, mut dst) = (1, 0);
                 for dim in dims {
-                    let ((src_rest, s), (p_rest, q)) = (dim.split(src), dim.split(p));
+                    let ((src_rest, s), (p_rest, q)) = (dim.divide(src), dim.divide(p));
                     dst += add_mod(s, q, dim.value()) * stride;
                     stride *= dim.value();
                     (src, p) = (src_rest, p_rest);

@@ -1,0 +1,117 @@
+//! Simulated time, and what happens when.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::ids::RankId;
+use crate::units::Time;
+
+/// What happens at a known time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Event {
+    /// A rank goes on.
+    Resume(RankId),
+    /// An operation of a graph has got its processor.
+    Started(RankId, u32),
+    /// An operation of a graph is done.
+    Finish(RankId, u32),
+    /// The collective operation that this operation has started goes on.
+    Background(RankId, u32),
+    /// A step of a message.
+    Message(MessageEvent),
+}
+
+/// A step on the way of a message.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum MessageEvent {
+    /// The sender is done with it; it leaves.
+    Leave(u32),
+    /// Its bytes start to arrive.
+    Flow(u32),
+    /// Its bytes have arrived.
+    Arrive(u32),
+    /// The receiver is done with it.
+    Received(u32),
+    /// The sender is done with the request of a rendezvous.
+    RequestLeaves(u32),
+    /// The request has arrived.
+    RequestArrives(u32),
+    /// The receiver is done with the answer.
+    AnswerLeaves(u32),
+    /// The answer has arrived.
+    AnswerArrives(u32),
+    /// The sender has taken in the answer.
+    Agreed(u32),
+    /// A message that shares this receiver's bandwidth is through, if nothing has changed since.
+    Through(RankId, u32),
+}
+
+/// The time now, and events by (time, order of setting).
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    now: Time,
+    heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    order: u64,
+}
+
+impl Clock {
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Time goes on to this; it never goes back.
+    #[inline]
+    pub fn pass(&mut self, now: Time) {
+        self.now = now.max(self.now);
+    }
+
+    /// This will happen then.
+    #[inline]
+    pub fn set(&mut self, time: Time, event: Event) {
+        self.order += 1;
+        self.heap.push(Reverse((time, self.order, event)));
+    }
+
+    /// This step of a message will happen then.
+    #[inline]
+    pub fn set_message(&mut self, time: Time, event: MessageEvent) {
+        self.set(time, Event::Message(event));
+    }
+
+    /// When the next thing happens; [`Time::NEVER`] if nothing does.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.heap.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
+    }
+
+    /// What happens next: it is that time now.
+    #[inline]
+    pub fn tick(&mut self) -> Option<Event> {
+        let Reverse((time, _, event)) = self.heap.pop()?;
+        self.pass(time);
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_first_happens_first_within_an_instant_and_time_never_goes_back() {
+        let mut clock = Clock::default();
+        let at = Time::from_ps;
+        assert_eq!((clock.next(), clock.tick()), (Time::NEVER, None));
+        for (time, rank) in [(5.0, 2), (3.0, 9), (5.0, 1), (4.0, 0)] {
+            clock.set(at(time), Event::Resume(RankId(rank)));
+        }
+        let mut ticks = Vec::new();
+        while let Some(Event::Resume(rank)) = clock.tick() {
+            ticks.push((clock.now().ps(), rank.0));
+        }
+        assert_eq!(ticks, [(3.0, 9), (4.0, 0), (5.0, 2), (5.0, 1)]);
+        clock.pass(at(4.0));
+        assert_eq!(clock.now(), at(5.0));
+    }
+}

@@ -1,0 +1,51 @@
+//! What a routing rule is for whoever asks it for routes.
+
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, NodeId};
+
+/// A rule that gives the route from any node to any other, always the same for the same pair.
+pub trait Router: Send + Sync + std::fmt::Debug {
+    /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
+
+    /// Adds to each link how many of the routes from and to these nodes cross it.
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        let mut route = Vec::new();
+        for &(src, dst) in ends {
+            route.clear();
+            if src != dst {
+                self.route(src, dst, &mut route);
+            }
+            for &link in &route {
+                counts[link] += 1;
+            }
+        }
+    }
+
+    /// Whether there is a route from `src` to `dst`; only where this is so may [`Router::route`] be asked for it.
+    ///
+    /// Rules for regular fabrics reach every node; a graph or a list of routes from a file may not.
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        let _ = (src, dst);
+        true
+    }
+
+    /// A link that every route over `link` also crosses, if the rule knows one.
+    ///
+    /// Where the other link's capacity is not larger, `link` can never hold a flow back: its flows are a subset of
+    /// the other's. Following the answers from link to link must end.
+    fn dominator(&self, link: LinkId) -> Option<LinkId> {
+        let _ = link;
+        None
+    }
+}
+
+/// The code of the mistake of a rule that does not fit the fabric.
+pub(super) const MISFIT: &str = "routing-misfit";
+
+/// The mistake of a rule that was asked for on a fabric it knows no routes on.
+pub(super) fn misfit(rule: &str, fits: &str, fabric: &Fabric) -> Diagnostic {
+    let message = format!("{rule} finds routes on {fits}, but {} is {}", fabric.name(), fabric.shape().kind());
+    Diagnostic::new(MISFIT, message)
+}

@@ -1,0 +1,158 @@
+//! Allowances given and taken: which links take part.
+
+use super::Groups;
+use super::sweep::LOOSE;
+use super::table::{Crossing, NONE};
+
+/// Allowances that are just above the level are raised along with those that are below, so that a group that rises and
+/// rises is not gone through each time.
+const NEAR: f64 = 1.01;
+
+/// A raise is at least and at most this much.
+const LEAST: f64 = 1.02;
+const MOST: f64 = 1.25;
+/// A link that has less room than this part of its capacity becomes active.
+const TIGHT: f64 = 0.01;
+
+impl Groups {
+    /// Gives a new flow an allowance, a little above the rate that is expected, as far as there is room.
+    pub(super) fn first_allowance(&mut self, flow: u32, estimate: f64) {
+        if self.allowances.flows.len() <= flow as usize {
+            self.allowances.flows.resize(flow as usize + 1, 0);
+        }
+        let amount = self.allowances.units(estimate * MOST).min(self.room(flow));
+        self.allowances.flows[flow as usize] = 0;
+        self.change(flow, amount);
+    }
+
+    /// Takes the allowance of a flow away.
+    pub(super) fn drop_allowance(&mut self, flow: u32) {
+        self.change(flow, 0);
+    }
+
+    /// Changes an allowance, to so many units.
+    #[inline]
+    fn change(&mut self, flow: u32, new: u64) {
+        let old = std::mem::replace(&mut self.allowances.flows[flow as usize], new);
+        let by = new.wrapping_sub(old);
+        for &id in self.flows.links(flow) {
+            let granted = &mut self.allowances.links[id as usize].0;
+            *granted = granted.wrapping_add(by);
+        }
+    }
+
+    /// What the links of a flow have left, in units.
+    #[inline(always)]
+    fn room(&self, flow: u32) -> u64 {
+        self.flows.links(flow).iter().map(|&id| self.allowances.room(id)).fold(u64::MAX, u64::min)
+    }
+
+    /// Raises the allowance of a flow to above this level, its rate.
+    pub(super) fn raise(&mut self, flow: u32, level: f64) {
+        let least = self.allowances.units(level * LEAST).max(self.allowances.of(flow)) + 1;
+        if self.room(flow) + self.allowances.of(flow) < least {
+            for hop in 0..self.flows.count(flow) {
+                let id = self.flows.link(flow, hop);
+                if self.allowances.room(id) + self.allowances.of(flow) < least {
+                    self.make_room(id, flow, least);
+                }
+            }
+        }
+        // (To make room may have lowered its own allowance.)
+        let (old, room) = (self.allowances.of(flow), self.room(flow));
+        let most = self.allowances.units(level * MOST).max(least);
+        let new = if room >= 2 * (most - old) { most } else { (old + room / 2).clamp(least, most) };
+        self.change(flow, new);
+    }
+
+    /// Raises the allowances of the flows of a group that are below its level, or not far above.
+    pub(super) fn raise_group(&mut self, group: u32, level: f64) {
+        for i in 0..self.groups[group as usize].own.len() {
+            let flow = self.groups[group as usize].own[i];
+            if self.allowances.rate(flow) < level * NEAR {
+                self.raise(flow, level);
+            }
+        }
+        // (Afterwards: to make room for one may have lowered those of others.)
+        let Self { allowances, groups, .. } = self;
+        let it = &mut groups[group as usize];
+        it.least = it.own.iter().map(|&flow| allowances.rate(flow)).fold(f64::INFINITY, f64::min);
+    }
+
+    /// Makes room for so large an allowance of a flow on an inactive link, by lowering those of others, or makes it active.
+    fn make_room(&mut self, id: u32, flow: u32, allowance: u64) {
+        let capacity = self.links[id as usize].capacity;
+        let listed = &self.lists[id as usize];
+        let load: f64 = listed.iter().map(|&(flow, _)| self.rate_of(flow)).sum();
+        let slack = capacity - load;
+        if slack > TIGHT * capacity {
+            let needed = allowance - self.allowances.of(flow) - self.allowances.room(id);
+            self.tighten(id, 0.6 * slack / listed.len() as f64, needed);
+            if self.allowances.room(id) + self.allowances.of(flow) >= allowance {
+                return;
+            }
+        }
+        self.activate(id);
+    }
+
+    /// Lowers the allowances of the flows of a link to this much above their rates, where so much is needed.
+    fn tighten(&mut self, id: u32, margin: f64, needed: u64) {
+        // (What brings little is not worth the walk along the flow: all that is left out is an eighth.)
+        let little = needed / (8 * self.lists[id as usize].len() as u64).max(1);
+        for i in 0..self.lists[id as usize].len() {
+            let (flow, _) = self.lists[id as usize][i];
+            let new = self.allowances.units(self.rate_of(flow) + margin) + 1;
+            if new + little >= self.allowances.of(flow) {
+                continue;
+            }
+            self.change(flow, new);
+            let group = self.flows.group[flow as usize];
+            if group != NONE {
+                let it = &mut self.groups[group as usize];
+                it.least = it.least.min(self.allowances.rate(flow));
+            }
+        }
+    }
+
+    /// Looks at a link from now on.
+    pub(super) fn activate(&mut self, id: u32) {
+        self.active[id as usize] = true;
+        self.allowances.bound(id, false);
+        self.links[id as usize].load = 0.0;
+        let (mut load, mut fastest) = (0.0, 0.0);
+        for i in 0..self.lists[id as usize].len() {
+            let (flow, _) = self.lists[id as usize][i];
+            let group = self.flows.group[flow as usize];
+            if group != NONE {
+                self.tie(group, id, 1);
+                let rate = self.levels[group as usize];
+                load += rate;
+                fastest = if rate > fastest { rate } else { fastest };
+            }
+        }
+        self.load(id, load, fastest, 1);
+    }
+
+    /// Stops looking at an active link that has room, if that can be certified.
+    pub(super) fn retire(&mut self, id: u32) {
+        let link = &self.links[id as usize];
+        let slack = link.capacity - link.load;
+        if !self.active[id as usize] || link.group != NONE || slack < LOOSE * link.capacity {
+            return;
+        }
+        if !self.allowances.fits(id) {
+            let needed = self.allowances.excess(id);
+            self.tighten(id, 0.6 * slack / f64::from(link.count.max(1)), needed);
+            if !self.allowances.fits(id) {
+                return;
+            }
+        }
+        self.active[id as usize] = false;
+        self.allowances.bound(id, true);
+        let mut crossing = std::mem::take(&mut self.links[id as usize].crossing);
+        while let Some(Crossing { other: group, twin, .. }) = crossing.pop() {
+            self.drop_edge(group, twin);
+        }
+        self.links[id as usize].crossing = crossing;
+    }
+}

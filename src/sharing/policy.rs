@@ -1,0 +1,83 @@
+//! What a sharing policy is for whoever asks it for rates.
+
+/// A rate that has changed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Change {
+    /// The flow.
+    pub flow: u32,
+    /// Its rate before \[B/s\]; 0 for a flow that was added since.
+    pub old: f64,
+    /// Its rate now \[B/s\].
+    pub new: f64,
+}
+
+/// A sharing policy at work on one set of links.
+///
+/// Flow ids are chosen by the caller, dense, and may be used again. Every flow crosses at least one link and none
+/// twice.
+pub trait Sharing: std::fmt::Debug {
+    /// A flow comes.
+    fn add(&mut self, flow: u32, links: &[u32]);
+
+    /// A flow goes.
+    fn remove(&mut self, flow: u32);
+
+    /// Appends the rates that differ from those of the last call, each flow once.
+    fn solve(&mut self, changes: &mut Vec<Change>);
+
+    /// The rate of a flow at the last call of [`Sharing::solve`] \[B/s\].
+    fn rate(&self, flow: u32) -> f64;
+
+    /// The link that holds this flow back.
+    fn bottleneck(&self, flow: u32) -> Option<u32>;
+
+    /// Whether a link can be left out whose flows all cross another link of no larger capacity.
+    fn may_leave_out_dominated_links(&self) -> bool {
+        true
+    }
+
+    /// Whether flows that all have the same least share c / n along their routes get just that, and nothing else need be
+    /// noted of them.
+    fn gives_even_flows_even_shares(&self) -> bool {
+        true
+    }
+
+    /// Rounds of redistribution so far, for the policy that has them.
+    fn rounds(&self) -> Option<Rounds> {
+        None
+    }
+}
+
+/// How many rounds the solves so far took.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rounds {
+    /// Number of solves.
+    pub solves: u64,
+    /// Rounds of all of them.
+    pub total: u64,
+    /// Fewest of one.
+    pub min: u32,
+    /// Most of one.
+    pub max: u32,
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self { solves: 0, total: 0, min: u32::MAX, max: 0 }
+    }
+}
+
+impl Rounds {
+    /// Counts a solve.
+    pub(super) fn count(&mut self, rounds: u32) {
+        self.solves += 1;
+        self.total += u64::from(rounds);
+        self.min = self.min.min(rounds);
+        self.max = self.max.max(rounds);
+    }
+
+    /// The same, if anything was solved.
+    pub(super) fn known(self) -> Option<Self> {
+        (self.solves > 0).then_some(self)
+    }
+}
