@@ -11,6 +11,7 @@ use crate::data_set::program::{Blocks, unfold};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
 use crate::output::table::{grouped, seconds};
 use crate::scenario::{Loader, Runnable};
+use crate::workload::ALONE;
 use crate::workload::trace::unmatched;
 
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
@@ -64,6 +65,14 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
                     replay.name,
                     replay.node.name()
                 ))
+            }
+            Runnable::Farm(farm) => {
+                let tasks = grouped(farm.tasks.len() as u64);
+                let tried = match farm.points.as_slice() {
+                    [point] => format!("{} workers", grouped(point.workers.len() as u64)),
+                    points => format!("{} combinations", points.len()),
+                };
+                Ok(format!("{}, {tasks} of them, {tried}, {}", farm.title, farm.setting))
             }
         },
         Content::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),
@@ -129,13 +138,13 @@ fn content(path: &Path, has_preset: bool) -> Result<Content, Invalid> {
     if has_preset || table.contains_key("preset") {
         return Ok(Content::Scenario);
     }
-    let is_program = table
+    let alone = table
         .get("workload")
         .and_then(toml::Value::as_table)
-        .is_some_and(|workload| ["trace", "program"].iter().any(|program| workload.contains_key(*program)));
+        .is_some_and(|workload| ALONE.iter().any(|name| workload.contains_key(*name)));
     Ok(match (table.contains_key("topology"), table.contains_key("workload")) {
         (true, false) => Content::Topology,
-        (false, true) if !is_program => Content::Pattern,
+        (false, true) if !alone => Content::Pattern,
         _ => Content::Scenario,
     })
 }

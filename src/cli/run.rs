@@ -4,8 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::{RunArgs, RunFormat};
+use super::args::{RunArgs, RunFormat, TableFormat};
 use super::files::{self, Opened, named, unknown};
+use super::master_slave::{self, Wanted};
 use super::progress::{self, RunMonitor, Stop};
 use super::scenario::seeds;
 use super::seeds::{Seeded, over};
@@ -54,7 +55,8 @@ impl Kind {
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     // Which names there are depends on the work, which is not known yet; what no work knows is wrong now.
     files::check_names(&args.written.output, |path| {
-        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)))
+        let farm = |mistake| master_slave::knows(path).or(Err(mistake));
+        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)).or_else(farm))
     })?;
     match args.scenario.loader().on_read(progress::reading(voice.show)).load_any()? {
         Runnable::Pattern(scenario) => pattern(&scenario, args, voice),
@@ -65,6 +67,15 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
             let seeds = seeds(played.seed(), args.seeds)?;
             replay::play_over(&played, &seeds, &args.written, args.format, voice)
+        }
+        Runnable::Farm(farm) => {
+            let seeds = seeds(farm.seed(), args.seeds)?;
+            let format = match args.format {
+                RunFormat::Table => TableFormat::Table,
+                RunFormat::Json => TableFormat::Json,
+            };
+            let wanted = Wanted { output: &args.written.output, format, threads: None };
+            master_slave::play_over(&farm, &seeds, wanted, voice)
         }
     }
 }

@@ -446,13 +446,15 @@ pub fn predictions(report: &MasterSlaveReport, mut writer: impl Write) -> io::Re
     }
     writer.write_all(
         b"workers,processors,time_s,efficiency,master_utilisation,worker_utilisation,waiting_mean,waiting_max,imbalance,\
-          tail_s,messages,repeated,undone,bound_s\n",
+          tail_s,messages,repeated,undone,bound_s",
     )?;
+    let seeds = report.predictions.iter().any(|row| row.seeds.is_some());
+    writer.write_all(if seeds { b",seeds,mean_s,sd_s,min_s,max_s\n".as_slice() } else { b"\n" })?;
     for row in &report.predictions {
         if report.varied.is_some() {
             write!(writer, "{},", row.value.as_deref().unwrap_or_default())?;
         }
-        writeln!(
+        write!(
             writer,
             "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             row.workers,
@@ -470,6 +472,13 @@ pub fn predictions(report: &MasterSlaveReport, mut writer: impl Write) -> io::Re
             row.undone,
             row.bound_s
         )?;
+        match &row.seeds {
+            Some(of) => {
+                let count = of.seeds.len();
+                writeln!(writer, ",{count},{},{},{},{}", of.mean_s, of.sd_s, of.min_s, of.max_s)?;
+            }
+            None => writer.write_all(if seeds { b",,,,,\n".as_slice() } else { b"\n" })?,
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Meta;
+use super::{Meta, SeedStatistics};
 
 /// The version of [`MasterSlaveReport`].
 pub const MASTER_SLAVE_SCHEMA: &str = "hayase-master-slave-1";
@@ -12,6 +12,8 @@ pub const MASTER_SLAVE_SCHEMA: &str = "hayase-master-slave-1";
 pub struct MasterSlaveReport {
     /// The version of this form.
     pub schema: &'static str,
+    /// The complete scenario, so that the report can be run again.
+    pub scenario: serde_json::Value,
     /// Where the tasks come from, for people.
     pub tasks: String,
     /// The network and the way tasks are given out, for people.
@@ -78,6 +80,11 @@ pub struct Prediction {
     pub bounds: FarmBounds,
     /// The largest of them \[s\].
     pub bound_s: f64,
+    /// The predicted times over several seeds, if they were asked for; everything else is of the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<SeedStatistics>,
+    /// Over when everybody did how much: equal fingerprints are equal results, to the last bit.
+    pub fingerprint: String,
 }
 
 /// Mean, least and most.

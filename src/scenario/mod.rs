@@ -4,6 +4,8 @@
 //! [`Scenario`] is the same checked and built: whoever holds one need not check again.
 
 mod build;
+mod control;
+pub mod farm;
 mod guard;
 mod init;
 mod json;
@@ -20,6 +22,7 @@ mod replay_regions;
 mod run;
 mod runnable;
 mod schema;
+mod tasks;
 mod tree;
 pub mod variation;
 
@@ -44,6 +47,8 @@ use crate::workload::program::collectives::CollectivesSpec;
 use crate::workload::{Blocked, WorkloadSpec};
 
 pub use build::{RoutedFabric, Work};
+pub use control::{Control, SweepProgress};
+pub use farm::Farm;
 pub use init::{init, init_defaults};
 pub use links::LinkSpec;
 pub use loader::Loader;

@@ -5,6 +5,7 @@ use crate::diagnostic::{Located, Sources};
 use crate::placement::PlacementSpec;
 use crate::topology::TopologySpec;
 use crate::workload::pattern::PatternSpec;
+use crate::workload::task_queue::{FarmSpec, TasksSpec};
 use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
@@ -30,6 +31,14 @@ pub(super) fn settle_workload(workload: &mut WorkloadSpec, sources: &Sources) {
     match workload {
         WorkloadSpec::Pattern(PatternSpec::File(spec)) => settle_path(&mut spec.path, sources),
         WorkloadSpec::Program(ProgramSpec::Trace(spec)) => settle_path(&mut spec.path, sources),
+        WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)) => {
+            if let TasksSpec::File(tasks) = &mut spec.tasks {
+                settle_path(&mut tasks.path, sources);
+            }
+            if let Some(speeds) = &mut spec.speeds {
+                settle_path(speeds, sources);
+            }
+        }
         WorkloadSpec::Pattern(_) | WorkloadSpec::Program(ProgramSpec::Program(_)) => {}
     }
 }

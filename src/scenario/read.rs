@@ -22,6 +22,9 @@ use crate::units::Time;
 use crate::workload::WorkloadSpec;
 use crate::workload::program::collectives::CollectivesSpec;
 
+/// How serde begins to say that a table does not hold exactly one choice.
+const ONE_OF_SEVERAL: &str = "wanted exactly 1 element";
+
 /// No more mistakes than this are looked for in one section.
 const MOST: usize = 50;
 
@@ -148,11 +151,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The work: a pattern, or a program.
+    /// The work: a pattern, a program, or a farm.
     fn workload(&mut self) -> Section<WorkloadSpec> {
         let chosen = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value());
         match chosen.map(|(name, _)| name.as_str()) {
             Some("trace" | "program") => self.choice("workload").map(WorkloadSpec::Program),
+            Some("master-slave") => self.choice("workload").map(WorkloadSpec::Farm),
             _ => self.choice("workload").map(WorkloadSpec::Pattern),
         }
     }
@@ -214,6 +218,10 @@ impl Reader<'_> {
             let path = tree.path_to(at).unwrap_or_default();
             if let Some(name) = backticked(error.message(), "missing field ") {
                 self.missing(key, &path, name, at, &tree, &removed);
+                break;
+            }
+            if error.message().starts_with(ONE_OF_SEVERAL) && removed.iter().any(|path_of| path_of.starts_with(&path)) {
+                // What was chosen has been reported and taken out.
                 break;
             }
             self.diagnostics.push(translated(error.message(), key, &path, at));
@@ -286,7 +294,16 @@ fn translated(message: &str, key: &str, path: &[Step], at: Span) -> Diagnostic {
     }
     if let Some(unknown) = backticked(message, "unknown variant ") {
         let known = all_backticked(message.split_once(", expected").map_or("", |(_, known)| known));
-        return unknown_choice(name, unknown, at, &known);
+        // Where the choice is a key itself, its table says of what it is one.
+        let above = path.len().checked_sub(2).and_then(|i| step_name(&path[i]));
+        let what = if name == unknown { above.unwrap_or(key) } else { name };
+        return unknown_choice(what, unknown, at, &known);
+    }
+    if message.starts_with(ONE_OF_SEVERAL) {
+        let known = node_at(key, path).map(|node| node.keys()).unwrap_or_default();
+        let table: Vec<&str> = std::iter::once(key).chain(path.iter().filter_map(step_name)).collect();
+        let diagnostic = Diagnostic::new("two-choices", format!("`{name}` is not one choice")).at(at);
+        return diagnostic.label("exactly one table is expected").help(example(&table.join("."), &known));
     }
     if let Some((found, expected)) = message
         .strip_prefix("invalid type: ")
@@ -372,6 +389,7 @@ fn expected_in_words(expected: &str) -> String {
         "u64" | "usize" => "a whole number, 0 or more,".to_owned(),
         "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
         "f32" | "f64" => "a number".to_owned(),
+        "a nonzero u32" => "a whole number from 1 to 4294967295".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a string" | "a borrowed string" => "a text in quotes".to_owned(),
         "a sequence" => "a list in [ ]".to_owned(),

@@ -102,25 +102,36 @@ pub struct Replayed {
     pub regions: Vec<PlayedRegion>,
 }
 
-/// The keys of a scenario that say what a program is played on.
+/// The keys of a scenario that say what a program or a farm runs on.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct File<'a> {
-    seed: u64,
+pub(super) struct File<'a> {
+    pub seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    topology: Option<&'a crate::topology::TopologySpec>,
+    pub resolution: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    routing: Option<&'a crate::routing::RoutingSpec>,
+    pub topology: Option<&'a crate::topology::TopologySpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    placement: Option<&'a PlacementSpec>,
+    pub routing: Option<&'a crate::routing::RoutingSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sharing: Option<&'a SharingSpec>,
+    pub placement: Option<&'a PlacementSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    transport: Option<&'a TransportSpec>,
-    node: &'a NodeSpec,
-    collectives: &'a CollectivesSpec,
+    pub sharing: Option<&'a SharingSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    workload: Option<&'a WorkloadSpec>,
+    pub transport: Option<&'a TransportSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<&'a NodeSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collectives: Option<&'a CollectivesSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<&'a WorkloadSpec>,
+}
+
+impl File<'_> {
+    /// The same as JSON.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
 }
 
 impl Loader {
@@ -462,18 +473,20 @@ impl Replay {
     /// What it is played on, as JSON: the scenario with every default put in.
     pub fn to_json(&self) -> Value {
         let fabric = self.fabric.as_ref();
+        let resolution = fabric.map(|fabric| fabric.network.resolution);
         let file = File {
             seed: self.seed,
+            resolution: resolution.filter(|resolution| *resolution > Time::ZERO),
             topology: fabric.map(|fabric| &fabric.topology),
             routing: fabric.map(|fabric| &fabric.routing),
             placement: fabric.map(|fabric| &fabric.placement),
             sharing: fabric.map(|fabric| &fabric.network.sharing),
             transport: fabric.map(|fabric| &fabric.network.transport).filter(|transport| !transport.is_default()),
-            node: &self.node,
-            collectives: &self.collectives,
+            node: Some(&self.node),
+            collectives: Some(&self.collectives),
             workload: self.workload.as_ref(),
         };
-        let mut value = serde_json::to_value(file).unwrap_or_default();
+        let mut value = file.to_json();
         if let (None, Some(map)) = (&self.workload, value.as_object_mut()) {
             map.insert("trace".to_owned(), self.name.clone().into());
             map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));

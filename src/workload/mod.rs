@@ -9,7 +9,7 @@ pub mod task_queue;
 pub mod trace;
 
 pub use as_program::as_program;
-pub use spec::{ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec};
+pub use spec::{ALONE, ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec};
 
 use crate::ids::{MessageId, RankId, WakeId};
 use crate::units::Time;

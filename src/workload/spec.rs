@@ -1,4 +1,4 @@
-//! What a scenario says its work is: a pattern, or a program.
+//! What a scenario says its work is: a pattern, a program, or a farm.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use super::program::generate::Generator;
 use super::program::part::Part;
 use super::program::start_up::StartUp;
 use super::program::{Program, Wildcards};
+use super::task_queue::FarmSpec;
 use super::trace::{Options, Trace};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 
@@ -19,7 +20,12 @@ pub enum WorkloadSpec {
     Pattern(PatternSpec),
     /// What ranks do, call by call.
     Program(ProgramSpec),
+    /// Tasks that are given out.
+    Farm(FarmSpec),
 }
+
+/// The tables of work that needs no topology: nodes, or what is said of messages, can be all of its network.
+pub const ALONE: [&str; 3] = ["trace", "program", "master-slave"];
 
 /// A program: what ranks do, call by call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

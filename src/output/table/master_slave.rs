@@ -49,6 +49,10 @@ fn grid(report: &MasterSlaveReport) -> Grid {
     if lost {
         grid = grid.number("sent again").number("undone");
     }
+    let seeds = rows.iter().any(|row| row.seeds.is_some());
+    if seeds {
+        grid = grid.time("mean").time("sd");
+    }
     for row in rows {
         let mut cells: Vec<Cell> = Vec::new();
         if report.varied.is_some() {
@@ -68,6 +72,11 @@ fn grid(report: &MasterSlaveReport) -> Grid {
         ]);
         if lost {
             cells.extend([Cell::from(row.repeated.to_string()), row.undone.to_string().into()]);
+        }
+        if let Some(of) = &row.seeds {
+            cells.extend([Cell::from(of.mean_s), of.sd_s.into()]);
+        } else if seeds {
+            cells.extend([Cell::from(String::new()), String::new().into()]);
         }
         grid.row(cells);
     }

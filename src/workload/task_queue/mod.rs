@@ -13,6 +13,7 @@
 
 mod arrivals;
 mod costs;
+mod counts;
 mod deal;
 pub mod exchange;
 pub mod farm;
@@ -26,19 +27,24 @@ pub mod paper;
 pub mod plan;
 mod portable;
 pub mod refined;
+mod rules;
 pub mod source;
+mod spec;
 mod tasks;
 mod workers;
 
 pub use arrivals::{Arrivals, Keyed, Tournament};
 pub use costs::{Costs, Machine, MessageCost};
+pub use counts::Counts;
 pub use deal::{Chunk, Chunking, Dealer, Order};
 pub use farm::{Bounds, Masters, Policy};
 pub use generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
 pub use grid::{Executed, Extent, Grid, MOST_DIMENSIONS, ProductGrid};
 pub use interpolate::{Outside, interpolate};
 pub use outcome::{Outcome, Turn, TurnLog, WorkerUse};
+pub use rules::{ChunkingRule, OrderRule};
 pub use source::{Given, TasksFile, TasksSpec};
+pub use spec::{FarmPoint, FarmSpec, MasterSlaveSpec};
 pub use tasks::{Size, Sizes, Tasks};
 pub use workers::{Loss, Workers};
 

@@ -58,6 +58,7 @@ pub enum TasksSpec {
 /// A table of executed tasks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "TasksTable")]
 pub struct FileSpec {
     /// The CSV file.
     pub path: Located<String>,
@@ -97,10 +98,40 @@ pub enum Given {
     All(Tasks),
 }
 
+impl TasksSpec {
+    /// What they are, for people: a file, or a rule with its parameters.
+    pub(super) fn title(&self) -> String {
+        match self {
+            Self::File(file) => (*file.path).clone(),
+            Self::Executed(listed) => format!("{} executed ones", listed.points.len()),
+            rule => {
+                let json = serde_json::to_value(rule).unwrap_or_default();
+                let rules = json.as_object().into_iter().flatten();
+                let texts = rules.map(|(name, keys)| {
+                    let keys = keys.as_object().into_iter().flatten();
+                    let keys: Vec<String> = keys
+                        .map(|(key, value)| match value.as_str() {
+                            Some(text) => format!("{key}={}", text.replace(' ', "")),
+                            None => format!("{key}={value}"),
+                        })
+                        .collect();
+                    format!("{name}:{}", keys.join(","))
+                });
+                texts.collect()
+            }
+        }
+    }
+}
+
 impl TasksFile {
     /// Tasks from one place, everything else as usual.
     pub fn of(tasks: TasksSpec) -> Self {
         Self { grid: None, clamp: false, refined: false, bytes_in: None, bytes_out: None, tasks }
+    }
+
+    /// Whether a file of this name is a tasks file, and no table.
+    pub fn is_meant(path: &str) -> bool {
+        path.to_ascii_lowercase().ends_with(".toml")
     }
 
     /// Reads a file: `.toml` is a tasks file, anything else a table. Returns what it says, unread tables aside.
@@ -108,7 +139,7 @@ impl TasksFile {
     /// # Errors
     /// What cannot be read or is not understood, at its place.
     pub fn read(path: &Located<String>, sources: &mut Sources) -> Result<Self, Diagnostic> {
-        if !path.to_ascii_lowercase().ends_with(".toml") {
+        if !Self::is_meant(path) {
             return Ok(Self::of(TasksSpec::File(FileSpec { path: path.clone() })));
         }
         // Places are counted through all texts: what comes before this one is made up for by blanks.

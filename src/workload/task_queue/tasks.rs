@@ -85,6 +85,15 @@ impl Tasks {
         }
     }
 
+    /// What is sent for all of them, there and back \[B\].
+    pub fn bytes(&self) -> u64 {
+        let both = |size: &Size| size.input.saturating_add(size.output);
+        match &self.sizes {
+            Sizes::Same(size) => both(size).saturating_mul(self.times.len() as u64),
+            Sizes::Each(each) => each.iter().map(both).fold(0, u64::saturating_add),
+        }
+    }
+
     /// The sum of all times: `A` of the paper, the time on one machine without communication.
     pub fn work(&self) -> Time {
         self.work
