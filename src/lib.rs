@@ -7,7 +7,6 @@ pub mod bench;
 pub mod capture;
 #[cfg(feature = "cli")]
 pub mod cli;
-pub mod data_set;
 pub mod diagnostic;
 pub mod engine;
 pub mod fabric;
@@ -18,6 +17,7 @@ pub mod node;
 pub mod output;
 pub mod placement;
 pub mod player;
+pub mod prediction;
 pub mod record;
 pub mod report;
 pub mod rng;

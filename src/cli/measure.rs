@@ -6,11 +6,11 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::args::RunFormat;
 use super::{End, Failure, Voice, extension, files, interrupt, print_with, progress, show};
-use crate::data_set::communication::Origin;
 use crate::diagnostic::Diagnostic;
 use crate::measure::launcher::{self, Trouble};
 use crate::measure::{Increment, Plan, Sizes, analysis};
 use crate::output::{json, svg, table};
+use crate::prediction::communication::Origin;
 use crate::units::Bytes;
 
 /// `hayase measure ...`.

@@ -11,7 +11,8 @@ use super::progress::{self, RunMonitor, Stop};
 use super::scenario::seeds;
 use super::seeds::{Seeded, over};
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print_with, regions, replay, show,
+    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, predict, print_with, regions,
+    replay, show,
 };
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::output::svg::Window;
@@ -64,7 +65,9 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             regions::say(start_up, &played.program, voice);
             regions::say_strays(&played.program, voice);
             replay::say_links(&played, voice);
-            caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
+            if !predict::say(&played, args.strictness, voice)? {
+                caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
+            }
             let seeds = seeds(played.seed(), args.seeds)?;
             replay::play_over(&played, &seeds, &args.written, args.format, voice)
         }

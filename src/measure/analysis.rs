@@ -21,9 +21,9 @@ use serde::Serialize;
 
 use super::launcher::Measured;
 use super::protocol::Kind;
-use crate::data_set::communication::{Communication, FORMAT, Limits, Line, Origin, Parameter, Row};
 use crate::diagnostic::Diagnostic;
 use crate::node::calibrate::{self, Calibration, Options, Sample};
+use crate::prediction::communication::{Communication, FORMAT, Limits, Line, Origin, Parameter, Row};
 use crate::rng::Stream;
 use crate::units::{Bytes, Time};
 

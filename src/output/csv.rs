@@ -12,7 +12,7 @@ use crate::player::{Activity, Transfer};
 use crate::record::{Matrix, PathStep};
 use crate::report::replay::RankReport;
 use crate::report::whatif::WhatIfReport;
-use crate::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PATTERN, PlanReport, Rate};
+use crate::report::{Benchmark, Comparison, FarmReport, LinkUse, MessageRecord, PATTERN, PlanReport, Rate};
 use crate::workload::program::Program;
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
@@ -419,7 +419,7 @@ fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
 pub fn whatif(report: &WhatIfReport, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(b"parameter,value,number,time_s,change,failed\n")?;
     writeln!(writer, "unchanged,,,{},0,", report.makespan_s)?;
-    for (name, time_s) in report.limits.named() {
+    for (name, time_s, _) in report.limits.named() {
         writeln!(writer, "limit,{name},,{time_s},{},", time_s / report.makespan_s - 1.0)?;
     }
     let shown = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
@@ -440,7 +440,7 @@ pub fn whatif(report: &WhatIfReport, mut writer: impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// Where `writer` fails.
-pub fn predictions(report: &MasterSlaveReport, mut writer: impl Write) -> io::Result<()> {
+pub fn predictions(report: &FarmReport, mut writer: impl Write) -> io::Result<()> {
     if let Some(varied) = &report.varied {
         write!(writer, "{varied},")?;
     }

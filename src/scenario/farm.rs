@@ -8,24 +8,21 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::build::{self, Placed};
-use super::links::Links;
-use super::read::{Section, Sections};
 use super::replay::File;
-use super::{Control, Loader, Measured, Runnable, SweepProgress, paths, read};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use super::{Control, Measured, SweepProgress};
+use crate::diagnostic::{Invalid, Sources};
 use crate::engine::{Stop, Watch};
-use crate::node::{self, NodeSpec};
+use crate::node::NodeSpec;
 use crate::report::{
-    self, FarmBounds, MASTER_SLAVE_SCHEMA, MasterSlaveReport, Meta, Prediction, SeedStatistics, Status, Utilisation,
-    Waiting, master_busy, saturation,
+    self, FARM_SCHEMA, FarmBounds, FarmReport, Meta, Prediction, SeedStatistics, Status, Utilisation, Waiting,
+    master_busy, saturation,
 };
 use crate::system::Network;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
-use crate::workload::task_queue::exchange::Exchange;
-use crate::workload::task_queue::{
-    Bounds, Costs, Dealer, Executed, FarmPoint, FarmSpec, Given, Grid, Machine, MasterSlaveSpec, MessageCost, Order,
-    Outcome, Tasks, Turn, TurnLog, WorkerUse, Workers, farm,
+use crate::workload::farm::exchange::Exchange;
+use crate::workload::farm::{
+    self, Bounds, Costs, Dealer, FarmPoint, FarmSpec, MasterSlaveSpec, Order, Outcome, Tasks, Turn, TurnLog, WorkerUse,
 };
 
 /// A farm and what it runs on: complete, checked and built.
@@ -42,266 +39,12 @@ pub struct Farm {
     /// What is tried: numbers of workers, and ways of giving out tasks.
     pub points: Vec<FarmPoint>,
     /// What was written; paths as they are seen from the working directory.
-    workload: WorkloadSpec,
-    node: Option<NodeSpec>,
+    pub(super) workload: WorkloadSpec,
+    pub(super) node: Option<NodeSpec>,
     /// Of each point, where there is a fabric.
-    placed: Vec<Placed>,
-    seed: u64,
-    sources: Sources,
-}
-
-/// What a network is called, for people.
-fn network_in_words(spec: &MasterSlaveSpec, costs: &Costs, machine: Option<String>, on_fabric: bool) -> String {
-    if let Some(machine) = machine {
-        return machine;
-    }
-    let Costs { latency, overhead, overhead_per_processor, gap, .. } = costs;
-    let nothing = [latency, overhead, overhead_per_processor].into_iter().all(|time| *time == Time::ZERO);
-    if nothing && *gap == 0.0 {
-        return if on_fabric { "ideal ends" } else { "messages at no cost" }.to_owned();
-    }
-    let mut text = format!("L = {latency}, o = {overhead}");
-    if *overhead_per_processor > Time::ZERO {
-        text += &format!(" + P x {overhead_per_processor}");
-    }
-    if let Some(gap) = spec.gap.as_ref().filter(|gap| gap.ps() > 0.0) {
-        text += &format!(", G = {} ns/B", gap.ps() / 1e3);
-    }
-    text
-}
-
-/// What a message costs on a machine: what its calls cost, and where sender and receiver agree first, that, as if the other
-/// were ready.
-fn message(model: &node::Costs, bytes: u64) -> MessageCost {
-    let costs = model.message(bytes);
-    let agreement = match costs.rendezvous {
-        true if model.control_travels => Time::from_ps(4.0 * model.handshake.ps() + 2.0 * model.latency.ps()),
-        _ => Time::ZERO,
-    };
-    MessageCost { send: agreement + costs.send, flight: model.latency + costs.gap, receive: costs.recv }
-}
-
-/// What messages cost, by the table of the farm or by the machine.
-fn costs(sections: &Sections, spec: &MasterSlaveSpec, diagnostics: &mut Vec<Diagnostic>) -> Option<Costs> {
-    let costs = spec.costs();
-    let on_fabric = !matches!(sections.topology, Section::Absent);
-    if let (true, Some(gap)) = (on_fabric, &spec.gap) {
-        let message = "with a topology its capacity takes the place of the gap G";
-        diagnostics
-            .push(Diagnostic::new("wrong-choice", message).at_value(gap).help("leave out the gap, or the topology"));
-    }
-    if let (false, Some(overlap)) = (on_fabric, &spec.overlap)
-        && **overlap
-    {
-        let message = "without a topology the master waits for each message while it leaves";
-        let help = "name a topology, or leave out `overlap`";
-        diagnostics.push(Diagnostic::new("wrong-choice", message).at_value(overlap).help(help));
-    }
-    let (node, at) = match &sections.node {
-        Section::Absent => return Some(costs),
-        Section::Broken => return None,
-        Section::Is(NodeSpec::Ideal(_), _) => return Some(costs),
-        Section::Is(node, at) => (node, *at),
-    };
-    diagnostics.extend(build::at_section(node.check(), Some(at)));
-    if let Some((key, span)) = spec.cost_of_machine() {
-        let message = format!("`{key}` and the machine both say what messages cost");
-        let diagnostic = Diagnostic::new("two-choices", message).label("leave out one of them");
-        diagnostics.push(diagnostic.at(span.unwrap_or(at)));
-    }
-    let Some(mut model) = node.costs() else {
-        let message = format!("a machine of the kind `{}` says more than what a message costs", node.name());
-        let diagnostic = Diagnostic::new("wrong-choice", message).at(at);
-        diagnostics.push(diagnostic.help("take one with [node.loggp] or [node.loggps]"));
-        return None;
-    };
-    if on_fabric {
-        model = model.on_fabric();
-    }
-    let machine = Machine(Arc::new(move |bytes| message(&model, bytes)));
-    Some(Costs { machine: Some(machine), ..Costs::log_gp(Time::ZERO, Time::ZERO, costs.overhead_per_processor, 0.0) })
-}
-
-/// What of a scenario has no meaning for a farm, or none without a fabric.
-fn check_sections(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    if let Section::Is(_, at) = &sections.collectives {
-        let message = "a master and its workers have no collectives that [collectives] could be about";
-        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help("leave it out"));
-    }
-    if !matches!(sections.topology, Section::Absent) {
-        return build::check_transport(sections, diagnostics);
-    }
-    let tables = [
-        ("routing", sections.routing.span()),
-        ("placement", sections.placement.span()),
-        ("sharing", sections.sharing.span()),
-        ("transport", sections.transport.span()),
-    ];
-    for (name, at) in tables.into_iter().filter_map(|(name, at)| Some((name, at?))) {
-        let message = format!("without a topology there is nothing that `{name}` could be about");
-        diagnostics
-            .push(Diagnostic::new("wrong-choice", message).at(at).help("name a topology with -t, or leave it out"));
-    }
-}
-
-/// A farm that a scenario names, on what the scenario says.
-pub(super) fn of_workload(
-    sections: &Sections,
-    spec: &MasterSlaveSpec,
-    links: &Links,
-    mut sources: Sources,
-    mut diagnostics: Vec<Diagnostic>,
-) -> Result<Farm, Invalid> {
-    let farm = built(sections, spec, links, &mut sources, &mut diagnostics);
-    let farm = build::finish(farm, sources.clone(), diagnostics)?;
-    let mut workload = farm.workload;
-    paths::settle_workload(&mut workload, &sources);
-    Ok(Farm { workload, sources, ..farm })
-}
-
-fn built(
-    sections: &Sections,
-    spec: &MasterSlaveSpec,
-    links: &Links,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Farm> {
-    let (seed, at) = (build::seed(sections), sections.workload.span());
-    check_sections(sections, diagnostics);
-    let costs = costs(sections, spec, diagnostics);
-    let on_fabric = !matches!(sections.topology, Section::Absent);
-    let points = build::taken(spec.points(on_fabric, seed, sources), spec.workers_span().or(at), diagnostics);
-    let tasks = build::taken(spec.tasks(seed, sources), spec.tasks_span().or(at), diagnostics);
-    let routed = if on_fabric { build::routed(sections, sources, diagnostics) } else { None };
-    let (costs, points, tasks) = (costs?, points?, tasks?);
-    let mut placed: Vec<Placed> = Vec::new();
-    if on_fabric {
-        let routed = routed?;
-        let nodes = routed.fabric.nodes() as usize;
-        for point in &points {
-            let ranks = point.workers.len() + 1;
-            if ranks > nodes {
-                let workers = ranks - 1;
-                let message = format!("{workers} workers and their master need {ranks} nodes, the fabric has {nodes}");
-                let diagnostic = Diagnostic::new("too-few-nodes", message);
-                let help = "take fewer workers or a larger fabric";
-                diagnostics.push(build::with_span(diagnostic, spec.workers_span().or(at)).help(help));
-                return None;
-            }
-            let same = placed.iter().find(|placed| placed.network.placement.len() == ranks).cloned();
-            placed.push(match same {
-                Some(same) => same,
-                None => build::placed(routed.clone(), sections, ranks as u32, at, sources, diagnostics)?,
-            });
-        }
-        let most = placed.iter().max_by_key(|placed| placed.network.placement.len())?;
-        build::check_all_routes(&most.network, sections, diagnostics);
-    }
-    let node = sections.node.get().filter(|node| !matches!(node, NodeSpec::Ideal(_))).cloned();
-    let machine = node.as_ref().map(|node| match links.machine_name() {
-        Some(machine) => format!("machine {machine}"),
-        None => format!("nodes {}", node.name()),
-    });
-    let mut setting = network_in_words(spec, &costs, machine, on_fabric);
-    if let Some(first) = placed.first() {
-        setting += &format!(" over {}", links.topology_name().unwrap_or(first.network.fabric.name()));
-        if !first.network.transport.is_flow() {
-            setting += &format!(" ({})", first.network.transport.name());
-        }
-    }
-    Some(Farm {
-        tasks: Arc::new(tasks),
-        title: spec.tasks_title(),
-        setting: format!("{setting}, {}", spec.title()),
-        costs,
-        points,
-        workload: WorkloadSpec::Farm(FarmSpec::MasterSlave(Box::new(spec.clone()))),
-        node,
-        placed,
-        seed,
-        sources: Sources::default(),
-    })
-}
-
-impl Loader {
-    /// Reads the texts and builds the master with its workers that they say.
-    ///
-    /// # Errors
-    /// Every mistake of every text, and a workload that is something else.
-    pub fn load_farm(self) -> Result<Farm, Invalid> {
-        match self.load_any()? {
-            Runnable::Farm(farm) => Ok(*farm),
-            Runnable::Pattern(_) | Runnable::Program(..) => {
-                let message = "the workload is no master with its workers";
-                let diagnostic = Diagnostic::new("wrong-choice", message).help("write a table [workload.master-slave]");
-                Err(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })
-            }
-        }
-    }
-
-    /// Reads the texts for the farm alone: what was executed of its grid, the workers that are tried, and what messages cost.
-    ///
-    /// # Errors
-    /// Every mistake of every text, and a topology: a plan predicts in closed form.
-    pub fn load_plan(self) -> Result<FarmPlan, Invalid> {
-        let mut texts = self.gather();
-        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
-        texts.only_first_mistakes();
-        let (mut sources, mut diagnostics) = texts.into_parts();
-        let plan = match &sections.workload {
-            Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => {
-                plan(&sections, spec, *at, &mut sources, &mut diagnostics)
-            }
-            _ => None,
-        };
-        build::finish(plan, sources, diagnostics)
-    }
-}
-
-/// What a plan of executions starts from.
-#[derive(Clone, Debug)]
-pub struct FarmPlan {
-    /// The tasks executed so far.
-    pub executed: Executed,
-    /// The grid of all tasks.
-    pub grid: Grid,
-    /// The workers that are tried; none if no number of them is said.
-    pub crews: Vec<Workers>,
-    /// What messages cost.
-    pub costs: Costs,
-}
-
-fn plan(
-    sections: &Sections,
-    spec: &MasterSlaveSpec,
-    at: crate::diagnostic::Span,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<FarmPlan> {
-    check_sections(sections, diagnostics);
-    if let Section::Is(_, at) = &sections.topology {
-        let message = "a plan predicts in closed form, not over a fabric";
-        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help("leave out the topology"));
-    }
-    let costs = costs(sections, spec, diagnostics);
-    let named = spec.workers.is_some() || spec.processors.is_some() || spec.speeds.is_some();
-    let crews = if named { spec.crews(1, sources) } else { Ok(Vec::new()) };
-    let crews = build::taken(crews, Some(at), diagnostics);
-    let missing = || Diagnostic::new("missing-grid", "a plan needs the grid of all tasks").help("give it with --grid");
-    let given = spec.given(build::seed(sections), sources);
-    let (executed, grid) = match build::taken(given, spec.tasks_span().or(Some(at)), diagnostics)? {
-        Given::Executed(executed, Some(grid)) => (executed, grid),
-        Given::Executed(_, None) => {
-            diagnostics.push(missing());
-            return None;
-        }
-        Given::All(_) => {
-            let message = "a rule gives all tasks: there is nothing to plan";
-            diagnostics.push(Diagnostic::new("wrong-choice", message).help("name a table of executed tasks"));
-            return None;
-        }
-    };
-    Some(FarmPlan { executed, grid, crews: crews?, costs: costs? })
+    pub(super) placed: Vec<Placed>,
+    pub(super) seed: u64,
+    pub(super) sources: Sources,
 }
 
 impl Farm {
@@ -318,6 +61,11 @@ impl Farm {
     /// What was written of the work.
     pub fn workload(&self) -> &WorkloadSpec {
         &self.workload
+    }
+
+    /// The node model: what messages cost, where that is a machine's.
+    pub fn node_name(&self) -> &'static str {
+        self.node.as_ref().map_or("ideal", NodeSpec::name)
     }
 
     /// The table of the farm.
@@ -424,7 +172,7 @@ impl Farm {
     }
 
     /// Runs all points, on all cores.
-    pub fn run(&self, control: Control<'_>) -> MasterSlaveReport {
+    pub fn run(&self, control: Control<'_>) -> FarmReport {
         let start = report::wall_clock();
         let arranged = self.arranged();
         let done = AtomicUsize::new(0);
@@ -455,8 +203,8 @@ impl Farm {
             of_first.map(|prediction| (prediction.workers, of(prediction))).collect()
         };
         let complete = predictions.len() == total;
-        MasterSlaveReport {
-            schema: MASTER_SLAVE_SCHEMA,
+        FarmReport {
+            schema: FARM_SCHEMA,
             scenario: self.to_json(),
             tasks: self.title.clone(),
             setting: self.setting.clone(),
@@ -483,7 +231,7 @@ impl Farm {
     ///
     /// # Errors
     /// What cannot be built with one of the seeds.
-    pub fn run_seeds(&self, seeds: &[u64], control: Control<'_>) -> Result<MasterSlaveReport, Invalid> {
+    pub fn run_seeds(&self, seeds: &[u64], control: Control<'_>) -> Result<FarmReport, Invalid> {
         let mut report = match seeds.first() {
             Some(&first) if first != self.seed => self.with_seed(first)?.run(control),
             _ => self.run(control),
@@ -540,6 +288,20 @@ impl Farm {
         }
     }
 
+    /// The same where messages cost nothing and are no time under way.
+    #[must_use]
+    pub fn without_network(&self) -> Self {
+        Self { costs: Costs::default(), placed: Vec::new(), ..self.clone() }
+    }
+
+    /// The network and what messages cost, for people.
+    pub fn network_name(&self) -> String {
+        match self.network() {
+            Some(network) => format!("{}, {}", network.fabric, moved_by(network)),
+            None => self.setting.clone(),
+        }
+    }
+
     /// Every turn of one point, for a picture.
     pub fn turns(&self, point: usize) -> Vec<Turn> {
         let mut turns = Vec::new();
@@ -593,6 +355,14 @@ impl Farm {
         let point = self.points.first().filter(|_| self.placed.is_empty() && !self.tasks.is_empty())?;
         let factor = point.workers.len() as f64 / point.workers.speed();
         Bounds::saturation(&self.tasks, factor, &self.costs, &point.policy, MOST)
+    }
+}
+
+/// What moves messages over a network: the sharing policy of flows, or the transport.
+pub(super) fn moved_by(network: &Network) -> String {
+    match network.transport.is_flow() {
+        true => network.sharing.name().to_owned(),
+        false => network.transport.name(),
     }
 }
 

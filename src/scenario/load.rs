@@ -2,11 +2,11 @@
 
 use super::loader::Texts;
 use super::read::{self, Section};
-use super::{Loader, RoutedFabric, Runnable, Scenario, build, farm, replay};
+use super::{Loader, RoutedFabric, Runnable, Scenario, build, farm_load, replay_load};
 use crate::diagnostic::Invalid;
 use crate::node::NodeSpec;
 use crate::system::Network;
-use crate::workload::task_queue::FarmSpec;
+use crate::workload::farm::FarmSpec;
 use crate::workload::{ALONE, WorkloadSpec};
 
 impl Loader {
@@ -41,16 +41,16 @@ impl Loader {
         let Texts { sources, diagnostics, links, .. } = texts;
         match &sections.workload {
             Section::Is(WorkloadSpec::Program(workload), _) => {
-                let (replay, start_up) = replay::of_workload(&sections, workload, sources, diagnostics)?;
+                let (replay, start_up) = replay_load::of_workload(&sections, workload, sources, diagnostics)?;
                 let replay = replay.comparing_links(&links, &sections);
                 Ok(Runnable::Program(Box::new(replay), start_up))
             }
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), _) => {
-                Ok(Runnable::Farm(Box::new(farm::of_workload(&sections, spec, &links, sources, diagnostics)?)))
+                Ok(Runnable::Farm(Box::new(farm_load::of_workload(&sections, spec, &links, sources, diagnostics)?)))
             }
             _ => match &sections.node {
                 Section::Is(node, _) if !matches!(node, NodeSpec::Ideal(_)) => {
-                    let replay = replay::of_pattern(&sections, sources, diagnostics)?;
+                    let replay = replay_load::of_pattern(&sections, sources, diagnostics)?;
                     Ok(Runnable::Program(Box::new(replay.comparing_links(&links, &sections)), None))
                 }
                 _ => Ok(Runnable::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),

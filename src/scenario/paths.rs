@@ -3,9 +3,10 @@
 use super::ScenarioFile;
 use crate::diagnostic::{Located, Sources};
 use crate::placement::PlacementSpec;
+use crate::prediction::assemble::with_files;
 use crate::topology::TopologySpec;
+use crate::workload::farm::{FarmSpec, TasksSpec};
 use crate::workload::pattern::PatternSpec;
-use crate::workload::task_queue::{FarmSpec, TasksSpec};
 use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
@@ -31,6 +32,13 @@ pub(super) fn settle_workload(workload: &mut WorkloadSpec, sources: &Sources) {
     match workload {
         WorkloadSpec::Pattern(PatternSpec::File(spec)) => settle_path(&mut spec.path, sources),
         WorkloadSpec::Program(ProgramSpec::Trace(spec)) => settle_path(&mut spec.path, sources),
+        WorkloadSpec::Program(ProgramSpec::ProgramData(spec)) => {
+            settle_path(&mut spec.program, sources);
+            spec.computation = with_files(&spec.computation, |path| settled(path, sources)).into();
+            if let Some(communication) = &mut spec.communication {
+                *communication = with_files(communication, |path| settled(path, sources)).into();
+            }
+        }
         WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)) => {
             if let TasksSpec::File(tasks) = &mut spec.tasks {
                 settle_path(&mut tasks.path, sources);
@@ -41,6 +49,13 @@ pub(super) fn settle_workload(workload: &mut WorkloadSpec, sources: &Sources) {
         }
         WorkloadSpec::Pattern(_) | WorkloadSpec::Program(ProgramSpec::Program(_)) => {}
     }
+}
+
+/// The same of a path that is part of a text.
+fn settled(path: &Located<String>, sources: &Sources) -> String {
+    let mut path = path.clone();
+    settle_path(&mut path, sources);
+    path.into_inner()
 }
 
 /// A built-in file keeps its name.

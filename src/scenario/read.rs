@@ -155,7 +155,7 @@ impl Reader<'_> {
     fn workload(&mut self) -> Section<WorkloadSpec> {
         let chosen = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value());
         match chosen.map(|(name, _)| name.as_str()) {
-            Some("trace" | "program") => self.choice("workload").map(WorkloadSpec::Program),
+            Some("trace" | "program" | "program-data") => self.choice("workload").map(WorkloadSpec::Program),
             Some("master-slave") => self.choice("workload").map(WorkloadSpec::Farm),
             _ => self.choice("workload").map(WorkloadSpec::Pattern),
         }

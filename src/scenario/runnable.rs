@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::replay::{Replay, ReplayOptions};
-use super::{Farm, RunOptions, Scenario};
+use super::{Farm, RunOptions, Scenario, farm};
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
 use crate::report::{Bounds, Gridlock, Status, Stopped};
@@ -130,6 +130,27 @@ impl Runnable {
             Self::Pattern(scenario) => &scenario.workload_name,
             Self::Program(replay, _) => &replay.name,
             Self::Farm(farm) => farm.name(),
+        }
+    }
+
+    /// The node model, for people.
+    pub fn node_name(&self) -> String {
+        match self {
+            Self::Pattern(_) => "ideal".to_owned(),
+            Self::Program(replay, _) => replay.node.name().to_owned(),
+            Self::Farm(farm) => farm.node_name().to_owned(),
+        }
+    }
+
+    /// The network, for people.
+    pub fn network_name(&self) -> String {
+        match self {
+            Self::Pattern(scenario) => {
+                let network = &scenario.network;
+                format!("{}, {}", network.fabric, farm::moved_by(network))
+            }
+            Self::Program(replay, _) => replay.network_name(),
+            Self::Farm(farm) => farm.network_name(),
         }
     }
 

@@ -8,8 +8,8 @@ use super::{Case, Context, Outcome, Trouble};
 use crate::diagnostic::Input;
 use crate::report::saturation;
 use crate::units::Time;
-use crate::workload::task_queue::{
-    Bounds, Chunking, Costs, Executed, Grid, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, Tasks, Workers, farm,
+use crate::workload::farm::{
+    self, Bounds, Chunking, Costs, Executed, Grid, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, Tasks, Workers,
     interpolate, plan, source,
 };
 

@@ -2,14 +2,16 @@
 
 mod as_program;
 pub mod caveats;
+pub mod farm;
 pub mod pattern;
 pub mod program;
 mod spec;
-pub mod task_queue;
 pub mod trace;
 
 pub use as_program::as_program;
-pub use spec::{ALONE, ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec};
+pub use spec::{
+    ALONE, BlockTimes, Factors, ProgramDataSpec, ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec,
+};
 
 use crate::ids::{MessageId, RankId, WakeId};
 use crate::units::Time;

@@ -8,7 +8,7 @@ const LEVELS: &[&[&str]] = &[
     &["units", "ids", "rng", "memory", "diagnostic"],
     &["fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
-    &["transport", "player", "data_set"],
+    &["transport", "player", "prediction"],
     &["engine"],
     &["record", "system"],
     &["report"],

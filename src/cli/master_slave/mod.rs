@@ -13,7 +13,7 @@ use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, pri
 use crate::cli::args::TableFormat;
 use crate::diagnostic::Diagnostic;
 use crate::output::{csv, json, svg, table};
-use crate::report::MasterSlaveReport;
+use crate::report::FarmReport;
 use crate::scenario::{Control, Farm};
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 
@@ -86,7 +86,7 @@ pub(super) fn play_over(farm: &Farm, seeds: &[u64], wanted: Wanted<'_>, voice: V
             continue;
         }
         let picture = match kind {
-            Kind::Chart => svg::master_slave(&report),
+            Kind::Chart => svg::farm(&report),
             Kind::Gantt => gantt(farm, &report),
             Kind::Json | Kind::Csv => String::new(),
         };
@@ -97,7 +97,7 @@ pub(super) fn play_over(farm: &Farm, seeds: &[u64], wanted: Wanted<'_>, voice: V
         })?;
     }
     match format {
-        TableFormat::Table => show(&table::master_slave(&report))?,
+        TableFormat::Table => show(&table::farm(&report))?,
         TableFormat::Json => print_with(|w| json::write(&report, w))?,
         TableFormat::Csv => print_with(|w| csv::predictions(&report, w))?,
     }
@@ -111,7 +111,7 @@ pub(super) fn play_over(farm: &Farm, seeds: &[u64], wanted: Wanted<'_>, voice: V
 }
 
 /// What each worker did, in the one prediction.
-fn gantt(farm: &Farm, report: &MasterSlaveReport) -> String {
+fn gantt(farm: &Farm, report: &FarmReport) -> String {
     let Some(row) = report.predictions.first() else { return String::new() };
     let title = format!("{}, {}", report.tasks, report.setting);
     svg::gantt(&farm.turns(0), row.workers as usize, row.time_s, &title)

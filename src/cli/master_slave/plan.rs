@@ -11,9 +11,9 @@ use crate::cli::{End, Failure, Voice, extension, print_with, show};
 use crate::diagnostic::Diagnostic;
 use crate::output::{csv, json, table};
 use crate::report::{IntervalPrediction, PlanReport};
-use crate::scenario::farm::FarmPlan;
-use crate::workload::task_queue::plan::plan as propose;
-use crate::workload::task_queue::{Policy, farm, refined};
+use crate::scenario::FarmPlan;
+use crate::workload::farm::plan::plan as propose;
+use crate::workload::farm::{self, Policy, refined};
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, Debug)]

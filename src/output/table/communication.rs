@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::figures::percent;
 use super::{Answer, Cell, Grid, Quantity, fixed, grouped, printable};
-use crate::data_set::communication::{Communication, Line};
 use crate::node::calibrate::Calibration;
+use crate::prediction::communication::{Communication, Line};
 use crate::units::Time;
 
 /// Sizes shown: about so many, and those on both sides of a limit.

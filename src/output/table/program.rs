@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, seconds};
 use super::{Answer, Cell, Grid, grouped, printable};
-use crate::data_set::computation::{ComputationData, Times};
-use crate::data_set::program::{Blocks, Group, ProgramData, Step, ranges, short};
+use crate::prediction::computation::{ComputationData, Times};
+use crate::prediction::program::{Blocks, Group, ProgramData, Step, ranges, short};
 use crate::report::variation::Variation;
 use crate::units::Time;
 

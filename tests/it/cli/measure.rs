@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use hayase::data_set::communication::Communication;
 use hayase::diagnostic::Sources;
 use hayase::measure::protocol::{Kind, Message, Times};
 use hayase::measure::{Increment, Sizes};
+use hayase::prediction::communication::Communication;
 
 use super::Desk;
 

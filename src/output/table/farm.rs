@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, fixed, grouped, seconds};
 use super::{Answer, Cell, Grid, printable};
-use crate::report::{MasterSlaveReport, PlanReport, Prediction};
+use crate::report::{FarmReport, PlanReport, Prediction};
 
 /// Predictions, and what limits them.
-pub fn master_slave(report: &MasterSlaveReport) -> Answer {
+pub fn farm(report: &FarmReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}\n{}", printable(&report.tasks), printable(&report.setting));
     let _ = writeln!(
@@ -28,7 +28,7 @@ pub fn master_slave(report: &MasterSlaveReport) -> Answer {
     text
 }
 
-fn grid(report: &MasterSlaveReport) -> Grid {
+fn grid(report: &FarmReport) -> Grid {
     let rows = &report.predictions;
     let mut grid = Grid::new().keys(1 + usize::from(report.varied.is_some()));
     if let Some(varied) = &report.varied {
@@ -84,7 +84,7 @@ fn grid(report: &MasterSlaveReport) -> Grid {
 }
 
 /// What the numbers say, in sentences.
-fn remarks(report: &MasterSlaveReport) -> Vec<String> {
+fn remarks(report: &FarmReport) -> Vec<String> {
     let mut lines = Vec::new();
     let rows = &report.predictions;
     let best = rows.iter().min_by(|a, b| a.time_s.total_cmp(&b.time_s));

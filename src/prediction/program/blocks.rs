@@ -97,7 +97,7 @@ impl Blocks {
     }
 
     /// The first block of each leaf of a group.
-    pub(in crate::data_set) fn first(&self, group: usize) -> &[u32] {
+    pub(in crate::prediction) fn first(&self, group: usize) -> &[u32] {
         &self.groups[group].first
     }
 }
@@ -129,7 +129,7 @@ fn last(data: &ProgramData, steps: &[Step]) -> String {
 impl Group {
     /// Goes through what the rank at this position does, in order: calls `each` with the number of the leaf, the level of the block before
     /// it, the operation and the iterations of the loops around it, and stops with what it fails with.
-    pub(in crate::data_set) fn walk<E>(
+    pub(in crate::prediction) fn walk<E>(
         &self,
         position: usize,
         each: &mut impl FnMut(usize, u32, &Operation, &[u64]) -> Result<(), E>,

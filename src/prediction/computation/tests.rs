@@ -1,9 +1,9 @@
 //! Times of blocks: gathered, written, read, found again.
 
 use super::*;
-use crate::data_set::program::{Folded, extend, fold, unfold};
 use crate::diagnostic::Input;
 use crate::ids::RankId;
+use crate::prediction::program::{Folded, extend, fold, unfold};
 use crate::workload::program::{Collective, CollectiveCall, Counts, Op, OpKind, Program, ProgramBuilder};
 
 /// Two ranks: something at the start, then iterations of two barriers with `time(rank, iteration)` before the second.

@@ -11,7 +11,7 @@ use crate::units::Time;
 /// `o = o0 + o1*P` grows with the number of processors P (looking for messages from each of them). Other machines say
 /// themselves what a message of k bytes costs, and `o1*P` comes on top at both ends.
 ///
-/// Source: MSS, section 3.3.
+/// Source: Mizutani et al., section 3.3.
 #[derive(Clone, Debug, Default)]
 pub struct Costs {
     /// `L`: latency.

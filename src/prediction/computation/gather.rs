@@ -1,8 +1,8 @@
 //! From the times of a run to computation data.
 
 use super::{BlockTimes, ComputationData, Times, structure};
-use crate::data_set::program::{Blocks, Folded, Timing, unfold};
 use crate::diagnostic::Diagnostic;
+use crate::prediction::program::{Blocks, Folded, Timing, unfold};
 use crate::units::Time;
 
 /// A line over the executions is kept where it explains this part of the variance at least.
@@ -30,7 +30,7 @@ pub enum Pool {
 /// Collects the times of all blocks of a run.
 ///
 /// # Errors
-/// None for what [`fold`](crate::data_set::program::fold) has made.
+/// None for what [`fold`](crate::prediction::program::fold) has made.
 pub fn gather(folded: &Folded, blocks: &Blocks, pool: Pool) -> Result<ComputationData, Vec<Diagnostic>> {
     let mut collected = Collected { times: &folded.times, of: Vec::new(), next: 0, all: Vec::new() };
     // What is unfolded is thrown away: only who asks for which time matters.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{ComputationData, SIGNATURE};
-use crate::data_set::program::ranges;
+use crate::prediction::program::ranges;
 use crate::units::Time;
 
 /// Writes computation data (`docs/formats.md`).

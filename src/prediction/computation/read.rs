@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::{BlockTimes, ComputationData, SIGNATURE, Times};
-use crate::data_set::program::BlockName;
 use crate::diagnostic::{Diagnostic, Input};
+use crate::prediction::program::BlockName;
 use crate::units::Time;
 use crate::workload::trace::MOST_RANKS;
 use crate::workload::trace::lines::{Line, each_line};

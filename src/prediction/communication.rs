@@ -138,12 +138,18 @@ impl Communication {
     /// # Errors
     /// The file cannot be read, is no communication data, or its table makes no sense; with the place.
     pub fn read(path: &str, sources: &mut Sources) -> Result<Self, Invalid> {
-        let named: Located<String> = path.to_owned().into();
-        let (base, text) = sources.read_text(&named).map_err(|mistake| Invalid::one(mistake, sources))?;
-        Self::parse(&text, base).map_err(|diagnostics| {
-            let diagnostics = diagnostics.into_iter().map(|mistake| mistake.of_file(path)).collect();
-            Invalid { diagnostics, sources: sources.clone() }
-        })
+        let read = Self::read_at(&path.to_owned().into(), sources);
+        read.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })
+    }
+
+    /// The same of a file that another text names.
+    ///
+    /// # Errors
+    /// As [`Communication::read`].
+    pub fn read_at(path: &Located<String>, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
+        let (base, text) = sources.read_text(path).map_err(|mistake| vec![mistake])?;
+        let of_file = |mistake: Diagnostic| mistake.of_file(path);
+        Self::parse(&text, base).map_err(|mistakes| mistakes.into_iter().map(of_file).collect())
     }
 
     /// Reads communication data from a text whose first byte has position `base`.
@@ -204,7 +210,7 @@ impl Communication {
     /// nearest above); below the first, as the first. Cost: O(log n) for n rows.
     ///
     /// ```
-    /// use hayase::data_set::communication::Communication;
+    /// use hayase::prediction::communication::Communication;
     ///
     /// let text = r#"
     /// format = "hayase-communication-1"

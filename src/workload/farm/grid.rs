@@ -37,7 +37,7 @@ impl Extent {
 ///
 /// Tasks are listed with the last coordinate running fastest.
 ///
-/// Source: MSS, section 3.1.
+/// Source: Mizutani et al., section 3.1.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid(Vec<Extent>);
 

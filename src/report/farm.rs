@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use super::{Meta, SeedStatistics};
 
-/// The version of [`MasterSlaveReport`].
-pub const MASTER_SLAVE_SCHEMA: &str = "hayase-master-slave-1";
+/// The version of [`FarmReport`].
+pub const FARM_SCHEMA: &str = "hayase-master-slave-1";
 
 /// Predictions for some numbers of workers, or ways of giving out tasks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct MasterSlaveReport {
+pub struct FarmReport {
     /// The version of this form.
     pub schema: &'static str,
     /// The complete scenario, so that the report can be run again.

@@ -10,6 +10,7 @@ mod refinement;
 use super::*;
 use crate::rng::Stream;
 use crate::units::Time;
+use crate::workload::farm;
 
 /// So many picoseconds.
 fn ps(time: f64) -> Time {

@@ -8,10 +8,14 @@
 //!
 //! Program data and computation data are two halves of one run: unfolding the one with the times of the other gives a
 //! [`Program`](crate::workload::program::Program) that every node model and every fabric can play. Ranks may take their times
-//! from different machines, and loops may run longer than in the run that was recorded.
+//! from different machines, and loops may run longer than in the run that was recorded. [`assemble`](assemble()) puts them together
+//! as a scenario says.
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, sections 2.1 to 2.4.
 
+pub mod assemble;
 pub mod communication;
 pub mod computation;
 pub mod program;
+
+pub use assemble::{Assembled, Origin, assemble};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::deal::{Chunking, Order};
-use super::farm::Masters;
+use super::play::Masters;
 use crate::diagnostic::{Diagnostic, closest};
 use crate::units::range;
 

@@ -12,7 +12,7 @@
 //! ```
 //! Cost: O(tasks * log2(workers)).
 //!
-//! Source: MSS, section 3.3.2.
+//! Source: Mizutani et al., section 3.3.2.
 
 use super::arrivals::Arrivals;
 use super::costs::Costs;

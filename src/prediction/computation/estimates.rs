@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{ComputationData, Times, structure};
-use crate::data_set::program::{BlockName, Blocks, ProgramData, Timing};
 use crate::diagnostic::Diagnostic;
+use crate::prediction::program::{BlockName, Blocks, ProgramData, Timing};
 use crate::rng::Mix;
 use crate::units::Time;
 

@@ -110,6 +110,12 @@ pub fn region_notes(program: &Program) -> Vec<(String, String)> {
     regions.filter_map(note).collect()
 }
 
+/// The ranks of `RANKS=COMP`.
+pub(super) fn named_ranks(part: &str) -> Option<&str> {
+    let is_range = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '-');
+    part.split_once('=').map(|(ranks, _)| ranks).filter(is_range)
+}
+
 impl ComputationData {
     /// The note of this name.
     pub fn note(&self, name: &str) -> Option<&str> {

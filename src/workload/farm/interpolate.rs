@@ -6,7 +6,7 @@
 //! where b and u are x with its coordinate j replaced by the nearest executed one below (B) and above (U), and `T_0` is a
 //! measured time. The last dimension is interpolated first. (The paper prints `p - 1` for `1 - p`.)
 //!
-//! Source: MSS, section 3.2, equation (1).
+//! Source: Mizutani et al., section 3.2, equation (1).
 
 use super::grid::{Executed, Grid, ProductGrid};
 use super::tasks::{Size, Sizes, Tasks};
