@@ -20,6 +20,8 @@ use crate::scenario::library::Shelf;
 use crate::scenario::{Loader, Runnable};
 use crate::sweep::Control;
 use crate::sweep::whatif::{WhatIf, halved_and_doubled};
+use crate::workload::program::Wildcards;
+use crate::workload::trace::Options;
 use args::WhatIfArgs;
 
 /// What a file holds, by its name.
@@ -108,6 +110,8 @@ fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Runnable, Fai
     let part = args.on.regions.part();
     let beside = [
         ("--cpu-speed", args.on.cpu_speed != 1.0),
+        ("--wildcards", !Wildcards::from(args.on.wildcards).is_default()),
+        ("--flop-rate", args.input.flop_rate != Options::default().flop_rate),
         ("--truncated", args.input.truncated),
         ("--region", part.region.is_some()),
         ("--from", part.from.is_some()),

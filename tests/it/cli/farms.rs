@@ -155,6 +155,7 @@ fn what_of_a_farm_matters_is_asked_with_whatif() {
         ("whatif farms/farm.toml --set workload.master-slave.workers=[1,2]", "already tries 2"),
         ("whatif farms/farm.toml --vary cpu-speed=1,2", "only programs have processors"),
         ("whatif farms/farm.toml --cpu-speed 2", "is about a trace"),
+        ("whatif farms/farm.toml --wildcards arrival", "is about a trace"),
     ] {
         let assert = desk.hayase(words).assert().code(2);
         let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
@@ -179,7 +180,7 @@ fn mistakes_are_marked_where_they_stand() {
         ("tasks = \"tasks.csv\"\nworkers = []\n", vec![":3:11", "there are no numbers"]),
         ("tasks = \"tasks.csv\"\nworkers = 1.5\n", vec![":3:11", "a whole number"]),
         ("tasks = \"tasks.csv\"\n", vec![":1:11", "number of workers is not given"]),
-        ("workers = 2\n", vec![":1:11", "missing key `tasks`"]),
+        ("workers = 2\n", vec![":1:1", "missing key `tasks`"]),
         ("tasks = \"tasks.csv\"\nwrokers = 2\n", vec![":3:1", "did you mean `workers`?"]),
         ("tasks = \"tasks.csv\"\nworkers = 2\nprocessors = 3\n", vec![":4:14", "both say"]),
         ("tasks = \"tasks.csv\"\nworkers = 2\norder = \"shortest\"\n", vec![":4:9", "unknown order `shortest`"]),
