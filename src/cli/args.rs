@@ -232,7 +232,7 @@ Examples:
   hayase run report.json                  the scenario of a report once more
   hayase run scenario.toml --set topology.fat-tree.p=4
   hayase run -t torus-8x8 -p messages.csv --injection window=4
-  hayase run farm.toml -t torus-4x4       a master and its workers, from a scenario with [workload.master-slave]
+  hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml
 
