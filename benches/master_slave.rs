@@ -4,7 +4,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hayase::units::Time;
-use hayase::workload::task_queue::{
+use hayase::workload::farm::{
     Arrivals, Chunking, Costs, Dealer, ExponentialSpec, Keyed, Sizes, Tasks, Tournament, paper,
 };
 

@@ -29,8 +29,6 @@
 //! patterns, and few dependencies.
 
 pub mod atomic_file;
-#[cfg(feature = "simulator")]
-pub mod data_set;
 pub mod diagnostic;
 pub mod divisor;
 pub mod engine;
@@ -42,6 +40,8 @@ pub mod node;
 pub mod placement;
 #[cfg(feature = "simulator")]
 pub mod player;
+#[cfg(feature = "simulator")]
+pub mod prediction;
 pub mod reading;
 pub mod record;
 #[cfg(feature = "simulator")]

@@ -36,6 +36,8 @@ pub(crate) enum What {
     UnknownKey { name: String, known: &'static [&'static str] },
     /// There is no such choice.
     UnknownChoice { name: String, known: &'static [&'static str] },
+    /// A table that is a choice has not one key, but none or several.
+    NotOneChoice,
     /// The table must have this key.
     MissingKey(&'static str),
     /// Something else stands there than what is wanted, both in words.
@@ -71,6 +73,7 @@ impl fmt::Display for Mismatch {
         match &self.what {
             What::UnknownKey { name, .. } => write!(f, "unknown key `{name}`"),
             What::UnknownChoice { name, .. } => write!(f, "unknown choice `{name}`"),
+            What::NotOneChoice => f.write_str("not one choice"),
             What::MissingKey(name) => write!(f, "missing key `{name}`"),
             What::Unfit { found, wanted } => write!(f, "{found} where {wanted} is expected"),
             What::Refused(message) => f.write_str(message),
@@ -275,6 +278,7 @@ impl<'a> Deserializer<'a> for Value<'a> {
                 Some((word, entry)) => visitor.visit_enum(Choice { word, of: self, entry: Some(entry) }),
                 None => Err(Mismatch::unfit("a choice")),
             },
+            Kind::Table(_) => Err(Mismatch::new(What::NotOneChoice)),
             _ => Err(Mismatch::unfit(format!("one of {}", known.join(", ")))),
         };
         chosen.map_err(|mismatch| self.told(mismatch, None))

@@ -4,7 +4,7 @@
 
 mod benchmark;
 mod comparison;
-mod master_slave;
+mod farm;
 mod meta;
 pub mod replay;
 pub mod variation;
@@ -14,9 +14,9 @@ use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub use comparison::{CHOICES, Comparison, ComparisonRow, PATTERN, SCHEMA as COMPARISON_SCHEMA, varying};
-pub use master_slave::{
-    FarmBounds, IntervalPrediction, MASTER_SLAVE_SCHEMA, MasterSlaveReport, PlanReport, Prediction, Utilisation,
-    Waiting, master_busy, saturation,
+pub use farm::{
+    FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
+    saturation,
 };
 pub use meta::{peak_rss, wall_clock};
 

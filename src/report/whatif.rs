@@ -51,7 +51,7 @@ pub struct WhatIfReport {
     pub meta: Meta,
 }
 
-/// Times that a better network approaches \[s\].
+/// Times that a better network approaches \[s\]; no number where it is not known, of patterns and farms.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Limits {
     /// Messages cost nothing and arrive when they are sent: computation and dependences are left.
@@ -63,9 +63,14 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Each with its name, in the order in which they are shown.
-    pub fn named(&self) -> [(&'static str, f64); 3] {
-        [("ideal network", self.ideal_s), ("zero wait", self.zero_wait_s), ("computation", self.compute_s)]
+    /// Each that is known with its name, in the order in which they are shown, and what it says.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, f64, &'static str)> {
+        let all = [
+            ("ideal network", self.ideal_s, "computation and dependences alone: no network can be faster"),
+            ("zero wait", self.zero_wait_s, "the busiest rank's computation and overheads, if nobody waited"),
+            ("computation", self.compute_s, "the busiest rank's computation"),
+        ];
+        all.into_iter().filter(|(_, time_s, _)| time_s.is_finite())
     }
 }
 

@@ -89,6 +89,12 @@ pub(super) fn work(
                 .push(diagnostic.at(*at).label("a program").help("`hayase run` and `hayase replay` play programs"));
             return None;
         }
+        Section::Is(WorkloadSpec::Farm(_), at) => {
+            let message = "this workload is a master with its workers, and a pattern is needed here";
+            let diagnostic = Diagnostic::new("wrong-choice", message).at(*at).label("a farm");
+            diagnostics.push(diagnostic.help("`hayase run`, `hayase compare` and `hayase master-slave` run farms"));
+            return None;
+        }
         Section::Absent | Section::Broken => return None,
     };
     let built = workload.build(nodes, seed(sections), sources);
@@ -399,7 +405,7 @@ impl Found {
     }
 }
 
-fn with_span(diagnostic: Diagnostic, span: Option<Span>) -> Diagnostic {
+pub(super) fn with_span(diagnostic: Diagnostic, span: Option<Span>) -> Diagnostic {
     match span {
         Some(span) => diagnostic.at(span),
         None => diagnostic,

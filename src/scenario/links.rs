@@ -104,6 +104,16 @@ impl Links {
         self.own |= given && chosen.is_some_and(|chosen| FIXED.iter().any(|name| chosen.contains_key(*name)));
     }
 
+    /// The name of the topology, where one was named.
+    pub fn topology_name(&self) -> Option<&str> {
+        self.topology.as_deref()
+    }
+
+    /// The name of the machine, where one was named.
+    pub fn machine_name(&self) -> Option<&str> {
+        self.machine.as_deref()
+    }
+
     /// How the fabric's own links compare with those it could have had; nothing where it has these.
     pub fn comparison(&self, fabric: &Fabric, link: &Section<LinkSpec>) -> Option<String> {
         if !self.own {

@@ -2,11 +2,12 @@
 
 use super::loader::Texts;
 use super::read::{self, Section};
-use super::{Loader, RoutedFabric, Runnable, Scenario, build, replay};
+use super::{Loader, RoutedFabric, Runnable, Scenario, build, farm_load, replay_load};
 use crate::diagnostic::Invalid;
 use crate::node::NodeSpec;
 use crate::system::Network;
-use crate::workload::WorkloadSpec;
+use crate::workload::farm::FarmSpec;
+use crate::workload::{ALONE, WorkloadSpec};
 
 impl Loader {
     /// Reads, checks and builds it all.
@@ -21,18 +22,18 @@ impl Loader {
         build::scenario(&sections, sources, diagnostics)
     }
 
-    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, or a program.
+    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, or a farm.
     ///
     /// # Errors
-    /// Every mistake of every text. A program needs no topology.
+    /// Every mistake of every text. Programs and farms need no topology.
     pub fn load_any(self) -> Result<Runnable, Invalid> {
         let mut texts = self.gather();
-        let program = texts
+        let alone = texts
             .table
             .get("workload")
             .and_then(|entry| entry.value.table())
-            .is_some_and(|workload| workload.keys().any(|name| matches!(name.as_str(), "trace" | "program")));
-        let sections = match program {
+            .is_some_and(|workload| workload.keys().any(|name| ALONE.contains(&name.as_str())));
+        let sections = match alone {
             true => read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete),
             false => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete),
         };
@@ -40,13 +41,16 @@ impl Loader {
         let Texts { sources, diagnostics, links, .. } = texts;
         match &sections.workload {
             Section::Is(WorkloadSpec::Program(workload), _) => {
-                let (replay, start_up) = replay::of_workload(&sections, workload, sources, diagnostics)?;
+                let (replay, start_up) = replay_load::of_workload(&sections, workload, sources, diagnostics)?;
                 let replay = replay.comparing_links(&links, &sections);
                 Ok(Runnable::Program(Box::new(replay), start_up))
             }
+            Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), _) => {
+                Ok(Runnable::Farm(Box::new(farm_load::of_workload(&sections, spec, &links, sources, diagnostics)?)))
+            }
             _ => match &sections.node {
                 Section::Is(node, _) if !node.facts().is_ideal => {
-                    let replay = replay::of_pattern(&sections, sources, diagnostics)?;
+                    let replay = replay_load::of_pattern(&sections, sources, diagnostics)?;
                     Ok(Runnable::Program(Box::new(replay.comparing_links(&links, &sections)), None))
                 }
                 _ => Ok(Runnable::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::library::{self, Shelf};
 use super::links::Links;
 use super::presets::Defaults;
-use super::{json, known, read};
+use super::{json, known, read, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::workload::program::Wildcards;
@@ -188,6 +188,12 @@ impl Loader {
         self
     }
 
+    /// A key of the workload, whatever the workload is, and its value as a text. `flag` names it in messages.
+    #[must_use]
+    pub fn work(self, flag: &str, key: &'static str, value: &str) -> Self {
+        self.option(flag, key, value)
+    }
+
     fn choice(self, flag: &str, table: &'static str, value: &str) -> Self {
         self.with(Part::Choice { flag: flag.to_owned(), table, value: value.to_owned() })
     }
@@ -215,6 +221,7 @@ impl Loader {
             let layer = texts.layer(part).unwrap_or_default();
             overlay(&mut texts.table, layer);
         }
+        tasks::expand(&mut texts.table);
         texts.presets.fill_in(&mut texts.table);
         texts.links.settle(&mut texts.table);
         for link in &texts.links.of_topologies {

@@ -5,6 +5,9 @@
 
 mod build;
 mod collective_names;
+mod control;
+pub mod farm;
+mod farm_load;
 mod guard;
 mod init;
 mod json;
@@ -17,11 +20,13 @@ mod paths;
 mod presets;
 mod read;
 pub mod replay;
+mod replay_load;
 mod replay_path;
 mod replay_regions;
 mod run;
 mod runnable;
 mod schema;
+mod tasks;
 pub mod variation;
 
 use std::sync::Arc;
@@ -44,6 +49,9 @@ use crate::workload::program::collectives::CollectivesSpec;
 use crate::workload::{Blocked, WorkloadSpec};
 
 pub use build::{RoutedFabric, Work};
+pub use control::{Control, SweepProgress};
+pub use farm::Farm;
+pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
 pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;

@@ -3,7 +3,9 @@
 use super::ScenarioFile;
 use crate::diagnostic::{Located, Sources};
 use crate::placement::PlacementSpec;
+use crate::prediction::assemble::with_files;
 use crate::topology::TopologySpec;
+use crate::workload::farm::{FarmSpec, TasksSpec};
 use crate::workload::pattern::PatternSpec;
 use crate::workload::{ProgramSpec, WorkloadSpec};
 
@@ -30,8 +32,30 @@ pub(super) fn settle_workload(workload: &mut WorkloadSpec, sources: &Sources) {
     match workload {
         WorkloadSpec::Pattern(PatternSpec::File(spec)) => settle_path(&mut spec.path, sources),
         WorkloadSpec::Program(ProgramSpec::Trace(spec)) => settle_path(&mut spec.path, sources),
+        WorkloadSpec::Program(ProgramSpec::ProgramData(spec)) => {
+            settle_path(&mut spec.program, sources);
+            spec.computation = with_files(&spec.computation, |path| settled(path, sources)).into();
+            if let Some(communication) = &mut spec.communication {
+                *communication = with_files(communication, |path| settled(path, sources)).into();
+            }
+        }
+        WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)) => {
+            if let TasksSpec::File(tasks) = &mut spec.tasks {
+                settle_path(&mut tasks.path, sources);
+            }
+            if let Some(speeds) = &mut spec.speeds {
+                settle_path(speeds, sources);
+            }
+        }
         WorkloadSpec::Pattern(_) | WorkloadSpec::Program(ProgramSpec::Program(_)) => {}
     }
+}
+
+/// The same of a path that is part of a text.
+fn settled(path: &Located<String>, sources: &Sources) -> String {
+    let mut path = path.clone();
+    settle_path(&mut path, sources);
+    path.into_inner()
 }
 
 /// A built-in file keeps its name.

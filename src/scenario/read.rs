@@ -147,11 +147,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The work: a pattern, or a program.
+    /// The work: a pattern, a program, or a farm.
     fn workload(&mut self) -> Section<WorkloadSpec> {
         let chosen = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value());
-        match chosen {
-            Some((name, _)) if is_program(name) => self.choice("workload").map(WorkloadSpec::Program),
+        match chosen.map(|(name, _)| name.as_str()) {
+            Some(name) if is_program(name) => self.choice("workload").map(WorkloadSpec::Program),
+            Some("master-slave") => self.choice("workload").map(WorkloadSpec::Farm),
             _ => self.choice("workload").map(WorkloadSpec::Pattern),
         }
     }
@@ -212,6 +213,10 @@ impl Reader<'_> {
             let at = at.unwrap_or(span);
             if let What::MissingKey(name) = what {
                 self.missing(key, &path, name, at, &tree, &removed);
+                break;
+            }
+            if matches!(what, What::NotOneChoice) && removed.iter().any(|path_of| path_of.starts_with(&path)) {
+                // What was chosen has been reported and taken out.
                 break;
             }
             removed.extend(meant(&what, &path));
@@ -279,7 +284,18 @@ fn in_words(what: What, key: &str, path: &[Step], at: Span) -> Diagnostic {
             let table: Vec<&str> = path[..path.len().saturating_sub(1)].iter().filter_map(step_name).collect();
             unknown_key(&unknown, at, known, &[&[key], &table[..]].concat().join("."))
         }
-        What::UnknownChoice { name: unknown, known } => unknown_choice(name, &unknown, at, known),
+        What::UnknownChoice { name: unknown, known } => {
+            // Where the choice is a key itself, its table says of what it is one.
+            let above = path.len().checked_sub(2).and_then(|i| step_name(&path[i]));
+            let what = if name == unknown { above.unwrap_or(key) } else { name };
+            unknown_choice(what, &unknown, at, known)
+        }
+        What::NotOneChoice => {
+            let known = node_at(key, path).map(|node| node.keys()).unwrap_or_default();
+            let table: Vec<&str> = std::iter::once(key).chain(path.iter().filter_map(step_name)).collect();
+            let diagnostic = Diagnostic::new("two-choices", format!("`{name}` is not one choice")).at(at);
+            diagnostic.label("exactly one table is expected").help(example(&table.join("."), &known))
+        }
         What::MissingKey(missing) => Diagnostic::new("missing-key", format!("missing key `{missing}`")).at(at),
         What::Unfit { found, wanted } => {
             let diagnostic = Diagnostic::new("wrong-type", format!("`{name}` is {found}"))

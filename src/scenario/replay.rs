@@ -7,12 +7,11 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Loader;
 use super::build::{self, Placed};
 use super::links::Links;
-use super::read::{self, Section, Sections};
-use super::{paths, replay_path};
-use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use super::read::Sections;
+use super::replay_path;
+use crate::diagnostic::{Invalid, Sources};
 use crate::engine::{Progress, Stop, Watch};
 use crate::fabric::Fabric;
 use crate::ids::{NodeId, RankId};
@@ -22,6 +21,7 @@ use crate::player::{
     Activity, ActivityKind, Observers, OnActivity, OnMark, OnTransfer, Play, Played, Player, RankTimes, Stuck,
     Transfer, alone, rules,
 };
+use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{self, Meta, Status, Stopped};
@@ -32,9 +32,8 @@ use crate::transport::TransportSpec;
 use crate::units::Time;
 use crate::workload::pattern::PatternSpec;
 use crate::workload::program::collectives::{CollectivesSpec, Expander};
-use crate::workload::program::start_up::StartUp;
 use crate::workload::program::{Mark, Op, Program, Wildcards};
-use crate::workload::{ProgramSpec, WorkloadSpec, as_program};
+use crate::workload::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec, as_program};
 
 /// Waits between two ranks that a report holds.
 const WAITS: usize = 20;
@@ -63,9 +62,11 @@ pub struct Replay {
     pub own_links: Option<String>,
     /// What the scenario says of it; nothing where a program was put together elsewhere.
     pub workload: Option<WorkloadSpec>,
-    fabric: Option<Placed>,
-    seed: u64,
-    sources: Sources,
+    /// Which data sets it was put together from, where it is a prediction.
+    pub origin: Option<Arc<Origin>>,
+    pub(super) fabric: Option<Placed>,
+    pub(super) seed: u64,
+    pub(super) sources: Sources,
 }
 
 /// What to observe of a replay, beside what its report needs.
@@ -102,166 +103,36 @@ pub struct Replayed {
     pub regions: Vec<PlayedRegion>,
 }
 
-/// The keys of a scenario that say what a program is played on.
+/// The keys of a scenario that say what a program or a farm runs on.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct File<'a> {
-    seed: u64,
+pub(super) struct File<'a> {
+    pub seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    topology: Option<&'a crate::topology::TopologySpec>,
+    pub resolution: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    routing: Option<&'a crate::routing::RoutingSpec>,
+    pub topology: Option<&'a crate::topology::TopologySpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    placement: Option<&'a PlacementSpec>,
+    pub routing: Option<&'a crate::routing::RoutingSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sharing: Option<&'a SharingSpec>,
+    pub placement: Option<&'a PlacementSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    transport: Option<&'a TransportSpec>,
-    node: &'a NodeSpec,
-    collectives: &'a CollectivesSpec,
+    pub sharing: Option<&'a SharingSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    workload: Option<&'a WorkloadSpec>,
+    pub transport: Option<&'a TransportSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<&'a NodeSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collectives: Option<&'a CollectivesSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<&'a WorkloadSpec>,
 }
 
-impl Loader {
-    /// Reads the texts and builds what they say of nodes and fabric, for this program.
-    ///
-    /// # Errors
-    /// Every mistake of every text; that there is no topology or workload is none.
-    pub fn load_replay(self, program: Arc<Program>, name: &str, cpu_speed: f64) -> Result<Replay, Invalid> {
-        let wildcards = self.wildcards;
-        let mut texts = self.gather();
-        // A topology may be missing; a parameter of the machine may not.
-        let incomplete = texts.incomplete;
-        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, incomplete);
-        texts.only_first_mistakes();
-        let links = texts.links.clone();
-        let (mut sources, mut diagnostics) = texts.into_parts();
-        let replay = built(&sections, program, name, cpu_speed, &mut sources, &mut diagnostics);
-        let replay = build::finish(replay, sources.clone(), diagnostics)?.comparing_links(&links, &sections);
-        Ok(Replay { wildcards, sources, ..replay })
+impl File<'_> {
+    /// The same as JSON.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
     }
-}
-
-/// A program that the scenario itself names, on what the scenario says.
-pub(super) fn of_workload(
-    sections: &Sections,
-    workload: &ProgramSpec,
-    mut sources: Sources,
-    mut diagnostics: Vec<Diagnostic>,
-) -> Result<(Replay, Option<StartUp>), Invalid> {
-    let at = sections.workload.span();
-    diagnostics.extend(build::at_section(workload.check(), at));
-    let read = match diagnostics.is_empty() {
-        true => build::taken(workload.read(&sources), at, &mut diagnostics),
-        false => None,
-    };
-    let start_up = read.as_ref().and_then(|read| read.start_up);
-    let replay = read.and_then(|read| {
-        let (program, speed) = (Arc::new(read.program), **workload.cpu_speed());
-        let replay = built(sections, program, &read.name, speed, &mut sources, &mut diagnostics)?;
-        let part = build::taken(workload.part(), at, &mut diagnostics)?.name();
-        build::taken(
-            part.map_or(Ok(replay.clone()), |part| replay.of_region(&part)).map_err(|mistake| vec![mistake]),
-            at,
-            &mut diagnostics,
-        )
-    });
-    let replay = build::finish(replay, sources.clone(), diagnostics)?;
-    let mut written = WorkloadSpec::Program(workload.clone());
-    paths::settle_workload(&mut written, &sources);
-    let (wildcards, workload) = (workload.wildcards(), Some(written));
-    Ok((Replay { wildcards, workload, sources, ..replay }, start_up))
-}
-
-/// A pattern on nodes that cost something: the calls that its ranks make.
-pub(super) fn of_pattern(
-    sections: &Sections,
-    mut sources: Sources,
-    mut diagnostics: Vec<Diagnostic>,
-) -> Result<Replay, Invalid> {
-    let at = sections.workload.span();
-    let routed = build::routed(sections, &mut sources, &mut diagnostics);
-    let nodes = routed.map(|routed| routed.fabric.nodes());
-    let work = nodes.and_then(|nodes| build::work(sections, nodes, &mut sources, &mut diagnostics));
-    let replay = work.and_then(|work| {
-        let traffic = work.workload.traffic();
-        let seed = build::seed(sections);
-        let program = as_program(&*work.pattern, *traffic.injection, *traffic.message_jitter, seed);
-        let program = Arc::new(build::taken(program, at, &mut diagnostics)?);
-        let replay = built(sections, program, &work.workload.title(), 1.0, &mut sources, &mut diagnostics)?;
-        Some(Replay { workload: Some(WorkloadSpec::Pattern(work.workload)), ..replay })
-    });
-    let mut replay = build::finish(replay, sources.clone(), diagnostics)?;
-    if let Some(workload) = &mut replay.workload {
-        paths::settle_workload(workload, &sources);
-    }
-    Ok(Replay { sources, ..replay })
-}
-
-fn built(
-    sections: &Sections,
-    program: Arc<Program>,
-    name: &str,
-    cpu_speed: f64,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Replay> {
-    let node = match &sections.node {
-        Section::Is(node, at) => {
-            diagnostics.extend(build::at_section(node.check(), Some(*at)));
-            node.clone()
-        }
-        Section::Absent => NodeSpec::default(),
-        Section::Broken => return None,
-    };
-    let collectives = match &sections.collectives {
-        Section::Is(collectives, at) => {
-            diagnostics.extend(build::at_section(collectives.check(), Some(*at)));
-            collectives.clone()
-        }
-        Section::Absent => CollectivesSpec::default(),
-        Section::Broken => return None,
-    };
-    if let Section::Is(_, at) = &sections.topology
-        && node.facts().is_network
-    {
-        let message = format!("the node model `{}` is a network of its own", node.name());
-        let help = "leave the topology out, or choose another model (--node loggps)";
-        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
-    }
-    if let (Section::Absent, Section::Is(_, at)) = (&sections.topology, &sections.transport) {
-        let message = "a transport needs a fabric to move messages over";
-        let help = "name one with -t; without a fabric messages take the node model's own latency and gaps";
-        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
-    }
-    let fabric = match &sections.topology {
-        Section::Is(..) => Some(placed(sections, program.ranks(), sources, diagnostics)?),
-        Section::Absent => None,
-        Section::Broken => return None,
-    };
-    Some(Replay {
-        program,
-        name: name.to_owned(),
-        node,
-        collectives,
-        cpu_speed,
-        wildcards: Wildcards::default(),
-        region: None,
-        own_links: None,
-        workload: None,
-        fabric,
-        seed: build::seed(sections),
-        sources: Sources::default(),
-    })
-}
-
-fn placed(sections: &Sections, ranks: u32, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<Placed> {
-    build::check_transport(sections, diagnostics);
-    let routed = build::routed(sections, sources, diagnostics)?;
-    let placed = build::placed(routed, sections, ranks, sections.topology.span(), sources, diagnostics)?;
-    build::check_all_routes(&placed.network, sections, diagnostics);
-    Some(placed)
 }
 
 impl Replay {
@@ -413,7 +284,7 @@ impl Replay {
             waits: waits.longest(),
             open_receives: None,
             critical_path: None,
-            prediction: None,
+            prediction: self.origin.as_ref().map(|origin| self.prediction(origin)),
             seeds: None,
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             fingerprint: fingerprint(&played.ranks),
@@ -441,18 +312,20 @@ impl Replay {
     /// What it is played on, as JSON: the scenario with every default put in.
     pub fn to_json(&self) -> Value {
         let fabric = self.fabric.as_ref();
+        let resolution = fabric.map(|fabric| fabric.network.resolution);
         let file = File {
             seed: self.seed,
+            resolution: resolution.filter(|resolution| *resolution > Time::ZERO),
             topology: fabric.map(|fabric| &fabric.topology),
             routing: fabric.map(|fabric| &fabric.routing),
             placement: fabric.map(|fabric| &fabric.placement),
             sharing: fabric.map(|fabric| &fabric.network.sharing),
             transport: fabric.map(|fabric| &fabric.network.transport).filter(|transport| !transport.is_default()),
-            node: &self.node,
-            collectives: &self.collectives,
+            node: Some(&self.node),
+            collectives: Some(&self.collectives),
             workload: self.workload.as_ref(),
         };
-        let mut value = serde_json::to_value(file).unwrap_or_default();
+        let mut value = file.to_json();
         if let (None, Some(map)) = (&self.workload, value.as_object_mut()) {
             map.insert("trace".to_owned(), self.name.clone().into());
             map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));
@@ -473,6 +346,12 @@ impl Replay {
             let mut sources = self.sources.clone();
             let built = build::reseed(network, Some(routing), Some(placement), seed, &mut sources);
             built.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+        }
+        if let Some(spec) = self.drawn_data() {
+            let mut sources = self.sources.clone();
+            let assembled = assemble(spec, seed, &mut sources);
+            let assembled = assembled.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+            replay.program = Arc::new(assembled.program);
         }
         if let (Some(pattern), Some(placed)) = (self.random_pattern(), &self.fabric) {
             let mut sources = self.sources.clone();
@@ -496,6 +375,16 @@ impl Replay {
         }
     }
 
+    /// The data sets that it is put together from, if times of blocks are drawn.
+    fn drawn_data(&self) -> Option<&ProgramDataSpec> {
+        match &self.workload {
+            Some(WorkloadSpec::Program(ProgramSpec::ProgramData(spec))) => {
+                (spec.times == BlockTimes::Draw).then_some(spec)
+            }
+            _ => None,
+        }
+    }
+
     /// The seed of everything random.
     pub fn seed(&self) -> u64 {
         self.seed
@@ -504,7 +393,7 @@ impl Replay {
     /// Whether another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         let random = |placed: &Placed| placed.routing.depends_on_seed() || placed.placement.depends_on_seed();
-        self.fabric.as_ref().is_some_and(random) || self.random_pattern().is_some()
+        self.fabric.as_ref().is_some_and(random) || self.random_pattern().is_some() || self.drawn_data().is_some()
     }
 
     /// The same on ideal nodes and no network: messages arrive when they are sent, so that computation and dependences are
@@ -529,7 +418,7 @@ impl Replay {
     /// Another program of as many ranks on the same.
     #[must_use]
     pub fn with_program(&self, program: Arc<Program>) -> Self {
-        Self { program, workload: None, ..self.clone() }
+        Self { program, workload: None, origin: None, ..self.clone() }
     }
 
     /// The same with ranks on these nodes; `None` if there is no fabric, a node is not there or has two ranks, or the ranks are not so many.

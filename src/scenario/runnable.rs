@@ -1,7 +1,9 @@
-//! Whatever a scenario says is to be done, run in one way: for those to whom it does not matter whether it is a pattern or a program.
+//! Whatever a scenario says is to be done, run in one way: for those to whom it does not matter whether it is a pattern, a program or a farm.
+
+use std::collections::BTreeMap;
 
 use super::replay::{Replay, ReplayOptions};
-use super::{RunOptions, Scenario};
+use super::{Farm, RunOptions, Scenario, farm};
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
 use crate::report::{Bounds, Gridlock, Status, Stopped};
@@ -16,6 +18,8 @@ pub enum Runnable {
     Pattern(Box<Scenario>),
     /// A program on nodes, and on a fabric where there is one; and what of its start is left out.
     Program(Box<Replay>, Option<StartUp>),
+    /// A master with its workers, and what of both is tried.
+    Farm(Box<Farm>),
 }
 
 /// What a run of either came to.
@@ -29,7 +33,8 @@ pub struct Measured {
     pub messages: u64,
     /// Their bytes \[B\].
     pub bytes: u64,
-    /// Lower bounds; of a program the time on nodes and a network that cost nothing, as its critical path.
+    /// Lower bounds; of a program the time on nodes and a network that cost nothing, as its critical path, and so the largest bound
+    /// of a farm.
     pub bounds: Bounds,
     /// Packets that crossed a link, where messages are packets and that is counted.
     pub packet_hops: Option<u64>,
@@ -43,6 +48,8 @@ pub struct Measured {
     pub gridlock: Option<Gridlock>,
     /// When and with what it came to a standstill.
     pub stopped: Option<Stopped>,
+    /// Tasks of a farm that are not done, since all workers were lost.
+    pub undone: u32,
 }
 
 impl Runnable {
@@ -51,6 +58,7 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => scenario.seed,
             Self::Program(replay, _) => replay.seed(),
+            Self::Farm(farm) => farm.seed(),
         }
     }
 
@@ -59,6 +67,7 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => scenario.depends_on_seed(),
             Self::Program(replay, _) => replay.depends_on_seed(),
+            Self::Farm(farm) => farm.depends_on_seed(),
         }
     }
 
@@ -70,6 +79,7 @@ impl Runnable {
         Ok(match self {
             Self::Pattern(scenario) => Self::Pattern(Box::new(scenario.with_seed(seed)?)),
             Self::Program(replay, start_up) => Self::Program(Box::new(replay.with_seed(seed)?), *start_up),
+            Self::Farm(farm) => Self::Farm(Box::new(farm.with_seed(seed)?)),
         })
     }
 
@@ -78,14 +88,30 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => Some(&scenario.network),
             Self::Program(replay, _) => replay.placed(),
+            Self::Farm(farm) => farm.network(),
         }
     }
 
-    /// The same, to be changed.
-    pub(crate) fn network_mut(&mut self) -> Option<&mut Network> {
-        match self {
+    /// Takes fabric and routes from another network that has the same.
+    pub(crate) fn share_network(&mut self, known: &Network) {
+        let network = match self {
             Self::Pattern(scenario) => Some(&mut scenario.network),
             Self::Program(replay, _) => replay.placed_mut(),
+            Self::Farm(farm) => return farm.share_network(known),
+        };
+        if let Some(network) = network {
+            network.fabric = known.fabric.clone();
+            network.router = known.router.clone();
+        }
+    }
+
+    /// Each of several things that are tried as work of its own, with the keys of the scenario that say which it is.
+    pub fn split(self) -> Vec<(BTreeMap<String, String>, Self)> {
+        match self {
+            Self::Farm(farm) if farm.points.len() > 1 => {
+                farm.split().into_iter().map(|(keys, farm)| (keys, Self::Farm(Box::new(farm)))).collect()
+            }
+            one => vec![(BTreeMap::new(), one)],
         }
     }
 
@@ -94,6 +120,7 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => Some(&scenario.file.workload),
             Self::Program(replay, _) => replay.workload.as_ref(),
+            Self::Farm(farm) => Some(farm.workload()),
         }
     }
 
@@ -102,6 +129,28 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => &scenario.workload_name,
             Self::Program(replay, _) => &replay.name,
+            Self::Farm(farm) => farm.name(),
+        }
+    }
+
+    /// The node model, for people.
+    pub fn node_name(&self) -> String {
+        match self {
+            Self::Pattern(_) => "ideal".to_owned(),
+            Self::Program(replay, _) => replay.node.name().to_owned(),
+            Self::Farm(farm) => farm.node_name().to_owned(),
+        }
+    }
+
+    /// The network, for people.
+    pub fn network_name(&self) -> String {
+        match self {
+            Self::Pattern(scenario) => {
+                let network = &scenario.network;
+                format!("{}, {}", network.fabric, farm::moved_by(network))
+            }
+            Self::Program(replay, _) => replay.network_name(),
+            Self::Farm(farm) => farm.network_name(),
         }
     }
 
@@ -110,6 +159,7 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => scenario.pattern.ranks(),
             Self::Program(replay, _) => replay.program.ranks(),
+            Self::Farm(farm) => farm.ranks(),
         }
     }
 
@@ -118,6 +168,7 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => scenario.pattern.messages(),
             Self::Program(replay, _) => replay.program.messages(),
+            Self::Farm(farm) => farm.messages(),
         }
     }
 
@@ -126,10 +177,11 @@ impl Runnable {
         match self {
             Self::Pattern(scenario) => scenario.file.to_json(),
             Self::Program(replay, _) => replay.to_json(),
+            Self::Farm(farm) => farm.to_json(),
         }
     }
 
-    /// Runs it.
+    /// Runs it; of a farm its first point (see [`Runnable::split`]).
     pub fn run(&self, watch: Option<&dyn Watch>) -> Measured {
         match self {
             Self::Pattern(scenario) => {
@@ -147,8 +199,10 @@ impl Runnable {
                     blocked: run.blocked,
                     gridlock: report.gridlock,
                     stopped: report.stopped,
+                    undone: 0,
                 }
             }
+            Self::Farm(farm) => farm.measured(watch),
             Self::Program(replay, _) => {
                 let play =
                     |replay: &Replay| replay.run(ReplayOptions { watch, room: Some(0), ..ReplayOptions::default() });
@@ -168,6 +222,7 @@ impl Runnable {
                     blocked: played.stuck.into_iter().map(Blocked::from).collect(),
                     gridlock: None,
                     stopped: report.stopped,
+                    undone: 0,
                 }
             }
         }

@@ -1,11 +1,11 @@
 //! What it costs that a prediction takes the mean of a block's times: the same program with every time as it was recorded, with
 //! means, with lines, and with times drawn from those of each block.
 
-use crate::data_set::computation::{ComputationData, Estimates, Machine, Take};
-use crate::data_set::program::{BlockName, Blocks, Folded, Timing, unfold};
 use crate::diagnostic::Diagnostic;
 use crate::node::{NodeSpec, ReceiveTime, ReceiveTimesSpec};
 use crate::player::{Observers, Play, Player, rules};
+use crate::prediction::computation::{ComputationData, Estimates, Machine, Take};
+use crate::prediction::program::{BlockName, Blocks, Folded, Timing, unfold};
 use crate::report::variation::{BlockVariation, Variation};
 use crate::units::{Bytes, Time};
 use crate::workload::program::Program;

@@ -125,7 +125,7 @@ impl<'a> Choice<'a> {
             routing: if network.is_some() { name(Axis::Routing, choice("routing")) } else { String::new() },
             injection: match &runnable {
                 Runnable::Pattern(scenario) => scenario.injection.to_string(),
-                Runnable::Program(..) => name(Axis::Injection, String::new()),
+                Runnable::Program(..) | Runnable::Farm(_) => name(Axis::Injection, String::new()),
             },
             machine: name(Axis::Machine, chosen("node").filter(|node| node != "ideal").unwrap_or_default()),
             varied: keys.collect(),
@@ -240,8 +240,11 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
 }
 
 /// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an algorithm
-/// sends for it; recorded programs by their name; other patterns and programs by the data that they move.
+/// sends for it; farms by their tasks, however many work on them; recorded programs by their name; other patterns and programs by the data that they move.
 fn job(runnable: &Runnable, bytes: u64) -> String {
+    if let Runnable::Farm(farm) = runnable {
+        return farm.name().to_owned();
+    }
     let ranks = runnable.ranks();
     let workload = runnable.workload();
     let named = match workload {

@@ -4,7 +4,6 @@
 //! cores. What comes out does not depend on how many there are.
 
 mod combine;
-pub mod master_slave;
 pub mod whatif;
 
 use std::collections::BTreeMap;
@@ -18,6 +17,8 @@ use crate::engine::{Progress, Watch};
 use crate::report::{Comparison, Gridlock, Status, Stopped};
 use crate::scenario::{Loader, Measured, Runnable};
 use crate::workload::Blocked;
+
+pub use crate::scenario::{Control, SweepProgress};
 
 /// What is compared: every combination of what is listed. An empty list leaves the choice to `base`.
 #[derive(Clone, Debug, Default)]
@@ -89,28 +90,6 @@ impl Point {
     }
 }
 
-/// How far a sweep is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SweepProgress {
-    /// Runs that are done.
-    pub runs: usize,
-    /// Runs in all.
-    pub total_runs: usize,
-    /// Messages delivered in all runs so far.
-    pub messages: u64,
-    /// Messages of all runs.
-    pub total_messages: u64,
-}
-
-/// Looks on while a sweep runs, and may end it.
-#[derive(Clone, Copy, Default)]
-pub struct Control<'a> {
-    /// Called from any thread, every few thousand messages and after each run.
-    pub progress: Option<&'a (dyn Fn(SweepProgress) + Sync)>,
-    /// Set to end the sweep: what is complete by then is reported.
-    pub cancel: Option<&'a AtomicBool>,
-}
-
 /// Why there is no comparison.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SweepError {
@@ -130,6 +109,16 @@ pub enum SweepError {
         gridlock: Option<Gridlock>,
         /// When and with what it came to a standstill.
         stopped: Option<Stopped>,
+    },
+    /// All workers of a farm are lost.
+    #[error("{point} with seed {seed}: all workers are lost, and {tasks} tasks are not done")]
+    Undone {
+        /// The name of the point.
+        point: String,
+        /// The seed of the run.
+        seed: u64,
+        /// Tasks that are not done.
+        tasks: u32,
     },
 }
 
@@ -155,7 +144,11 @@ impl Sweep {
                 Ok(runnable) if choice.is_repeated(&runnable, &self.sharings) => {}
                 Ok(mut runnable) => {
                     share_fabric(&mut runnable, &points);
-                    points.push(choice.point(runnable, &self.seeds));
+                    for (keys, runnable) in runnable.split() {
+                        let mut point = choice.point(runnable, &self.seeds);
+                        point.varied.extend(keys);
+                        points.push(point);
+                    }
                 }
                 Err(invalid) => mistakes.add(&choice.name(), &invalid),
             }
@@ -272,6 +265,7 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Measure
     let watch = Counted { tally, counted: AtomicU64::new(0) };
     let run = runnable.run(Some(&watch));
     match run.status {
+        Status::Complete if run.undone > 0 => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
         Status::Complete => {
             watch.count(run.messages);
             tally.runs.fetch_add(1, Ordering::Relaxed);
@@ -296,11 +290,9 @@ fn share_fabric(runnable: &mut Runnable, points: &[Point]) {
         (json.get("topology").cloned(), json.get("routing").cloned(), runnable.seed())
     };
     let wanted = written(runnable);
-    let Some(network) = runnable.network_mut() else { return };
-    let known = points.iter().filter_map(|point| Some((point, point.runnable.network()?)));
-    if let Some((_, known)) = known.into_iter().find(|(point, _)| written(&point.runnable) == wanted) {
-        network.fabric = known.fabric.clone();
-        network.router = known.router.clone();
+    let mut known = points.iter().filter_map(|point| Some((point, point.runnable.network()?)));
+    if let Some((_, known)) = known.find(|(point, _)| written(&point.runnable) == wanted) {
+        runnable.share_network(known);
     }
 }
 

@@ -5,6 +5,7 @@
 //! engine they are plain numbers: bytes, bytes per second, picoseconds.
 
 mod parse;
+pub mod range;
 mod show;
 
 use std::cmp::Ordering;

@@ -5,6 +5,8 @@ mod as_program;
 pub mod caveats;
 mod choice;
 pub mod collectives;
+#[cfg(feature = "simulator")]
+pub mod farm;
 pub mod pattern;
 #[cfg(feature = "simulator")]
 pub mod program;
@@ -13,14 +15,14 @@ mod spec;
 #[cfg(test)]
 mod symbolic;
 #[cfg(feature = "simulator")]
-pub mod task_queue;
-#[cfg(feature = "simulator")]
 pub mod trace;
 
 #[cfg(feature = "simulator")]
 pub use as_program::as_program;
 #[cfg(feature = "simulator")]
-pub use spec::{ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec};
+pub use spec::{
+    ALONE, BlockTimes, Factors, ProgramDataSpec, ProgramSpec, ReadProgram, RuleSpec, TraceSpec, WorkloadSpec,
+};
 
 use crate::ids::{MessageId, RankId, WakeId};
 use crate::units::Time;

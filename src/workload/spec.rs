@@ -1,7 +1,8 @@
-//! What a scenario says its work is: a pattern, or a program.
+//! What a scenario says its work is: a pattern, a program, or a farm.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de};
 
+use super::farm::FarmSpec;
 use super::pattern::PatternSpec;
 use super::program::generate::Generator;
 use super::program::part::Part;
@@ -19,7 +20,12 @@ pub enum WorkloadSpec {
     Pattern(PatternSpec),
     /// What ranks do, call by call.
     Program(ProgramSpec),
+    /// Tasks that are given out.
+    Farm(FarmSpec),
 }
+
+/// The tables of work that needs no topology: nodes, or what is said of messages, can be all of its network.
+pub const ALONE: [&str; 4] = ["trace", "program", "program-data", "master-slave"];
 
 /// A program: what ranks do, call by call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -30,6 +36,8 @@ pub enum ProgramSpec {
     Trace(TraceSpec),
     /// A program by rule.
     Program(RuleSpec),
+    /// A program put together from data sets: a prediction.
+    ProgramData(ProgramDataSpec),
 }
 
 /// `[workload.trace]`: a recorded program or a schedule, from a file.
@@ -80,6 +88,116 @@ pub struct RuleSpec {
     pub skip_start: Option<Located<String>>,
 }
 
+/// `[workload.program-data]`: a program put together from data sets, a prediction.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ProgramDataSpec {
+    /// Program data; "cg.prog".
+    pub program: Located<String>,
+    /// Computation data: one for all ranks, or for ranks each; "0-7=a.comp,8-15=b.comp".
+    pub computation: Located<String>,
+    /// Communication data, one for all pairs of ranks and others for some: messages take the times measured for their sizes; "gigabit.comm".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub communication: Option<Located<String>>,
+    /// What times of blocks are multiplied by: a factor, or one for ranks each; "0-7=1.5,8-15=0.8".
+    #[serde(default = "Factors::located_one")]
+    pub scale: Located<Factors>,
+    /// Which of its times an execution of a block takes.
+    #[serde(default)]
+    pub times: BlockTimes,
+    /// How fast processors are, relative to those of the computation data (default 1).
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub cpu_speed: Located<f64>,
+    /// What receives take that left open from whom (default: what came in the recorded run).
+    #[serde(default, skip_serializing_if = "Wildcards::is_default")]
+    pub wildcards: Wildcards,
+    /// The region that is looked at (default: all of it).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Located<String>>,
+    /// A region that begins when a rank enters a call at this place of the source; "solver.c:40".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Located<String>>,
+    /// A region that ends when a rank returns from a call at this place of the source; "solver.c:60".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Located<String>>,
+    /// What is left out of the start: a time, a number of calls of each rank, or as far as start-up goes where it is empty; "2 s".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_start: Option<Located<String>>,
+}
+
+/// Which of its times an execution of a block takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BlockTimes {
+    /// The mean.
+    Mean,
+    /// A line over the executions, where times follow one, else the mean.
+    #[default]
+    Line,
+    /// Times drawn from those that were recorded.
+    Draw,
+}
+
+impl BlockTimes {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Line => "line",
+            Self::Draw => "draw",
+        }
+    }
+}
+
+/// A factor, or one for ranks each: `1.5`, `"0-7=1.5,8-15=0.8"`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Factors(pub String);
+
+impl<'de> Deserialize<'de> for Factors {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written;
+        impl de::Visitor<'_> for Written {
+            type Value = Factors;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number, or a text like \"0-7=1.5,8-15=0.8\"")
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Factors, E> {
+                Ok(Factors(number.to_string()))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Factors, E> {
+                Ok(Factors(number.to_string()))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Factors, E> {
+                Ok(Factors(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_any(Written)
+    }
+}
+
+impl Factors {
+    fn located_one() -> Located<Self> {
+        Self("1".to_owned()).into()
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Factors {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Factors".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "type": "string" }] })
+    }
+}
+
 fn one() -> Located<f64> {
     1.0.into()
 }
@@ -123,6 +241,7 @@ impl ProgramSpec {
         match self {
             Self::Trace(spec) => &spec.cpu_speed,
             Self::Program(spec) => &spec.cpu_speed,
+            Self::ProgramData(spec) => &spec.cpu_speed,
         }
     }
 
@@ -131,6 +250,7 @@ impl ProgramSpec {
         match self {
             Self::Trace(spec) => spec.cpu_speed = speed.into(),
             Self::Program(spec) => spec.cpu_speed = speed.into(),
+            Self::ProgramData(spec) => spec.cpu_speed = speed.into(),
         }
     }
 
@@ -138,6 +258,7 @@ impl ProgramSpec {
     pub fn wildcards(&self) -> Wildcards {
         match self {
             Self::Trace(spec) => spec.wildcards,
+            Self::ProgramData(spec) => spec.wildcards,
             Self::Program(_) => Wildcards::default(),
         }
     }
@@ -153,6 +274,12 @@ impl ProgramSpec {
                 spec.to = text(part.to.as_ref().map(ToString::to_string));
                 spec.skip_start = skip_start;
             }
+            Self::ProgramData(spec) => {
+                spec.region = text(part.region.clone());
+                spec.from = text(part.from.as_ref().map(ToString::to_string));
+                spec.to = text(part.to.as_ref().map(ToString::to_string));
+                spec.skip_start = skip_start;
+            }
             Self::Program(spec) => spec.skip_start = skip_start,
         }
     }
@@ -162,24 +289,11 @@ impl ProgramSpec {
     /// # Errors
     /// A place or time that is none, each where it was written.
     pub fn part(&self) -> Result<Part, Vec<Diagnostic>> {
-        let mut mistakes = Vec::new();
-        let mut part = Part::default();
         match self {
-            Self::Trace(spec) => {
-                part.region = spec.region.as_ref().map(|region| (**region).clone());
-                part.from = parsed(spec.from.as_ref(), &mut mistakes);
-                part.to = parsed(spec.to.as_ref(), &mut mistakes);
-                part.skip_start = parsed(spec.skip_start.as_ref(), &mut mistakes);
-                let named = spec.region.is_some() || spec.from.is_some() || spec.to.is_some();
-                if let Some(skip) = spec.skip_start.as_ref().filter(|_| named) {
-                    let message = "a region and the end of start-up are asked for";
-                    mistakes
-                        .push(Diagnostic::new("two-choices", message).at_value(skip).label("leave out one of them"));
-                }
-            }
-            Self::Program(spec) => part.skip_start = parsed(spec.skip_start.as_ref(), &mut mistakes),
+            Self::Trace(spec) => written_part(&spec.region, [&spec.from, &spec.to], &spec.skip_start),
+            Self::ProgramData(spec) => spec.part(),
+            Self::Program(spec) => written_part(&None, [&None, &None], &spec.skip_start),
         }
-        if mistakes.is_empty() { Ok(part) } else { Err(mistakes) }
     }
 
     /// What is wrong with its options.
@@ -214,6 +328,12 @@ impl ProgramSpec {
                 let start_up = part.mark(&mut program).map_err(one)?;
                 Ok(ReadProgram { program, name: (*spec.rule).clone(), start_up })
             }
+            // It takes data sets, which are read where predictions are known.
+            Self::ProgramData(spec) => {
+                let message = "program data is no program without computation data";
+                let diagnostic = Diagnostic::new("wrong-choice", message).at_value(&spec.program);
+                Err(vec![diagnostic.help("`hayase run` and `hayase predict` put both together")])
+            }
             Self::Trace(spec) => {
                 let flop_rate = spec.flop_rate.as_ref().map_or(Options::default().flop_rate, |rate| **rate);
                 let options = Options { flop_rate, truncated: spec.truncated };
@@ -227,6 +347,37 @@ impl ProgramSpec {
             }
         }
     }
+}
+
+impl ProgramDataSpec {
+    /// The part that is looked at.
+    ///
+    /// # Errors
+    /// A place or time that is none, each where it was written.
+    pub fn part(&self) -> Result<Part, Vec<Diagnostic>> {
+        written_part(&self.region, [&self.from, &self.to], &self.skip_start)
+    }
+}
+
+/// The part of a program that was written: a region, the places between which it lies, what is left out of the start.
+fn written_part(
+    region: &Option<Located<String>>,
+    [from, to]: [&Option<Located<String>>; 2],
+    skip_start: &Option<Located<String>>,
+) -> Result<Part, Vec<Diagnostic>> {
+    let mut mistakes = Vec::new();
+    let part = Part {
+        region: region.as_ref().map(|region| (**region).clone()),
+        from: parsed(from.as_ref(), &mut mistakes),
+        to: parsed(to.as_ref(), &mut mistakes),
+        skip_start: parsed(skip_start.as_ref(), &mut mistakes),
+    };
+    let named = region.is_some() || from.is_some() || to.is_some();
+    if let Some(skip) = skip_start.as_ref().filter(|_| named) {
+        let message = "a region and the end of start-up are asked for";
+        mistakes.push(Diagnostic::new("two-choices", message).at_value(skip).label("leave out one of them"));
+    }
+    if mistakes.is_empty() { Ok(part) } else { Err(mistakes) }
 }
 
 /// A value that was written as a text.

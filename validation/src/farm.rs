@@ -8,8 +8,8 @@ use super::{Case, Context, Outcome, Trouble};
 use hayase::reading::Input;
 use hayase::report::saturation;
 use hayase::units::Time;
-use hayase::workload::task_queue::{
-    Bounds, Chunking, Costs, Executed, Grid, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, Tasks, Workers, farm,
+use hayase::workload::farm::{
+    self, Bounds, Chunking, Costs, Executed, Grid, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, Tasks, Workers,
     interpolate, plan, source,
 };
 

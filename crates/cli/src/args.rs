@@ -232,8 +232,9 @@ Examples:
   hayase run report.json                  the scenario of a report once more
   hayase run scenario.toml --set topology.fat-tree.p=4
   hayase run -t torus-8x8 -p messages.csv --injection window=4
+  hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
 
-Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes)
+Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml
 
 Files (-o), by name:
   x.json         the report
@@ -241,6 +242,7 @@ Files (-o), by name:
   timeline.svg   who sent what when (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
+Of a program those of `hayase replay`, of a farm those of `hayase master-slave`.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
 

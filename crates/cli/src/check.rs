@@ -6,10 +6,11 @@ use std::sync::Arc;
 use super::args::CheckArgs;
 use super::pattern::{self, totals};
 use super::{End, Failure, Voice, complain, extension, print, program, progress};
-use hayase::data_set::communication::Communication;
-use hayase::data_set::program::{Blocks, unfold};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
+use hayase::prediction::communication::Communication;
+use hayase::prediction::program::{Blocks, unfold};
 use hayase::scenario::{Loader, Runnable};
+use hayase::workload::ALONE;
 use hayase::workload::trace::unmatched;
 use hayase_output::table::{grouped, seconds};
 
@@ -64,6 +65,14 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
                     replay.name,
                     replay.node.name()
                 ))
+            }
+            Runnable::Farm(farm) => {
+                let tasks = grouped(farm.tasks.len() as u64);
+                let tried = match farm.points.as_slice() {
+                    [point] => format!("{} workers", grouped(point.workers.len() as u64)),
+                    points => format!("{} combinations", points.len()),
+                };
+                Ok(format!("{}, {tasks} of them, {tried}, {}", farm.title, farm.setting))
             }
         },
         Content::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),
@@ -129,13 +138,13 @@ fn content(path: &Path, has_preset: bool) -> Result<Content, Invalid> {
     if has_preset || table.contains_key("preset") {
         return Ok(Content::Scenario);
     }
-    let is_program = table
+    let alone = table
         .get("workload")
         .and_then(toml::Value::as_table)
-        .is_some_and(|workload| ["trace", "program"].iter().any(|program| workload.contains_key(*program)));
+        .is_some_and(|workload| ALONE.iter().any(|name| workload.contains_key(*name)));
     Ok(match (table.contains_key("topology"), table.contains_key("workload")) {
         (true, false) => Content::Topology,
-        (false, true) if !is_program => Content::Pattern,
+        (false, true) if !alone => Content::Pattern,
         _ => Content::Scenario,
     })
 }

@@ -50,6 +50,10 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     let comparison = match result {
         Ok(comparison) => comparison,
         Err(SweepError::Invalid(invalid)) => return Err(invalid.into()),
+        Err(undone @ SweepError::Undone { .. }) => {
+            complain(failure(&undone.to_string(), voice.colour));
+            return Ok(End::Failed);
+        }
         Err(SweepError::Deadlocked { point, seed, blocked, gridlock, stopped }) => {
             complain(failure(&format!("{point} with seed {seed} deadlocks"), voice.colour));
             complain(deadlock::explain(&blocked, gridlock.as_ref(), stopped).trim_end());

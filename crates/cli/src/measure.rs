@@ -6,8 +6,8 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::args::RunFormat;
 use super::{End, Failure, Voice, extension, files, interrupt, print_with, progress, show};
-use hayase::data_set::communication::Origin;
 use hayase::diagnostic::Diagnostic;
+use hayase::prediction::communication::Origin;
 use hayase::units::Bytes;
 use hayase_measure::launcher::{self, Trouble};
 use hayase_measure::{Increment, Plan, Sizes, analysis};

@@ -20,7 +20,7 @@ use hayase::ids::RankId;
 use hayase::player::{Activity, Stuck, Transfer};
 use hayase::record::Matrix;
 use hayase::report::Status;
-use hayase::report::replay::{Prediction, ReplayReport};
+use hayase::report::replay::ReplayReport;
 use hayase::scenario::Loader;
 use hayase::scenario::replay::{Replay, ReplayOptions, Replayed};
 use hayase::units::{Bytes, Time};
@@ -143,17 +143,17 @@ pub(super) fn say_links(replay: &Replay, voice: Voice) {
     }
 }
 
-/// Plays it and writes and prints what came out; of a prediction, also what it was put together from, and since when.
+/// Plays it and writes and prints what came out; of a prediction, also since when it is put together.
 pub(super) fn play(
     replay: &Replay,
-    prediction: Option<(Prediction, Instant)>,
+    since: Option<Instant>,
     written: &Written,
     format: RunFormat,
     voice: Voice,
 ) -> Result<End, Failure> {
     let window = written.check()?;
     let files = files::open(&written.output, Kind::of)?;
-    let (report, stuck) = run(replay, prediction, &[replay.seed()], files, window, voice)?;
+    let (report, stuck) = run(replay, since, &[replay.seed()], files, window, voice)?;
     answer(&report, stuck, format, voice)
 }
 
@@ -265,7 +265,7 @@ impl Running {
 /// Plays it, and writes the files.
 fn run(
     replay: &Replay,
-    prediction: Option<(Prediction, Instant)>,
+    since: Option<Instant>,
     seeds: &[u64],
     files: Vec<(Kind, Opened)>,
     window: Window,
@@ -333,8 +333,7 @@ fn run(
             ..ReplayOptions::default()
         })
     };
-    if let Some((prediction, start)) = prediction {
-        replayed.report.prediction = Some(prediction);
+    if let Some(start) = since {
         // Reading the data sets and putting them together is part of what a prediction takes.
         replayed.report.meta.wall_s = start.elapsed().as_secs_f64();
     }

@@ -4,13 +4,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::{RunArgs, RunFormat};
+use super::args::{RunArgs, RunFormat, TableFormat};
 use super::files::{self, Opened, named, unknown};
+use super::master_slave::{self, Wanted};
 use super::progress::{self, RunMonitor, Stop};
 use super::scenario::seeds;
 use super::seeds::{Seeded, over};
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, print_with, regions, replay, show,
+    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, predict, print_with, regions,
+    replay, show,
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid};
@@ -55,7 +57,8 @@ impl Kind {
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     // Which names there are depends on the work, which is not known yet; what no work knows is wrong now.
     files::check_names(&args.written.output, |path| {
-        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)))
+        let farm = |mistake| master_slave::knows(path).or(Err(mistake));
+        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)).or_else(farm))
     })?;
     match args.scenario.loader().on_read(progress::reading(voice.show)).load_any()? {
         Runnable::Pattern(scenario) => pattern(&scenario, args, voice),
@@ -63,9 +66,20 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             regions::say(start_up, &played.program, voice);
             regions::say_strays(&played.program, voice);
             replay::say_links(&played, voice);
-            caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
+            if !predict::say(&played, args.strictness, voice)? {
+                caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
+            }
             let seeds = seeds(played.seed(), args.seeds)?;
             replay::play_over(&played, &seeds, &args.written, args.format, voice)
+        }
+        Runnable::Farm(farm) => {
+            let seeds = seeds(farm.seed(), args.seeds)?;
+            let format = match args.format {
+                RunFormat::Table => TableFormat::Table,
+                RunFormat::Json => TableFormat::Json,
+            };
+            let wanted = Wanted { output: &args.written.output, format, threads: None };
+            master_slave::play_over(&farm, &seeds, wanted, voice)
         }
     }
 }

@@ -21,9 +21,9 @@ use serde::Serialize;
 
 use super::launcher::Measured;
 use super::protocol::Kind;
-use hayase::data_set::communication::{Communication, FORMAT, Limits, Line, Origin, Parameter, Row};
 use hayase::diagnostic::Diagnostic;
 use hayase::node::calibrate::{self, Calibration, Options, Sample};
+use hayase::prediction::communication::{Communication, FORMAT, Limits, Line, Origin, Parameter, Row};
 use hayase::rng::Stream;
 use hayase::units::{Bytes, Time};
 

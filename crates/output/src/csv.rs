@@ -12,7 +12,7 @@ use hayase::player::{Activity, Transfer};
 use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::RankReport;
 use hayase::report::whatif::WhatIfReport;
-use hayase::report::{Benchmark, Comparison, LinkUse, MasterSlaveReport, MessageRecord, PATTERN, PlanReport, Rate};
+use hayase::report::{Benchmark, Comparison, FarmReport, LinkUse, MessageRecord, PATTERN, PlanReport, Rate};
 use hayase::workload::program::Program;
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
@@ -419,7 +419,7 @@ fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
 pub fn whatif(report: &WhatIfReport, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(b"parameter,value,number,time_s,change,failed\n")?;
     writeln!(writer, "unchanged,,,{},0,", report.makespan_s)?;
-    for (name, time_s) in report.limits.named() {
+    for (name, time_s, _) in report.limits.named() {
         writeln!(writer, "limit,{name},,{time_s},{},", time_s / report.makespan_s - 1.0)?;
     }
     let shown = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
@@ -440,19 +440,21 @@ pub fn whatif(report: &WhatIfReport, mut writer: impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// Where `writer` fails.
-pub fn predictions(report: &MasterSlaveReport, mut writer: impl Write) -> io::Result<()> {
+pub fn predictions(report: &FarmReport, mut writer: impl Write) -> io::Result<()> {
     if let Some(varied) = &report.varied {
         write!(writer, "{varied},")?;
     }
     writer.write_all(
         b"workers,processors,time_s,efficiency,master_utilisation,worker_utilisation,waiting_mean,waiting_max,imbalance,\
-          tail_s,messages,repeated,undone,bound_s\n",
+          tail_s,messages,repeated,undone,bound_s",
     )?;
+    let seeds = report.predictions.iter().any(|row| row.seeds.is_some());
+    writer.write_all(if seeds { b",seeds,mean_s,sd_s,min_s,max_s\n".as_slice() } else { b"\n" })?;
     for row in &report.predictions {
         if report.varied.is_some() {
             write!(writer, "{},", row.value.as_deref().unwrap_or_default())?;
         }
-        writeln!(
+        write!(
             writer,
             "{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             row.workers,
@@ -470,6 +472,13 @@ pub fn predictions(report: &MasterSlaveReport, mut writer: impl Write) -> io::Re
             row.undone,
             row.bound_s
         )?;
+        match &row.seeds {
+            Some(of) => {
+                let count = of.seeds.len();
+                writeln!(writer, ",{count},{},{},{},{}", of.mean_s, of.sd_s, of.min_s, of.max_s)?;
+            }
+            None => writer.write_all(if seeds { b",,,,,\n".as_slice() } else { b"\n" })?,
+        }
     }
     Ok(())
 }

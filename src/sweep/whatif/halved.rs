@@ -3,17 +3,21 @@
 use serde_json::{Map, Value};
 
 use super::{Amount, Change, Trial, Varied};
-use crate::scenario::replay::Replay;
+use crate::scenario::Runnable;
 
 /// The factors, and what a factor is called.
 const FACTORS: [f64; 2] = [0.5, 2.0];
 
-/// Every quantity above 0 of the node model and of the fabric, and the speed of processors, halved and doubled each.
-/// Bands of lengths are changed all together.
-pub fn halved_and_doubled(replay: &Replay) -> Vec<Varied> {
-    let scenario = replay.to_json();
+/// Every quantity above 0 of the node model and of the fabric, those of a pattern or a farm itself, and the speed of processors of
+/// a program, halved and doubled each. Bands of lengths are changed all together.
+pub fn halved_and_doubled(base: &Runnable) -> Vec<Varied> {
+    let scenario = base.to_json();
     let mut all = Vec::new();
-    for (table, short) in [("node", true), ("topology", false)] {
+    let tables: &[(&str, bool)] = match base {
+        Runnable::Program(..) => &[("node", true), ("topology", false)],
+        Runnable::Pattern(_) | Runnable::Farm(_) => &[("node", true), ("topology", false), ("workload", false)],
+    };
+    for &(table, short) in tables {
         let Some(choices) = scenario.get(table).and_then(Value::as_object) else { continue };
         for (variant, options) in choices {
             let Some(options) = options.as_object() else { continue };
@@ -21,8 +25,10 @@ pub fn halved_and_doubled(replay: &Replay) -> Vec<Varied> {
             of_table(options, &key, if short { "" } else { &key }, &mut all);
         }
     }
-    let speed = Amount::Number(replay.cpu_speed);
-    all.push(varied("cpu-speed".to_owned(), speed, |amount| Change::CpuSpeed(amount.raw())));
+    if let Runnable::Program(replay, _) = base {
+        let speed = Amount::Number(replay.cpu_speed);
+        all.push(varied("cpu-speed".to_owned(), speed, |amount| Change::CpuSpeed(amount.raw())));
+    }
     all
 }
 

@@ -1,6 +1,6 @@
-//! What if: a program played again and again with one parameter of nodes or network changed at a time.
+//! What if: work run again and again with one parameter of nodes, network or of its own changed at a time.
 //!
-//! The program is read once; every point is built and played on its own, on all cores, and what comes out does not
+//! A program is read once; every point is built and played on its own, on all cores, and what comes out does not
 //! depend on how many there are. Beside the points stand limits: what is left on an ideal network, and if nobody waited.
 
 mod amount;
@@ -13,22 +13,22 @@ use rayon::prelude::*;
 
 use super::{Control, SweepProgress};
 use crate::diagnostic::Invalid;
-use crate::engine::{Progress, Watch};
-use crate::player::Stuck;
+use crate::engine::Watch;
 use crate::report::replay::ReplayReport;
 use crate::report::whatif::{Limits, SCHEMA, Sensitivity, WhatIfPoint, WhatIfReport, elasticity};
-use crate::report::{self, Meta, Status};
-use crate::scenario::Loader;
+use crate::report::{self, Meta, Status, Stopped};
 use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
+use crate::scenario::{Loader, Runnable};
+use crate::workload::{Blocked, WorkloadSpec};
 
 pub use amount::Amount;
 pub use halved::halved_and_doubled;
 
-/// A program, what it is played on, and what is changed.
+/// A program, a pattern or a farm, what it runs on, and what is changed.
 #[derive(Clone, Debug)]
 pub struct WhatIf {
     /// What is played with nothing changed.
-    pub base: Replay,
+    pub base: Runnable,
     /// The texts that say so; changes are laid over them.
     pub loader: Loader,
     /// What is changed.
@@ -68,22 +68,13 @@ pub enum Change {
     Set(String),
 }
 
-/// Ends a run when all are ended.
-struct Cancel<'a>(Control<'a>);
-
-impl Watch for Cancel<'_> {
-    fn tick(&self, _: Progress) -> bool {
-        !self.0.is_cancelled()
-    }
-}
-
 impl WhatIf {
     /// Plays the program unchanged, on an ideal network, and with every change; also says who waits for whom, where the
     /// unchanged program deadlocks (nothing else is tried then).
     ///
     /// # Errors
     /// Changes that give no scenario, whatever their number; nothing is played then.
-    pub fn run(&self, control: Control<'_>) -> Result<(WhatIfReport, Vec<Stuck>), Invalid> {
+    pub fn run(&self, control: Control<'_>) -> Result<(WhatIfReport, Vec<Blocked>), Invalid> {
         let start = report::wall_clock();
         let trials: Vec<(usize, &Trial)> =
             self.varied.iter().enumerate().flat_map(|(i, varied)| varied.trials.iter().map(move |t| (i, t))).collect();
@@ -91,20 +82,20 @@ impl WhatIf {
         let checked: Vec<Option<Invalid>> = trials.par_iter().map(|(_, trial)| self.changed(trial).err()).collect();
         let refused = self.refused(&trials, checked)?;
         let (done, total) = (AtomicUsize::new(0), trials.len() + 2);
-        let messages = self.base.program.messages();
-        let play = |replay: &Replay| -> Replayed {
-            let replayed = replay.run(ReplayOptions { watch: Some(&Cancel(control)), ..ReplayOptions::default() });
+        let messages = self.base.messages();
+        let play = |runnable: &Runnable| -> Outcome {
+            let outcome = outcome(runnable, &control);
             let runs = done.fetch_add(1, Ordering::Relaxed) + 1;
             if let Some(progress) = control.progress {
                 let (messages, total_messages) = (runs as u64 * messages, total as u64 * messages);
                 progress(SweepProgress { runs, total_runs: total, messages, total_messages });
             }
-            replayed
+            outcome
         };
-        let (base, ideal) = rayon::join(|| play(&self.base), || play(&self.base.without_network()));
-        let (base, stuck, ideal) = (base.report, base.stuck, ideal.report);
-        let mut events = base.meta.events + ideal.meta.events;
-        let whole = base.status == Status::Complete && ideal.status == Status::Complete;
+        let (base, ideal) = rayon::join(|| play(&self.base), || without_network(&self.base).map(|ideal| play(&ideal)));
+        let mut events = base.events + ideal.as_ref().map_or(0, |ideal| ideal.events);
+        let whole =
+            base.status == Status::Complete && ideal.as_ref().is_none_or(|ideal| ideal.status == Status::Complete);
         let mut complete = whole;
         let mut varied: Vec<Sensitivity> = Vec::new();
         if whole {
@@ -115,7 +106,7 @@ impl WhatIf {
                 .map(|((_, trial), refused)| match refused {
                     Some(refused) => Ok(Some((failed(trial, refused), 0))),
                     None => {
-                        let point = point(trial, &play(&self.changed(trial)?).report, base.asked_s());
+                        let point = point(trial, &play(&self.changed(trial)?), base.time_s);
                         let note = self.follows(trial).map(|(note, _)| note);
                         Ok(point.map(|(point, events)| (WhatIfPoint { note, ..point }, events)))
                     }
@@ -138,22 +129,21 @@ impl WhatIf {
                 varied.sort_by(|a, b| b.swing().total_cmp(&a.swing()));
             }
         }
-        let (makespan_s, chosen) = (base.asked_s(), base.chosen());
-        let measured_s = chosen.map_or(base.measured_s, |region| region.recorded_s);
+        let played = base.report.as_ref();
         let report = WhatIfReport {
             schema: SCHEMA,
-            limits: limits(&base, &ideal),
-            scenario: base.scenario,
-            program: base.program,
-            incomplete: base.incomplete,
-            lack_of_cores: base.lack_of_cores,
-            node: base.node,
-            network: base.network,
+            limits: limits(played, ideal.as_ref()),
+            scenario: self.base.to_json(),
+            program: played.map_or_else(|| self.base.name().to_owned(), |played| played.program.clone()),
+            incomplete: played.map(|played| played.incomplete.clone()).unwrap_or_default(),
+            lack_of_cores: played.map(|played| played.lack_of_cores.clone()).unwrap_or_default(),
+            node: self.base.node_name(),
+            network: self.base.network_name(),
             status: base.status,
             stopped: base.stopped,
-            makespan_s,
-            measured_s,
-            region: base.region,
+            makespan_s: base.time_s,
+            measured_s: played.and_then(|played| played.chosen().map_or(played.measured_s, |region| region.recorded_s)),
+            region: played.and_then(|played| played.region.clone()),
             tornado: self.tornado,
             varied,
             complete,
@@ -165,7 +155,7 @@ impl WhatIf {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         };
-        Ok((report, stuck))
+        Ok((report, base.blocked))
     }
 
     /// Why each trial cannot be played, where it cannot. A number that does not go with the other parameters is a result, like
@@ -190,32 +180,95 @@ impl WhatIf {
     /// What changes with a parameter of the node model because it would not go with it otherwise. For people, and as an assignment.
     fn follows(&self, trial: &Trial) -> Option<(String, String)> {
         let Change::Set(assignment) = &trial.change else { return None };
-        let node = &self.base.node;
+        let Runnable::Program(base, _) = &self.base else { return None };
+        let node = &base.node;
         let (parameter, value) =
             assignment.strip_prefix("node.")?.strip_prefix(node.name())?.strip_prefix('.')?.split_once('=')?;
         let follows = node.follows(parameter, Amount::read(value)?.raw())?;
         Some((format!("{follows} = {} too", trial.value), format!("node.{}.{follows}={value}", node.name())))
     }
 
-    /// What is played with this change.
-    fn changed(&self, trial: &Trial) -> Result<Replay, Invalid> {
-        match &trial.change {
-            Change::CpuSpeed(cpu_speed) => {
-                let mut replay = self.base.clone();
+    /// What is run with this change.
+    fn changed(&self, trial: &Trial) -> Result<Runnable, Invalid> {
+        let program = match &self.base {
+            Runnable::Program(replay, start_up) => Some((replay, *start_up)),
+            Runnable::Pattern(_) | Runnable::Farm(_) => None,
+        };
+        match (&trial.change, program) {
+            (Change::CpuSpeed(cpu_speed), Some((replay, start_up))) => {
+                let mut replay = replay.clone();
                 replay.cpu_speed = *cpu_speed;
-                Ok(replay)
+                Ok(Runnable::Program(replay, start_up))
             }
-            Change::Set(assignment) => {
+            // Nothing that has processors of its own.
+            (Change::CpuSpeed(_), None) => Ok(self.base.clone()),
+            (Change::Set(assignment), program) => {
                 let mut loader = self.loader.clone().set("--vary", assignment);
                 if let Some((_, follows)) = self.follows(trial) {
                     loader = loader.set("--vary", &follows);
                 }
-                let replay =
-                    loader.load_replay(Arc::clone(&self.base.program), &self.base.name, self.base.cpu_speed)?;
-                Ok(replay.with_region(self.base.region))
+                // A program that a change leaves as it is need not be read again.
+                match program.filter(|(replay, _)| is_kept(replay, assignment)) {
+                    Some((base, start_up)) => {
+                        let loader = loader.wildcards(base.wildcards);
+                        let replay = loader.load_replay(Arc::clone(&base.program), &base.name, base.cpu_speed)?;
+                        Ok(Runnable::Program(Box::new(replay.with_region(base.region)), start_up))
+                    }
+                    None => loader.load_any(),
+                }
             }
         }
     }
+}
+
+/// What one run came to.
+struct Outcome {
+    status: Status,
+    time_s: f64,
+    events: u64,
+    stopped: Option<Stopped>,
+    blocked: Vec<Blocked>,
+    /// Of a program, what is said of it.
+    report: Option<ReplayReport>,
+}
+
+fn outcome(runnable: &Runnable, watch: &dyn Watch) -> Outcome {
+    if let Runnable::Program(replay, _) = runnable {
+        let Replayed { report, stuck, .. } =
+            replay.run(ReplayOptions { watch: Some(watch), ..ReplayOptions::default() });
+        return Outcome {
+            status: report.status,
+            time_s: report.asked_s(),
+            events: report.meta.events,
+            stopped: report.stopped,
+            blocked: stuck.into_iter().map(Blocked::from).collect(),
+            report: Some(report),
+        };
+    }
+    let run = runnable.run(Some(watch));
+    Outcome {
+        status: run.status,
+        time_s: run.makespan_s,
+        events: run.messages,
+        stopped: run.stopped,
+        blocked: run.blocked,
+        report: None,
+    }
+}
+
+/// The same where messages cost nothing; of a pattern, which is nothing but messages, there is no such thing.
+fn without_network(runnable: &Runnable) -> Option<Runnable> {
+    match runnable {
+        Runnable::Program(replay, start_up) => Some(Runnable::Program(Box::new(replay.without_network()), *start_up)),
+        Runnable::Farm(farm) => Some(Runnable::Farm(Box::new(farm.without_network()))),
+        Runnable::Pattern(_) => None,
+    }
+}
+
+/// Whether a program stays as it is when this is assigned: it does where only nodes and network change that it does not depend on.
+fn is_kept(replay: &Replay, assignment: &str) -> bool {
+    let of_pattern = matches!(replay.workload, Some(WorkloadSpec::Pattern(_)));
+    !of_pattern && replay.origin.is_none() && !assignment.starts_with("workload.") && !assignment.starts_with("seed=")
 }
 
 fn named(varied: &Varied) -> Sensitivity {
@@ -224,11 +277,11 @@ fn named(varied: &Varied) -> Sensitivity {
 }
 
 /// What came out of one change, and its events; nothing where it was ended early.
-fn point(trial: &Trial, report: &ReplayReport, unchanged_s: f64) -> Option<(WhatIfPoint, u64)> {
-    let time_s = report.asked_s();
-    let point = match report.status {
+fn point(trial: &Trial, outcome: &Outcome, unchanged_s: f64) -> Option<(WhatIfPoint, u64)> {
+    let time_s = outcome.time_s;
+    let point = match outcome.status {
         Status::Interrupted => return None,
-        Status::Deadlocked => WhatIfPoint { stopped: report.stopped, ..failed(trial, "deadlocks".to_owned()) },
+        Status::Deadlocked => WhatIfPoint { stopped: outcome.stopped, ..failed(trial, "deadlocks".to_owned()) },
         Status::Complete => WhatIfPoint {
             time_s: Some(time_s),
             change: (unchanged_s > 0.0).then(|| time_s / unchanged_s - 1.0),
@@ -236,7 +289,7 @@ fn point(trial: &Trial, report: &ReplayReport, unchanged_s: f64) -> Option<(What
         },
     };
     let failed = point.failed.clone().filter(|reason| !reason.is_empty());
-    Some((WhatIfPoint { failed, ..point }, report.meta.events))
+    Some((WhatIfPoint { failed, ..point }, outcome.events))
 }
 
 fn failed(trial: &Trial, reason: String) -> WhatIfPoint {
@@ -250,13 +303,15 @@ fn reason(invalid: &Invalid) -> String {
 }
 
 /// What is not known of an interrupted study is no number.
-fn limits(base: &ReplayReport, ideal: &ReplayReport) -> Limits {
+fn limits(base: Option<&ReplayReport>, ideal: Option<&Outcome>) -> Limits {
     // A rank may do several things at once, but not beyond its end.
     let most = |of: fn(&report::replay::RankReport) -> f64| {
-        base.ranks.iter().map(|rank| of(rank).min(rank.end_s)).fold(0.0, f64::max)
+        let most = |base: &ReplayReport| base.ranks.iter().map(|rank| of(rank).min(rank.end_s)).fold(0.0, f64::max);
+        base.map_or(f64::NAN, most)
     };
+    let ideal = ideal.filter(|ideal| ideal.status != Status::Interrupted);
     Limits {
-        ideal_s: if ideal.status == Status::Interrupted { f64::NAN } else { ideal.asked_s() },
+        ideal_s: ideal.map_or(f64::NAN, |ideal| ideal.time_s),
         zero_wait_s: most(|rank| rank.compute_s + rank.send_overhead_s + rank.recv_overhead_s),
         compute_s: most(|rank| rank.compute_s),
     }

@@ -88,7 +88,7 @@ pub struct ExtendArgs {
     pub loops: Vec<String>,
     /// How many iterations it is to have: 10x (times those that it has) or a number.
     #[arg(long, value_name = "N|Nx", value_parser = iterations)]
-    pub iterations: hayase::data_set::program::extend::Iterations,
+    pub iterations: hayase::prediction::program::extend::Iterations,
     /// The file to write: x.prog, x.prog.zst.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
@@ -97,8 +97,8 @@ pub struct ExtendArgs {
     pub strictness: Strictness,
 }
 
-fn iterations(text: &str) -> Result<hayase::data_set::program::extend::Iterations, String> {
-    use hayase::data_set::program::extend::Iterations;
+fn iterations(text: &str) -> Result<hayase::prediction::program::extend::Iterations, String> {
+    use hayase::prediction::program::extend::Iterations;
     let factor = text.strip_suffix('x').map(str::parse::<f64>);
     match (factor, text.parse::<u64>()) {
         (Some(Ok(factor)), _) if factor.is_finite() && factor > 0.0 => Ok(Iterations::Times(factor)),

@@ -17,8 +17,9 @@ Examples:
       --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
   hayase whatif pairwise:ranks=16 -m myrinet -t torus-4x4 --vary transport=flow,packet:oq,packet:iq
   hayase whatif run/ -m myrinet --vary cpu-speed=1,2,4,8
+  hayase whatif farm.toml --vary workload.master-slave.overhead=1us..10us
 
-Yours: run/ (what `hayase record` wrote)
+Yours: farm.toml (a scenario), run/ (what `hayase record` wrote)
 
 Values: a list a,b,c; a range A..B (sizes by a factor of 2, others in seven steps), A..B:STEP, A..B:xFACTOR.
 Each parameter is changed alone, the others staying as they are.
@@ -32,7 +33,8 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WhatIfArgs {
-    /// The program: a trace or schedule, or one by rule, as for `hayase replay`.
+    /// The work: a trace, a schedule or a program by rule, as for `hayase replay`; a scenario file or its report, whatever it names; or a
+    /// named pattern.
     #[command(flatten)]
     pub input: TraceArgs,
     /// A parameter of the node model (L, o, S ...: case matters), a key of a scenario (topology.torus.bandwidth) or

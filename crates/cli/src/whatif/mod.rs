@@ -9,12 +9,19 @@ use std::sync::Arc;
 use super::args::TableFormat;
 use super::files::{self, unknown};
 use super::progress::{self, RunsMonitor};
-use super::{End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, print_with, replay, show};
+use super::{
+    End, Failure, Voice, caveats, complain, deadlock, extension, in_threads, interrupt, predict, print_with, regions,
+    replay, show,
+};
 use args::WhatIfArgs;
-use hayase::diagnostic::Diagnostic;
+use hayase::diagnostic::{Diagnostic, file_names};
 use hayase::report::Status;
+use hayase::scenario::library::Shelf;
+use hayase::scenario::{Loader, Runnable};
 use hayase::sweep::Control;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
+use hayase::workload::program::Wildcards;
+use hayase::workload::trace::Options;
 use hayase_output::{csv, json, svg, table};
 
 /// What a file holds, by its name.
@@ -36,23 +43,33 @@ impl Kind {
     }
 }
 
-/// Plays a program with one parameter changed at a time.
+/// Runs any work with one parameter changed at a time.
 pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
-    let regions = &args.on.regions;
-    let (program, name) = replay::program(&args.input, &args.on, voice)?;
     let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
-    let base = loader.clone().load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
-    let base = regions.ask(base, voice)?.with_workload(replay::workload(&args.input, &args.on));
-    replay::say_links(&base, voice);
-    let varied = if args.vary.is_empty() { halved_and_doubled(&base) } else { vary::varied(&args.vary, &base)? };
+    let (base, loader, named) = match named(args, loader.clone()) {
+        Some(loader) => (work(args, loader.clone(), voice)?, loader, true),
+        None => {
+            let (program, name) = replay::program(&args.input, &args.on, voice)?;
+            let base = loader.clone().load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
+            let base = args.on.regions.ask(base, voice)?.with_workload(replay::workload(&args.input, &args.on));
+            (Runnable::Program(Box::new(base), None), loader, false)
+        }
+    };
+    if let Runnable::Program(base, _) = &base {
+        replay::say_links(base, voice);
+    }
+    let varied = match args.vary.is_empty() {
+        true => halved_and_doubled(&base),
+        false => vary::varied(&args.vary, &base, named)?,
+    };
     let study = WhatIf { base, loader, varied, tornado: args.vary.is_empty() };
     let files = files::open(&args.output, Kind::of)?;
     let monitor = RunsMonitor::new(voice.show);
     let tell = |done| monitor.tell(done);
     let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
     let runs: usize = study.varied.iter().map(|varied| varied.trials.len()).sum();
-    let (report, stuck) = in_threads(args.threads, runs, || study.run(control))??;
+    let (report, blocked) = in_threads(args.threads, runs, || study.run(control))??;
     drop(monitor);
     for (kind, file) in files {
         if !report.complete && kind != Kind::Json {
@@ -71,8 +88,56 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
         TableFormat::Csv => print_with(|w| csv::whatif(&report, w))?,
     }
     if report.status == Status::Deadlocked {
-        complain(deadlock::describe(&replay::blocked(stuck), "operation", report.stopped).trim_end());
+        complain(deadlock::describe(&blocked, "operation", report.stopped).trim_end());
         return Ok(End::Deadlocked);
     }
     Ok(if report.complete { End::Done } else { End::Interrupted })
+}
+
+/// The texts with what is named, if that is a scenario (its file, or a report that holds one) or a pattern; a program is none of these.
+fn named(args: &WhatIfArgs, loader: Loader) -> Option<Loader> {
+    let path = &args.input.trace;
+    let name = file_names::text_of(path);
+    match extension(path).as_str() {
+        "toml" | "json" => Some(loader.file(path)),
+        _ if Shelf::Patterns.get(&name).is_some() && !path.exists() => Some(loader.pattern(&name)),
+        _ => None,
+    }
+}
+
+/// The work that the texts name.
+fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Runnable, Failure> {
+    let part = args.on.regions.part();
+    let beside = [
+        ("--cpu-speed", args.on.cpu_speed != 1.0),
+        ("--wildcards", !Wildcards::from(args.on.wildcards).is_default()),
+        ("--flop-rate", args.input.flop_rate != Options::default().flop_rate),
+        ("--truncated", args.input.truncated),
+        ("--region", part.region.is_some()),
+        ("--from", part.from.is_some()),
+        ("--to", part.to.is_some()),
+        ("--skip-start", part.skip_start.is_some()),
+    ];
+    if let Some((flag, _)) = beside.into_iter().find(|(_, given)| *given) {
+        let message = format!("`{flag}` is about a trace, and `{}` is a scenario", args.input.trace.display());
+        let help = "the scenario itself says it: --set workload.trace.cpu-speed=2.0";
+        return Err(Diagnostic::new("wrong-choice", message).help(help).into());
+    }
+    let work = loader.load_any()?;
+    match &work {
+        Runnable::Program(played, start_up) => {
+            regions::say(*start_up, &played.program, voice);
+            regions::say_strays(&played.program, voice);
+            if !predict::say(played, args.input.strictness, voice)? {
+                caveats::judge(&played.program.caveats, &played.name, args.input.strictness, voice)?;
+            }
+        }
+        Runnable::Farm(farm) if farm.points.len() > 1 => {
+            let message = format!("one thing is changed at a time, and this farm already tries {}", farm.points.len());
+            let help = "give one number of workers (--set workload.master-slave.workers=8) and no `vary`";
+            return Err(Diagnostic::new("too-many-points", message).help(help).into());
+        }
+        Runnable::Farm(_) | Runnable::Pattern(_) => {}
+    }
+    Ok(work)
 }

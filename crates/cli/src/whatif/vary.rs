@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::range::{self, Part, Step};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources, Span, closest};
-use hayase::scenario::replay::Replay;
-use hayase::scenario::{KEYS, node_parameters};
+use hayase::scenario::{KEYS, Runnable, node_parameters};
 use hayase::sweep::whatif::{Amount, Change, Trial, Varied};
 
 /// Most values of a parameter.
@@ -18,13 +17,14 @@ const POINTS: u32 = 7;
 const CPU_SPEED: &str = "cpu-speed";
 
 /// All that was typed, for what is played.
-pub fn varied(texts: &[String], base: &Replay) -> Result<Vec<Varied>, Invalid> {
+/// Keys of the workload are parameters only where it is `named` by the texts of a scenario.
+pub fn varied(texts: &[String], base: &Runnable, named: bool) -> Result<Vec<Varied>, Invalid> {
     let mut sources = Sources::default();
     let mut diagnostics = Vec::new();
     let mut all = Vec::new();
     for text in texts {
         let at = sources.add("--vary", text.as_str());
-        let place = Typed { text, at };
+        let place = Typed { text, at, named };
         match place.varied(base) {
             Ok(varied) => all.push(varied),
             Err(diagnostic) => diagnostics.push(diagnostic),
@@ -37,6 +37,8 @@ pub fn varied(texts: &[String], base: &Replay) -> Result<Vec<Varied>, Invalid> {
 struct Typed<'a> {
     text: &'a str,
     at: usize,
+    /// Whether keys of the workload are known.
+    named: bool,
 }
 
 /// Where a parameter is set.
@@ -46,7 +48,7 @@ enum Target {
 }
 
 impl Typed<'_> {
-    fn varied(&self, base: &Replay) -> Result<Varied, Diagnostic> {
+    fn varied(&self, base: &Runnable) -> Result<Varied, Diagnostic> {
         let Some((name, values)) = self.text.split_once('=') else {
             return Err(Diagnostic::new("syntax", format!("`{}` has no values", self.text))
                 .at(self.span(self.text))
@@ -84,16 +86,20 @@ impl Typed<'_> {
     }
 
     /// What a name means, and the unchanged value.
-    fn target(&self, name: &str, base: &Replay) -> Result<(Target, Option<String>), Diagnostic> {
+    fn target(&self, name: &str, base: &Runnable) -> Result<(Target, Option<String>), Diagnostic> {
         if name == CPU_SPEED {
-            return Ok((Target::CpuSpeed, Some(base.cpu_speed.to_string())));
+            let Runnable::Program(replay, _) = base else {
+                let message = "only programs have processors whose speed can change";
+                return Err(Diagnostic::new("wrong-choice", message).at(self.span(name)));
+            };
+            return Ok((Target::CpuSpeed, Some(replay.cpu_speed.to_string())));
         }
-        let model = base.node.name();
+        let model = &base.node_name();
         let first = name.split('.').next().unwrap_or(name);
         let parameters = node_parameters(model);
         let key = if parameters.contains(&name) {
             format!("node.{model}.{name}")
-        } else if first != "workload" && KEYS.contains(&first) {
+        } else if (first != "workload" || self.named) && KEYS.contains(&first) {
             name.to_owned()
         } else {
             return Err(self.unknown(name, model, &parameters));
@@ -220,7 +226,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Result<Vec<String>, String> {
-        let typed = Typed { text, at: 0 };
+        let typed = Typed { text, at: 0, named: false };
         let Some(Part::Range { first, last, step }) = range::parts(text).next() else { return Err("one".into()) };
         let all = typed.range(first, last, step).map_err(|mistake| mistake.message)?;
         Ok(all.into_iter().map(Amount::text).collect())

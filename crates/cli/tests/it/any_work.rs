@@ -38,6 +38,11 @@ fn a_scenario_names_a_trace_or_a_rule_and_its_report_runs_again() {
     }
     assert_eq!(makespan_us(&desk, "run a.json"), 13.0);
     assert_eq!(makespan_us(&desk, "run b.json"), 12.25);
+    // The smallest step of time is part of it.
+    desk.hayase("run work.toml -t torus-4x4 --set resolution=3us -o c.json -q").assert().success();
+    let report: serde_json::Value = serde_json::from_str(&desk.read("c.json")).unwrap();
+    assert_eq!(report["scenario"]["resolution"], "3 us");
+    assert_eq!(makespan_us(&desk, "run c.json"), (report["makespan_s"].as_f64().unwrap() * 1e9).round() / 1e3);
     // A dissemination barrier of 4: two rounds of o + L + o.
     assert_eq!(makespan_us(&desk, "run -p dissemination:ranks=4 -m ./nodes.toml"), 24.0);
     desk.hayase("check work.toml a.json").assert().success().stdout_eq(

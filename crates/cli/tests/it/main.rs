@@ -10,6 +10,7 @@ mod calibrate;
 mod check;
 mod environment;
 mod examples;
+mod farms;
 mod help;
 #[cfg(target_os = "linux")]
 mod instrumented;

@@ -122,8 +122,12 @@ fn executed_tasks_are_interpolated() {
     assert!(close(times(&json(&desk, "few.csv --workers 1"))[0], 60e-6));
     desk.hayase("master-slave few.csv --grid 6 --workers 1").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[outside-executed]: few.csv: in dimension 1 tasks were executed from 1 to 5 only, the grid goes from 1 to 6
- |
- = help: execute the tasks at the ends too, or have those beyond take as long as the nearest (--clamp)
+ --> <TASKS>:1:1
+  |
+1 | few.csv
+  | ^^^^^^^
+  |
+  = help: execute the tasks at the ends too, or have those beyond take as long as the nearest (--clamp)
 
 "#]]);
 }
@@ -211,7 +215,7 @@ fn mistakes_are_told_with_what_to_write_instead() {
         ("master-slave bad.toml -w 2", "missing field `time`"),
         ("master-slave tasks.csv -w 8..2", "\"8..2\" is not a range"),
         ("master-slave tasks.csv -w 0", "without workers nothing is done"),
-        ("master-slave tasks.csv -w 2 --order longst", "no `longst`"),
+        ("master-slave tasks.csv -w 2 --order longst", "unknown order `longst`"),
         ("master-slave tasks.csv -w 2 --grid 3x", "is not a grid"),
         ("master-slave tasks.csv -w 2 --grid 4", "0 coordinates"),
         ("master-slave tasks.csv -w 2 --latency 5", "has no unit"),
@@ -223,8 +227,8 @@ fn mistakes_are_told_with_what_to_write_instead() {
         ("master-slave tasks.csv -w 2 --lose 5@1s", "worker 5"),
         ("master-slave tasks.csv -w 1,2 -o gantt.svg", "one prediction"),
         ("master-slave tasks.csv -w 2 -o x.png", ".png"),
-        ("master-slave exponential:count=5 -w 2", "missing field `mean`"),
-        ("master-slave exponental:count=5,mean=1ms -w 2", "unknown variant"),
+        ("master-slave exponential:count=5 -w 2", "missing key `mean`"),
+        ("master-slave exponental:count=5,mean=1ms -w 2", "unknown tasks `exponental`"),
         ("master-slave plan tasks.csv", "--grid"),
         ("master-slave plan --grid 9x9 --accuracy much", "2%"),
     ] {

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use hayase::data_set::communication::Communication;
 use hayase::diagnostic::Sources;
+use hayase::prediction::communication::Communication;
 use hayase_measure::protocol::{Kind, Message, Times};
 use hayase_measure::{Increment, Sizes};
 

@@ -204,7 +204,10 @@ fn what_does_not_fit_together_is_said() {
     for (words, what) in [
         ("predict --program ring.prog --computation other.comp", "there is no time for block"),
         ("predict --program ring.prog --computation 0-2=a.comp", "no data for rank 3"),
-        ("predict --program ring.prog --computation a.comp --communication slow.comm -m myrinet", "`-m` names another"),
+        (
+            "predict --program ring.prog --computation a.comp --communication slow.comm -m myrinet",
+            "`node` names another",
+        ),
         ("predict --program ring.prog --computation a.comp --communication a.comp", "no communication data"),
         (
             "predict --program ring.prog --computation a.comp --communication slow.comm,0-1:2-4=fast.comm",
@@ -226,4 +229,140 @@ fn what_does_not_fit_together_is_said() {
         assert!(stderr.contains(what), "{words}: {stderr}");
     }
     assert!(!desk.path().join("x.prog").exists());
+}
+
+/// The same as a scenario.
+const SCENARIO: &str =
+    "[workload.program-data]\nprogram = \"ring.prog\"\ncomputation = \"a.comp\"\ncommunication = \"slow.comm\"\n";
+
+fn ran(desk: &Desk, words: &str) -> f64 {
+    (report(desk, &format!("run {words} --format json -q"))["makespan_s"].as_f64().unwrap() * 1e9).round() / 1e3
+}
+
+#[test]
+fn a_scenario_names_the_data_sets_and_every_verb_takes_it() {
+    let desk = desk().file("cluster.toml", SCENARIO).file("sub/far.toml", &SCENARIO.replace("= \"", "= \"../"));
+    let verb = |more: &str| predicted(&desk, &format!("--program ring.prog --computation a.comp {more}"));
+    let base = verb("--communication slow.comm");
+    assert_eq!([ran(&desk, "cluster.toml"), ran(&desk, "sub/far.toml")], [base, base]);
+    assert_eq!(
+        ran(&desk, "cluster.toml --set workload.program-data.communication=fast.comm"),
+        verb("--communication fast.comm")
+    );
+    assert_eq!(
+        ran(&desk, "cluster.toml --set workload.program-data.scale=2"),
+        verb("--communication slow.comm --scale 2")
+    );
+    let ranks = "0-1=a.comp,2-3=b.comp";
+    let mixed = format!("--program ring.prog --computation {ranks} --communication slow.comm,node:2=fast.comm");
+    let set = format!(
+        "cluster.toml --set workload.program-data.computation={ranks} \
+         --set workload.program-data.communication=slow.comm,node:2=fast.comm"
+    );
+    assert_eq!(ran(&desk, &set), predicted(&desk, &mixed));
+    // The verb's report and the scenario's run again, and say the same.
+    for words in [
+        "run sub/far.toml -o a.json",
+        "predict --program ring.prog --computation a.comp --communication slow.comm -o a.json",
+    ] {
+        desk.hayase(&format!("{words} -q")).assert().success();
+        assert_eq!(ran(&desk, "a.json"), base, "{words}");
+    }
+    let checked = desk.hayase("check cluster.toml").assert().success();
+    let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
+    assert!(
+        checked.starts_with("cluster.toml: ok: ring.prog, 4 ranks, 240 operations, nodes receive-times"),
+        "{checked}"
+    );
+    // On a machine and fabrics in place of communication data.
+    let on = SCENARIO.replace("communication = \"slow.comm\"\n", "");
+    std::fs::write(desk.path().join("on.toml"), &on).unwrap();
+    let words = "-m myrinet -t torus-4x4";
+    let simulated = predicted(&desk, &format!("--program ring.prog --computation a.comp {words}"));
+    assert_eq!(ran(&desk, &format!("on.toml {words}")), simulated);
+    let compared = report(
+        &desk,
+        "compare on.toml -m myrinet -t torus-4x4,crossbar-64 --vary workload.program-data.computation=a.comp,b.comp --format json -q",
+    );
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 4);
+    let whatif = report(&desk, "whatif cluster.toml --vary workload.program-data.scale=1,2 --format json -q");
+    let points = whatif["varied"][0]["points"].as_array().unwrap();
+    assert_eq!(
+        (points[1]["time_s"].as_f64().unwrap() * 1e9).round() / 1e3,
+        verb("--communication slow.comm --scale 2")
+    );
+    let tornado = report(&desk, "whatif on.toml -m myrinet --format json -q");
+    assert!(tornado["varied"].as_array().unwrap().iter().any(|one| one["parameter"] == "cpu-speed"));
+}
+
+#[test]
+fn times_that_are_drawn_depend_on_the_seed() {
+    // Two ranks whose work varies over 40 iterations; each waits for the slower one.
+    let mut text = "#hxtrace-text 1\n#title varying\n#ranks 2\n#gap_overhead_ns 400\n\
+                    #columns op cpu_gap_ns peer tag bytes comm reqs site\n#site 0 v.c:1\n"
+        .to_owned();
+    for rank in 0..2_u32 {
+        text += &format!("#rank {rank}\nInit\t0\t{rank}\t0\t0\t0\t-\t-1\n");
+        for i in 0..40_u32 {
+            text += &format!("Allreduce\t{}\t-1\t0\t8\t0\t-\t0\n", 60_400 + (i * 2 + rank) * 7919 % 90_000);
+        }
+        text += &format!("Finalize\t0\t{rank}\t0\t0\t0\t-\t-1\n");
+    }
+    let desk = desk()
+        .file("v.tsv", &text)
+        .file("v.toml", &SCENARIO.replace("a.comp", "v.comp").replace("ring.prog", "v.prog"));
+    desk.hayase("program fold v.tsv -o v.prog -o v.comp -q").assert().success();
+    let over = report(&desk, "run v.toml --set workload.program-data.times=draw --seeds 3 --format json -q");
+    let times = over["seeds"]["makespans_s"].as_array().unwrap();
+    assert!(times[0] != times[1] || times[1] != times[2], "{times:?}");
+    for (seed, time) in (1..).zip(times) {
+        let words = format!("v.toml --set workload.program-data.times=draw --seed {seed}");
+        assert_eq!(ran(&desk, &words), (time.as_f64().unwrap() * 1e9).round() / 1e3);
+    }
+}
+
+#[test]
+fn mistakes_of_a_prediction_are_marked_where_they_stand() {
+    let desk = desk();
+    for (text, places) in [
+        ("program = \"no.prog\"\ncomputation = \"a.comp\"\n", ["bad.toml:2:11", "there is no file `no.prog`"]),
+        ("program = \"ring.prog\"\ncomputation = \"0-2=a.comp\"\n", ["bad.toml:3:15", "no data for rank 3"]),
+        (
+            "program = \"ring.prog\"\ncomputation = \"0-1=a.comp,2-3=c.comp\"\n",
+            ["bad.toml:3:31", "there is no file `c.comp`"],
+        ),
+        ("program = \"ring.prog\"\ncomputation = \"0-1=a.comp,2-4=b.comp\"\n", ["bad.toml:3:27", "no ranks below 4"]),
+        ("program = \"ring.prog\"\ncomputation = \"a.comp\"\nscale = 0\n", ["bad.toml:4:9", "no number above 0"]),
+        ("program = \"ring.prog\"\ncomputation = \"a.comp\"\nscale = [1]\n", ["bad.toml:4:9", "a number, or a text"]),
+        (
+            "program = \"ring.prog\"\ncomputation = \"a.comp\"\ntimes = \"men\"\n",
+            ["bad.toml:4:9", "did you mean `mean`?"],
+        ),
+        ("program = \"ring.prog\"\n", ["bad.toml:1:1", "missing key `computation`"]),
+        (
+            "program = \"ring.prog\"\ncomputation = \"a.comp\"\ncommunication = \"a.comp\"\n",
+            ["a.comp", "no communication data"],
+        ),
+        (
+            "program = \"ring.prog\"\ncomputation = \"a.comp\"\ncommunication = \"slow.comm\"\n[node.ideal]\n",
+            ["bad.toml:4:17", "`node` names another"],
+        ),
+        (
+            "program = \"ring.prog\"\ncomputation = \"a.comp\"\ncommunication = \"slow.comm,fast.comm\"\n",
+            ["bad.toml:4:17", "names 2 files for all"],
+        ),
+        (
+            "program = \"ring.prog\"\ncomputation = \"a.comp\"\ncpu-speed = 0\n",
+            ["bad.toml:4:13", "cannot be 0 times as fast"],
+        ),
+    ] {
+        std::fs::write(desk.path().join("bad.toml"), format!("[workload.program-data]\n{text}")).unwrap();
+        for verb in ["run", "check"] {
+            let assert = desk.hayase(&format!("{verb} bad.toml")).assert().code(2).stdout_eq("");
+            let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+            for place in places {
+                assert!(said.contains(place), "{text}: {place}: {said}");
+            }
+        }
+    }
 }

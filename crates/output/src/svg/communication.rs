@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point};
-use hayase::data_set::communication::{Communication, Row};
+use hayase::prediction::communication::{Communication, Row};
 use hayase::units::{Bytes, Time};
 
 const WIDTH: f64 = 860.0;

@@ -3,8 +3,8 @@
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
 use super::scale::percent;
-use hayase::report::{MasterSlaveReport, Prediction};
-use hayase::workload::task_queue::Turn;
+use hayase::report::{FarmReport, Prediction};
+use hayase::workload::farm::Turn;
 
 const LEFT: f64 = 64.0;
 const WIDTH: f64 = 760.0;
@@ -18,7 +18,7 @@ const BELOW: f64 = 44.0;
 const COLOURS: [&str; 6] = ["#2f6f8f", "#b3541e", "#4d7c3a", "#6d4a8c", "#8c7a1f", "#444b55"];
 
 /// Draws time and efficiency of predictions over the number of workers, or over what is varied with one number of them.
-pub fn master_slave(report: &MasterSlaveReport) -> String {
+pub fn farm(report: &FarmReport) -> String {
     let rows = &report.predictions;
     let width = MARGIN * 2.0 + LEFT + WIDTH + 170.0;
     let mut canvas = Canvas::new();
@@ -120,7 +120,7 @@ pub fn master_slave(report: &MasterSlaveReport) -> String {
 }
 
 /// Where each prediction stands along the axis, from 0 to 1, and its label.
-fn positions(report: &MasterSlaveReport, by_value: bool) -> (String, Vec<(f64, String)>) {
+fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>) {
     let rows = &report.predictions;
     if by_value {
         // Values of what is varied stand side by side, whatever they are.

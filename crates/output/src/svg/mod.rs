@@ -29,7 +29,7 @@ pub use calibration::calibration;
 pub use communication::communication;
 pub use comparison::comparison;
 pub use fabric::{Drawing, FabricOptions, fabric};
-pub use farm::{gantt, master_slave};
+pub use farm::{farm, gantt};
 pub use link_loads::{LinkLoad, link_loads};
 pub use matrix::matrix;
 pub use rates::rates;

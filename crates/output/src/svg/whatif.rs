@@ -37,7 +37,7 @@ fn subtitle(report: &WhatIfReport) -> String {
         format!("network: {}", report.network),
         format!("predicted {}", seconds(report.makespan_s)),
     ];
-    for (name, time_s) in report.limits.named() {
+    for (name, time_s, _) in report.limits.named() {
         let than = if report.makespan_s > 0.0 { change(time_s / report.makespan_s - 1.0) } else { String::new() };
         parts.push(format!("{name} {} ({than})", seconds(time_s)));
     }
@@ -137,7 +137,7 @@ fn curves(report: &WhatIfReport) -> String {
     let most = times.iter().copied().fold(0.0, f64::max);
     let mut axis = Axis::fitting(least, most, 5, SECONDS);
     if axis.is_logarithmic() {
-        let limits = report.limits.named().into_iter().map(|(_, time_s)| time_s).filter(|&time| time > 0.0);
+        let limits = report.limits.named().map(|(_, time_s, _)| time_s).filter(|&time| time > 0.0);
         axis = Axis::logarithmic(limits.fold(least, f64::min), most, SECONDS);
     }
     for varied in &report.varied {
@@ -155,7 +155,7 @@ fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis:
     canvas.line(Point::new(left, bottom), Point::new(left + CHART, bottom), &format!(r#"stroke="{INK}""#));
     // Limits and the unchanged time, with their names where these do not touch.
     let mut lines = vec![("unchanged", report.makespan_s, format!(r#"stroke="{INK}" stroke-width="1.2""#))];
-    for ((name, time_s), dash) in report.limits.named().into_iter().zip(DASHES) {
+    for ((name, time_s, _), dash) in report.limits.named().zip(DASHES) {
         lines.push((name, time_s, format!(r#"stroke="{GREY}" stroke-width="1.2" stroke-dasharray="{dash}""#)));
     }
     lines.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::figures::percent;
 use super::{Answer, Cell, Grid, Quantity, fixed, grouped, printable};
-use hayase::data_set::communication::{Communication, Line};
 use hayase::node::calibrate::Calibration;
+use hayase::prediction::communication::{Communication, Line};
 use hayase::units::Time;
 
 /// Sizes shown: about so many, and those on both sides of a limit.

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, seconds};
 use super::{Answer, Cell, Grid, grouped, printable};
-use hayase::data_set::computation::{ComputationData, Times};
-use hayase::data_set::program::{Blocks, Group, ProgramData, Step, ranges, short};
+use hayase::prediction::computation::{ComputationData, Times};
+use hayase::prediction::program::{Blocks, Group, ProgramData, Step, ranges, short};
 use hayase::report::variation::Variation;
 use hayase::units::Time;
 

@@ -7,13 +7,6 @@ use super::{Answer, Cell, Grid, delivered, early, printable};
 use hayase::report::Status;
 use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 
-/// What each limit says.
-const MEANING: [&str; 3] = [
-    "computation and dependences alone: no network can be faster",
-    "the busiest rank's computation and overheads, if nobody waited",
-    "the busiest rank's computation",
-];
-
 /// What matters, and what is the most that a network could bring.
 pub fn whatif(report: &WhatIfReport) -> Answer {
     let mut text = Answer::new();
@@ -46,7 +39,7 @@ pub fn whatif(report: &WhatIfReport) -> Answer {
     if let Some(measured) = report.measured_s {
         let _ = writeln!(text, "{:<15}{}", "measured", seconds(measured));
     }
-    for ((name, time_s), meaning) in report.limits.named().into_iter().zip(MEANING) {
+    for (name, time_s, meaning) in report.limits.named() {
         let change = percent(Some(time_s / report.makespan_s - 1.0));
         let _ = writeln!(text, "{name:<15}{:<12}{change:>9}   {meaning}", seconds(time_s));
     }

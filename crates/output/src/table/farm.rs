@@ -1,0 +1,163 @@
+//! Predictions of master/slave programs for a terminal.
+
+use std::fmt::Write;
+
+use super::figures::{Quantity, fixed, grouped, seconds};
+use super::{Answer, Cell, Grid, printable};
+use hayase::report::{FarmReport, PlanReport, Prediction};
+
+/// Predictions, and what limits them.
+pub fn farm(report: &FarmReport) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}\n{}", printable(&report.tasks), printable(&report.setting));
+    let _ = writeln!(
+        text,
+        "{} tasks, work {}, longest {}\n",
+        grouped(report.task_count),
+        seconds(report.work_s),
+        seconds(report.longest_task_s)
+    );
+    text.table(grid(report));
+    if !report.complete {
+        text.push_str("\nINTERRUPTED: predictions are missing.\n");
+    }
+    for line in remarks(report) {
+        let _ = write!(text, "\n{line}");
+    }
+    text.push_str("\n");
+    text
+}
+
+fn grid(report: &FarmReport) -> Grid {
+    let rows = &report.predictions;
+    let mut grid = Grid::new().keys(1 + usize::from(report.varied.is_some()));
+    if let Some(varied) = &report.varied {
+        grid = grid.number(varied.clone());
+    }
+    grid = grid
+        .number("workers")
+        .time("time")
+        .quantity("efficiency", Quantity::Part)
+        .quantity("master busy", Quantity::Part)
+        .quantity("workers busy", Quantity::Part)
+        .number("waiting, mean")
+        .number("most")
+        .quantity("imbalance", Quantity::Part)
+        .time("bound")
+        .text("by");
+    let lost = rows.iter().any(|row| row.repeated > 0 || row.undone > 0);
+    if lost {
+        grid = grid.number("sent again").number("undone");
+    }
+    let seeds = rows.iter().any(|row| row.seeds.is_some());
+    if seeds {
+        grid = grid.time("mean").time("sd");
+    }
+    for row in rows {
+        let mut cells: Vec<Cell> = Vec::new();
+        if report.varied.is_some() {
+            cells.push(row.value.clone().unwrap_or_default().into());
+        }
+        cells.extend([
+            row.workers.to_string().into(),
+            row.time_s.into(),
+            row.efficiency.into(),
+            row.master_utilisation.into(),
+            row.worker_utilisation.mean.into(),
+            fixed(row.waiting.mean, 2).into(),
+            row.waiting.max.to_string().into(),
+            row.imbalance.into(),
+            row.bound_s.into(),
+            row.bounds.limit().into(),
+        ]);
+        if lost {
+            cells.extend([Cell::from(row.repeated.to_string()), row.undone.to_string().into()]);
+        }
+        if let Some(of) = &row.seeds {
+            cells.extend([Cell::from(of.mean_s), of.sd_s.into()]);
+        } else if seeds {
+            cells.extend([Cell::from(String::new()), String::new().into()]);
+        }
+        grid.row(cells);
+    }
+    grid
+}
+
+/// What the numbers say, in sentences.
+fn remarks(report: &FarmReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    let rows = &report.predictions;
+    let best = rows.iter().min_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    if let (Some(best), true) = (best, rows.len() > 1) {
+        let value = match (&report.varied, &best.value) {
+            (Some(varied), Some(value)) => format!(", {varied} {value}"),
+            _ => String::new(),
+        };
+        lines.push(format!("fastest: {} with {} workers{value}", seconds(best.time_s), best.workers));
+    }
+    let tried = |row: &Prediction| rows.first().is_some_and(|first| first.workers != row.workers);
+    match report.saturation_workers {
+        Some(workers) => {
+            let of = match (&report.varied, rows.first().and_then(|row| row.value.as_ref())) {
+                (Some(varied), Some(value)) => format!(" ({varied} {value})"),
+                _ => String::new(),
+            };
+            lines.push(format!("saturation{of}: from {workers} workers on more gain less than 1 %"));
+        }
+        None if rows.iter().any(tried) && report.complete => {
+            lines.push("saturation: not reached; the largest number of workers still gains".to_owned());
+        }
+        None => {}
+    }
+    if let Some(workers) = report.master_busy_workers {
+        lines.push(format!("the master is busy for 99 % of the time or more from {workers} workers on"));
+    }
+    if let Some(workers) = report.master_bound_workers {
+        lines.push(format!(
+            "estimate in closed form: {workers} equal workers keep the master busy, but for start and end"
+        ));
+    }
+    lines
+}
+
+/// How sure a prediction is, and what to execute next.
+pub fn plan(report: &PlanReport) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(
+        text,
+        "{} of {} tasks of the grid {} executed",
+        grouped(report.executed),
+        grouped(report.task_count),
+        report.grid
+    );
+    let percent = |part: f64| format!("{} %", fixed(part * 100.0, 2));
+    if let Some(work) = report.work_s {
+        let width = report.half_width.map_or("unknown".to_owned(), percent);
+        let _ =
+            writeln!(text, "work of all tasks: {} +- {width} (wanted: {})", seconds(work), percent(report.accuracy));
+    }
+    if !report.predictions.is_empty() {
+        let mut grid = Grid::new().number("workers").time("time").time("least").time("most");
+        for row in &report.predictions {
+            let workers = Cell::from(row.workers.to_string());
+            grid.row([workers, row.time_s.into(), row.least_s.into(), row.most_s.into()]);
+        }
+        text.push_str("\n");
+        text.table(grid);
+    }
+    text.push_str("\n");
+    if report.next.is_empty() {
+        text.push_str("the prediction is as sure as asked for: nothing more to execute\n");
+        return text;
+    }
+    let _ = writeln!(text, "execute next: {} tasks", grouped(report.next.len() as u64));
+    const SHOWN: usize = 10;
+    for point in report.next.iter().take(SHOWN) {
+        let _ = writeln!(text, "  {}", point.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
+    }
+    if report.next.len() > SHOWN {
+        let more = grouped((report.next.len() - SHOWN) as u64);
+        let _ = writeln!(text, "  and {more} more; -o next.csv or --format csv lists all");
+    }
+    text
+}

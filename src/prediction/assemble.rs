@@ -1,0 +1,314 @@
+//! A prediction put together from its data sets, as a scenario names them: `[workload.program-data]`.
+
+use super::communication::Communication;
+use super::computation::{self, ComputationData, Estimates, Found, Machine, Take};
+use super::program::{self, Blocks, ProgramData, ranges, unfold};
+use crate::diagnostic::{Diagnostic, Located, Sources, Span};
+use crate::node::{Pairs, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
+use crate::reading::Input;
+use crate::units::Time;
+use crate::workload::caveats::Caveats;
+use crate::workload::program::Program;
+use crate::workload::program::start_up::StartUp;
+use crate::workload::{BlockTimes, ProgramDataSpec};
+
+/// A program with the times of its blocks, and how it was put together.
+#[derive(Clone, Debug)]
+pub struct Assembled {
+    /// What ranks do, and how long they compute.
+    pub program: Program,
+    /// What was left out of the start.
+    pub start_up: Option<StartUp>,
+    /// How long messages take, where communication data says it.
+    pub receive_times: Option<ReceiveTimesSpec>,
+    /// Which data sets were taken.
+    pub origin: Origin,
+}
+
+/// Which data sets a prediction was put together from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Origin {
+    /// The program data.
+    pub program: String,
+    /// Ranks, the computation data of which they take their times, and what these are multiplied by.
+    pub computation: Vec<(String, String, f64)>,
+    /// The communication data.
+    pub communication: Option<String>,
+    /// How long the run took that the computation data is of, where it is one run and that is known.
+    pub recorded: Option<Time>,
+    /// How times of blocks were found.
+    pub found: Found,
+    /// Which times of a block are taken.
+    pub times: BlockTimes,
+    /// What is wrong with the recordings behind the data sets, by their names; each thing once.
+    pub caveats: Vec<(String, Caveats)>,
+}
+
+/// Reads the data sets and puts them together.
+///
+/// # Errors
+/// Every mistake of the data sets, and what does not fit together.
+pub fn assemble(spec: &ProgramDataSpec, seed: u64, sources: &mut Sources) -> Result<Assembled, Vec<Diagnostic>> {
+    let part = spec.part()?;
+    let data = read(&spec.program, sources, program::read)?;
+    let (books, names, machines) = computation(spec, &data, sources)?;
+    let receive_times = match &spec.communication {
+        Some(text) => Some(receive_times(text, data.ranks, sources)?),
+        None => None,
+    };
+    let mut all = Caveats::default();
+    let mut caveats = Vec::new();
+    let books_by_name = names.iter().cloned().zip(books.iter().map(|book| &book.notes));
+    for (name, notes) in std::iter::once(((*spec.program).clone(), &data.notes)).chain(books_by_name) {
+        let new = Caveats::of_notes(notes).beyond(&all);
+        all.add(&new);
+        caveats.push((name, new));
+    }
+    let blocks = Blocks::of(&data);
+    let take = match spec.times {
+        BlockTimes::Mean => Take::Mean,
+        BlockTimes::Line => Take::Line,
+        BlockTimes::Draw => Take::Draw(seed),
+    };
+    let estimates = Estimates::new(&data, &blocks, &books, &machines, take)?;
+    let found = estimates.found;
+    let mut whole = unfold(&data, &blocks, &mut { estimates }, &spec.program)?;
+    if let [book] = books.as_slice() {
+        whole.recorded = book.recorded_regions(&whole.regions);
+    }
+    let start_up = part.mark(&mut whole).map_err(|diagnostic| vec![diagnostic])?;
+    let origin = Origin {
+        program: (*spec.program).clone(),
+        computation: parts(&machines, &names),
+        communication: spec.communication.as_ref().map(|text| (**text).clone()),
+        recorded: match books.as_slice() {
+            [one] => one.note("measured").and_then(|text| text.parse::<Time>().ok()),
+            _ => None,
+        },
+        found,
+        times: spec.times,
+        caveats,
+    };
+    Ok(Assembled { program: whole.with_caveats(all), start_up, receive_times, origin })
+}
+
+/// Reads a data set that is named in a text.
+fn read<T>(
+    path: &Located<String>,
+    sources: &Sources,
+    read: impl FnOnce(Input) -> Result<T, Vec<Diagnostic>>,
+) -> Result<T, Vec<Diagnostic>> {
+    sources.open(path).map_err(|diagnostic| vec![diagnostic]).and_then(read)
+}
+
+/// Pieces of a text between commas, each with its place.
+fn pieces(text: &Located<String>) -> impl Iterator<Item = Located<String>> {
+    let mut at = 0;
+    text.split(',').map(move |piece| {
+        let start = at;
+        at += piece.len() + 1;
+        part_of(text, start, piece)
+    })
+}
+
+/// A piece of a text that begins at a byte of it, with its place.
+fn part_of(text: &Located<String>, start: usize, piece: &str) -> Located<String> {
+    let Some(span) = text.span() else { return piece.to_owned().into() };
+    // A text in a file stands in quotes.
+    let quotes = usize::from(span.end - span.start == text.len() + 2);
+    let from = span.start + quotes + start;
+    Located::new(piece.to_owned(), Span::new(from, from + piece.len()))
+}
+
+/// Computation data with its names, and which of it each rank takes, times what.
+type Machines = (Vec<ComputationData>, Vec<String>, Vec<Machine>);
+
+fn computation(spec: &ProgramDataSpec, data: &ProgramData, sources: &Sources) -> Result<Machines, Vec<Diagnostic>> {
+    let one = |diagnostic| vec![diagnostic];
+    let (mut books, mut names) = (Vec::new(), Vec::new());
+    let mut of_rank: Vec<Option<usize>> = vec![None; data.ranks as usize];
+    for (ranks, path) in by_ranks(&spec.computation, data.ranks, "computation").map_err(one)? {
+        let at = match names.iter().position(|name| *name == *path) {
+            Some(at) => at,
+            None => {
+                books.push(read(&path, sources, computation::read)?);
+                names.push(path.into_inner());
+                names.len() - 1
+            }
+        };
+        ranks.iter().for_each(|&rank| of_rank[rank as usize] = Some(at));
+    }
+    let mut scales = vec![1.0; data.ranks as usize];
+    let factors = Located::from(spec.scale.0.clone());
+    let factors = spec.scale.span().map_or(factors.clone(), |span| Located::new(spec.scale.0.clone(), span));
+    for (ranks, text) in by_ranks(&factors, data.ranks, "scale").map_err(one)? {
+        let scale = text.parse::<f64>().ok().filter(|scale| scale.is_finite() && *scale > 0.0);
+        let scale = scale.ok_or_else(|| {
+            let diagnostic = Diagnostic::new("bad-number", format!("`{}` of `scale` is no number above 0", *text));
+            one(diagnostic.at_value(&text).help("write 1.5, or \"0-7=1.5,8-15=0.8\""))
+        })?;
+        ranks.iter().for_each(|&rank| scales[rank as usize] = scale);
+    }
+    let machine = |(rank, (data, scale)): (usize, (Option<usize>, f64))| match data {
+        Some(data) => Ok(Machine { data, scale }),
+        None => {
+            let diagnostic = Diagnostic::new("missing-rank", format!("`computation` names no data for rank {rank}"));
+            Err(one(diagnostic.at_value(&spec.computation).help("name data for all ranks: 0-7=a.comp,8-15=b.comp")))
+        }
+    };
+    let machines = of_rank.into_iter().zip(scales).enumerate().map(machine).collect::<Result<_, _>>()?;
+    Ok((books, names, machines))
+}
+
+/// Ranks, and what is said of them.
+type ByRanks = Vec<(Vec<u32>, Located<String>)>;
+
+/// `VALUE`, for all ranks, or `RANKS=VALUE,...`.
+fn by_ranks(text: &Located<String>, ranks: u32, key: &str) -> Result<ByRanks, Diagnostic> {
+    if !text.split(',').any(|part| computation::named_ranks(part).is_some()) {
+        return Ok(vec![((0..ranks).collect(), text.clone())]);
+    }
+    let mut found = Vec::new();
+    let mut named = Vec::new();
+    for part in pieces(text) {
+        let (range, value) = part.split_once('=').map_or((part.as_str(), None), |(range, value)| (range, Some(value)));
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        match (from.parse::<u32>(), to.parse::<u32>()) {
+            (Ok(from), Ok(to)) if from <= to && to < ranks => named.extend(from..=to),
+            _ => {
+                let message = format!("`{range}` of `{key}` are no ranks below {ranks}");
+                return Err(Diagnostic::new("bad-ranks", message).at_value(&part).help("write 0-7=...,8-15=..."));
+            }
+        }
+        if let Some(value) = value {
+            found.push((std::mem::take(&mut named), part_of(&part, range.len() + 1, value)));
+        }
+    }
+    if named.is_empty() {
+        return Ok(found);
+    }
+    let diagnostic = Diagnostic::new("bad-ranks", format!("the last ranks of `{key}` have no value"));
+    Err(diagnostic.at_value(text).help("write 0-7=...,8-15=..."))
+}
+
+/// Ranks with the same machine together.
+fn parts(machines: &[Machine], names: &[String]) -> Vec<(String, String, f64)> {
+    let mut parts: Vec<(Machine, Vec<u32>)> = Vec::new();
+    for (rank, &machine) in (0..).zip(machines) {
+        match parts.iter_mut().find(|(other, _)| *other == machine) {
+            Some((_, ranks)) => ranks.push(rank),
+            None => parts.push((machine, vec![rank])),
+        }
+    }
+    let name = |machine: Machine| names.get(machine.data).cloned().unwrap_or_default();
+    parts.into_iter().map(|(machine, ranks)| (ranges(&ranks), name(machine), machine.scale)).collect()
+}
+
+/// Reads `COMM`, for all pairs of ranks, and any `PAIRS=COMM`, as the table of the node model.
+fn receive_times(
+    text: &Located<String>,
+    ranks: u32,
+    sources: &mut Sources,
+) -> Result<ReceiveTimesSpec, Vec<Diagnostic>> {
+    // A name without any of these is one file, whatever else is in it.
+    let named: Vec<(Option<Pairs>, Located<String>)> = if sources.resolve(text).exists() {
+        vec![(None, text.clone())]
+    } else {
+        let named = pieces(text).map(|piece| pairs_and_file(&piece, ranks)).collect::<Result<_, Diagnostic>>();
+        named.map_err(|diagnostic| vec![diagnostic])?
+    };
+    let for_all = named.iter().filter(|(pairs, _)| pairs.is_none()).count();
+    if for_all != 1 {
+        let message = format!("`communication` names {for_all} files for all pairs of ranks, not one");
+        let help = "write one file, and others for some pairs: within.comm,0-7:8-15=between.comm";
+        return Err(vec![Diagnostic::new("wrong-choice", message).at_value(text).help(help)]);
+    }
+    let (mut times, mut between) = (Vec::new(), Vec::new());
+    for (pairs, path) in named {
+        let rows = rows(&Communication::read_at(&path, sources)?);
+        match pairs {
+            None => times = rows,
+            Some(pairs) => between.push(ReceiveTimesBetween { pairs, times: rows.into() }),
+        }
+    }
+    Ok(ReceiveTimesSpec { times: times.into(), between })
+}
+
+fn pairs_and_file(part: &Located<String>, ranks: u32) -> Result<(Option<Pairs>, Located<String>), Diagnostic> {
+    let Some(pairs) = named_pairs(part) else { return Ok((None, part.clone())) };
+    let path = part_of(part, pairs.len() + 1, &part[pairs.len() + 1..]);
+    let read: Pairs = pairs.parse().map_err(|message: String| Diagnostic::new("bad-ranks", message).at_value(part))?;
+    match read.largest() {
+        Some(largest) if largest >= ranks => {
+            let message = format!("`{read}` of `communication` names rank {largest}, and there are {ranks}");
+            Err(Diagnostic::new("bad-ranks", message).at_value(part))
+        }
+        _ => Ok((Some(read), path)),
+    }
+}
+
+/// The pairs of `PAIRS=COMM`.
+fn named_pairs(part: &str) -> Option<&str> {
+    let begins = |text: &&str| text.starts_with(|c: char| c.is_ascii_digit()) || text.starts_with("node:");
+    part.split_once('=').map(|(pairs, _)| pairs).filter(begins)
+}
+
+/// Communication data as rows of the node model.
+fn rows(measured: &Communication) -> Vec<ReceiveTime> {
+    measured.times.iter().map(|row| ReceiveTime { size: row.size, receive: row.receive }).collect()
+}
+
+/// The text with every file in it by the name that `name` gives it: of computation or communication data.
+pub fn with_files(text: &Located<String>, name: impl Fn(&Located<String>) -> String) -> String {
+    let piece = |piece: Located<String>| {
+        let named = computation::named_ranks(&piece).or_else(|| named_pairs(&piece)).map(str::len);
+        match named {
+            Some(length) => {
+                let path = part_of(&piece, length + 1, &piece[length + 1..]);
+                format!("{}={}", &piece[..length], name(&path))
+            }
+            None => name(&piece),
+        }
+    };
+    pieces(text).map(piece).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prediction_takes_the_times_that_communication_data_says() {
+        let row = |size: u64, us: f64| {
+            format!("{{ size = \"{size} B\", receive = \"{us} us\", median = \"{us} us\", high = \"{us} us\" }}")
+        };
+        let data = [(8, 1.1), (100, 1.3), (4040, 3.7), (4041, 9.2), (65536, 30.0), (131_072, 55.5)];
+        let data = data.map(|(size, us)| row(size, us)).join(", ");
+        let measured =
+            Communication::parse(&format!("format = \"hayase-communication-1\"\ntimes = [{data}]\n"), 0).unwrap();
+        let table = ReceiveTimesSpec { times: rows(&measured).into(), between: Vec::new() }.table();
+        for bytes in [0, 1, 8, 9, 99, 2000, 4040, 4041, 70_000, 131_072, 131_073, 10_000_000] {
+            let (ours, theirs) = (table.time(bytes).ps(), measured.receive_time(bytes).ps());
+            assert!((ours - theirs).abs() <= 1e-9 * theirs, "{bytes} B: {ours} {theirs}");
+        }
+    }
+
+    #[test]
+    fn values_go_to_all_ranks_or_to_those_named() {
+        let parse = |text: &str| by_ranks(&text.to_owned().into(), 8, "scale");
+        assert_eq!(parse("a=b.comp").unwrap(), [((0..8).collect(), "a=b.comp".to_owned().into())]);
+        let expected = [(vec![0, 1, 5], "x".to_owned().into()), (vec![2, 3, 4], "y".to_owned().into())];
+        assert_eq!(parse("0-1,5=x,2-4=y").unwrap(), expected);
+        for wrong in ["0-8=x", "3-2=x", "0=x,1", "0=x,a=y"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn files_in_a_text_are_named_anew() {
+        let named = |text: &str| with_files(&text.to_owned().into(), |path| format!("f/{}", path.as_str()));
+        assert_eq!(named("a.comp"), "f/a.comp");
+        assert_eq!(named("0-7=a.comp,8-15=b.comp"), "0-7=f/a.comp,8-15=f/b.comp");
+        assert_eq!(named("a.comm,0-7:8-15=b.comm,node:8=c.comm"), "f/a.comm,0-7:8-15=f/b.comm,node:8=f/c.comm");
+    }
+}

@@ -1,0 +1,336 @@
+//! Communication data: how long a message takes from one process to another, by its size, measured once on a network.
+//!
+//! Times are kept as they were measured, in a table ([`Row`]); between two sizes they are interpolated. A message longer than
+//! the eager limit S waits for its receiver, and its time jumps there: a table that Hayase measures has a row on each side.
+//! Beside the table stand the parameters of LogGPS that explain it, each with its interval, and none where the
+//! measurements do not tell it ([`Parameter`]).
+//!
+//! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (T_comm); Ino, Fujimoto, Hagihara: LogGPS, section 4.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::units::{Bytes, Time};
+
+/// What the first line of a file says.
+pub const FORMAT: &str = "hayase-communication-1";
+
+/// Communication data of one pair of processes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Communication {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Where, when and how it was measured.
+    #[serde(default)]
+    pub origin: Origin,
+    /// Limits between protocols.
+    #[serde(default)]
+    pub limits: Limits,
+    /// The measured times, by size, ascending.
+    pub times: Vec<Row>,
+    /// Straight lines through the times, a protocol each.
+    #[serde(default)]
+    pub lines: Vec<Line>,
+    /// The eight parameters of LogGPS that are times, and sums of them.
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
+}
+
+/// Where, when and how communication was measured; empty where it is not known.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Origin {
+    /// The MPI library and its version.
+    pub mpi: String,
+    /// The command that started the two processes.
+    pub launcher: String,
+    /// Names of the hosts of the two processes.
+    pub hosts: Vec<String>,
+    /// The processor of the first.
+    pub processor: String,
+    /// Date and time, UTC.
+    pub measured: String,
+    /// The clock.
+    pub clock: String,
+    /// Which of the repetitions counts, from 0 (the fastest) to 100.
+    pub percentile: f64,
+    /// How long measuring took \[s\].
+    pub seconds: f64,
+    /// Version of the program that measured.
+    pub hayase: String,
+}
+
+/// Limits between protocols.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// s: the longest message sent as one packet, if a bend of the times shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s: Option<Bytes>,
+    /// S: the longest message that does not wait for its receiver. None: no measured size waits.
+    #[serde(rename = "S", skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Bytes>,
+}
+
+/// What was measured of one size.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Size of the message.
+    pub size: Bytes,
+    /// From the call of the send to the end of the receive, which was posted before: T_comm.
+    pub receive: Time,
+    /// The middle of its repetitions.
+    pub median: Time,
+    /// Nineteen of twenty repetitions are faster.
+    pub high: Time,
+    /// The blocking send alone, its receive posted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send: Option<Time>,
+    /// The receive alone, where the message (or, above S, its request) arrived before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<Time>,
+    /// How often it was measured.
+    #[serde(default)]
+    pub repetitions: u64,
+}
+
+/// A straight line through the receive times of one protocol: `time(k) = start + k * slope`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// The smallest size it is for.
+    pub from: Bytes,
+    /// The largest one measured.
+    pub to: Bytes,
+    /// Of a message of no bytes \[ns\]; may be negative where the line does not reach down there.
+    pub start_ns: f64,
+    /// Of each byte \[ns/B\].
+    pub slope_ns: f64,
+    /// Interval of `start_ns` that holds in 19 of 20 cases.
+    pub start_interval: [f64; 2],
+    /// Interval of `slope_ns`.
+    pub slope_interval: [f64; 2],
+}
+
+/// A parameter of LogGPS or a sum of some.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// `L`, `o`, `Oss` ... or `Oss + Ors`.
+    pub name: String,
+    /// `ns` or `ns/B`.
+    pub unit: String,
+    /// Its value; none where the measurements do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// It lies in here in 19 of 20 cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Communication {
+    /// Reads communication data from a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no communication data, or its table makes no sense; with the place.
+    pub fn read(path: &str, sources: &mut Sources) -> Result<Self, Invalid> {
+        let read = Self::read_at(&path.to_owned().into(), sources);
+        read.map_err(|diagnostics| Invalid { diagnostics, sources: sources.clone() })
+    }
+
+    /// The same of a file that another text names.
+    ///
+    /// # Errors
+    /// As [`Communication::read`].
+    pub fn read_at(path: &Located<String>, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
+        let (base, text) = sources.read_text(path).map_err(|mistake| vec![mistake])?;
+        let of_file = |mistake: Diagnostic| mistake.of_file(path);
+        Self::parse(&text, base).map_err(|mistakes| mistakes.into_iter().map(of_file).collect())
+    }
+
+    /// Reads communication data from a text whose first byte has position `base`.
+    ///
+    /// # Errors
+    /// All mistakes, each with its place as far as it has one.
+    pub fn parse(text: &str, base: usize) -> Result<Self, Vec<Diagnostic>> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: Option<toml::Spanned<String>>,
+        }
+        let failed = |error: &toml::de::Error| {
+            let mut message = error.message().lines().next().unwrap_or_default().to_owned();
+            message.insert_str(0, "no communication data: ");
+            let diagnostic = Diagnostic::new("not-communication", message).help(
+                "`hayase measure communication -o x.comm -- mpirun -np 2` measures it; docs/formats.md describes it",
+            );
+            vec![match error.span() {
+                Some(span) => diagnostic.at(Span::new(base + span.start, base + span.end)),
+                None => diagnostic,
+            }]
+        };
+        let head: Head = toml::from_str(text).map_err(|error| failed(&error))?;
+        match head.format {
+            Some(format) if format.get_ref() == FORMAT => {}
+            Some(format) => {
+                let span = Span::new(base + format.span().start, base + format.span().end);
+                let message = format!("the format \"{}\" is not known", format.get_ref());
+                return Err(vec![Diagnostic::new("unknown-format", message).at(span).label(format!("`{FORMAT}`"))]);
+            }
+            None => {
+                let message = format!("no communication data: there is no `format = \"{FORMAT}\"`");
+                return Err(vec![Diagnostic::new("not-communication", message)]);
+            }
+        }
+        let read: Self = toml::from_str(text).map_err(|error| failed(&error))?;
+        let mistakes = read.mistakes();
+        if mistakes.is_empty() { Ok(read) } else { Err(mistakes) }
+    }
+
+    /// What makes no sense.
+    fn mistakes(&self) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        if self.times.is_empty() {
+            mistakes
+                .push(Diagnostic::new("no-times", "there is no measured time").help("one row in `times` is enough"));
+        }
+        for pair in self.times.windows(2).filter(|pair| pair[0].size >= pair[1].size) {
+            let message = format!("sizes ascend, but {} comes after {}", pair[1].size.exact(), pair[0].size.exact());
+            mistakes.push(Diagnostic::new("not-ascending", message));
+        }
+        mistakes
+    }
+
+    /// T_comm: from the call of the send to the end of the receive.
+    ///
+    /// Piecewise linear between the measured sizes; beyond the last, along the line from the row with half its size (or the
+    /// nearest above); below the first, as the first. Cost: O(log n) for n rows.
+    ///
+    /// ```
+    /// use hayase::prediction::communication::Communication;
+    ///
+    /// let text = r#"
+    /// format = "hayase-communication-1"
+    /// times = [
+    ///   { size = "0 B", receive = "1 us", median = "1 us", high = "2 us" },
+    ///   { size = "1000 B", receive = "2 us", median = "2 us", high = "3 us" },
+    /// ]
+    /// "#;
+    /// let data = Communication::parse(text, 0).unwrap();
+    /// assert_eq!(data.receive_time(500).ps(), 1.5e6);
+    /// assert_eq!(data.receive_time(3000).ps(), 4e6);
+    /// ```
+    pub fn receive_time(&self, bytes: u64) -> Time {
+        interpolate(&self.times, bytes, |row| Some(row.receive)).unwrap_or(Time::ZERO)
+    }
+
+    /// A blocking send whose receive is posted; none where it was not measured.
+    pub fn send_time(&self, bytes: u64) -> Option<Time> {
+        interpolate(&self.times, bytes, |row| row.send)
+    }
+
+    /// A receive that comes later than its message; none where it was not measured.
+    pub fn late_receive_time(&self, bytes: u64) -> Option<Time> {
+        interpolate(&self.times, bytes, |row| row.late)
+    }
+
+    /// Whether a message of this size waits for its receiver.
+    pub fn waits(&self, bytes: u64) -> bool {
+        self.limits.sync.is_some_and(|sync| bytes > sync.0)
+    }
+
+    /// The parameter (or sum) of this name, where the measurements tell it \[ns, ns/B\].
+    pub fn parameter(&self, name: &str) -> Option<f64> {
+        self.parameters.iter().find(|parameter| parameter.name == name)?.value
+    }
+
+    /// As a file: TOML, with a line for each row of the table.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::from("# How long messages take between two processes (docs/formats.md).\n");
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let _ = writeln!(text, "format = {}\n\n[origin]", quoted(&self.format));
+        let origin = &self.origin;
+        for (name, value) in [
+            ("mpi", &origin.mpi),
+            ("launcher", &origin.launcher),
+            ("processor", &origin.processor),
+            ("measured", &origin.measured),
+            ("clock", &origin.clock),
+            ("hayase", &origin.hayase),
+        ] {
+            let _ = writeln!(text, "{name} = {}", quoted(value));
+        }
+        let hosts: Vec<String> = origin.hosts.iter().map(|host| quoted(host)).collect();
+        let _ = writeln!(text, "hosts = [{}]", hosts.join(", "));
+        let _ = writeln!(text, "percentile = {:?}\nseconds = {:?}\n\n[limits]", origin.percentile, origin.seconds);
+        for (name, limit) in [("s", self.limits.s), ("S", self.limits.sync)] {
+            if let Some(limit) = limit {
+                let _ = writeln!(text, "{name} = \"{} B\"", limit.0);
+            }
+        }
+        for row in &self.times {
+            let _ = write!(text, "\n[[times]]\nsize = \"{} B\"\n", row.size.0);
+            let optional = [("send", row.send), ("late", row.late)];
+            let always = [("receive", Some(row.receive)), ("median", Some(row.median)), ("high", Some(row.high))];
+            for (name, time) in always.into_iter().chain(optional) {
+                if let Some(time) = time {
+                    let _ = writeln!(text, "{name} = \"{:.3} ns\"", time.ps() / 1e3);
+                }
+            }
+            let _ = writeln!(text, "repetitions = {}", row.repetitions);
+        }
+        for line in &self.lines {
+            let _ = write!(
+                text,
+                "\n[[lines]]\nfrom = \"{} B\"\nto = \"{} B\"\nstart_ns = {:?}\nslope_ns = {:?}\nstart_interval = {:?}\n\
+                 slope_interval = {:?}\n",
+                line.from.0, line.to.0, line.start_ns, line.slope_ns, line.start_interval, line.slope_interval
+            );
+        }
+        for parameter in &self.parameters {
+            let (name, unit) = (quoted(&parameter.name), quoted(&parameter.unit));
+            let _ = write!(text, "\n[[parameters]]\nname = {name}\nunit = {unit}\n");
+            match parameter.value {
+                Some(value) => {
+                    let _ = writeln!(text, "value = {value:?}");
+                }
+                None => text += "# not identifiable\n",
+            }
+            if let Some(interval) = parameter.interval {
+                let _ = writeln!(text, "interval = {interval:?}");
+            }
+        }
+        text
+    }
+}
+
+/// The value at `bytes` of a table in which `of` gives a time to some rows.
+fn interpolate(rows: &[Row], bytes: u64, of: impl Fn(&Row) -> Option<Time>) -> Option<Time> {
+    let at = rows.partition_point(|row| row.size.0 < bytes);
+    let above = rows[at..].iter().find_map(|row| Some((row.size.0, of(row)?.ps())));
+    let below = rows[..at].iter().rev().find_map(|row| Some((row.size.0, of(row)?.ps())));
+    let line = |(a, at_a): (u64, f64), (b, at_b): (u64, f64)| {
+        at_a + (at_b - at_a) * (bytes as f64 - a as f64) / (b as f64 - a as f64)
+    };
+    let ps = match (below, above) {
+        (_, Some((size, time))) if size == bytes => time,
+        (Some(below), Some(above)) => line(below, above),
+        (None, Some((_, time))) => time,
+        (Some(last), None) => {
+            let half = rows.iter().filter(|row| row.size.0 >= last.0 / 2 && row.size.0 < last.0);
+            let half = half.filter_map(|row| Some((row.size.0, of(row)?.ps()))).next();
+            let before = rows[..at].iter().rev().filter(|row| row.size.0 < last.0);
+            let before = before.filter_map(|row| Some((row.size.0, of(row)?.ps()))).next();
+            // No message is faster for being longer.
+            half.or(before).map_or(last.1, |from| line(from, last).max(last.1))
+        }
+        (None, None) => return None,
+    };
+    Some(Time::from_ps(ps))
+}
+
+#[cfg(test)]
+mod tests;

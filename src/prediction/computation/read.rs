@@ -1,0 +1,140 @@
+//! Reads computation data: the text that [`write`](super::write) writes.
+
+use std::ops::ControlFlow;
+
+use super::{BlockTimes, ComputationData, SIGNATURE, Times};
+use crate::diagnostic::Diagnostic;
+use crate::prediction::program::BlockName;
+use crate::reading::Input;
+use crate::units::Time;
+use crate::workload::trace::MOST_RANKS;
+use crate::workload::trace::lines::{Line, each_line};
+
+/// Columns of a row without a line or eighths.
+const WIDTH: usize = 7;
+/// Picoseconds in a nanosecond.
+const PS_PER_NS: f64 = 1000.0;
+
+/// Reads computation data.
+///
+/// # Errors
+/// All mistakes, with line and column.
+pub fn read(input: Input) -> Result<ComputationData, Vec<Diagnostic>> {
+    let name = input.name().to_owned();
+    let mut data = ComputationData::default();
+    let mut begun = false;
+    each_line(input, |line| {
+        let text = std::str::from_utf8(line.text)
+            .map_err(|_| line.mistake(0..line.text.len(), "not-text", "this line is no text (UTF-8)"))?;
+        if !begun {
+            if text.trim_end() != SIGNATURE {
+                let message = format!("computation data begins with a line `{SIGNATURE}`");
+                return Err(line
+                    .mistake(0..line.text.len(), "wrong-format", message)
+                    .help("`hayase program fold TRACE -o x.comp` makes computation data of a trace"));
+            }
+            begun = true;
+        } else if !text.trim().is_empty() && !text.starts_with('#') {
+            one_line(&line, text, &mut data)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let wrong = |message: &str| Err(vec![Diagnostic::new("incomplete", format!("{name}: {message}"))]);
+    match () {
+        () if !begun => wrong("the file is empty"),
+        () if data.ranks == 0 => wrong("there is no line `ranks N`"),
+        () if data.blocks.is_empty() => wrong("there are no blocks; is the file cut off?"),
+        () => Ok(data),
+    }
+}
+
+fn one_line(line: &Line<'_>, text: &str, data: &mut ComputationData) -> Result<(), Diagnostic> {
+    let wrong = |message: String| line.mistake(0..line.text.len(), "wrong-value", message);
+    let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
+    match first {
+        "note" => {
+            let (name, value) = rest.split_once(' ').unwrap_or((rest, ""));
+            data.notes.push((name.to_owned(), value.trim_end().to_owned()));
+        }
+        "ranks" => {
+            data.ranks = match rest.trim().parse() {
+                Ok(ranks @ 1..=MOST_RANKS) => ranks,
+                _ => return Err(wrong(format!("`{rest}` is no number of ranks from 1 to {MOST_RANKS}"))),
+            };
+        }
+        "structure" => data.structure = rest.trim().to_owned(),
+        "block" => {
+            let mut cells = rest.split('\t');
+            let number = cells.next().and_then(|cell| cell.trim().parse::<u32>().ok()?.checked_sub(1));
+            let (Some(block), Some(from), Some(to), None) = (number, cells.next(), cells.next(), cells.next()) else {
+                return Err(wrong("a block has a number and two names, separated by tabs".to_owned()));
+            };
+            if data.blocks.last().is_some_and(|last| last.block >= block) {
+                return Err(wrong(format!("block {} comes late", block + 1)));
+            }
+            let name = BlockName { from: from.to_owned(), to: to.trim_end().to_owned() };
+            data.blocks.push(BlockTimes { block, name, rows: Vec::new() });
+        }
+        _ => {
+            let ranks = data.ranks;
+            let Some(block) = data.blocks.last_mut() else {
+                return Err(wrong("times stand here before any block".to_owned()));
+            };
+            block.rows.push(row(line, ranks)?);
+        }
+    }
+    Ok(())
+}
+
+fn row(line: &Line<'_>, most: u32) -> Result<Times, Diagnostic> {
+    let words: Vec<_> = line.words().map(|(at, word)| (at, std::str::from_utf8(word).unwrap_or_default())).collect();
+    let with = words.get(WIDTH).map_or("", |(_, word)| *word);
+    let more = match with {
+        "" => 0,
+        "line" => 2,
+        "eighths" => 8,
+        _ => return Err(line.mistake(words[WIDTH].0.clone(), "unknown-word", format!("unknown word `{with}`"))),
+    };
+    let width = if more > 0 { WIDTH + 1 + more } else { WIDTH };
+    if words.len() != width {
+        let message = format!("a row `{with}` has {width} columns; this one has {}", words.len());
+        return Err(line.mistake(0..line.text.len(), "wrong-width", message.replace(" ``", "")));
+    }
+    let bad = |word: usize, what: &str| {
+        let (at, text) = words[word].clone();
+        line.mistake(at, "bad-number", format!("`{text}` is not {what}"))
+    };
+    let mut ranks = Vec::new();
+    for part in words[0].1.split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        match (from.parse::<u32>(), to.parse::<u32>()) {
+            (Ok(from), Ok(to)) if from <= to && to < most && ranks.last().is_none_or(|&last| last < from) => {
+                ranks.extend(from..=to);
+            }
+            _ => return Err(bad(0, &format!("ranks below {most}, ascending: 0-3,7"))),
+        }
+    }
+    let count = words[1].1.parse::<u64>().ok().filter(|&count| count > 0);
+    let count = count.ok_or_else(|| bad(1, "a number of executions"))?;
+    let time = |word: usize| {
+        let ns = words[word].1.parse::<f64>().ok().filter(|ns| ns.is_finite() && *ns >= 0.0);
+        ns.map(|ns| Time::from_ps(ns * PS_PER_NS)).ok_or_else(|| bad(word, "a number of nanoseconds"))
+    };
+    let mut eighths = [Time::ZERO; 8];
+    if with == "eighths" {
+        for (at, eighth) in eighths.iter_mut().enumerate() {
+            *eighth = time(WIDTH + 1 + at)?;
+        }
+    }
+    Ok(Times {
+        ranks,
+        count,
+        mean: time(2)?,
+        median: time(3)?,
+        deviation: time(4)?,
+        least: time(5)?,
+        most: time(6)?,
+        trend: if with == "line" { Some((time(WIDTH + 1)?, time(WIDTH + 2)?)) } else { None },
+        eighths: (with == "eighths").then_some(eighths),
+    })
+}

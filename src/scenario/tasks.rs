@@ -1,0 +1,52 @@
+//! The tasks of a farm by a short text: a file, or a rule with its parameters.
+
+use crate::diagnostic::Span;
+use crate::reading::tree::{Entry, Kind, Table, Tree, parse_value};
+
+/// Puts out in full what `tasks` of `[workload.master-slave]` names: `"executed.csv"` is `[tasks.file]`, and
+/// `"exponential:count=10000,mean=1ms"` is `[tasks.exponential]`.
+pub(super) fn expand(table: &mut Table) {
+    let workload = table.get_mut("workload").and_then(|workload| workload.value.table_mut());
+    let farm = workload.and_then(|workload| workload.get_mut("master-slave")?.value.table_mut());
+    let Some(tasks) = farm.and_then(|farm| farm.get_mut("tasks")) else { return };
+    if let Some(text) = tasks.value.text() {
+        tasks.value = named(text, tasks.value.span);
+    }
+}
+
+fn named(text: &str, at: Span) -> Tree {
+    // A text in a file stands in quotes.
+    let quotes = usize::from(at.end - at.start == text.len() + 2);
+    let base = at.start + quotes;
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let (name, name_at, keys) = match text.split_once(':').filter(|(name, _)| is_name(name)) {
+        Some((name, keys)) => {
+            let first = base + name.len() + 1;
+            (name, Span::new(base, base + name.len()), parameters(keys, first))
+        }
+        None => {
+            let path = Entry { key: at, value: Tree { span: at, kind: Kind::Text(text.to_owned()) } };
+            ("file", at, Table::from([("path".to_owned(), path)]))
+        }
+    };
+    let keys = Tree { span: at, kind: Kind::Table(keys) };
+    Tree { span: at, kind: Kind::Table(Table::from([(name.to_owned(), Entry { key: name_at, value: keys })])) }
+}
+
+/// `count=10000,mean=1ms`: values are TOML, or texts where they are none.
+fn parameters(text: &str, mut base: usize) -> Table {
+    let mut table = Table::new();
+    for assignment in text.split(',') {
+        let (key, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+        let start = base + (key.len() + 1).min(assignment.len());
+        let (key_at, value_at) = (Span::new(base, base + key.len()), Span::new(start, base + assignment.len()));
+        base += assignment.len() + 1;
+        if key.trim().is_empty() && value.is_empty() {
+            continue;
+        }
+        let value = value.trim();
+        let value = parse_value(value, value_at.start).map_or_else(|| Kind::Text(value.to_owned()), |value| value.kind);
+        table.insert(key.trim().to_owned(), Entry { key: key_at, value: Tree { span: value_at, kind: value } });
+    }
+    table
+}

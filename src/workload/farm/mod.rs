@@ -1,0 +1,52 @@
+//! Master/slave programs: a queue of tasks, a master that gives them out, workers that compute them.
+//!
+//! A person executes a few of a program's tasks and asks how long the whole takes on many workers. Three steps:
+//!
+//! * the times of all [`Tasks`] come from the [`Executed`] ones by [`interpolate`](interpolate()), from a list, or from a rule
+//!   ([`generate`]);
+//! * [`run`] plays master and workers: which worker gets which task when, in closed form ([`paper`]), with more than
+//!   the paper has ([`master`], [`hierarchy`]), or over a simulated fabric ([`exchange`]);
+//! * [`plan`] says which tasks to execute next, and how sure the prediction is.
+//!
+//! Source: Mizutani, Ino, Hagihara, Fast Performance Prediction of Master/Slave Programs by Executing Subset of Tasks
+//! (Mizutani et al. below).
+
+mod arrivals;
+mod costs;
+mod counts;
+mod deal;
+pub mod exchange;
+pub mod generate;
+mod grid;
+pub mod hierarchy;
+mod interpolate;
+pub mod master;
+mod outcome;
+pub mod paper;
+pub mod plan;
+mod play;
+mod portable;
+pub mod refined;
+mod rules;
+pub mod source;
+mod spec;
+mod tasks;
+mod workers;
+
+pub use arrivals::{Arrivals, Keyed, Tournament};
+pub use costs::{Costs, Machine, MessageCost};
+pub use counts::Counts;
+pub use deal::{Chunk, Chunking, Dealer, Order};
+pub use generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
+pub use grid::{Executed, Extent, Grid, MOST_DIMENSIONS, ProductGrid};
+pub use interpolate::{Outside, interpolate};
+pub use outcome::{Outcome, Turn, TurnLog, WorkerUse};
+pub use play::{Bounds, Masters, Policy, run};
+pub use rules::{ChunkingRule, OrderRule};
+pub use source::{Given, TasksFile, TasksSpec};
+pub use spec::{FarmPoint, FarmSpec, MasterSlaveSpec};
+pub use tasks::{Size, Sizes, Tasks};
+pub use workers::{Loss, Workers};
+
+#[cfg(test)]
+mod tests;

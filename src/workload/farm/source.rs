@@ -1,0 +1,313 @@
+//! Tasks from files: tables of executed tasks, lists of times, rules.
+
+use serde::{Deserialize, Serialize};
+
+use super::generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
+use super::grid::{Executed, Grid, MOST_DIMENSIONS};
+use super::interpolate::{Outside, interpolate};
+use super::refined;
+use super::tasks::{Size, Sizes, Tasks};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::reading::Input;
+use crate::reading::csv::{self, Column};
+use crate::units::{Bytes, Time};
+
+/// A tasks file: the tasks, and the grid they stand in.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TasksFile {
+    /// The grid of all tasks, of which those given were executed (default: those given are all).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Located<String>>,
+    /// Whether tasks beyond the executed ones take as long as the nearest of them (default: they are a mistake).
+    #[serde(default)]
+    pub clamp: bool,
+    /// Whether the executed tasks are those that a plan proposed, instead of a product grid.
+    #[serde(default)]
+    pub refined: bool,
+    /// Bytes to the worker with each task, where the table has no column for them (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_in: Option<Bytes>,
+    /// Bytes back with each result, where the table has no column for them (default 0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_out: Option<Bytes>,
+    /// The tasks.
+    pub tasks: TasksSpec,
+}
+
+/// Where tasks come from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TasksSpec {
+    /// A table (CSV).
+    File(FileSpec),
+    /// Listed here.
+    Executed(ExecutedSpec),
+    /// All equal.
+    Constant(ConstantSpec),
+    /// Uniformly random times.
+    Uniform(UniformSpec),
+    /// Exponential times.
+    Exponential(ExponentialSpec),
+    /// Times with a heavy tail.
+    HeavyTail(HeavyTailSpec),
+    /// Points of the Mandelbrot set.
+    Mandelbrot(MandelbrotSpec),
+}
+
+/// A table of executed tasks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, schemars(rename = "TasksTable"))]
+pub struct FileSpec {
+    /// The CSV file.
+    pub path: Located<String>,
+}
+
+/// Executed tasks, listed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ExecutedSpec {
+    /// Each with its coordinates and its time.
+    pub points: Vec<Located<PointSpec>>,
+}
+
+/// One executed task.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PointSpec {
+    /// Its coordinates.
+    #[serde(default)]
+    pub at: Vec<i64>,
+    /// Its time.
+    pub time: Time,
+    /// Bytes to the worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_in: Option<Bytes>,
+    /// Bytes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_out: Option<Bytes>,
+}
+
+/// What was read: executed tasks in a grid, or all of them.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Given {
+    /// Some of the tasks of a grid.
+    Executed(Executed, Option<Grid>),
+    /// All tasks.
+    All(Tasks),
+}
+
+impl TasksSpec {
+    /// What they are, for people: a file, or a rule with its parameters.
+    pub(super) fn title(&self) -> String {
+        match self {
+            Self::File(file) => (*file.path).clone(),
+            Self::Executed(listed) => format!("{} executed ones", listed.points.len()),
+            rule => {
+                let json = serde_json::to_value(rule).unwrap_or_default();
+                let rules = json.as_object().into_iter().flatten();
+                let texts = rules.map(|(name, keys)| {
+                    let keys = keys.as_object().into_iter().flatten();
+                    let keys: Vec<String> = keys
+                        .map(|(key, value)| match value.as_str() {
+                            Some(text) => format!("{key}={}", text.replace(' ', "")),
+                            None => format!("{key}={value}"),
+                        })
+                        .collect();
+                    format!("{name}:{}", keys.join(","))
+                });
+                texts.collect()
+            }
+        }
+    }
+}
+
+impl TasksFile {
+    /// Tasks from one place, everything else as usual.
+    pub fn of(tasks: TasksSpec) -> Self {
+        Self { grid: None, clamp: false, refined: false, bytes_in: None, bytes_out: None, tasks }
+    }
+
+    /// Whether a file of this name is a tasks file, and no table.
+    pub fn is_meant(path: &str) -> bool {
+        path.to_ascii_lowercase().ends_with(".toml")
+    }
+
+    /// Reads a file: `.toml` is a tasks file, anything else a table. Returns what it says, unread tables aside.
+    ///
+    /// # Errors
+    /// What cannot be read or is not understood, at its place.
+    pub fn read(path: &Located<String>, sources: &mut Sources) -> Result<Self, Diagnostic> {
+        if !Self::is_meant(path) {
+            return Ok(Self::of(TasksSpec::File(FileSpec { path: path.clone() })));
+        }
+        // Places are counted through all texts: what comes before this one is made up for by blanks.
+        let (base, text) = sources.read_text(path)?;
+        let padded = format!("{}{text}", " ".repeat(base));
+        toml::from_str(&padded).map_err(|error| {
+            let diagnostic = Diagnostic::new("bad-tasks-file", error.message().to_owned())
+                .help("`hayase master-slave --help` shows what a tasks file holds");
+            match error.span() {
+                Some(span) => diagnostic.at(Span::new(span.start, span.end)),
+                None => diagnostic,
+            }
+        })
+    }
+
+    /// What is sent for a task that does not say so itself.
+    fn size(&self) -> Size {
+        Size { input: self.bytes_in.map_or(0, |bytes| bytes.0), output: self.bytes_out.map_or(0, |bytes| bytes.0) }
+    }
+
+    /// Reads the tasks themselves.
+    ///
+    /// # Errors
+    /// All mistakes of the tables and rules.
+    pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
+        let grid = match &self.grid {
+            Some(text) => Some(
+                text.parse::<Grid>().map_err(|message| vec![Diagnostic::new("bad-grid", message).at_value(text)])?,
+            ),
+            None => None,
+        };
+        let one = |diagnostic| vec![diagnostic];
+        let executed = match &self.tasks {
+            TasksSpec::File(file) => read_table(sources.open(&file.path).map_err(one)?, self.size())?,
+            TasksSpec::Executed(listed) => self.listed(listed).map_err(one)?,
+            rule => {
+                let times = match rule {
+                    TasksSpec::Constant(rule) => rule.times(),
+                    TasksSpec::Uniform(rule) => rule.times(seed),
+                    TasksSpec::Exponential(rule) => rule.times(seed),
+                    TasksSpec::HeavyTail(rule) => rule.times(seed),
+                    TasksSpec::Mandelbrot(rule) => rule.times(),
+                    TasksSpec::File(_) | TasksSpec::Executed(_) => Ok(Vec::new()),
+                };
+                return Ok(Given::All(Tasks::new(times.map_err(one)?, Sizes::Same(self.size()))));
+            }
+        };
+        if executed.is_empty() {
+            let mistake = Diagnostic::new("no-tasks", "there are no tasks")
+                .help("a table of tasks has a line for each, below the one that names the columns");
+            return Err(one(self.of_file(mistake)));
+        }
+        Ok(Given::Executed(executed, grid))
+    }
+
+    /// All tasks, interpolated where only some were executed.
+    ///
+    /// # Errors
+    /// All mistakes of the tables and rules, and executed tasks that cannot be interpolated.
+    pub fn load(&self, seed: u64, sources: &mut Sources) -> Result<Tasks, Invalid> {
+        let invalid = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
+        let given = self.given(seed, sources).map_err(|diagnostics| invalid(diagnostics, sources))?;
+        let tasks = match given {
+            Given::All(tasks) => Ok(tasks),
+            Given::Executed(executed, Some(grid)) if self.refined => refined::interpolate(&executed, &grid),
+            Given::Executed(executed, Some(grid)) => {
+                interpolate(&executed, &grid, if self.clamp { Outside::Clamp } else { Outside::Refuse })
+            }
+            Given::Executed(executed, None) => Ok(executed.into_tasks()),
+        };
+        tasks.map_err(|diagnostic| Invalid::one(self.of_file(diagnostic), sources))
+    }
+
+    /// A mistake of the tasks, with the name of their file.
+    fn of_file(&self, mistake: Diagnostic) -> Diagnostic {
+        match &self.tasks {
+            TasksSpec::File(file) => mistake.of_file(&file.path),
+            _ => mistake,
+        }
+    }
+
+    fn listed(&self, listed: &ExecutedSpec) -> Result<Executed, Diagnostic> {
+        let dimensions = listed.points.first().map_or(0, |point| point.at.len());
+        let mut executed = Executed::new(dimensions);
+        for point in &listed.points {
+            if point.at.len() != dimensions {
+                let message = format!("this task has {} coordinates, the first one {dimensions}", point.at.len());
+                return Err(Diagnostic::new("wrong-dimensions", message).at_value(point));
+            }
+            let usual = self.size();
+            let size = Size {
+                input: point.bytes_in.map_or(usual.input, |bytes| bytes.0),
+                output: point.bytes_out.map_or(usual.output, |bytes| bytes.0),
+            };
+            executed.push(&point.at, point.time, size);
+        }
+        Ok(executed)
+    }
+}
+
+/// Columns of coordinates, then time and sizes.
+const COLUMNS: [Column; MOST_DIMENSIONS + 3] = [
+    Column::optional("i1"),
+    Column::optional("i2"),
+    Column::optional("i3"),
+    Column::optional("i4"),
+    Column::optional("i5"),
+    Column::optional("i6"),
+    Column::optional("i7"),
+    Column::optional("i8"),
+    Column::optional("i9"),
+    Column::optional("i10"),
+    Column::optional("i11"),
+    Column::optional("i12"),
+    Column::required("time"),
+    Column::optional("bytes_in"),
+    Column::optional("bytes_out"),
+];
+const TIME: usize = MOST_DIMENSIONS;
+const BYTES_IN: usize = MOST_DIMENSIONS + 1;
+const BYTES_OUT: usize = MOST_DIMENSIONS + 2;
+
+/// Reads a table of tasks: `i1, i2, ...` (coordinates; none in a plain list), `time`, `bytes_in`, `bytes_out`.
+///
+/// # Errors
+/// All mistakes, each with its line and column.
+pub fn read_table(input: Input, usual: Size) -> Result<Executed, Vec<Diagnostic>> {
+    let mut executed = Executed::default();
+    let mut dimensions = None;
+    let mut point = [0i64; MOST_DIMENSIONS];
+    csv::read(input, &COLUMNS, |row| {
+        let n = *dimensions.get_or_insert_with(|| {
+            let n = (0..MOST_DIMENSIONS).take_while(|&i| row.has(i)).count();
+            executed = Executed::new(n);
+            if let Some(gap) = (n..MOST_DIMENSIONS).find(|&i| row.has(i)) {
+                row.mistake(
+                    gap,
+                    Diagnostic::new(
+                        "missing-column",
+                        format!("there is a column `i{}` but none `i{}`", gap + 1, n + 1),
+                    ),
+                );
+            }
+            n
+        });
+        let mut good = true;
+        for (i, at) in point[..n].iter_mut().enumerate() {
+            match row.integer(i) {
+                Some(number) => *at = number,
+                None => good = false,
+            }
+        }
+        let time = row.time(TIME);
+        let input = if row.has(BYTES_IN) { row.size(BYTES_IN) } else { Some(usual.input) };
+        let output = if row.has(BYTES_OUT) { row.size(BYTES_OUT) } else { Some(usual.output) };
+        if let (Some(time), Some(input), Some(output), true) = (time, input, output, good) {
+            if executed.len() == u32::MAX as usize >> 1 {
+                row.mistake(TIME, Diagnostic::new("too-many-tasks", "there are more than 2^31 tasks"));
+                row.stop();
+                return;
+            }
+            executed.push(&point[..n], time, Size { input, output });
+        }
+    })?;
+    Ok(executed)
+}

@@ -1,0 +1,447 @@
+//! `[workload.master-slave]`: a master with its workers, as a scenario says it.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use super::costs::Costs;
+use super::counts::{self, Counts};
+use super::deal::Order;
+use super::grid::{Executed, Grid};
+use super::master::Manner;
+use super::play::{Masters, Policy};
+use super::rules::{ChunkingRule, OrderRule, Rules};
+use super::source::{Given, TasksFile, TasksSpec};
+use super::tasks::Tasks;
+use super::workers::{Loss, Workers};
+use crate::diagnostic::{Diagnostic, Located, Sources, Span};
+use crate::units::{Bytes, PerByte, Time};
+
+/// A farm: tasks that are given out and computed elsewhere.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FarmSpec {
+    /// A master that gives out tasks to workers.
+    MasterSlave(Box<MasterSlaveSpec>),
+}
+
+/// `[workload.master-slave]`: a master that gives out tasks to workers.
+///
+/// What messages cost is said here (LogGP: `latency`, `overhead`, `gap`) or by the machine, `[node.*]`; over a topology its capacity takes
+/// the place of the gap. Rank 0 is the master.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MasterSlaveSpec {
+    /// The tasks: a table of executed tasks, a tasks file, a rule; "constant:count=200,time=1ms".
+    #[cfg_attr(test, schemars(schema_with = "tasks_schema"))]
+    pub tasks: TasksSpec,
+    /// The grid of all tasks, of which those given were executed (default: those given are all); "1024x1024".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Located<String>>,
+    /// Whether tasks beyond the executed ones take as long as the nearest of them (default: they are a mistake).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clamp: bool,
+    /// Whether the executed tasks are those that a plan proposed, instead of a product grid.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refined: bool,
+    /// Bytes to the worker with each task, where the tasks do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_in: Option<Bytes>,
+    /// Bytes back with each result, where the tasks do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_out: Option<Bytes>,
+    /// Numbers of workers (default: as many as have speeds); "8..128:8".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workers: Option<Located<Counts>>,
+    /// The same with the master among them: P processors are P - 1 workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Located<Counts>>,
+    /// How long a task takes on each worker, relative to the machine that measured it: groups, or a CSV file (default: 1); "64x1,64x2.5".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speeds: Option<Located<String>>,
+    /// L: how long a message is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Located<Time>>,
+    /// o0: what a message costs at each end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Located<Time>>,
+    /// o1: what is added to that for each processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead_per_processor: Option<Located<Time>>,
+    /// G: time of the sender for each byte.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<Located<PerByte>>,
+    /// Whether the master goes on while its messages leave, instead of waiting for each; over a topology.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<Located<bool>>,
+    /// The order of the tasks.
+    #[serde(default)]
+    pub order: OrderRule,
+    /// Tasks of a message; with `chunking` guided or factoring the least.
+    #[serde(default = "one")]
+    pub granularity: NonZeroU32,
+    /// How many tasks a message has.
+    #[serde(default)]
+    pub chunking: ChunkingRule,
+    /// Messages sent to a worker ahead, before its result is back.
+    #[serde(default)]
+    pub prefetch: u32,
+    /// How many masters there are, each with its part of tasks and workers.
+    #[serde(default = "one")]
+    pub masters: NonZeroU32,
+    /// How many tasks a batch has that a master of masters gives out (default: there is none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<NonZeroU32>,
+    /// Workers that are lost, each with its time: ["3@1.5s"].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lose: Vec<Located<String>>,
+    /// How long after its loss a worker is missed.
+    #[serde(default)]
+    pub detection: Time,
+    /// What is tried beside the number of workers; "granularity=1..1024:x2".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vary: Option<Located<String>>,
+}
+
+fn one() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+/// A table, or a text that stands for one.
+#[cfg(test)]
+fn tasks_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let table = generator.subschema_for::<TasksSpec>();
+    schemars::json_schema!({ "anyOf": [table, { "type": "string" }] })
+}
+
+/// One combination of what is tried.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FarmPoint {
+    /// The value of what is varied.
+    pub value: Option<String>,
+    /// The workers.
+    pub workers: Workers,
+    /// The order of the tasks.
+    pub order: Order,
+    /// How they are given out.
+    pub policy: Policy,
+}
+
+impl MasterSlaveSpec {
+    /// What is varied beside the number of workers, with its values.
+    fn varied(&self) -> Result<Option<(String, Vec<String>)>, Diagnostic> {
+        let Some(text) = &self.vary else { return Ok(None) };
+        let at = |diagnostic: Diagnostic| diagnostic.at_value(text);
+        Rules::varied(text).map(Some).map_err(at)
+    }
+
+    /// The name of what is varied beside the number of workers.
+    pub fn varied_name(&self) -> Option<String> {
+        self.varied().ok().flatten().map(|(name, _)| name)
+    }
+
+    /// How tasks are given out where nothing is varied.
+    fn rules(&self) -> Rules {
+        Rules {
+            order: self.order,
+            chunking: self.chunking,
+            granularity: self.granularity.get(),
+            prefetch: self.prefetch,
+            masters: self.masters.get(),
+            batch: self.hierarchy.map(NonZeroU32::get),
+        }
+    }
+
+    /// What messages cost, as it is said here.
+    pub fn costs(&self) -> Costs {
+        let time = |time: &Option<Located<Time>>| time.as_ref().map_or(Time::ZERO, |time| **time);
+        let gap = self.gap.as_ref().map_or(0.0, |gap| gap.ps());
+        Costs::log_gp(time(&self.latency), time(&self.overhead), time(&self.overhead_per_processor), gap)
+    }
+
+    /// Where a key stands that says what messages cost and that a machine says too, if there is one.
+    pub fn cost_of_machine(&self) -> Option<(&'static str, Option<Span>)> {
+        let latency = self.latency.as_ref().map(|latency| ("latency", latency.span()));
+        let overhead = self.overhead.as_ref().map(|overhead| ("overhead", overhead.span()));
+        latency.or(overhead).or(self.gap.as_ref().map(|gap| ("gap", gap.span())))
+    }
+
+    /// Where the file of the tasks is named, if they are in one.
+    pub fn tasks_span(&self) -> Option<Span> {
+        match &self.tasks {
+            TasksSpec::File(file) => file.path.span(),
+            _ => None,
+        }
+    }
+
+    /// Where it stands how many workers there are.
+    pub fn workers_span(&self) -> Option<Span> {
+        let workers = self.workers.as_ref().and_then(Located::span);
+        let processors = self.processors.as_ref().and_then(Located::span);
+        workers.or(processors).or(self.speeds.as_ref().and_then(Located::span))
+    }
+
+    /// Whether the master goes on while its messages leave.
+    pub fn overlapped(&self) -> bool {
+        self.overlap.as_ref().is_some_and(|overlap| **overlap)
+    }
+
+    /// Whether another seed gives other tasks, or another order of them.
+    pub fn depends_on_seed(&self) -> bool {
+        self.tasks_depend_on_seed() || self.order_depends_on_seed()
+    }
+
+    /// Whether another seed gives other tasks. What a tasks file names is not known before it is read.
+    pub fn tasks_depend_on_seed(&self) -> bool {
+        match &self.tasks {
+            TasksSpec::Uniform(_) | TasksSpec::Exponential(_) | TasksSpec::HeavyTail(_) => true,
+            TasksSpec::File(file) => TasksFile::is_meant(&file.path),
+            TasksSpec::Executed(_) | TasksSpec::Constant(_) | TasksSpec::Mandelbrot(_) => false,
+        }
+    }
+
+    fn order_depends_on_seed(&self) -> bool {
+        let varied = self.varied().ok().flatten();
+        self.order == OrderRule::Random
+            || varied.is_some_and(|(name, values)| name == "order" && values.iter().any(|value| value == "random"))
+    }
+
+    /// The tasks with all that is said of them, the file of that name read.
+    fn file(&self, sources: &mut Sources) -> Result<TasksFile, Diagnostic> {
+        let mut file = match &self.tasks {
+            TasksSpec::File(file) => TasksFile::read(&file.path, sources)?,
+            tasks => TasksFile::of(tasks.clone()),
+        };
+        if let Some(grid) = &self.grid {
+            file.grid = Some(grid.clone());
+        }
+        file.clamp |= self.clamp;
+        file.refined |= self.refined;
+        file.bytes_in = self.bytes_in.or(file.bytes_in);
+        file.bytes_out = self.bytes_out.or(file.bytes_out);
+        Ok(file)
+    }
+
+    /// What was executed, which may be nothing yet, or all tasks.
+    ///
+    /// # Errors
+    /// All mistakes of tables and rules.
+    pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
+        if matches!(&self.tasks, TasksSpec::Executed(listed) if listed.points.is_empty()) {
+            let grid = self.grid.as_ref().map(|text| {
+                let wrong = |message| vec![Diagnostic::new("bad-grid", message).at_value(text)];
+                text.parse::<Grid>().map_err(wrong)
+            });
+            let grid = grid.transpose()?;
+            let dimensions = grid.as_ref().map_or(0, |grid| grid.extents().len());
+            return Ok(Given::Executed(Executed::new(dimensions), grid));
+        }
+        self.file(sources).map_err(|diagnostic| vec![diagnostic])?.given(seed, sources)
+    }
+
+    /// Reads the tasks, interpolated where only some were executed.
+    ///
+    /// # Errors
+    /// All mistakes of tables and rules, and executed tasks that cannot be interpolated.
+    pub fn tasks(&self, seed: u64, sources: &mut Sources) -> Result<Tasks, Vec<Diagnostic>> {
+        let file = self.file(sources).map_err(|diagnostic| vec![diagnostic])?;
+        let missing = |message: &str, help: &str| Err(vec![Diagnostic::new("missing-grid", message).help(help)]);
+        if file.refined && file.grid.is_none() {
+            return missing("refined tasks stand in a grid", "give it: grid = \"1024x1024\" (--grid)");
+        }
+        if file.clamp && file.grid.is_none() {
+            let message = "without a grid there are no tasks beyond the executed ones";
+            return missing(message, "give it: grid = \"1024x1024\" (--grid), or leave out `clamp` (--clamp)");
+        }
+        file.load(seed, sources).map_err(|invalid| invalid.diagnostics)
+    }
+
+    /// What the tasks are, for people.
+    pub fn tasks_title(&self) -> String {
+        match &self.grid {
+            Some(grid) => format!("tasks of {} in the grid {}", self.tasks.title(), grid.as_str()),
+            None => format!("tasks of {}", self.tasks.title()),
+        }
+    }
+
+    /// How tasks are given out, for people.
+    pub fn title(&self) -> String {
+        match self.varied_name() {
+            Some(name) => format!("{name} varied"),
+            None => {
+                let mut title = self.rules().to_string();
+                if !self.lose.is_empty() {
+                    let lost: Vec<&str> = self.lose.iter().map(|lost| lost.as_str()).collect();
+                    title += &format!(", lost workers: {}", lost.join(", "));
+                }
+                title
+            }
+        }
+    }
+
+    /// The groups of workers that are tried, beside so many masters.
+    ///
+    /// # Errors
+    /// Numbers that are none, and speeds that are missing or wrong.
+    pub fn crews(&self, masters: u32, sources: &Sources) -> Result<Vec<Workers>, Vec<Diagnostic>> {
+        let one = |diagnostic| vec![diagnostic];
+        let factors = self.speeds.as_ref().map(|speeds| counts::factors(speeds, sources)).transpose()?;
+        if let (Some(_), Some(processors)) = (&self.workers, &self.processors) {
+            let message = "`workers` and `processors` both say how many workers there are";
+            let diagnostic = Diagnostic::new("two-choices", message).at_value(processors);
+            return Err(one(diagnostic.label("leave out one of them")));
+        }
+        let numbers = match (&self.workers, &self.processors, &factors) {
+            (Some(workers), ..) => workers.0.clone(),
+            (None, Some(processors), _) => {
+                let few = |&count: &u32| count <= masters;
+                if let Some(count) = processors.0.iter().copied().find(few) {
+                    let message =
+                        format!("of {count} processors none is left for work beside {masters} that give out tasks");
+                    return Err(one(Diagnostic::new("out-of-range", message).at_value(processors)));
+                }
+                processors.0.iter().map(|count| count - masters).collect()
+            }
+            (None, None, Some(factors)) => vec![factors.len() as u32],
+            (None, None, None) => {
+                let diagnostic = Diagnostic::new("missing-key", "the number of workers is not given");
+                let help = "write workers = 64 (--workers 64), or several: workers = \"8..128:8\" (--workers 8..128:8)";
+                return Err(one(diagnostic.help(help)));
+            }
+        };
+        let at = |diagnostic: Diagnostic| match self.workers.as_ref().or(self.processors.as_ref()) {
+            Some(counts) => vec![diagnostic.at_value(counts)],
+            None => vec![diagnostic],
+        };
+        let crew = |count: u32| match (&factors, count) {
+            (_, 0) => Err(at(Diagnostic::new("out-of-range", "without workers nothing is done"))),
+            (_, count) if count > counts::MOST => {
+                let message = format!("there cannot be more than {} workers", counts::MOST);
+                Err(at(Diagnostic::new("out-of-range", message)))
+            }
+            (None, count) => Ok(Workers::equal(count)),
+            (Some(factors), count) => match factors.get(..count as usize) {
+                Some(factors) => Ok(Workers::new(factors.to_vec())),
+                None => {
+                    let message = format!("{count} workers are asked for, speeds are given for {}", factors.len());
+                    Err(at(Diagnostic::new("too-few-speeds", message).help("give the speeds of all workers")))
+                }
+            },
+        };
+        numbers.into_iter().map(crew).collect()
+    }
+
+    /// The same for one of its points alone.
+    #[must_use]
+    pub fn of_point(&self, point: &FarmPoint) -> Self {
+        let mut rules = self.rules();
+        if let (Some(name), Some(value)) = (self.varied_name(), &point.value) {
+            // It has been set before, so there is nothing wrong with it.
+            let _ = rules.set(&name, value);
+        }
+        let whole = |number: u32| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+        Self {
+            workers: Some(Counts(vec![point.workers.len() as u32]).into()),
+            processors: None,
+            vary: None,
+            order: rules.order,
+            chunking: rules.chunking,
+            granularity: whole(rules.granularity),
+            prefetch: rules.prefetch,
+            masters: whole(rules.masters),
+            hierarchy: rules.batch.map(whole),
+            ..self.clone()
+        }
+    }
+
+    /// Every combination, workers ascending as they are listed within each value of what is varied.
+    ///
+    /// # Errors
+    /// Numbers, speeds, losses and rules that are wrong, or that do not go together, also with a fabric where there is one.
+    pub fn points(&self, on_fabric: bool, seed: u64, sources: &Sources) -> Result<Vec<FarmPoint>, Vec<Diagnostic>> {
+        let one = |diagnostic| vec![diagnostic];
+        let losses = self.losses()?;
+        let varied = self.varied().map_err(one)?;
+        let (name, values) = match varied {
+            Some((name, values)) => (name, values.into_iter().map(Some).collect()),
+            None => (String::new(), vec![None]),
+        };
+        let mut points = Vec::new();
+        for value in values {
+            let mut rules = self.rules();
+            if let (Some(value), Some(text)) = (&value, &self.vary) {
+                rules.set(&name, value).map_err(|mistake| one(mistake.at_value(text)))?;
+            }
+            let masters = rules.masters();
+            for mut workers in self.crews(masters.count(), sources)? {
+                let count = workers.len() as u32;
+                for (loss, text) in losses.iter().zip(&self.lose) {
+                    if loss.worker >= count {
+                        let message =
+                            format!("worker {} cannot be lost: there are {count}, numbered from 0", loss.worker);
+                        return Err(one(Diagnostic::new("out-of-range", message).at_value(text)));
+                    }
+                }
+                workers.losses = losses.clone();
+                workers.losses.sort_by_key(|loss| loss.worker);
+                let manner = Manner { prefetch: rules.prefetch, detection: self.detection };
+                let policy = Policy { masters, chunking: rules.chunking(), manner };
+                self.check(&policy, &workers, on_fabric).map_err(one)?;
+                points.push(FarmPoint { value: value.clone(), workers, order: rules.order(seed), policy });
+            }
+        }
+        Ok(points)
+    }
+
+    /// Workers and when they are lost, as they are listed.
+    fn losses(&self) -> Result<Vec<Loss>, Vec<Diagnostic>> {
+        let mut losses: Vec<Loss> = Vec::new();
+        let mut mistakes = Vec::new();
+        for text in &self.lose {
+            let wrong = |message: String| Diagnostic::new("bad-loss", message).at_value(text);
+            let read = text.split_once('@').and_then(|(worker, at)| {
+                Some(Loss { worker: worker.trim().parse().ok()?, at: at.trim().parse().ok()? })
+            });
+            match read {
+                None => {
+                    mistakes.push(wrong(format!("\"{}\" does not say which worker is lost when", text.as_str())).help(
+                        "write the number of the worker (from 0) and the time: lose = [\"3@1.5s\"] (--lose 3@1.5s)",
+                    ))
+                }
+                Some(loss) if losses.iter().any(|other| other.worker == loss.worker) => {
+                    mistakes.push(wrong(format!("worker {} is lost twice", loss.worker)));
+                }
+                Some(loss) => losses.push(loss),
+            }
+        }
+        if mistakes.is_empty() { Ok(losses) } else { Err(mistakes) }
+    }
+
+    /// What does not go together.
+    fn check(&self, policy: &Policy, workers: &Workers, on_fabric: bool) -> Result<(), Diagnostic> {
+        let group = match policy.masters {
+            Masters::One => 1,
+            Masters::Partition(masters) | Masters::Hierarchy { masters, .. } => masters,
+        };
+        if group as usize > workers.len() {
+            let message = format!("{group} masters have too few workers: {}", workers.len());
+            return Err(Diagnostic::new("out-of-range", message).help("give each master a worker at least"));
+        }
+        let beyond = policy.manner.prefetch > 0 || !workers.losses.is_empty();
+        if matches!(policy.masters, Masters::Hierarchy { .. }) && beyond {
+            return Err(Diagnostic::new(
+                "wrong-choice",
+                "a master of masters sends nothing ahead and loses no workers",
+            )
+            .help("leave out `prefetch` and `lose`, or `hierarchy`"));
+        }
+        if on_fabric && (policy.masters != Masters::One || beyond) {
+            let message = "over a fabric there is one master, which sends nothing ahead and loses no workers";
+            return Err(Diagnostic::new("wrong-choice", message)
+                .help("leave out the topology, or `masters`, `hierarchy`, `prefetch` and `lose`"));
+        }
+        Ok(())
+    }
+}
