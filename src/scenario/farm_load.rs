@@ -8,7 +8,7 @@ use super::links::Links;
 use super::read::{self, Section, Sections};
 use super::{Loader, Runnable, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
-use crate::node::{self};
+use crate::node;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
 use crate::workload::farm::{Costs, Executed, FarmSpec, Given, Grid, Machine, MasterSlaveSpec, MessageCost, Workers};

@@ -8,6 +8,7 @@ use crate::sharing::SharingSpec;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::workload::ProgramSpec;
+use crate::workload::farm::FarmSpec;
 use crate::workload::pattern::PatternSpec;
 
 /// The tables and keys that a scenario can have.
@@ -39,7 +40,9 @@ pub(super) fn choices(table: &str) -> Vec<&'static str> {
         "sharing" => names::choices::<SharingSpec>().to_vec(),
         "transport" => names::choices::<TransportSpec>().to_vec(),
         "node" => names::choices::<NodeSpec>().to_vec(),
-        "workload" => [names::choices::<PatternSpec>(), names::choices::<ProgramSpec>()].concat(),
+        "workload" => {
+            [names::choices::<PatternSpec>(), names::choices::<ProgramSpec>(), names::choices::<FarmSpec>()].concat()
+        }
         _ => Vec::new(),
     }
 }
@@ -53,7 +56,9 @@ pub(super) fn keys(table: &str, choice: &str) -> Option<&'static [&'static str]>
         "sharing" => names::keys::<SharingSpec>(choice),
         "transport" => names::keys::<TransportSpec>(choice),
         "node" => names::keys::<NodeSpec>(choice),
-        "workload" => names::keys::<PatternSpec>(choice).or_else(|| names::keys::<ProgramSpec>(choice)),
+        "workload" => names::keys::<PatternSpec>(choice)
+            .or_else(|| names::keys::<ProgramSpec>(choice))
+            .or_else(|| names::keys::<FarmSpec>(choice)),
         _ => None,
     }
 }

@@ -221,7 +221,7 @@ fn every_algorithm_of_every_operation_has_a_name() {
 
 fn told(text: &str) -> String {
     let text = format!("{}{text}", crossbar(12));
-    Loader::new().text("s.toml", text).load().expect_err("this is wrong").to_string()
+    Loader::new().text("s.toml", text).load().expect_err("this is wrong").lines()
 }
 
 #[test]

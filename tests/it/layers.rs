@@ -22,7 +22,7 @@ const LEVELS: &[&[&str]] = &[
 const CIRCLES: &[(&str, &str)] = &[
     ("advice", "rules ask the judge of gains, which asks what the rules change"),
     ("cli", "arguments of verbs are read beside all others, and every verb knows how the program ends"),
-    ("data_set", "the readers and writers of a format stand below the type that they make, which calls them"),
+    ("prediction", "the readers and writers of a format stand below the type that they make, which calls them"),
     ("diagnostic", "a mistake has a place in sources, which tell mistakes of files"),
     ("output", "small helpers of a format stand in the file of its root"),
     ("scenario", "the loader reads texts whose kinds name the loader"),
