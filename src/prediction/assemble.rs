@@ -76,7 +76,7 @@ pub fn assemble(spec: &ProgramDataSpec, seed: u64, sources: &mut Sources) -> Res
     if let [book] = books.as_slice() {
         whole.recorded = book.recorded_regions(&whole.regions);
     }
-    let start_up = part.mark(&mut whole).map_err(|diagnostic| vec![diagnostic])?;
+    let start_up = part.mark(&mut whole).map_err(|mistake| vec![spec.at_part(mistake)])?;
     let origin = Origin {
         program: (*spec.program).clone(),
         computation: parts(&machines, &names),

@@ -184,11 +184,16 @@ macro_rules! wanted {
 impl<'a> Deserializer<'a> for Value<'a> {
     type Error = Mismatch;
 
+    /// Of `NonZeroU32`, too, which says of itself that it wants no zero.
+    fn deserialize_u32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        let least = u32::from((&visitor as &dyn Expected).to_string().contains("nonzero"));
+        self.visit(visitor, Some(Cow::Owned(format!("a whole number from {least} to 4294967295"))))
+    }
+
     wanted! {
         deserialize_bool: "true or false",
         deserialize_u8: "a whole number from 0 to 255",
         deserialize_u16: "a whole number from 0 to 65535",
-        deserialize_u32: "a whole number from 0 to 4294967295",
         deserialize_u64: "a whole number, 0 or more,",
         deserialize_u128: "a whole number, 0 or more,",
         deserialize_i8: "a whole number from -128 to 127",

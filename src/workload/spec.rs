@@ -357,6 +357,17 @@ impl ProgramDataSpec {
     pub fn part(&self) -> Result<Part, Vec<Diagnostic>> {
         written_part(&self.region, [&self.from, &self.to], &self.skip_start)
     }
+
+    /// A mistake about the part, where the part was written.
+    pub fn at_part(&self, mistake: Diagnostic) -> Diagnostic {
+        // A message about one of two places names it.
+        let (from, to) = (self.from.as_ref(), self.to.as_ref());
+        let place = if mistake.message.contains("--from") { from.or(to) } else { to.or(from) };
+        match place.or(self.region.as_ref()) {
+            Some(place) => mistake.at_value(place),
+            None => mistake,
+        }
+    }
 }
 
 /// The part of a program that was written: a region, the places between which it lies, what is left out of the start.

@@ -243,8 +243,12 @@ error[no-call]: no call of MPI is recorded at --from step.c:12
 "#]]);
     desk.hayase(&format!("{PREDICT} --to main.c:5")).assert().code(2).stderr_eq(str![[r#"
 error[no-call]: no call of MPI is recorded at --to main.c:5
- |
- = help: calls are made in src/step.c
+ --> --to:1:1
+  |
+1 | main.c:5
+  | ^^^^^^^^
+  |
+  = help: calls are made in src/step.c
 ...
 "#]]);
     desk.hayase("replay step.hyt --from step.c:20 --to step.c:10").assert().code(2).stderr_eq(str![[r#"

@@ -43,7 +43,7 @@ fn load(text: &str) -> Result<Tasks, String> {
     let name = path.display().to_string();
     let shorten = |error: String| error.replace(&folder.path().display().to_string(), "");
     let file = TasksFile::read(&name.into(), &mut sources)
-        .map_err(|diagnostic| shorten(crate::diagnostic::Invalid::one(diagnostic, &sources).to_string()))?;
+        .map_err(|diagnostic| shorten(crate::diagnostic::Invalid::one(diagnostic, &sources).lines()))?;
     file.load(1, &mut sources).map_err(|invalid| shorten(invalid.lines()))
 }
 
