@@ -6,12 +6,12 @@
 //! cargo run --release --example mandelbrot -- ping                                   what a message costs here
 //! cargo run --release --example mandelbrot -- run --workers 2 --granularity 64       all of them; the measured time
 //! ```
-//! A task is one point of a 1024 x 1024 raster (`--side`), iterated up to 4000 times (`--iterations`). Tasks take less than
-//! a clock can tell, so each is repeated until 20 us (`--batch`) have passed, and the mean over three such batches
+//! A task is one point of a 1024 x 1024 raster (`--side`), iterated up to 4000 times (`--iterations`). Tasks take less
+//! than a clock can tell, so each is repeated until 20 us (`--batch`) have passed, and the mean over three such batches
 //! is its time: the whole run pays for bad moments too.
 //!
-//! The master is that of the predictions: every worker asks at once, gets a message of tasks, computes them and sends one
-//! number back for each; messages go through channels between threads.
+//! The master is that of the predictions: every worker asks at once, gets a message of tasks, computes them and sends
+//! one number back for each; messages go through channels between threads.
 
 #![expect(clippy::disallowed_methods, reason = "it measures real programs")]
 
@@ -131,8 +131,8 @@ fn time_of(i: u64, j: u64, options: &Options) -> f64 {
 /// What a worker is sent: the numbers of the first task and of the one after the last.
 type Range = (u64, u64);
 
-/// A message goes back and forth between two threads, the second of which computes for a while first, as a worker does: what
-/// is left of a round trip is `2 (o + L + o)`. Whoever waits sleeps meanwhile, and waking it is most of L.
+/// A message goes back and forth between two threads, the second of which computes for a while first, as a worker does:
+/// what is left of a round trip is `2 (o + L + o)`. Whoever waits sleeps meanwhile, and waking it is most of L.
 fn ping() {
     const ROUNDS: u32 = 5_000;
     const COMPUTING: Duration = Duration::from_micros(100);

@@ -1,4 +1,5 @@
-//! A program built in code: a ring of ranks that compute and pass a block on, played on a machine, alone and over a fabric.
+//! A program built in code: a ring of ranks that compute and pass a block on, played on a machine, alone and over a
+//! fabric.
 //!
 //! ```text
 //! cargo run --release --example program_in_code
@@ -12,7 +13,8 @@ use hayase::scenario::replay::ReplayOptions;
 use hayase::units::Time;
 use hayase::workload::program::{Envelope, Op, Program, ProgramBuilder};
 
-/// So many rounds: each rank computes for 50 us while a block of 100 KB goes to the next and one comes from the one before.
+/// So many rounds: each rank computes for 50 us while a block of 100 KB goes to the next and one comes from the one
+/// before.
 fn ring(ranks: u32, rounds: u32) -> Result<Program, Vec<Diagnostic>> {
     let mut program = ProgramBuilder::new(ranks);
     for rank in 0..ranks {

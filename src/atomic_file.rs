@@ -94,7 +94,8 @@ fn create_beside(target: &Path, name: &OsStr) -> io::Result<(File, PathBuf)> {
     loop {
         let temporary = target.with_file_name(temporary_name(name, std::process::id(), attempt));
         match File::create_new(&temporary) {
-            // Another process may have taken it for abandoned before it was locked; where files cannot be locked, none does.
+            // Another process may have taken it for abandoned before it was locked; where files cannot be locked, none
+            // does.
             Ok(file) if file.lock().is_ok() && !temporary.exists() && attempt < MOST_ATTEMPTS => attempt += 1,
             Ok(file) => return Ok((file, temporary)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < MOST_ATTEMPTS => attempt += 1,

@@ -2,10 +2,10 @@
 
 /// A divisor for numbers of 32 bits that is used again and again.
 ///
-/// `n / d = (n + 1) * floor((2^64 - 1) / d) >> 64`. With r < d left over, the product is
-/// `(n + 1) / d * (1 - (r + 1) / 2^64)`: less than the next integer, for `(n + 1) / d` is at most that, and no less than
-/// `n / d` rounded down, for what is taken off is no more than `2^32 / 2^64 < 1 / d`. A division by a variable takes several times
-/// as long, and a route needs a dozen of them.
+/// `n / d = (n + 1) * floor((2^64 - 1) / d) >> 64`. With r < d left over, the product is `(n + 1) / d * (1 - (r + 1) /
+/// 2^64)`: less than the next integer, for `(n + 1) / d` is at most that, and no less than `n / d` rounded down, for
+/// what is taken off is no more than `2^32 / 2^64 < 1 / d`. A division by a variable takes several times as long, and a
+/// route needs a dozen of them.
 ///
 /// Source: A. D. Robison, "N-bit unsigned division via N-bit multiply-add", ARITH 2005.
 ///

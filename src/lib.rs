@@ -3,18 +3,18 @@
 //!
 //! # What a simulation is made of
 //!
-//! A **fabric** ([`fabric::Fabric`]) is nodes, switches and directed links; [`topology`] has families of them. **Routes** lead from
-//! node to node ([`routing`]), and a **placement** puts a rank on a node ([`placement`]). Together with how messages
-//! move ([`transport`]) and how flows share links ([`sharing`]) they are a [`Network`].
+//! A **fabric** ([`fabric::Fabric`]) is nodes, switches and directed links; [`topology`] has families of them.
+//! **Routes** lead from node to node ([`routing`]), and a **placement** puts a rank on a node ([`placement`]). Together
+//! with how messages move ([`transport`]) and how flows share links ([`sharing`]) they are a [`Network`].
 //!
-//! A **workload** ([`Workload`]) says which messages ranks send next: a pattern ([`workload::pattern`]), a program on a node
-//! model ([`player`], [`node`]), a master with its workers, or one of your own. [`Network::simulate`] runs it: the
+//! A **workload** ([`Workload`]) says which messages ranks send next: a pattern ([`workload::pattern`]), a program on a
+//! node model ([`player`], [`node`]), a master with its workers, or one of your own. [`Network::simulate`] runs it: the
 //! **engine** ([`engine`]) moves the clock and asks workload and transport what happens next, and **observers**
 //! ([`Observer`], [`record`]) see it.
 //!
-//! A **scenario** ([`scenario`]) is all that as text: a [`Loader`] collects files, names and settings, checks them all at
-//! once, and builds what can be run; a run gives a **report** ([`report`]), which is plain data. [`sweep`] runs many and
-//! compares them.
+//! A **scenario** ([`scenario`]) is all that as text: a [`Loader`] collects files, names and settings, checks them all
+//! at once, and builds what can be run; a run gives a **report** ([`report`]), which is plain data. [`sweep`] runs many
+//! and compares them.
 //!
 //! ```
 #![doc = include_str!("../tests/front.rs")]

@@ -1,4 +1,5 @@
-//! The front example of the library: a comparison of two algorithms, and a workload of one's own on a fabric of one's own.
+//! The front example of the library: a comparison of two algorithms, and a workload of one's own on a fabric of one's
+//! own.
 
 use hayase::engine::Outcome;
 use hayase::fabric::{Fabric, FabricBuilder, LinkRole, Shape};

@@ -1,7 +1,7 @@
 //! The two queues of a run against what else there is: the benches that justify them.
 //!
-//! *Finish times* change: the end of one message moves about four others. Ours is an indexed 8-ary heap; the others are the
-//! crate `priority-queue` and a plain binary heap in which outdated entries stay until they surface.
+//! *Finish times* change: the end of one message moves about four others. Ours is an indexed 8-ary heap; the others are
+//! the crate `priority-queue` and a plain binary heap in which outdated entries stay until they surface.
 //!
 //! *Events* (starts after latencies, wakes) never change. Theirs is the crate `priority-queue`; the other is a plain
 //! binary heap.

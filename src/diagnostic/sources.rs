@@ -46,8 +46,9 @@ struct Source {
     base: usize,
 }
 
-/// Who is told how far the reading of a file is: its name, the bytes read and the bytes in all (0: not known). Of a compressed
-/// file that is said of its own bytes, and then of what comes out of them, of which it is not known how much there is.
+/// Who is told how far the reading of a file is: its name, the bytes read and the bytes in all (0: not known). Of a
+/// compressed file that is said of its own bytes, and then of what comes out of them, of which it is not known how much
+/// there is.
 pub type OnRead = Arc<dyn Fn(&str, u64, u64) + Send + Sync>;
 
 /// Files that are part of the program: name and content.

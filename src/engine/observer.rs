@@ -68,8 +68,8 @@ pub trait Observer {
         let _ = (now, route);
     }
 
-    /// A message has been delivered, in order of (time, message); its route is left out where what links carry is told by
-    /// [`Observer::carried`].
+    /// A message has been delivered, in order of (time, message); its route is left out where what links carry is told
+    /// by [`Observer::carried`].
     fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
         let _ = (now, flight, route);
     }

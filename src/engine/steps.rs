@@ -11,24 +11,24 @@ use crate::workload::pattern::Pattern;
 
 /// A pattern whose steps are counted instead of played.
 ///
-/// In each step every rank sends one message, all of b bytes, and the next step begins when all have arrived, for one of
-/// two reasons:
+/// In each step every rank sends one message, all of b bytes, and the next step begins when all have arrived, for one
+/// of two reasons:
 ///
 /// * **A barrier holds them.** Under equal share and under max-min the step then takes
 ///   ```text
 ///   max over links l of n(l) b / c(l)
 ///   ```
-///   with n(l) messages of the step over link l of capacity c(l): the flows of the link with the largest n / c have that
-///   rate from the start to the end of the step, since no other link is slower, neither at the start nor when flows have
-///   left it; and every other flow is at least as fast all the time. *When* within its step a message arrives is not
-///   worked out: it counts as delivered when its step is over.
-/// * **They are even**: the least share c / n along its route is the same for every message. Then that is the rate of all
-///   (each is held back by a link whose n flows all get c / n, so it is full), they arrive together, and each rank is
-///   free for its next message at the same instant. A regular placement gives that on fabrics that can carry a
+///   with n(l) messages of the step over link l of capacity c(l): the flows of the link with the largest n / c have
+///   that rate from the start to the end of the step, since no other link is slower, neither at the start nor when
+///   flows have left it; and every other flow is at least as fast all the time. *When* within its step a message
+///   arrives is not worked out: it counts as delivered when its step is over.
+/// * **They are even**: the least share c / n along its route is the same for every message. Then that is the rate of
+///   all (each is held back by a link whose n flows all get c / n, so it is full), they arrive together, and each rank
+///   is free for its next message at the same instant. A regular placement gives that on fabrics that can carry a
 ///   permutation. A step that is not even ends the counting: such a program has to be played.
 ///
-/// So a step is counting: no lists, no queue, no events. Nothing a step does depends on the one before, so threads count
-/// different steps; their sums are whole numbers, and the result does not depend on how many threads there are.
+/// So a step is counting: no lists, no queue, no events. Nothing a step does depends on the one before, so threads
+/// count different steps; their sums are whole numbers, and the result does not depend on how many threads there are.
 ///
 /// Cost: O(N h + L) a step, for N ranks, h links a route and L links.
 pub struct Steps<'a> {

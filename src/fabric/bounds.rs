@@ -21,8 +21,8 @@ const DISTANCE_LIMIT: u64 = 1 << 31;
 impl Fabric {
     /// The cut in two halves that limits traffic between them, as this family is usually cut.
     ///
-    /// The bandwidth is the largest flow from the nodes of one half to those of the other (so it counts host links where
-    /// they are the narrowest), whatever the routing:
+    /// The bandwidth is the largest flow from the nodes of one half to those of the other (so it counts host links
+    /// where they are the narrowest), whatever the routing:
     /// * tree: the lower half of the node numbers against the upper, which splits the top level's subtrees;
     /// * torus, mesh, hyper-crossbar: two halves of one dimension, the one of even length for which the cut carries
     ///   least; where no length is even, halves that differ by one plane;
@@ -109,7 +109,8 @@ impl Fabric {
     /// How many times more the nodes of a half can send than the cut between the halves carries.
     ///
     /// `sum of the capacities of the links that leave the nodes of the first half / bisection bandwidth`: 1 for a
-    /// full-bisection tree or a crossbar, 2 for a tree with half of that. Without host links a node's network links count.
+    /// full-bisection tree or a crossbar, 2 for a tree with half of that. Without host links a node's network links
+    /// count.
     pub fn oversubscription(&self) -> Option<f64> {
         let bisection = self.bisection()?;
         let half = self.node_ids().filter(|node| bisection.first_half[node.0 as usize]);

@@ -7,9 +7,9 @@ const NONE: u32 = u32::MAX;
 
 /// A torus or mesh: node and switch numbers are `x0 + x1*d0 + x2*d0*d1 ...`.
 ///
-/// With host links, switch i (vertex `N + i`) is the one of node i, link i leads from node i to it and link `N + i` back;
-/// without, the node is the switch. The network links follow, by position, dimension and direction. Two nodes that
-/// are all there is of a dimension are joined by one cable, whether its ends are joined or not; one alone by none.
+/// With host links, switch i (vertex `N + i`) is the one of node i, link i leads from node i to it and link `N + i`
+/// back; without, the node is the switch. The network links follow, by position, dimension and direction. Two nodes
+/// that are all there is of a dimension are joined by one cable, whether its ends are joined or not; one alone by none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
     /// Nodes along each dimension.
@@ -25,9 +25,9 @@ pub struct Grid {
 
 /// A hyper-crossbar: each line of nodes along each dimension shares a crossbar.
 ///
-/// With host links, router i (vertex `N + i`) is the one of node i, link i leads from node i to it and link `N + i` back;
-/// without, the node is the router. The crossbars follow, dimension by dimension, then by line; a dimension of size 1
-/// has none. Links from and to the crossbars follow dimension by dimension: `N` from the routers, by position,
+/// With host links, router i (vertex `N + i`) is the one of node i, link i leads from node i to it and link `N + i`
+/// back; without, the node is the router. The crossbars follow, dimension by dimension, then by line; a dimension of
+/// size 1 has none. Links from and to the crossbars follow dimension by dimension: `N` from the routers, by position,
 /// then `N` to them.
 ///
 /// Source: CP-PACS; T. Boku et al., "CP-PACS: a massively parallel processor for large scale scientific

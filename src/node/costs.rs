@@ -29,7 +29,8 @@ pub struct Costs {
     pub wait_send: Time,
     /// Whether messages that flow to one rank at the same time share its bandwidth.
     pub receiver_sharing: bool,
-    /// Room at each receiver for messages that nobody has asked for; a message that finds none goes by rendezvous. `None` for any number.
+    /// Room at each receiver for messages that nobody has asked for; a message that finds none goes by rendezvous.
+    /// `None` for any number.
     pub eager_buffer: Option<Bytes>,
     pub(super) by_length: Arc<dyn CostsByLength>,
 }
@@ -39,8 +40,8 @@ pub(super) trait CostsByLength: fmt::Debug + Send + Sync {
     /// What a message of so many bytes costs.
     fn message(&self, bytes: u64) -> MessageCosts;
 
-    /// The same between two ranks, where that depends on who they are; by the protocol that the message takes, where that has costs
-    /// of its own.
+    /// The same between two ranks, where that depends on who they are; by the protocol that the message takes, where
+    /// that has costs of its own.
     fn between(&self, _src: RankId, _dst: RankId, bytes: u64, _rendezvous: bool) -> MessageCosts {
         self.message(bytes)
     }
@@ -114,7 +115,8 @@ impl Costs {
         }
     }
 
-    /// What a message between two ranks costs, where that depends on who they are; and on whether it goes by rendezvous.
+    /// What a message between two ranks costs, where that depends on who they are; and on whether it goes by
+    /// rendezvous.
     #[inline]
     pub fn between(&self, src: RankId, dst: RankId, bytes: u64, rendezvous: bool) -> MessageCosts {
         self.by_length.between(src, dst, bytes, rendezvous)
@@ -126,7 +128,8 @@ impl Costs {
         self.by_length.message(bytes)
     }
 
-    /// The same between ranks that a fabric joins: its latencies and capacities stand for L and G, and messages share it.
+    /// The same between ranks that a fabric joins: its latencies and capacities stand for L and G, and messages share
+    /// it.
     #[must_use]
     pub fn on_fabric(self) -> Self {
         Self { latency: Time::ZERO, receiver_sharing: false, by_length: self.by_length.on_fabric(), ..self }

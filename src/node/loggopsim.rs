@@ -9,10 +9,10 @@ use crate::units::{Bytes, PerByte, Time};
 
 /// `[node.loggopsim]`. The defaults are those of the program it is compatible with.
 ///
-/// A message of k bytes keeps the sender's processor for `o + (k-1) O` and its interface for `g + (k-1) G`; its first byte is
-/// at the receiver after `o + L`, whose processor it keeps for `o + max((k-1) O, (k-1) G)` and whose interface for `g + (k-1) G`,
-/// whether or not a receive has been called. Above S the sender's operation is done when the receive has been
-/// matched, at no other cost.
+/// A message of k bytes keeps the sender's processor for `o + (k-1) O` and its interface for `g + (k-1) G`; its first
+/// byte is at the receiver after `o + L`, whose processor it keeps for `o + max((k-1) O, (k-1) G)` and whose interface
+/// for `g + (k-1) G`, whether or not a receive has been called. Above S the sender's operation is done when the receive
+/// has been matched, at no other cost.
 ///
 /// Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

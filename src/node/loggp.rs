@@ -15,7 +15,8 @@ use crate::units::{Bytes, PerByte, Time};
 /// LogGP-2; a band for each measured length, with overheads for each call, is LogGP-1. Nobody waits for the
 /// receiver, unless `S` says so: then a message above S leaves when its receive has been called, at no other cost.
 ///
-/// Source: Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995; as used beside LogGPS by Ino, Fujimoto, Hagihara, section 4.5.
+/// Source: Alexandrov, Ionescu, Schauser, Scheiman: LogGP, SPAA 1995; as used beside LogGPS by Ino, Fujimoto, Hagihara,
+/// section 4.5.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -24,9 +24,9 @@ use crate::units::{Bytes, PerByte, Time};
 /// T1' = o + k Osl        T2' = s Gs + (k - s) Gl + L    T3' = o + k Orl
 /// T4  = max(o + L, tr - ts) + o                         T5  = o + L + o
 /// ```
-/// and inside the calls: Send T1, or T4 + T5 + T1' above S; Recv max(T1 + T2 - (tr - ts), 0) + T3, or above S
-/// max(o + L - (tr - ts), 0) + o + T5 + T1' + T2' + T3'; Isend and Irecv o; Wait max(Tblk - (tw - ti), o), where Tblk is the
-/// time of the blocking call made at ti.
+/// and inside the calls: Send T1, or T4 + T5 + T1' above S; Recv max(T1 + T2 - (tr - ts), 0) + T3, or above S max(o + L
+/// - (tr - ts), 0) + o + T5 + T1' + T2' + T3'; Isend and Irecv o; Wait max(Tblk - (tw - ti), o), where Tblk is the time
+/// of the blocking call made at ti.
 ///
 /// Source: Ino, Fujimoto, Hagihara: LogGPS, tables 3 and 4; its o' is our `o`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -65,12 +65,12 @@ pub struct LogGpsSpec {
     /// Longest message that is sent without waiting for the receiver.
     #[serde(rename = "S")]
     pub sync: Located<Bytes>,
-    /// Whether, and how, messages that flow to one rank at the same time share its bandwidth: `true`, as in the paper (the default), `"wire"`, or
-    /// `false` (without a fabric).
+    /// Whether, and how, messages that flow to one rank at the same time share its bandwidth: `true`, as in the paper
+    /// (the default), `"wire"`, or `false` (without a fabric).
     #[serde(default, skip_serializing_if = "ReceiverSharing::is_default")]
     pub receiver_sharing: ReceiverSharing,
-    /// Room at each receiver for messages up to S that are under way or that nobody has asked for yet: one that finds no room goes by
-    /// rendezvous, like those above S (default: no limit).
+    /// Room at each receiver for messages up to S that are under way or that nobody has asked for yet: one that finds
+    /// no room goes by rendezvous, like those above S (default: no limit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eager_buffer: Option<Located<Bytes>>,
 }
@@ -84,12 +84,13 @@ fn is_zero(time: &Located<Time>) -> bool {
 pub enum ReceiverSharing {
     /// Nothing.
     Off,
-    /// As the paper has it: the whole of the part with the largest time per byte, among Oss, Gs and Ors for messages up to s, among Osl, Gl
-    /// and Orl for longer ones.
+    /// As the paper has it: the whole of the part with the largest time per byte, among Oss, Gs and Ors for messages up
+    /// to s, among Osl, Gl and Orl for longer ones.
     #[default]
     Message,
-    /// Byte by byte: of the first s bytes, of whatever message, the largest of Oss, Gs and Ors, of the others that of Osl, Gl and Orl. The time is
-    /// monotonic in the length, for the wire's part of the first s bytes is shared by longer messages, too.
+    /// Byte by byte: of the first s bytes, of whatever message, the largest of Oss, Gs and Ors, of the others that of
+    /// Osl, Gl and Orl. The time is monotonic in the length, for the wire's part of the first s bytes is shared by
+    /// longer messages, too.
     Wire,
 }
 

@@ -1,8 +1,8 @@
 //! Node models: what a message costs at its two ends, one file each.
 //!
-//! A model is a `...Spec` (what the scenario says: `[node.loggps]`) that answers as a [`NodeModel`]: how programs are played on it,
-//! for most at [`Costs`], and what others need to know of it. Nobody outside asks which model it is. Parameter letters (L, o,
-//! g, G, O, s, S) are used here alone. To add a model: a file here, and a line below.
+//! A model is a `...Spec` (what the scenario says: `[node.loggps]`) that answers as a [`NodeModel`]: how programs are
+//! played on it, for most at [`Costs`], and what others need to know of it. Nobody outside asks which model it is.
+//! Parameter letters (L, o, g, G, O, s, S) are used here alone. To add a model: a file here, and a line below.
 //!
 //! Where ranks are placed on a simulated fabric, the network's share (L and the gaps G) comes from the fabric, and only
 //! what the ends cost is taken from here; without a fabric the model's own L and G are the network.

@@ -33,8 +33,8 @@ pub trait NodeModel {
         false
     }
 
-    /// The parameter that has to take the same value where `parameter` takes this one (a quantity, in its own unit), for otherwise the two would
-    /// not go together.
+    /// The parameter that has to take the same value where `parameter` takes this one (a quantity, in its own unit),
+    /// for otherwise the two would not go together.
     fn follows(&self, _parameter: &str, _value: f64) -> Option<&'static str> {
         None
     }
@@ -53,7 +53,8 @@ pub trait NodeModel {
 pub enum Playing {
     /// Call by call: messages and calls have costs.
     AtCosts(Costs),
-    /// By the rules of MPIETE where these tell which message every receive takes, from this table; otherwise call by call.
+    /// By the rules of MPIETE where these tell which message every receive takes, from this table; otherwise call by
+    /// call.
     FromTable(ReceiveTable, Costs),
     /// As LogGOPSim does: hosts have processors and network interfaces.
     OnHosts(HostCosts),
@@ -72,7 +73,8 @@ pub struct NodeFacts {
     pub is_table: bool,
     /// It is known which receive takes a message, and so for whom a rank waits.
     pub knows_receives: bool,
-    /// Without a fabric nothing but messages connects ranks of sequences: what the critical path says of a change is a bound.
+    /// Without a fabric nothing but messages connects ranks of sequences: what the critical path says of a change is a
+    /// bound.
     pub path_bounds: bool,
 }
 

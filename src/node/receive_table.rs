@@ -47,7 +47,8 @@ impl Line {
 }
 
 impl ReceiveTable {
-    /// Rows of size and time, by ascending size; those of some pairs of ranks, of which the last that names a pair holds.
+    /// Rows of size and time, by ascending size; those of some pairs of ranks, of which the last that names a pair
+    /// holds.
     pub(super) fn new(all: Vec<(u64, f64)>, between: impl Iterator<Item = (Pairs, Vec<(u64, f64)>)>) -> Self {
         Self { all: Line::of(all), between: between.map(|(pairs, rows)| (pairs, Line::of(rows))).collect() }
     }

@@ -1,4 +1,5 @@
-//! A table of receive times: what a message takes is what was measured for its size, and nothing waits for anything else.
+//! A table of receive times: what a message takes is what was measured for its size, and nothing waits for anything
+//! else.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +12,9 @@ use crate::units::{Bytes, Time};
 
 /// `[node.receive-times]`.
 ///
-/// A message of k bytes that is sent at t can be received from t + T(k) on; sends take no time, and neither do the calls. T is piecewise linear
-/// between the rows, as the first below them, and beyond the last along the line from the row with half its size (or the nearest
-/// above).
+/// A message of k bytes that is sent at t can be received from t + T(k) on; sends take no time, and neither do the
+/// calls. T is piecewise linear between the rows, as the first below them, and beyond the last along the line from the
+/// row with half its size (or the nearest above).
 ///
 /// Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.5 (equations 1 to 7, `T_comm`).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -90,8 +90,8 @@ pub struct Transfer {
     pub end: Time,
 }
 
-/// Called with each border of a region when its rank comes to it; those of one rank, and its activities, come in their order in the
-/// program.
+/// Called with each border of a region when its rank comes to it; those of one rank, and its activities, come in their
+/// order in the program.
 pub type OnMark<'a> = &'a mut dyn FnMut(RankId, &Mark, Time);
 
 /// Who looks on while a program is played.

@@ -8,8 +8,8 @@ use crate::node::Playing;
 use crate::units::Time;
 use crate::workload::program::{Expand, Program};
 
-/// Plays a program without a fabric; `go_on` is asked now and then, with simulated time and messages received so far, and ends the
-/// run with `false`.
+/// Plays a program without a fabric; `go_on` is asked now and then, with simulated time and messages received so far,
+/// and ends the run with `false`.
 pub fn alone<'a>(
     program: &'a Program,
     playing: Playing,

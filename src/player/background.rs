@@ -1,17 +1,18 @@
 //! Collective operations that go on while their ranks do something else.
 //!
-//! A call that only starts a collective operation makes a *strand*: its steps are played one after the other as the rank itself would
-//! play them, from now on and at the same costs, but they take none of the rank's time, like everything that a non-blocking
-//! call starts. The call takes what starting a message without bytes takes, the wait for it no less than a wait for a send:
+//! A call that only starts a collective operation makes a *strand*: its steps are played one after the other as the
+//! rank itself would play them, from now on and at the same costs, but they take none of the rank's time, like
+//! everything that a non-blocking call starts. The call takes what starting a message without bytes takes, the wait for
+//! it no less than a wait for a send:
 //! ```text
 //! the rank goes on at  tw' = max(when the last step is done, tw + o)     tw: when the wait is called
 //! ```
 //! What is combined on the way is combined in the background too, as by a thread that makes progress; a library that
 //! moves on only inside calls is slower.
 //!
-//! Several strands of a rank go on side by side. Ranks call the collectives of a communicator in one order, so its n-th call
-//! is the same operation everywhere, and n in the envelope keeps its messages apart from those of the others. Whether a rank does such an
-//! operation at once or starts it and waits later makes no difference to the others.
+//! Several strands of a rank go on side by side. Ranks call the collectives of a communicator in one order, so its n-th
+//! call is the same operation everywhere, and n in the envelope keeps its messages apart from those of the others.
+//! Whether a rank does such an operation at once or starts it and waits later makes no difference to the others.
 
 use super::activity::ActivityKind;
 use super::clock::Event;

@@ -119,8 +119,8 @@ fn messages_of_the_program_do_not_meet_those_of_collectives() {
     let left = [Op::icollective(0), Op::send(message(1), 8), Op::collective(1), Op::recv(message(1), 8), Op::wait(0)];
     let right = [Op::icollective(0), Op::recv(message(0), 8), Op::collective(1), Op::send(message(0), 8), Op::wait(0)];
     let ends = ends(&program(&calls, &[&left, &right]));
-    // Rank 1 has the message at 1 + 1 + 10 + 1 = 13; the broadcast, sent at 2..3, has come at 13 and is taken by 14; its message leaves at
-    // 15 and is taken by 26. The allreduce has long been done: waiting takes o.
+    // Rank 1 has the message at 1 + 1 + 10 + 1 = 13; the broadcast, sent at 2..3, has come at 13 and is taken by 14;
+    // its message leaves at 15 and is taken by 26. The allreduce has long been done: waiting takes o.
     assert_eq!(ends, [27.0, 16.0]);
 }
 

@@ -1,5 +1,5 @@
-//! Ranks whose operations are a graph: each starts when those it requires are done or have started, and takes the processor it
-//! is on.
+//! Ranks whose operations are a graph: each starts when those it requires are done or have started, and takes the
+//! processor it is on.
 
 use smallvec::SmallVec;
 
@@ -93,8 +93,8 @@ impl GraphRank {
         runtime.clock.set_message(end, then);
     }
 
-    /// Takes the processor of an operation, after what it has been given before; returns when that ends. `kinds`: what the
-    /// time is, and what the processor was idle for before.
+    /// Takes the processor of an operation, after what it has been given before; returns when that ends. `kinds`: what
+    /// the time is, and what the processor was idle for before.
     fn occupy(
         &mut self,
         op: u32,

@@ -19,7 +19,8 @@ impl<'a> Ledger<'a> {
         Self { times: IdVec::filled(ranks, RankTimes::default()), on_activity, on_transfer, on_mark }
     }
 
-    /// A rank has spent a span of time on something, in this operation of its program, for this message to or from another.
+    /// A rank has spent a span of time on something, in this operation of its program, for this message to or from
+    /// another.
     pub fn spent(
         &mut self,
         rank: RankId,

@@ -226,7 +226,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever arrives when: each message comes to the mailbox once, in the order of sending, none before its request.
+        /// Whatever arrives when: each message comes to the mailbox once, in the order of sending, none before its
+        /// request.
         #[test]
         fn messages_of_a_channel_come_to_the_mailbox_in_the_order_of_sending(
             asks in prop::collection::vec(any::<bool>(), 1..12),

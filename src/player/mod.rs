@@ -7,15 +7,16 @@
 //!                           |   \--- messages ---> latency and gaps       (without one)
 //!                       RankTimes: where each rank's time went
 //! ```
-//! [`Player`] plays every model whose costs follow from the length of a message ([`Costs`](crate::node::Costs)): ideal, LogGP,
-//! LogGPS. It is a [`Workload`](crate::workload::Workload) for the engine, and [`Player::run`] plays it without a fabric.
-//! [`loggopsim`] plays LogGOPSim's model, which is a network of its own, and [`rules`] those of MPIETE; [`alone`] takes the one
-//! that a node model asks for.
+//! [`Player`] plays every model whose costs follow from the length of a message ([`Costs`](crate::node::Costs)): ideal,
+//! LogGP, LogGPS. It is a [`Workload`](crate::workload::Workload) for the engine, and [`Player::run`] plays it without
+//! a fabric. [`loggopsim`] plays LogGOPSim's model, which is a network of its own, and [`rules`] those of MPIETE;
+//! [`alone`] takes the one that a node model asks for.
 //!
-//! Calls of a *sequence* cost what the tables of LogGPS say: what a non-blocking call has started goes on in the background, at
-//! no cost to the rank's computation, until a wait. Operations of a *graph* take the processor they are on, one after
-//! the other in the order in which they become ready, and so do the overheads of messages: a long calculation holds up the
-//! messages that arrive meanwhile. A chain of blocking operations takes the same time either way.
+//! Calls of a *sequence* cost what the tables of LogGPS say: what a non-blocking call has started goes on in the
+//! background, at no cost to the rank's computation, until a wait. Operations of a *graph* take the processor they are
+//! on, one after the other in the order in which they become ready, and so do the overheads of messages: a long
+//! calculation holds up the messages that arrive meanwhile. A chain of blocking operations takes the same time either
+//! way.
 //!
 //! Inside, each does one thing and knows only what stands below it:
 //!

@@ -4,10 +4,10 @@
 //! at once      send overhead -> leaves -> arrives -> is matched -> receive overhead -> received
 //! rendezvous   request -> leaves -> arrives -> is matched -> answer -> arrives -> agreed, then as above
 //! ```
-//! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not ([`Matching`]): so receives take
-//! messages in order, but a receive that takes a short message does not wait for the bytes of a longer one that was sent before.
-//! Where messages share a receiver's bandwidth, the part of the way that holds it (sender's overhead, gap or receiver's
-//! overhead) ends when [`Shared`] says so.
+//! Each arrow is an event. Envelopes keep the order in which a rank has sent to another, bytes do not ([`Matching`]):
+//! so receives take messages in order, but a receive that takes a short message does not wait for the bytes of a longer
+//! one that was sent before. Where messages share a receiver's bandwidth, the part of the way that holds it (sender's
+//! overhead, gap or receiver's overhead) ends when [`Shared`] says so.
 
 use super::activity::{ActivityKind, Transfer};
 use super::clock::{Clock, MessageEvent};
@@ -44,8 +44,8 @@ pub(super) struct Protocol {
 /// A rank as messages see it.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// Whether overheads take one of its processors, one after the other ([`Asks::Processor`]); otherwise each ends right after it
-    /// has begun.
+    /// Whether overheads take one of its processors, one after the other ([`Asks::Processor`]); otherwise each ends
+    /// right after it has begun.
     has_processors: bool,
     /// No send starts before.
     next_send: Time,
@@ -88,8 +88,8 @@ struct Receive {
     marks: [Time; 3],
 }
 
-/// How the time of a call divides: of a send `[start, a)` and `[b, c)` are synchronisation, `[a, b)` is waiting; of a receive
-/// `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation; `[c, end)` is overhead of either.
+/// How the time of a call divides: of a send `[start, a)` and `[b, c)` are synchronisation, `[a, b)` is waiting; of a
+/// receive `[start, a)` and `[b, c)` are waiting, `[a, b)` is synchronisation; `[c, end)` is overhead of either.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Done {
     pub marks: [Time; 3],
@@ -281,8 +281,8 @@ impl Protocol {
         Asks::Nothing
     }
 
-    /// The envelope of a message is there: the first message of its channel that comes to the mailbox of this rank, which may be one sent
-    /// before it.
+    /// The envelope of a message is there: the first message of its channel that comes to the mailbox of this rank,
+    /// which may be one sent before it.
     pub fn envelope_arrives(&mut self, message: u32) -> Option<(Matched, RankId)> {
         let dst = self.messages.get(message).dst;
         Some((self.matching.arrive(message)?, dst))
@@ -322,8 +322,9 @@ impl Protocol {
         self.take(time, clock)
     }
 
-    /// Takes room for an eager message at its receiver, if there is some: like a sender that has credits. One that finds none
-    /// does not wait for it, for the receiver may be waiting for another: it asks the receiver for this message.
+    /// Takes room for an eager message at its receiver, if there is some: like a sender that has credits. One that
+    /// finds none does not wait for it, for the receiver may be waiting for another: it asks the receiver for this
+    /// message.
     fn finds_room(&mut self, dst: RankId, bytes: u64) -> bool {
         let Some(limit) = self.costs.eager_buffer else { return true };
         let buffered = &mut self.ends[dst].buffered;
@@ -370,8 +371,8 @@ impl Protocol {
         self.take(time, clock)
     }
 
-    /// Whether this part of the way of a message, which keeps this rank busy, shares the receiver's bandwidth. Processors of graphs are
-    /// one operation's at a time: there only the gap is shared.
+    /// Whether this part of the way of a message, which keeps this rank busy, shares the receiver's bandwidth.
+    /// Processors of graphs are one operation's at a time: there only the gap is shared.
     fn shares(&self, busy: RankId, phase: Phase, costs: &MessageCosts) -> bool {
         !self.shared.is_empty()
             && costs.shared[phase as usize] > Time::ZERO
@@ -499,8 +500,8 @@ impl Protocol {
         Asks::Done(rank, op, Done { marks, end, other: Some((number, src)) })
     }
 
-    /// Takes a rank's time. In a sequence what a call has started takes none from what the rank does meanwhile, so it ends right after it has
-    /// begun; elsewhere the rank is asked for a processor.
+    /// Takes a rank's time. In a sequence what a call has started takes none from what the rank does meanwhile, so it
+    /// ends right after it has begun; elsewhere the rank is asked for a processor.
     #[inline]
     fn take(&self, time: ProcessorTime, clock: &mut Clock) -> Option<ProcessorTime> {
         if self.ends[time.rank].has_processors {

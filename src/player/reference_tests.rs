@@ -13,7 +13,8 @@ use crate::workload::program::{Envelope, Op, Program, ProgramBuilder};
 const MYRINET: [f64; 10] = [850.0, 6730.0, 5.02, 4.72, 15.17, 4.80, 3.86, 0.04, 8191.0, 16383.0];
 const FAST_ETHERNET: [f64; 10] = [24_580.0, 22_340.0, 12.37, 11.53, 188.77, 9.73, 9.89, 65.09, 1023.0, 16_383.0];
 
-/// A call of a random program; a wait is for the call at that place of the same rank. Tags go on from one communicator to the next.
+/// A call of a random program; a wait is for the call at that place of the same rank. Tags go on from one communicator
+/// to the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Call {
     Calc(f64),
@@ -26,7 +27,8 @@ enum Call {
 struct Tables([f64; 10]);
 
 impl Tables {
-    /// Time of the sender, between the ends and of the receiver, and what a rendezvous takes beside the wait (the o of T4, and T5).
+    /// Time of the sender, between the ends and of the receiver, and what a rendezvous takes beside the wait (the o of
+    /// T4, and T5).
     fn pieces(&self, bytes: u64) -> (f64, f64, f64, Option<f64>) {
         let [l, o, oss, ors, gs, osl, orl, gl, s, sync] = self.0;
         let k = bytes as f64;
@@ -38,7 +40,8 @@ impl Tables {
         }
     }
 
-    /// When the sender's call is over, by when it and the receive were called; `None`: that depends on the receive, which has not been called.
+    /// When the sender's call is over, by when it and the receive were called; `None`: that depends on the receive,
+    /// which has not been called.
     fn send_ends(&self, bytes: u64, ts: f64, tr: Option<f64>) -> Option<f64> {
         let [l, o, ..] = self.0;
         let (t1, _, _, handshake) = self.pieces(bytes);
@@ -142,9 +145,10 @@ fn built(ranks: &[Vec<Call>]) -> Program {
     program.build().unwrap()
 }
 
-/// A random program: messages in an order in which both ends call them, non-blocking calls waited for somewhere later, and some
-/// neighbouring calls of a rank exchanged, so that receives ask for messages in another order than they were sent. Half of the
-/// messages are as long as one of `limits`, or a byte shorter or longer; the others have any length, or none.
+/// A random program: messages in an order in which both ends call them, non-blocking calls waited for somewhere later,
+/// and some neighbouring calls of a rank exchanged, so that receives ask for messages in another order than they were
+/// sent. Half of the messages are as long as one of `limits`, or a byte shorter or longer; the others have any length,
+/// or none.
 fn random(seed: u64, limits: &[u64]) -> Vec<Vec<Call>> {
     let mut state = seed;
     let mut below = |n: u64| {
@@ -290,8 +294,8 @@ fn ends_synchronously(ranks: &[Vec<Call>]) -> bool {
     Tables(synchronous).ends(ranks).iter().all(Option::is_some)
 }
 
-/// What the properties above say something about: programs that end with synchronous sends, with limited room that is felt; programs that
-/// do not; receives in another order than their messages were sent in.
+/// What the properties above say something about: programs that end with synchronous sends, with limited room that is
+/// felt; programs that do not; receives in another order than their messages were sent in.
 #[test]
 fn random_programs_are_of_all_kinds() {
     let (mut ending, mut felt, mut stuck, mut overtaken) = (0, 0, 0, 0);
@@ -367,7 +371,8 @@ fn a_short_message_does_not_wait_for_the_bytes_of_a_long_one_with_another_tag() 
     let send = |tag, bytes| Call::Send { to: 1, tag, bytes, blocking: true };
     let recv = |tag, bytes| Call::Recv { from: 0, tag, bytes, blocking: true };
     let program = [vec![send(1, 9000), send(2, 10)], vec![recv(2, 10)]];
-    // Equation 7 from when it is sent, T1 of the first: (o + 9000 Oss) + (o + 10 Oss) + (10 Gs + L) + (o + 10 Ors) = 66.469 us.
+    // Equation 7 from when it is sent, T1 of the first: (o + 9000 Oss) + (o + 10 Oss) + (10 Gs + L) + (o + 10 Ors) =
+    // 66.469 us.
     let expected = (6730.0 + 9000.0 * 5.02) + (6730.0 + 50.2) + (151.7 + 850.0) + (6730.0 + 47.2);
     let end = played(&program, network(MYRINET)).ranks[1].end.ps() / 1e3;
     assert!((end - expected).abs() < 1e-3, "{end} ns, not {expected} ns");

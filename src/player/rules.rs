@@ -6,12 +6,12 @@
 //! a wait for a receive ends at max(when it starts, when the matching send ended + T_comm(from, to, its size))
 //! the program ends with its last rank
 //! ```
-//! The time of a wait depends on one send alone, and which one that is depends on no time: the n-th receive from a rank, with a tag, in a
-//! communicator takes the n-th message that was sent so. So ranks are worked out in any order, each until it waits for a send that is
-//! not worked out yet; the result is the same for every order. That holds as long as no receive leaves open from whom it
-//! takes its message: programs that do are played in order of time by the [`Player`](super::Player) with the same costs, where a message
-//! that arrives first is taken first. So are those whose collective operations go on in the background, which the rules
-//! do not have.
+//! The time of a wait depends on one send alone, and which one that is depends on no time: the n-th receive from a
+//! rank, with a tag, in a communicator takes the n-th message that was sent so. So ranks are worked out in any order,
+//! each until it waits for a send that is not worked out yet; the result is the same for every order. That holds as
+//! long as no receive leaves open from whom it takes its message: programs that do are played in order of time by the
+//! [`Player`](super::Player) with the same costs, where a message that arrives first is taken first. So are those whose
+//! collective operations go on in the background, which the rules do not have.
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.5, equations 1 to 7.
 
@@ -448,7 +448,8 @@ mod tests {
         let (to, from) = (Envelope::world(1, 5), Envelope::world(0, 5));
         let (to_late, from_late) = (Envelope::world(1, 6), Envelope::world(0, 6));
         let sender = [us(10.0), Op::isend(to, 100), us(5.0), Op::wait(1), Op::send(to_late, 1000), us(1.0)];
-        // The first wait starts at 3 and ends at 10 + T(100) = 12; the receive starts at 13 and ends at 15 + T(1000) = 26.
+        // The first wait starts at 3 and ends at 10 + T(100) = 12; the receive starts at 13 and ends at 15 + T(1000) =
+        // 26.
         let receiver = [Op::irecv(from, 100), us(3.0), Op::wait(0), us(1.0), Op::recv(from_late, 1000), us(4.0)];
         let found = played(&program(&[&sender, &receiver]));
         assert_eq!(ends(&found), [16.0, 30.0]);

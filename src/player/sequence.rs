@@ -294,8 +294,8 @@ impl Sequence {
 
     /// Takes the next request of a wait, if it is done.
     ///
-    /// A wait that is called at tw for what was started at ti ends at `max(ti + Tblk, tw + o)`: when the request is done, but not
-    /// before the wait itself has taken its time. A wait for several is one wait after another.
+    /// A wait that is called at tw for what was started at ti ends at `max(ti + Tblk, tw + o)`: when the request is
+    /// done, but not before the wait itself has taken its time. A wait for several is one wait after another.
     fn take(&mut self, wait: Op, key: u32, last: Time, runtime: &mut Runtime<'_>) -> Option<Time> {
         // A request that a test has found done, or that a wait for any has taken before, is not there any more.
         let Some(&request) = self.requests.get(&key) else { return Some(last) };

@@ -1,8 +1,8 @@
 //! Messages that flow to one rank at the same time and share its bandwidth.
 //!
-//! While p messages flow, each goes on at a p-th of the speed it would have alone. What a message has got since it came is the same
-//! for all: a clock of the receiver that runs at a speed of 1/p. A message of work w that comes at clock v is done at clock
-//! v + w, so the order of ends is known and nothing is brought up to date when p changes.
+//! While p messages flow, each goes on at a p-th of the speed it would have alone. What a message has got since it came
+//! is the same for all: a clock of the receiver that runs at a speed of 1/p. A message of work w that comes at clock v
+//! is done at clock v + w, so the order of ends is known and nothing is brought up to date when p changes.
 //!
 //! Source: Ino, Fujimoto, Hagihara: LogGPS, section 3 (effective bandwidth 1/p).
 

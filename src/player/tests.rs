@@ -301,7 +301,8 @@ fn a_message_that_finds_no_room_goes_by_rendezvous() {
     let (free, waits) = end(None);
     assert!((free - 4.0 * t1(k)).abs() < 1e-3 && waits == 0.0, "{free} {waits}");
     assert_eq!(end(Some(10_000)).0, free);
-    // Three fit; the fourth asks its receiver, which comes to it after three receives, from 1 ms on, and takes the overhead of long messages.
+    // Three fit; the fourth asks its receiver, which comes to it after three receives, from 1 ms on, and takes the
+    // overhead of long messages.
     let (limited, waits) = end(Some(3000));
     let asked = 3.0 * t1(k) + O + L;
     let answered = 1e6 + 3.0 * t3(k);

@@ -1,9 +1,9 @@
 //! Communication data: how long a message takes from one process to another, by its size, measured once on a network.
 //!
-//! Times are kept as they were measured, in a table ([`Row`]); between two sizes they are interpolated. A message longer than
-//! the eager limit S waits for its receiver, and its time jumps there: a table that Hayase measures has a row on each side.
-//! Beside the table stand the parameters of LogGPS that explain it, each with its interval, and none where the
-//! measurements do not tell it ([`Parameter`]).
+//! Times are kept as they were measured, in a table ([`Row`]); between two sizes they are interpolated. A message
+//! longer than the eager limit S waits for its receiver, and its time jumps there: a table that Hayase measures has a
+//! row on each side. Beside the table stand the parameters of LogGPS that explain it, each with its interval, and none
+//! where the measurements do not tell it ([`Parameter`]).
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (T_comm); Ino, Fujimoto, Hagihara: LogGPS, section 4.
 
@@ -206,8 +206,8 @@ impl Communication {
 
     /// T_comm: from the call of the send to the end of the receive.
     ///
-    /// Piecewise linear between the measured sizes; beyond the last, along the line from the row with half its size (or the
-    /// nearest above); below the first, as the first. Cost: O(log n) for n rows.
+    /// Piecewise linear between the measured sizes; beyond the last, along the line from the row with half its size (or
+    /// the nearest above); below the first, as the first. Cost: O(log n) for n rows.
     ///
     /// ```
     /// use hayase::prediction::communication::Communication;

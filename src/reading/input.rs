@@ -32,8 +32,8 @@ pub struct Input {
     bytes: Box<dyn Read>,
 }
 
-/// What was decompressed, held against how much was read for it. A little file can hold much: whoever looks on is told how
-/// much there is of it, too.
+/// What was decompressed, held against how much was read for it. A little file can hold much: whoever looks on is told
+/// how much there is of it, too.
 struct Expanded<R> {
     bytes: R,
     name: String,
@@ -61,7 +61,8 @@ impl<R: Read> Read for Expanded<R> {
     }
 }
 
-/// What is given up where nothing but blanks comes: what skips blank lines would go on for hours, or for ever in a pipe.
+/// What is given up where nothing but blanks comes: what skips blank lines would go on for hours, or for ever in a
+/// pipe.
 struct Filled<R> {
     bytes: R,
     /// Blanks at the end of what was read.

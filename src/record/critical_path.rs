@@ -7,8 +7,8 @@
 //! wait for a message                       the message was under way: on the path from when it left; go on with its sender
 //! wait for a receiver                      not on the path: the receiver was late; go on with what it did until t
 //! ```
-//! So the steps follow each other without a gap from 0 to the end, and their times add up to the makespan. A wait stays on the path
-//! where nobody is known to have caused it.
+//! So the steps follow each other without a gap from 0 to the end, and their times add up to the makespan. A wait stays
+//! on the path where nobody is known to have caused it.
 //!
 //! Of a rank of several processors one activity is looked at, the one that began last.
 
@@ -55,7 +55,8 @@ pub struct PathStep {
     pub begin: Time,
     /// Until when.
     pub end: Time,
-    /// The operation of that rank; `None` inside a collective where it went on in the background, and where nothing was done.
+    /// The operation of that rank; `None` inside a collective where it went on in the background, and where nothing was
+    /// done.
     pub op: Option<u32>,
     /// The message it is for.
     pub message: Option<u32>,
@@ -80,7 +81,8 @@ struct Walk<'a> {
     steps: Vec<PathStep>,
     rank: RankId,
     time: Time,
-    /// Changes of the rank since time last went back; what causes each other at one instant is no circle, but it need not be trusted.
+    /// Changes of the rank since time last went back; what causes each other at one instant is no circle, but it need
+    /// not be trusted.
     hops: u32,
 }
 

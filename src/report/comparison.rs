@@ -48,8 +48,8 @@ pub struct ComparisonRow {
     pub varied: BTreeMap<String, String>,
     /// The pattern or program as named.
     pub pattern: String,
-    /// What is done: `all-to-all of 20 KB among 54 ranks`, or what no name tells, `57,240,000 B among 54 ranks`. Rows of one job are ranked,
-    /// those of different jobs cannot be.
+    /// What is done: `all-to-all of 20 KB among 54 ranks`, or what no name tells, `57,240,000 B among 54 ranks`. Rows
+    /// of one job are ranked, those of different jobs cannot be.
     pub job: String,
     /// Makespans over the seeds.
     pub makespan: SeedStatistics,
@@ -65,7 +65,8 @@ pub struct ComparisonRow {
     pub ratio_to_best: f64,
     /// Place among the rows of the job by the mean makespan, from 1; equal means share a place.
     pub place: u32,
-    /// Whether it is not the best, but cannot be told from it: 0 lies within the 95 % interval of the difference of the two means.
+    /// Whether it is not the best, but cannot be told from it: 0 lies within the 95 % interval of the difference of the
+    /// two means.
     pub tied: bool,
     /// Run time of one run, averaged over the seeds \[s\]; differs from machine to machine.
     pub wall_s: f64,
@@ -130,8 +131,9 @@ impl Comparison {
     }
 }
 
-/// The choices, by their positions in [`ComparisonRow::names`], in which rows differ; that messages of some are no flows and have no sharing policy is no
-/// difference of policies, and neither is that each topology has the routing that is usual for it.
+/// The choices, by their positions in [`ComparisonRow::names`], in which rows differ; that messages of some are no
+/// flows and have no sharing policy is no difference of policies, and neither is that each topology has the routing
+/// that is usual for it.
 pub fn varying(rows: &[ComparisonRow]) -> Vec<usize> {
     let follows =
         |row: &ComparisonRow| rows.iter().all(|other| other.topology != row.topology || other.routing == row.routing);
@@ -173,12 +175,12 @@ fn ranked(rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
 }
 
 impl SeedStatistics {
-    /// Whether two means cannot be told apart: 0 lies within the 95 % interval of their difference, `d +- t s / sqrt(n)` with
-    /// the t of Student for n - 1 degrees of freedom.
+    /// Whether two means cannot be told apart: 0 lies within the 95 % interval of their difference, `d +- t s /
+    /// sqrt(n)` with the t of Student for n - 1 degrees of freedom.
     ///
-    /// Over the same seeds d is the mean of the differences seed by seed and s their standard deviation (a seed that is hard for one may
-    /// be hard for both); where one of the two is not random, s is that of the other. Without two runs of anything only equal
-    /// means are alike.
+    /// Over the same seeds d is the mean of the differences seed by seed and s their standard deviation (a seed that is
+    /// hard for one may be hard for both); where one of the two is not random, s is that of the other. Without two runs
+    /// of anything only equal means are alike.
     ///
     /// Source: any text book, as Box, Hunter, Hunter: Statistics for Experimenters, chapter 3 (paired comparison).
     pub fn is_like(&self, other: &Self) -> bool {

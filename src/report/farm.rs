@@ -32,11 +32,11 @@ pub struct FarmReport {
     /// The smallest number of workers from which on more of them gain less than 1 %; nothing where the largest number
     /// still gains, or only one was tried. Of what is varied, for the first value.
     pub saturation_workers: Option<u32>,
-    /// The smallest number of workers tried from which on the (busiest) master is busy for 99 % of the predicted time or more; nothing where
-    /// it is not. Of what is varied, for the first value.
+    /// The smallest number of workers tried from which on the (busiest) master is busy for 99 % of the predicted time
+    /// or more; nothing where it is not. Of what is varied, for the first value.
     pub master_busy_workers: Option<u32>,
-    /// An estimate: the number of equal workers that keep the master busy, in the mean and without start and end; nothing where that is not
-    /// known in closed form.
+    /// An estimate: the number of equal workers that keep the master busy, in the mean and without start and end;
+    /// nothing where that is not known in closed form.
     pub master_bound_workers: Option<u32>,
     /// Whether all combinations were run.
     pub complete: bool,
@@ -133,8 +133,8 @@ impl FarmBounds {
     }
 }
 
-/// The smallest number of workers from which on more of them gain less than 1 %, in a series of (workers, time) with the
-/// workers ascending; nothing where that is the last.
+/// The smallest number of workers from which on more of them gain less than 1 %, in a series of (workers, time) with
+/// the workers ascending; nothing where that is the last.
 pub fn saturation(series: &[(u32, f64)]) -> Option<u32> {
     let (_, rest) = series.split_last()?;
     let mut best = series.last()?.1;
@@ -152,8 +152,8 @@ pub fn saturation(series: &[(u32, f64)]) -> Option<u32> {
 /// The part of the predicted time from which on a master is said to be busy all the time.
 pub const BUSY: f64 = 0.99;
 
-/// The smallest number of workers from which on the master is busy, in a series of (workers, part of the time it is busy) with the workers
-/// ascending.
+/// The smallest number of workers from which on the master is busy, in a series of (workers, part of the time it is
+/// busy) with the workers ascending.
 pub fn master_busy(series: &[(u32, f64)]) -> Option<u32> {
     series.iter().rev().take_while(|(_, busy)| *busy >= BUSY).last().map(|(workers, _)| *workers)
 }

@@ -96,8 +96,8 @@ pub struct Stopped {
     pub bytes: u64,
 }
 
-/// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, and one of dependences, which does not
-/// know that they share links.
+/// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, and one of
+/// dependences, which does not know that they share links.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bounds {
     /// The most that one node sends or receives over its host link.
@@ -106,8 +106,8 @@ pub struct Bounds {
     pub busiest_link_s: f64,
     /// What crosses the bisection over its bandwidth, where the fabric's bisection is known.
     pub bisection_s: Option<f64>,
-    /// The critical path: the longest chain of messages that wait for each other, with their delays and the latencies of their routes, each as if it
-    /// had the network to itself; of complete runs with delays or latencies.
+    /// The critical path: the longest chain of messages that wait for each other, with their delays and the latencies
+    /// of their routes, each as if it had the network to itself; of complete runs with delays or latencies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_s: Option<f64>,
 }

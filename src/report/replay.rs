@@ -57,8 +57,8 @@ pub struct ReplayReport {
     pub breakdown: Vec<Spread>,
     /// The longest waits between two ranks, longest first.
     pub waits: Vec<Wait>,
-    /// Of receives that left open from whom or with what tag, and of which it is known what came in the recorded run: what
-    /// they took here.
+    /// Of receives that left open from whom or with what tag, and of which it is known what came in the recorded run:
+    /// what they took here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_receives: Option<OpenReceives>,
     /// What made it last as long as it did; where the run is complete and not too long to be walked back through.

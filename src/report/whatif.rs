@@ -81,8 +81,8 @@ pub struct Sensitivity {
     pub parameter: String,
     /// Its unchanged value, where it has one.
     pub base: Option<String>,
-    /// `ln(T2 / T1) / ln(p2 / p1)` between the smallest value p1 and the largest p2: 1 where the time is proportional to the
-    /// parameter, 0 where it does not depend on it; nothing where that is not defined.
+    /// `ln(T2 / T1) / ln(p2 / p1)` between the smallest value p1 and the largest p2: 1 where the time is proportional
+    /// to the parameter, 0 where it does not depend on it; nothing where that is not defined.
     pub elasticity: Option<f64>,
     /// What came out, in the order in which values were named.
     pub points: Vec<WhatIfPoint>,

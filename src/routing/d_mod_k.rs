@@ -12,9 +12,9 @@ use crate::ids::{IdVec, LinkId, NodeId};
 
 /// `[routing.d-mod-k]`: up a tree by the destination's number.
 ///
-/// From a part of level l a message to node d takes port `(d / W_l) mod (up[l] * parallel[l])`, where `W_l = up[0] * ... *
-/// up[l-1]`: neighbouring destinations are spread over the parents, and a destination is reached by the same way down
-/// from everywhere. Shifts (node i to i + c) on a full-bisection tree share no link.
+/// From a part of level l a message to node d takes port `(d / W_l) mod (up[l] * parallel[l])`, where `W_l = up[0] *
+/// ... * up[l-1]`: neighbouring destinations are spread over the parents, and a destination is reached by the same way
+/// down from everywhere. Shifts (node i to i + c) on a full-bisection tree share no link.
 ///
 /// Source: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
 /// Technion CCIT report 776 (2010); SimGrid's `FAT_TREE` clusters.

@@ -128,8 +128,8 @@ impl OnGrid {
         match self.ties {
             Ties::Positive => false,
             Ties::Balanced => {
-                // The source's coordinate along the tied dimension, and those of both ends along the others. The sum over
-                // both ends would count the tied dimension twice.
+                // The source's coordinate along the tied dimension, and those of both ends along the others. The sum
+                // over both ends would count the tied dimension twice.
                 let both = |other: &Axis| other.coordinate(src.0) + other.coordinate(dst.0);
                 (self.axes.iter().map(both).sum::<u32>() - axis.coordinate(dst.0)) % 2 == 1
             }

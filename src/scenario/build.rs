@@ -102,8 +102,8 @@ pub(super) fn work(
     Some(Work { workload, pattern })
 }
 
-/// Puts so many ranks on a fabric, and checks that what moves their messages goes with it. Without a placement ranks are in
-/// order; `at` is what is marked if they do not fit.
+/// Puts so many ranks on a fabric, and checks that what moves their messages goes with it. Without a placement ranks
+/// are in order; `at` is what is marked if they do not fit.
 pub(super) fn placed(
     routed: RoutedFabric,
     sections: &Sections,

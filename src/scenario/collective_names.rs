@@ -3,8 +3,8 @@
 use super::library::Named;
 use crate::workload::collectives::{Algorithm, Like, Operation};
 
-/// A name for each algorithm of each operation, and one for what the rules of each library choose; but for those that a file
-/// has already.
+/// A name for each algorithm of each operation, and one for what the rules of each library choose; but for those that a
+/// file has already.
 pub fn named(is_taken: impl Fn(&str) -> bool) -> Vec<Named> {
     let of_operation = |&operation: &Operation| {
         let size = size(operation);

@@ -1,4 +1,5 @@
-//! Farms: a master that gives out tasks to workers, in closed form or over a fabric, for numbers of workers and ways of giving out tasks.
+//! Farms: a master that gives out tasks to workers, in closed form or over a fabric, for numbers of workers and ways of
+//! giving out tasks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

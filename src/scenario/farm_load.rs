@@ -33,8 +33,8 @@ fn network_in_words(spec: &MasterSlaveSpec, costs: &Costs, machine: Option<Strin
     text
 }
 
-/// What a message costs on a machine: what its calls cost, and where sender and receiver agree first, that, as if the other
-/// were ready.
+/// What a message costs on a machine: what its calls cost, and where sender and receiver agree first, that, as if the
+/// other were ready.
 fn message(model: &node::Costs, bytes: u64) -> MessageCost {
     let costs = model.message(bytes);
     let agreement = match costs.rendezvous {
@@ -202,7 +202,8 @@ impl Loader {
         }
     }
 
-    /// Reads the texts for the farm alone: what was executed of its grid, the workers that are tried, and what messages cost.
+    /// Reads the texts for the farm alone: what was executed of its grid, the workers that are tried, and what messages
+    /// cost.
     ///
     /// # Errors
     /// Every mistake of every text, and a topology: a plan predicts in closed form.

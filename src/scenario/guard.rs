@@ -24,7 +24,8 @@ const PER_QUEUE: u64 = 40;
 /// What a rank takes: its state in the workload \[B\].
 const PER_RANK: u64 = 128;
 
-/// An estimate of the memory that a run takes beside what is built already \[B\], and of its messages under way at once.
+/// An estimate of the memory that a run takes beside what is built already \[B\], and of its messages under way at
+/// once.
 ///
 /// `flows * (192 + 24 * crossings) + links * 160 + ranks * 128`, where `crossings` is the mean length of a sample of
 /// routes and `flows` follows from the injection rule: one for each rank, `k` for each with a window of k, all
@@ -47,8 +48,8 @@ pub(super) fn estimate(scenario: &Scenario) -> (Bytes, u64) {
     (Bytes(needed), flows)
 }
 
-/// What packets take more \[B\]: under `oq` all packets of the messages under way, at worst; under `fq` a queue for each
-/// message at each hop; under `iq` for each pair of an input and an output of a switch a bit, and a queue where
+/// What packets take more \[B\]: under `oq` all packets of the messages under way, at worst; under `fq` a queue for
+/// each message at each hop; under `iq` for each pair of an input and an output of a switch a bit, and a queue where
 /// outputs have their own.
 fn packets(scenario: &Scenario, spec: &PacketSpec, messages: u64, flows: u64) -> u64 {
     match spec.model {

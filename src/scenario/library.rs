@@ -1,5 +1,6 @@
-//! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/` and `presets/`,
-//! part of the program itself; and as patterns the algorithms of collectives, whose texts are made by a rule.
+//! Named topologies, machines, patterns and presets: every file of `topologies/`, `machines/`, `patterns/` and
+//! `presets/`, part of the program itself; and as patterns the algorithms of collectives, whose texts are made by a
+//! rule.
 
 use std::sync::LazyLock;
 
@@ -208,8 +209,8 @@ impl Shelf {
         }
     }
 
-    /// Whether it says something of this key of a scenario: of a complete scenario only that part is taken which was asked
-    /// for.
+    /// Whether it says something of this key of a scenario: of a complete scenario only that part is taken which was
+    /// asked for.
     pub(super) fn is_about(self, key: &str) -> bool {
         match self {
             Self::Topologies => {

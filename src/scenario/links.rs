@@ -1,8 +1,9 @@
 //! `[link]`: what links have where a fabric leaves them to the machine.
 //!
-//! A topology file that has a `[link]` table leaves its links to the machine: without one they are as that table says, with one
-//! they are as the `[link]` of the machine (or of the scenario) says. What a topology itself says of its links, in its own
-//! table or by `--set`, stays. What came out is written into the topology, so that a report holds all that was used.
+//! A topology file that has a `[link]` table leaves its links to the machine: without one they are as that table says,
+//! with one they are as the `[link]` of the machine (or of the scenario) says. What a topology itself says of its
+//! links, in its own table or by `--set`, stays. What came out is written into the topology, so that a report holds all
+//! that was used.
 
 use serde::{Deserialize, Serialize};
 

@@ -21,8 +21,8 @@ const DEPTH: u32 = 8;
 
 /// Collects the texts of a scenario; later ones override earlier ones.
 ///
-/// Whatever the order of the calls, the order is: presets, scenario files, topologies, patterns, flags. Within each, the
-/// later call overrides.
+/// Whatever the order of the calls, the order is: presets, scenario files, topologies, patterns, flags. Within each,
+/// the later call overrides.
 #[derive(Clone, Default)]
 pub struct Loader {
     parts: Vec<Part>,

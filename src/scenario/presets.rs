@@ -1,7 +1,7 @@
 //! What a preset says of choices that others make: `[defaults.sharing.redistribute]`, `[defaults.workload.any]`.
 //!
-//! A preset is a text below all others. Its choices hold until another is made; its defaults hold for whatever choice is
-//! made in the end, in the keys of which nothing is said.
+//! A preset is a text below all others. Its choices hold until another is made; its defaults hold for whatever choice
+//! is made in the end, in the keys of which nothing is said.
 
 use super::known::{choices, has_key, keys};
 use super::loader::CHOICES;

@@ -396,8 +396,8 @@ impl Replay {
         self.fabric.as_ref().is_some_and(random) || self.random_pattern().is_some() || self.drawn_data().is_some()
     }
 
-    /// The same on ideal nodes and no network: messages arrive when they are sent, so that computation and dependences are
-    /// left.
+    /// The same on ideal nodes and no network: messages arrive when they are sent, so that computation and dependences
+    /// are left.
     #[must_use]
     pub fn without_network(&self) -> Self {
         Self { node: NodeSpec::default(), fabric: None, ..self.clone() }
@@ -421,7 +421,8 @@ impl Replay {
         Self { program, workload: None, origin: None, ..self.clone() }
     }
 
-    /// The same with ranks on these nodes; `None` if there is no fabric, a node is not there or has two ranks, or the ranks are not so many.
+    /// The same with ranks on these nodes; `None` if there is no fabric, a node is not there or has two ranks, or the
+    /// ranks are not so many.
     #[must_use]
     pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
         let mut replay = self.clone();

@@ -72,7 +72,8 @@ pub(super) fn of_workload(
     Ok((Replay { wildcards, workload, sources, ..replay }, start_up))
 }
 
-/// A prediction: a program put together from data sets, on what the scenario says or on the times of communication data.
+/// A prediction: a program put together from data sets, on what the scenario says or on the times of communication
+/// data.
 fn of_data(
     sections: &Sections,
     spec: &ProgramDataSpec,

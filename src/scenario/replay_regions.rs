@@ -59,7 +59,8 @@ mod tests {
     use crate::scenario::replay::ReplayOptions;
     use crate::workload::program::{Collective, CollectiveCall, Counts, Envelope, Mark, Op, Program, ProgramBuilder};
 
-    /// Four ranks that compute, exchange with their neighbours and add up, ten times; each has the same number of operations.
+    /// Four ranks that compute, exchange with their neighbours and add up, ten times; each has the same number of
+    /// operations.
     fn program() -> Program {
         let mut program = ProgramBuilder::new(4);
         let sum = Collective { call: CollectiveCall::Allreduce, comm: 0, root: 0, counts: Counts::Same(64) };

@@ -53,8 +53,8 @@ impl Scenario {
             Some(counted) => counted,
             None => {
                 let outcome = self.play(&mut watched, watch);
-                // Under a barrier only what messages do within a step needs events: the figures are those of the steps all
-                // the same, so that they do not depend on what is asked for.
+                // Under a barrier only what messages do within a step needs events: the figures are those of the steps
+                // all the same, so that they do not depend on what is asked for.
                 let is_counted = self.injection == Injection::Barrier && outcome.stop == Stop::Done;
                 match is_counted.then(|| self.count(recorder(false), None)).flatten() {
                     Some((mut counted, outcome)) => {
@@ -205,9 +205,9 @@ impl Scenario {
         self.network.fabric.links().ids().map(link_use).collect()
     }
 
-    /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait for, delays, latencies, and
-    /// every message's own bytes. Not told where it would say no more than the other bounds do, or where it is unknown when a
-    /// message has left its sender.
+    /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait
+    /// for, delays, latencies, and every message's own bytes. Not told where it would say no more than the other bounds
+    /// do, or where it is unknown when a message has left its sender.
     fn path(&self, watch: Option<&dyn Watch>) -> Option<Time> {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
         let tells = self.injection != Injection::Left

@@ -1,4 +1,5 @@
-//! Whatever a scenario says is to be done, run in one way: for those to whom it does not matter whether it is a pattern, a program or a farm.
+//! Whatever a scenario says is to be done, run in one way: for those to whom it does not matter whether it is a
+//! pattern, a program or a farm.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +34,8 @@ pub struct Measured {
     pub messages: u64,
     /// Their bytes \[B\].
     pub bytes: u64,
-    /// Lower bounds; of a program the time on nodes and a network that cost nothing, as its critical path, and so the largest bound
-    /// of a farm.
+    /// Lower bounds; of a program the time on nodes and a network that cost nothing, as its critical path, and so the
+    /// largest bound of a farm.
     pub bounds: Bounds,
     /// Packets that crossed a link, where messages are packets and that is counted.
     pub packet_hops: Option<u64>,

@@ -1,5 +1,5 @@
-//! What it costs that a prediction takes the mean of a block's times: the same program with every time as it was recorded, with
-//! means, with lines, and with times drawn from those of each block.
+//! What it costs that a prediction takes the mean of a block's times: the same program with every time as it was
+//! recorded, with means, with lines, and with times drawn from those of each block.
 
 use crate::diagnostic::Diagnostic;
 use crate::node::{NodeSpec, ReceiveTime, ReceiveTimesSpec};

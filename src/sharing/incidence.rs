@@ -279,8 +279,8 @@ impl<S> Incidence<S> {
     /// Appends the flows on a link whose rate passes the test.
     ///
     /// All places of the link's cache line are looked at, taken or not, and every flow is written where the next one
-    /// that passes belongs: which flows there are and which of them pass are coin tosses to a processor, and a wrong guess
-    /// costs more than the five looks.
+    /// that passes belongs: which flows there are and which of them pass are coin tosses to a processor, and a wrong
+    /// guess costs more than the five looks.
     #[inline(always)]
     pub(super) fn pick(&self, link: u32, picked: &mut Vec<u32>, test: impl Fn(f64) -> bool) {
         let link = &self.links[link as usize];

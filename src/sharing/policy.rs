@@ -36,8 +36,8 @@ pub trait Sharing: std::fmt::Debug {
         true
     }
 
-    /// Whether flows that all have the same least share c / n along their routes get just that, and nothing else need be
-    /// noted of them.
+    /// Whether flows that all have the same least share c / n along their routes get just that, and nothing else need
+    /// be noted of them.
     fn gives_even_flows_even_shares(&self) -> bool {
         true
     }

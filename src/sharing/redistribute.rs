@@ -31,17 +31,18 @@ const CLOSED: u64 = 1 << 63;
 ///
 /// # Round by round, only around the change
 ///
-/// Rates, gains and offers of every round are kept (`layers`). When flows come or go, round k is worked out again on the
-/// links whose flows came, went or changed their rate of round k. A link's new offer concerns those of its flows whose
-/// gain was above it, and those whose gain *was* its old offer; only they look at their whole route again, and one whose
-/// rate of round k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped offers to nobody
-/// and is closed for the rest of the solve. The sweep ends at the round in which no flow next to the change is still gaining.
+/// Rates, gains and offers of every round are kept (`layers`). When flows come or go, round k is worked out again on
+/// the links whose flows came, went or changed their rate of round k. A link's new offer concerns those of its flows
+/// whose gain was above it, and those whose gain *was* its old offer; only they look at their whole route again, and
+/// one whose rate of round k+1 comes out the same to the last bit drops out. A link all of whose flows have stopped
+/// offers to nobody and is closed for the rest of the solve. The sweep ends at the round in which no flow next to the
+/// change is still gaining.
 ///
 /// A link may be left out if its flows all cross another of no larger capacity: it has no more flows and no less room,
 /// so in every round it offers no less.
 ///
-/// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each worked out a round, t flows of h links that
-/// look at their route again. Memory: 2 k doubles for each flow and k for each link.
+/// Cost of a solve: O(k·(d·m + t·h)) for k rounds, d links with m flows each worked out a round, t flows of h links
+/// that look at their route again. Memory: 2 k doubles for each flow and k for each link.
 #[derive(Clone, Debug)]
 pub struct Redistribute {
     base: EqualShare,
@@ -67,7 +68,8 @@ struct Layer {
     rates: Vec<f64>,
     /// By flow: what it gains in this round \[B/s\]; up to the round at which it stopped.
     gains: Vec<f64>,
-    /// By link: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an earlier round.
+    /// By link: its left-over for each of its flows \[B/s\]; as long as one of them has not stopped in an earlier
+    /// round.
     offers: Vec<f64>,
 }
 
@@ -86,8 +88,8 @@ struct Front {
     met: Vec<u64>,
     /// By flow met in this solve: the round at which it had stopped before.
     old_stop: Vec<u32>,
-    /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came, went, or have
-    /// stopped at another rate.
+    /// Links that differ in all rounds to come, as long as one of their flows is gaining: their flows came, went, or
+    /// have stopped at another rate.
     changed: Vec<u32>,
     /// Flows whose rates of this round are not those of the last solve, or that had stopped before it.
     moved: Vec<u32>,
@@ -227,8 +229,8 @@ impl Redistribute {
         self.front.looking = looking;
     }
 
-    /// Takes the rates of flows that have stopped over into round k+1. Returns whether all that are left are others there
-    /// than before.
+    /// Takes the rates of flows that have stopped over into round k+1. Returns whether all that are left are others
+    /// there than before.
     fn settle(&mut self, k: usize, solve: u64) -> bool {
         let Self { base, layers, stop, front, .. } = self;
         let Front { moved, settled, old_stop, changed, listed, .. } = front;

@@ -19,9 +19,9 @@ pub(super) const FULL: f64 = 1e-9;
 /// gain_k(f) = min over links l of f of left_k(l) / m_k(l)      if f can grow, else 0
 /// r_k+1(f)  = r_k(f) + gain_k(f)
 /// ```
-/// until `max over f of gain_k(f) / r_k(f) < threshold`. No link is ever overbooked, as each of its m flows takes at most
-/// an m-th of its left-over; each round fills the link that offers least, so there are never more rounds than links.
-/// A flow's gain may grow from one round to the next, as m falls; so rounds end for all flows at once, as
+/// until `max over f of gain_k(f) / r_k(f) < threshold`. No link is ever overbooked, as each of its m flows takes at
+/// most an m-th of its left-over; each round fills the link that offers least, so there are never more rounds than
+/// links. A flow's gain may grow from one round to the next, as m falls; so rounds end for all flows at once, as
 /// published, and the rates of far-away flows matter.
 ///
 /// Source: MFS, step 5 of its cycle ("mode N"): what is left "is given to other flows that have room".

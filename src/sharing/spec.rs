@@ -39,8 +39,8 @@ pub struct MaxMinSpec {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Solver {
-    /// By groups on tori and meshes with long sides (20 nodes on average in two dimensions, 30 in three, 40 in four) and for
-    /// an incast of 256 messages and more, else by flows.
+    /// By groups on tori and meshes with long sides (20 nodes on average in two dimensions, 30 in three, 40 in four)
+    /// and for an incast of 256 messages and more, else by flows.
     #[default]
     Auto,
     /// Flow by flow: fastest where few flows share a bottleneck.

@@ -188,7 +188,8 @@ fn equal_share_is_the_least_even_share_to_the_last_bit() {
 #[test]
 fn redistribution_around_the_change_agrees_with_rounds_over_all_flows() {
     plays(
-        // Not 0.01: a gain of exactly the threshold would go one way here and, summed in another order, the other there.
+        // Not 0.01: a gain of exactly the threshold would go one way here and, summed in another order, the other
+        // there.
         |c| Box::new(Redistribute::new(c, 0.010_137)),
         |play| {
             play.agrees_with(|problem| problem.redistribute(0.010_137), 1e-9);
@@ -238,8 +239,8 @@ fn redistribution_among_growing_flows_leaves_none_that_could_grow() {
     );
 }
 
-/// Sets of many shapes, few and many rounds: the rates after thousands of changes are those of a solver that has seen none of
-/// them.
+/// Sets of many shapes, few and many rounds: the rates after thousands of changes are those of a solver that has seen
+/// none of them.
 #[test]
 fn redistribution_keeps_nothing_of_flows_that_are_gone() {
     for threshold in [0.2, 0.010_137, 1e-4] {

@@ -239,8 +239,9 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
     }
 }
 
-/// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an algorithm
-/// sends for it; farms by their tasks, however many work on them; recorded programs by their name; other patterns and programs by the data that they move.
+/// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an
+/// algorithm sends for it; farms by their tasks, however many work on them; recorded programs by their name; other
+/// patterns and programs by the data that they move.
 fn job(runnable: &Runnable, bytes: u64) -> String {
     if let Runnable::Farm(farm) = runnable {
         return farm.name().to_owned();

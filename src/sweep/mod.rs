@@ -131,8 +131,8 @@ fn stuck(blocked: &[Blocked], gridlock: &Option<Gridlock>) -> String {
 }
 
 impl Sweep {
-    /// All points, in the order of the lists: topologies, placements, sharing policies, transports, routings, injections, and
-    /// patterns as the innermost.
+    /// All points, in the order of the lists: topologies, placements, sharing policies, transports, routings,
+    /// injections, and patterns as the innermost.
     ///
     /// # Errors
     /// Every mistake of every point, each with the point it belongs to.

@@ -1,7 +1,7 @@
 //! What work runs on: a fabric with ranks on its nodes, and how messages move over it.
 //!
-//! [`Network`] puts a [`Simulation`] together for any [`Workload`]: pattern, program or master with its workers. So each
-//! of them runs on every fabric, with every routing, placement, sharing policy and transport.
+//! [`Network`] puts a [`Simulation`] together for any [`Workload`]: pattern, program or master with its workers. So
+//! each of them runs on every fabric, with every routing, placement, sharing policy and transport.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// A rank on each node in order, the usual routes of the fabric, exact max-min fairness between flows. What is to be
-    /// otherwise is set afterwards.
+    /// A rank on each node in order, the usual routes of the fabric, exact max-min fairness between flows. What is to
+    /// be otherwise is set afterwards.
     ///
     /// # Errors
     /// A fabric on which not every node reaches every other.

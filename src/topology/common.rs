@@ -149,7 +149,8 @@ impl Mistakes {
         }
     }
 
-    /// A fabric that fits in memory: `size` is its nodes, switches and links, `None` where they do not even fit in 64 bits.
+    /// A fabric that fits in memory: `size` is its nodes, switches and links, `None` where they do not even fit in 64
+    /// bits.
     pub fn fits<T>(&mut self, size: Option<(u64, u64, u64)>, place: &Located<T>) {
         let (what, help) = match size {
             Some((nodes, _, links)) if nodes <= MOST_NODES && links <= MOST_LINKS => return,
@@ -202,7 +203,8 @@ pub(super) struct Cables {
 }
 
 impl Cables {
-    /// Capacity and latency of a link: where it leaves a switch, the capacity is the smaller of the cable's and the port's.
+    /// Capacity and latency of a link: where it leaves a switch, the capacity is the smaller of the cable's and the
+    /// port's.
     pub fn link(&self, role: LinkRole) -> (Bandwidth, Time) {
         let behind_port = |(bandwidth, latency): (Bandwidth, Time)| {
             (self.port.map_or(bandwidth, |port| port.min(bandwidth)), latency)

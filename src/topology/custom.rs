@@ -228,8 +228,8 @@ impl LinkList {
         Some(Some((from, to)))
     }
 
-    /// A node by its number, or the switch of any other name. A number that no node has is a mistake: as a switch it would
-    /// silently make another fabric.
+    /// A node by its number, or the switch of any other name. A number that no node has is a mistake: as a switch it
+    /// would silently make another fabric.
     fn vertex(&mut self, row: &mut Row<'_>, column: usize, name: &str) -> Option<VertexId> {
         if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
             return match name.parse() {

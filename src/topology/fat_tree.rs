@@ -29,8 +29,8 @@ pub struct FatTreeSpec {
     /// Cables between a part and each of its parents, by level (default 1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Located<Vec<Located<u32>>>>,
-    /// Bandwidth of a cable in each direction: one value, or a list with one for each level from the nodes up (above the
-    /// host links, if `host-bandwidth` is given).
+    /// Bandwidth of a cable in each direction: one value, or a list with one for each level from the nodes up (above
+    /// the host links, if `host-bandwidth` is given).
     pub bandwidth: Located<OneOrList<Bandwidth>>,
     /// Latency of a cable (default 0 s): one value, or a list with one for each level from the nodes up (above the
     /// host links, if `host-latency` is given).

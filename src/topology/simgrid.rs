@@ -5,17 +5,18 @@
 //! (with backbone and limiter), `FAT_TREE` or `TORUS`. What concerns hosts alone (speed, cores, disks, properties), and
 //! `<config>`, is passed over. Anything else is an error at its place.
 //!
-//! **Links.** `SPLITDUPLEX` is two links, one a direction. `SHARED` is one link that both directions use. `FATPIPE` gives
-//! each message its whole bandwidth; that is no link as all others are here, so it is accepted only where it never holds
-//! a message back: where every route over it also crosses a shared link that is not wider. It then only adds its latency.
+//! **Links.** `SPLITDUPLEX` is two links, one a direction. `SHARED` is one link that both directions use. `FATPIPE`
+//! gives each message its whole bandwidth; that is no link as all others are here, so it is accepted only where it
+//! never holds a message back: where every route over it also crosses a shared link that is not wider. It then only
+//! adds its latency.
 //!
-//! **Routes.** Where a platform is a single cluster whose topology and routes are those of a fat-tree, torus or crossbar
-//! of our own, it becomes one, and its routes are computed. Where only the topology is (a fat-tree with parallel cables,
-//! a torus with a dimension of even size: SimGrid goes half-way round it in the descending direction from the middle to
-//! position 0, in the ascending one elsewhere), its routes are listed as SimGrid takes them, unless `own-routes` asks for
-//! ours. In all other platforms links have no ends, and all routes are listed. In zones with shortest paths, ways of equal
-//! length are chosen by the order of the points, which may differ from SimGrid's choice. Messages from a host to itself
-//! cross no link.
+//! **Routes.** Where a platform is a single cluster whose topology and routes are those of a fat-tree, torus or
+//! crossbar of our own, it becomes one, and its routes are computed. Where only the topology is (a fat-tree with
+//! parallel cables, a torus with a dimension of even size: SimGrid goes half-way round it in the descending direction
+//! from the middle to position 0, in the ascending one elsewhere), its routes are listed as SimGrid takes them, unless
+//! `own-routes` asks for ours. In all other platforms links have no ends, and all routes are listed. In zones with
+//! shortest paths, ways of equal length are chosen by the order of the points, which may differ from SimGrid's choice.
+//! Messages from a host to itself cross no link.
 //!
 //! Source: SimGrid's manual, "Platform description in XML"; its behaviour in version 3.32.
 

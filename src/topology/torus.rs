@@ -24,7 +24,8 @@ macro_rules! grid_spec {
             $(#[$wrap])*
             #[serde(skip_serializing_if = "Option::is_none")]
             pub wrap: Option<Located<OneOrList<bool>>>,
-            /// Whether nodes are joined to their switch by links of their own (default true); without, the node is the switch.
+            /// Whether nodes are joined to their switch by links of their own (default true); without, the node is the
+            /// switch.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub host_link: Option<bool>,
             /// Bandwidth of the host links (default: the largest of the dimensions).
@@ -75,8 +76,8 @@ grid_spec!(
 grid_spec!(
     /// `[topology.mesh]`: a grid whose dimensions are open, or closed one by one.
     MeshSpec, "mesh", false,
-    /// Whether the ends of a dimension are joined (default false): one value, or a list with one for each dimension. Two
-    /// nodes along a dimension have one cable between them all the same.
+    /// Whether the ends of a dimension are joined (default false): one value, or a list with one for each dimension.
+    /// Two nodes along a dimension have one cable between them all the same.
 );
 
 /// What a specification says about host links.

@@ -1,7 +1,8 @@
-//! A pattern as the program that a rank of it would be: so that patterns run on node models, where calls cost something.
+//! A pattern as the program that a rank of it would be: so that patterns run on node models, where calls cost
+//! something.
 //!
-//! Every rank posts all its receives first, at no cost, then sends in the order of the pattern, and waits for what is still open at its end. When
-//! it sends is said by the injection rule, in calls:
+//! Every rank posts all its receives first, at no cost, then sends in the order of the pattern, and waits for what is
+//! still open at its end. When it sends is said by the injection rule, in calls:
 //!
 //! | rule | calls |
 //! |---|---|

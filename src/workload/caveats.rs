@@ -1,4 +1,5 @@
-//! What is wrong with a recording as a whole: that it is not all of the run, or that its times are not those of the program alone.
+//! What is wrong with a recording as a whole: that it is not all of the run, or that its times are not those of the
+//! program alone.
 //!
 //! The reader of traces finds it out, whoever reads ([`trace::Trace`](super::trace::Trace)); it stays with the
 //! [`Program`](super::program::Program) that is made of the trace, and data sets carry it as notes.

@@ -68,7 +68,8 @@ pub struct TraceSpec {
     /// A region that ends when a rank returns from a call at this place of the source; "solver.c:60".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Located<String>>,
-    /// What is left out of the start: a time, a number of calls of each rank, or as far as start-up goes where it is empty; "2 s".
+    /// What is left out of the start: a time, a number of calls of each rank, or as far as start-up goes where it is
+    /// empty; "2 s".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_start: Option<Located<String>>,
 }
@@ -97,7 +98,8 @@ pub struct ProgramDataSpec {
     pub program: Located<String>,
     /// Computation data: one for all ranks, or for ranks each; "0-7=a.comp,8-15=b.comp".
     pub computation: Located<String>,
-    /// Communication data, one for all pairs of ranks and others for some: messages take the times measured for their sizes; "gigabit.comm".
+    /// Communication data, one for all pairs of ranks and others for some: messages take the times measured for their
+    /// sizes; "gigabit.comm".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub communication: Option<Located<String>>,
     /// What times of blocks are multiplied by: a factor, or one for ranks each; "0-7=1.5,8-15=0.8".
@@ -121,7 +123,8 @@ pub struct ProgramDataSpec {
     /// A region that ends when a rank returns from a call at this place of the source; "solver.c:60".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Located<String>>,
-    /// What is left out of the start: a time, a number of calls of each rank, or as far as start-up goes where it is empty; "2 s".
+    /// What is left out of the start: a time, a number of calls of each rank, or as far as start-up goes where it is
+    /// empty; "2 s".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_start: Option<Located<String>>,
 }

@@ -1,8 +1,8 @@
 //! Executes a collective on names of data instead of data.
 //!
-//! Data is a row of slots: the bytes of the vector or of all blocks, in an all-to-all the pairs (source, destination), or the
-//! blocks of a pattern. In each slot a rank has nothing, or the ranks whose contributions are combined there, in the order in
-//! which they were combined. A message takes along what its sender has in its slots when it is sent.
+//! Data is a row of slots: the bytes of the vector or of all blocks, in an all-to-all the pairs (source, destination),
+//! or the blocks of a pattern. In each slot a rank has nothing, or the ranks whose contributions are combined there, in
+//! the order in which they were combined. A message takes along what its sender has in its slots when it is sent.
 
 use std::collections::VecDeque;
 use std::rc::Rc;

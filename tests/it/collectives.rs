@@ -43,8 +43,8 @@ fn needs_size(operation: Operation) -> bool {
     operation != Operation::Barrier
 }
 
-/// On nodes that cost nothing a send is over at once: a program's messages go as soon as what they need has been received, as
-/// those of its pattern under the rule `all`. Both are the same messages, so they take the same time.
+/// On nodes that cost nothing a send is over at once: a program's messages go as soon as what they need has been
+/// received, as those of its pattern under the rule `all`. Both are the same messages, so they take the same time.
 #[test]
 fn a_collective_as_a_pattern_takes_the_time_of_the_same_in_a_program() {
     for &operation in Operation::ALL {

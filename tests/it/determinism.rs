@@ -4,8 +4,8 @@ use hayase::scenario::{Loader, RunOptions};
 
 /// Topology, pattern, settings, and the fingerprint that every machine must find.
 ///
-/// The same list is held against the release build by the build server. A change that moves one of them changes results;
-/// it belongs into the CHANGELOG.
+/// The same list is held against the release build by the build server. A change that moves one of them changes
+/// results; it belongs into the CHANGELOG.
 const FINGERPRINTS: &str = include_str!("fingerprints.txt");
 
 #[test]

@@ -17,8 +17,8 @@ const LEVELS: &[&[&str]] = &[
     &["sweep"],
 ];
 
-/// Rooms with circles of files that import each other, each with its reason. No other room has one, and a room without one goes from
-/// here.
+/// Rooms with circles of files that import each other, each with its reason. No other room has one, and a room without
+/// one goes from here.
 const CIRCLES: &[(&str, &str)] = &[
     ("advice", "rules ask the judge of gains, which asks what the rules change"),
     ("cli", "arguments of verbs are read beside all others, and every verb knows how the program ends"),
@@ -125,7 +125,8 @@ fn files_read_in_one_sitting() {
     assert!(long.is_empty(), "above {LONGEST_FILE} lines:\n{}", long.join("\n"));
 }
 
-/// What is missing is told by `hayase_needs`, which fails where `HAYASE_REQUIRE` says so; not by each test in its own way.
+/// What is missing is told by `hayase_needs`, which fails where `HAYASE_REQUIRE` says so; not by each test in its own
+/// way.
 #[test]
 fn tests_that_are_skipped_say_so_in_one_way() {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());

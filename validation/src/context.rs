@@ -76,7 +76,8 @@ impl<'a> Context<'a> {
         goes_on
     }
 
-    /// Does parts that do not depend on each other, as many at once as there are threads; results in the order of the parts.
+    /// Does parts that do not depend on each other, as many at once as there are threads; results in the order of the
+    /// parts.
     pub(super) fn side_by_side<I: Send, T: Send>(
         &self,
         parts: Vec<I>,

@@ -150,7 +150,8 @@ impl Case {
         self
     }
 
-    /// The same with the processor time it takes, quick and full \[s\]: where it is long, roughly, so that it starts early.
+    /// The same with the processor time it takes, quick and full \[s\]: where it is long, roughly, so that it starts
+    /// early.
     fn takes(mut self, quick: u32, full: u32) -> Self {
         self.seconds = (quick, full);
         self

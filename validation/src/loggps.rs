@@ -1,5 +1,5 @@
-//! Gaussian elimination as the LogGPS paper ran it: waiting for receivers appears when messages pass S, and goes when S is
-//! raised or messages are sent in pieces.
+//! Gaussian elimination as the LogGPS paper ran it: waiting for receivers appears when messages pass S, and goes when S
+//! is raised or messages are sent in pieces.
 
 use std::fmt::Write;
 

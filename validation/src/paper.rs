@@ -62,7 +62,8 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Larger fabrics are left out under redistribution where all readings are tried: they would take several times as long as all other readings together.
+/// Larger fabrics are left out under redistribution where all readings are tried: they would take several times as long
+/// as all other readings together.
 const LARGEST_REDISTRIBUTED: u32 = 432;
 
 /// A reading of what the paper simulates.
@@ -130,7 +131,8 @@ fn random_over_regular(context: &Context) -> Result<Outcome, Trouble> {
         context.choose(&[(54, 8)], &[(3456, 1), (2000, 1), (1024, 2), (432, 8), (250, 8), (128, 8), (54, 8)]);
     let mut tasks: Vec<(Reading, u32, u64)> = Vec::new();
     for &(nodes, seeds) in sizes {
-        // Redistribution costs twelve times equal share at 432 nodes and more above, and its times stay within 10 % of it.
+        // Redistribution costs twelve times equal share at 432 nodes and more above, and its times stay within 10 % of
+        // it.
         let possible = |reading: &Reading| reading.sharing != "redistribute" || nodes <= LARGEST_REDISTRIBUTED;
         tasks.extend(readings(context).into_iter().filter(possible).map(|reading| (reading, nodes, seeds)));
     }

@@ -1,9 +1,9 @@
 //! Writes pages that show what the page can do, and what it must bear: `demo FOLDER`.
 //!
 //! `gauss.html` is a Gaussian elimination on 16 ranks with a million calls (its times come from a small model of a
-//! network, not from a machine, and its gains are made up), `gauss.sarif` the same advice as a log. `odd.html` has names
-//! that would break a page that believes them, `empty.html` nothing, `quiet.html` one rank without a call, `wide.html` 300
-//! ranks, `long.html` more than is kept one by one.
+//! network, not from a machine, and its gains are made up), `gauss.sarif` the same advice as a log. `odd.html` has
+//! names that would break a page that believes them, `empty.html` nothing, `quiet.html` one rank without a call,
+//! `wide.html` 300 ranks, `long.html` more than is kept one by one.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -62,7 +62,8 @@ fn eliminate(run: &mut Run, n: u64) {
         event[rank] += 1;
     };
     let size = |step: u64| 8 * (1 + (n - step) % 1280);
-    // From whom the last row came and when each rank had it: the critical path to whoever comes last to the next reduction.
+    // From whom the last row came and when each rank had it: the critical path to whoever comes last to the next
+    // reduction.
     let mut row: (usize, Vec<u64>) = (0, vec![0; ranks]);
     for step in 0..n {
         for (rank, now) in now.iter_mut().enumerate() {

@@ -1,4 +1,5 @@
-//! The page of a recorded run as it was, with the advice that needs no simulation: `recorded RUN PAGE.html [FOLDER WITH SOURCES]...`.
+//! The page of a recorded run as it was, with the advice that needs no simulation: `recorded RUN PAGE.html [FOLDER WITH
+//! SOURCES]...`.
 
 use std::error::Error;
 use std::fs::File;

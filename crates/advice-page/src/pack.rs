@@ -1,8 +1,8 @@
 //! Numbers as few bytes, and bytes as text.
 //!
-//! The page holds what happened as a sequence of whole numbers, each in as many groups of seven bits as it needs, lowest
-//! first (LEB128), the whole in base64: a text that HTML takes as it is, and that a browser turns into typed arrays in
-//! some ten milliseconds a million events.
+//! The page holds what happened as a sequence of whole numbers, each in as many groups of seven bits as it needs,
+//! lowest first (LEB128), the whole in base64: a text that HTML takes as it is, and that a browser turns into typed
+//! arrays in some ten milliseconds a million events.
 
 /// Appends a number: seven bits a byte, the highest bit says that more follow.
 pub(crate) fn number(bytes: &mut Vec<u8>, mut value: u64) {

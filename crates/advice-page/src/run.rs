@@ -48,11 +48,13 @@ pub(crate) struct Kept {
 
 /// A run, as the page shows it: made span by span and message by message, in the order of time on each rank.
 ///
-/// Up to half a million spans and a quarter of a million messages are kept as they are. Beyond, spans that are close together become
-/// one of each kind, closer than twice as long whenever there are too many again, so that the shares of the kinds stay true
-/// everywhere; and every second message stays. What advice [names](Self::name) is always kept. All sums are of the whole run.
+/// Up to half a million spans and a quarter of a million messages are kept as they are. Beyond, spans that are close
+/// together become one of each kind, closer than twice as long whenever there are too many again, so that the shares of
+/// the kinds stay true everywhere; and every second message stays. What advice [names](Self::name) is always kept. All
+/// sums are of the whole run.
 ///
-/// Memory: at most some 60 MB, the critical path, and the sums: an entry for each pair of ranks and each line of each rank.
+/// Memory: at most some 60 MB, the critical path, and the sums: an entry for each pair of ranks and each line of each
+/// rank.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) spans: Vec<Vec<Kept>>,
@@ -118,8 +120,8 @@ impl Run {
         self
     }
 
-    /// Says that advice names these calls, by rank and event: what they are stays exact, however long the run. To be said before they come;
-    /// 20,000 calls are remembered.
+    /// Says that advice names these calls, by rank and event: what they are stays exact, however long the run. To be
+    /// said before they come; 20,000 calls are remembered.
     pub fn name(&mut self, calls: impl IntoIterator<Item = (u32, u64)>) {
         let room = MOST_NAMED - self.named.len().min(MOST_NAMED);
         self.named.extend(calls.into_iter().take(room));
@@ -191,7 +193,8 @@ impl Run {
         self.stride *= 2;
     }
 
-    /// Adds the next piece of the critical path \[ns\]: what a rank did, or, if `from` is given, a message from that rank to it.
+    /// Adds the next piece of the critical path \[ns\]: what a rank did, or, if `from` is given, a message from that
+    /// rank to it.
     ///
     /// Pieces of one rank that follow each other become one: the path is as long as it changes ranks.
     pub fn critical(&mut self, rank: u32, from: Option<u32>, begin: u64, end: u64) {
@@ -281,8 +284,8 @@ impl Run {
         self.resolution <= self.end()
     }
 
-    /// The critical path in so many pieces at most, about: in each part of the time, one piece for each rank that it is at and for
-    /// each to which a message is under way.
+    /// The critical path in so many pieces at most, about: in each part of the time, one piece for each rank that it is
+    /// at and for each to which a message is under way.
     pub(crate) fn shorten_path(&mut self, most: usize) {
         let mut window = (self.end() / most.max(1) as u64).max(1);
         while self.path.len() > most && window <= self.end() {
@@ -304,7 +307,8 @@ impl Run {
     }
 }
 
-/// Makes the spans that begin in one window of this length one of each kind and place, or of each kind where the places are many.
+/// Makes the spans that begin in one window of this length one of each kind and place, or of each kind where the places
+/// are many.
 ///
 /// The sum of each kind's times stays; what was between the spans comes behind them. Spans as long as a window stay as
 /// they are, and so do those that advice names.

@@ -44,9 +44,9 @@ impl Level {
 
 /// The advice of a page as a SARIF 2.1.0 log of one run of the tool of this version (`0.1.0`).
 ///
-/// Each piece is a result at its communication; what forbids more and what it can overlap with are related locations. Its
-/// `rank` is the share of the run that it saves, in per cent. Its fingerprint depends on rule, file and the text of the line,
-/// so that it stays when lines above it change. Relative paths are relative to `%SRCROOT%`.
+/// Each piece is a result at its communication; what forbids more and what it can overlap with are related locations.
+/// Its `rank` is the share of the run that it saves, in per cent. Its fingerprint depends on rule, file and the text of
+/// the line, so that it stays when lines above it change. Relative paths are relative to `%SRCROOT%`.
 pub fn sarif(data: &PageData, version: &str) -> Value {
     let sources: BTreeMap<&str, Vec<&str>> = data.sources.iter().filter_map(lines_of).collect();
     let mut seen = BTreeMap::new();

@@ -11,11 +11,12 @@ use crate::data::{PageData, Source};
 const LONGEST: u64 = 4 << 20;
 
 impl PageData {
-    /// Reads the files that places and marks name, in the order of their names: in one of these folders by that name, the first first;
-    /// else as they are named; else in one of the folders by the last part of the name (the program may have been compiled elsewhere).
-    /// A name from the root is the same in all folders.
+    /// Reads the files that places and marks name, in the order of their names: in one of these folders by that name,
+    /// the first first; else as they are named; else in one of the folders by the last part of the name (the program
+    /// may have been compiled elsewhere). A name from the root is the same in all folders.
     ///
-    /// A file that is not there, is no text or is longer than 4 MiB is listed without text. Bytes that are not UTF-8 are replaced.
+    /// A file that is not there, is no text or is longer than 4 MiB is listed without text. Bytes that are not UTF-8
+    /// are replaced.
     pub fn read_sources(&mut self, folders: &[PathBuf]) {
         let marks = self.findings.iter().flat_map(|finding| finding.marks.iter().map(|mark| mark.file.as_str()));
         let named: BTreeSet<&str> = marks.chain(self.run.places.iter().map(|(file, _)| file.as_str())).collect();

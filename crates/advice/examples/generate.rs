@@ -1,8 +1,8 @@
 //! Writes a run to measure the search with: `generate FOLDER CALLS RANKS [memory|gathers]`.
 //!
-//! Each rank exchanges halos with two neighbours (two receives and two sends started, computation, a wait), and all add up a number every
-//! tenth step; with `memory`, every step reads and writes arrays in two nests of loops (22,000 accesses), with `gathers` it reads a thousand
-//! addresses without a rule besides.
+//! Each rank exchanges halos with two neighbours (two receives and two sends started, computation, a wait), and all add
+//! up a number every tenth step; with `memory`, every step reads and writes arrays in two nests of loops (22,000
+//! accesses), with `gathers` it reads a thousand addresses without a rule besides.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};

@@ -30,8 +30,8 @@ impl AccessSite {
     }
 }
 
-/// The file, without its folder, of code that is not instrumented, where that is known: a call of a function has the function's name, or
-/// something in brackets behind the file.
+/// The file, without its folder, of code that is not instrumented, where that is known: a call of a function has the
+/// function's name, or something in brackets behind the file.
 pub fn foreign_file(site: &Site) -> Option<&str> {
     let (_, file) = site.name.rsplit_once('/').filter(|_| site.kind == Kind::Opaque)?;
     Some(file.split_once(" (").map_or(file, |(file, _)| file))

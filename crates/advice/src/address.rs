@@ -1,20 +1,22 @@
 //! Questions about nests of accesses, answered without expanding them.
 //!
-//! Access `(i_0, i_1, ...)` of a nest is at `base + sum_d i_d stride_d`, and the nest's accesses happen in the lexicographic
-//! order of `(..., i_1, i_0)`. The first that touches the bytes `low..high` is found level by level, the outermost first: what the inner levels
-//! can add is an interval `[least, most]`, so the indices of this level that can lead to it are a range,
+//! Access `(i_0, i_1, ...)` of a nest is at `base + sum_d i_d stride_d`, and the nest's accesses happen in the
+//! lexicographic order of `(..., i_1, i_0)`. The first that touches the bytes `low..high` is found level by level, the
+//! outermost first: what the inner levels can add is an interval `[least, most]`, so the indices of this level that can
+//! lead to it are a range,
 //! ```text
 //! low - size < base + i stride + [least, most]   and   base + i stride + [least, most] < high
 //! ```
-//! For a single loop the first index of the range is the answer. With more levels the inner ones decide whether they really reach
-//! it, or jump over it; the next index is tried.
+//! For a single loop the first index of the range is the answer. With more levels the inner ones decide whether they
+//! really reach it, or jump over it; the next index is tried.
 //!
 //! Cost: a division per level, and as many tries as the outer loops have iterations that jump over the bytes; none in
 //! loops over rows of a matrix.
 
 use hayase_trace::memory::{DEPTH, Level, Nest};
 
-/// Tries after which a nest is taken to conflict at the first iteration that may: it jumps over the bytes again and again.
+/// Tries after which a nest is taken to conflict at the first iteration that may: it jumps over the bytes again and
+/// again.
 const TRIES: u32 = 1 << 16;
 
 /// A nest and the bytes it touches.

@@ -1,17 +1,18 @@
 //! Calls of a rank that could be one: messages with one partner, collective operations in a row.
 //!
-//! The later call joins the earlier if it could be posted there: all that its data depends on lies before the first call of
-//! the group ([`Posted::data`]), and nothing but members of the group keeps it in its order ([`Posted::order`]). So it is what would be
-//! sent later that moves forward; nothing waits longer than it does now.
+//! The later call joins the earlier if it could be posted there: all that its data depends on lies before the first
+//! call of the group ([`Posted::data`]), and nothing but members of the group keeps it in its order
+//! ([`Posted::order`]). So it is what would be sent later that moves forward; nothing waits longer than it does now.
 //!
-//! **A length, and then that many bytes.** Whoever gets a message may decide by what it brings whether there is another, and how long that one is;
-//! then the two cannot be one. The trace shows no contents, but this much:
+//! **A length, and then that many bytes.** Whoever gets a message may decide by what it brings whether there is
+//! another, and how long that one is; then the two cannot be one. The trace shows no contents, but this much:
 //! * What the earlier one brought was not read before the later one is called: it decides nothing.
-//! * It was read, but the later one is of one size in all executions, and not longer: two values, of which the first decides nothing.
+//! * It was read, but the later one is of one size in all executions, and not longer: two values, of which the first
+//!   decides nothing.
 //! * Else, if the earlier one is no longer than a few integers, it is taken for the later one's length: they stay two.
 //! * Else it may begin with a length, as headers do: [`Doubts::CONTENT`], to be checked.
-//! * Reading was not recorded: they stay two if the earlier one is a few integers and the later one's size differs from execution to
-//!   execution; a few integers are in doubt in any case.
+//! * Reading was not recorded: they stay two if the earlier one is a few integers and the later one's size differs from
+//!   execution to execution; a few integers are in doubt in any case.
 //!
 //! Of a message that is the receiver's matter, of a collective operation that of every rank that gets something by it.
 //!
@@ -92,7 +93,8 @@ pub struct Merges {
     computed: u64,
     /// By part and line, the size of the first call, and whether others have another.
     sizes: [Vec<Option<(u64, bool)>>; 3],
-    /// The last event after which a send, a receive, a collective may depend on what another rank did with an earlier one.
+    /// The last event after which a send, a receive, a collective may depend on what another rank did with an earlier
+    /// one.
     turned: [u64; 3],
 }
 
@@ -132,7 +134,8 @@ impl Merges {
         *several |= *first != bytes;
     }
 
-    /// A communication is posted; without memory accesses, less computation than `least` \[ns\] does not keep calls apart.
+    /// A communication is posted; without memory accesses, less computation than `least` \[ns\] does not keep calls
+    /// apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
         self.sized(part.part, at.line, part.bytes);
@@ -192,7 +195,8 @@ impl Merges {
         } else {
             at.data.stamp < (group.head, AT_EVENT) && at.fence.stamp < (group.head, AT_EVENT)
         };
-        // What was seen forbids it, whatever else was not seen: something that it needs comes with the first of them or behind it.
+        // What was seen forbids it, whatever else was not seen: something that it needs comes with the first of them or
+        // behind it.
         let forbidden = (known.memory && at.data.stamp >= (group.head, AT_EVENT))
             || at.needs.iter().any(|need| need.event >= group.head);
         let free = free && !forbidden;

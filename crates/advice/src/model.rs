@@ -1,11 +1,12 @@
 //! What the search returns: findings, as plain data.
 //!
-//! A [`Finding`] is one piece of advice about one place of the source, however often the place was executed: it says what can be
-//! improved ([`Finding::title`]), where ([`Place`]), what stands in the way ([`Blocker`]), how sure that is ([`Certainty`]) and
-//! what the improved program would do instead ([`Change`]), in terms that a simulator of the program can follow.
+//! A [`Finding`] is one piece of advice about one place of the source, however often the place was executed: it says
+//! what can be improved ([`Finding::title`]), where ([`Place`]), what stands in the way ([`Blocker`]), how sure that is
+//! ([`Certainty`]) and what the improved program would do instead ([`Change`]), in terms that a simulator of the
+//! program can follow.
 //!
-//! **Events.** An event is a recorded call; its number is its index in the rank's stream, from 0. *Interval* `n` is the computation
-//! before event `n` and after event `n - 1`.
+//! **Events.** An event is a recorded call; its number is its index in the rank's stream, from 0. *Interval* `n` is the
+//! computation before event `n` and after event `n - 1`.
 
 use std::fmt;
 
@@ -92,8 +93,8 @@ pub struct Finding {
     pub executions: u64,
     /// Bytes of the messages.
     pub bytes: u64,
-    /// Time at stake \[ns\], over all ranks: of overlap, computation that could hide the message; of waits, their length; of merged
-    /// and replaced messages 0: only a simulation knows. Not the gain.
+    /// Time at stake \[ns\], over all ranks: of overlap, computation that could hide the message; of waits, their
+    /// length; of merged and replaced messages 0: only a simulation knows. Not the gain.
     pub time_ns: u64,
     /// What has to be checked, since the run cannot show it: layouts, contents. One is enough for [`Certainty::Check`].
     pub caveats: Vec<String>,
@@ -136,8 +137,8 @@ pub struct Called {
 }
 
 impl Location {
-    /// From `file:line`, as sites are named; a column or function behind it is left out. With `called from` and another place
-    /// behind it, it is that place called from there.
+    /// From `file:line`, as sites are named; a column or function behind it is left out. With `called from` and another
+    /// place behind it, it is that place called from there.
     pub fn parse(name: &str) -> Self {
         if let Some((name, from)) = name.split_once(CALLED_FROM) {
             let function = match hayase_trace::names::has_line(name) {
@@ -435,8 +436,8 @@ impl Edit {
 pub enum Action {
     /// The communication is posted at one point and waited for at another, instead of being done where it is.
     ///
-    /// A call that blocks becomes its non-blocking form and a wait; of one that does not, the post and the wait move. Never
-    /// later posted or earlier waited for than now.
+    /// A call that blocks becomes its non-blocking form and a wait; of one that does not, the post and the wait move.
+    /// Never later posted or earlier waited for than now.
     Overlap {
         /// Which part of the call: `Sendrecv` has two.
         part: Part,
@@ -448,8 +449,8 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         needs: Vec<Needed>,
     },
-    /// The event and those at these distances become one, at the place of the first: sends to one rank, receives from one rank, or
-    /// collective operations.
+    /// The event and those at these distances become one, at the place of the first: sends to one rank, receives from
+    /// one rank, or collective operations.
     Merge {
         /// Distances of the other events, ascending.
         with: Vec<u64>,
@@ -471,7 +472,8 @@ pub enum Action {
         root: Option<u32>,
         /// Block or vector \[B\], as its `bytes` in a trace.
         bytes: u64,
-        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first in this list.
+        /// Rank and event of every call that is replaced; the collective is at the place of each rank's first in this
+        /// list.
         calls: Vec<(u32, u64)>,
         /// What must be complete when a rank calls it: rank, event and part.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -479,10 +481,11 @@ pub enum Action {
     },
 }
 
-/// An earlier communication of the same rank on which one depends, if its own change lets it end later than the one can be posted.
+/// An earlier communication of the same rank on which one depends, if its own change lets it end later than the one can
+/// be posted.
 ///
-/// Each of the two may move as far as the other lets it where the program has it now. If both move, the earlier must still be complete
-/// before the later is posted; who makes several changes in one program has to see to that.
+/// Each of the two may move as far as the other lets it where the program has it now. If both move, the earlier must
+/// still be complete before the later is posted; who makes several changes in one program has to see to that.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct Needed {
     /// So many events before the edited one.

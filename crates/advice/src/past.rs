@@ -205,7 +205,8 @@ impl Past {
         self.entries.back().map_or((0, 0), |entry| (entry.start.0 + entry.gap, entry.start.1 + entry.count))
     }
 
-    /// Lines between a block and the newest event: those of the nearest `named` intervals, and those of the block's own.
+    /// Lines between a block and the newest event: those of the nearest `named` intervals, and those of the block's
+    /// own.
     pub fn shares_before(&mut self, block: &Block, named: usize, known: &Known) -> Vec<Share> {
         let (number, position) = block.stamp;
         let mut shares = Vec::new();

@@ -1,8 +1,9 @@
-//! Messages of a rank, sent or received at one line to or from one rank after the other: what a collective operation may do.
+//! Messages of a rank, sent or received at one line to or from one rank after the other: what a collective operation
+//! may do.
 //!
-//! A round is as many messages of one size as there are different partners, at one line. It ends where a partner comes again, where the
-//! size changes, where the rank turns from sending to receiving or back, and where a message's data is not ready when the
-//! first of the round goes out.
+//! A round is as many messages of one size as there are different partners, at one line. It ends where a partner comes
+//! again, where the size changes, where the rank turns from sending to receiving or back, and where a message's data is
+//! not ready when the first of the round goes out.
 
 use std::collections::BTreeMap;
 

@@ -329,8 +329,8 @@ fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Opti
 
 /// Searches a run.
 ///
-/// Time: that of reading it twice, and see [`crate::overlap`] and [`crate::walk`]. Memory: what the findings take, the last intervals of as
-/// many ranks as there are threads, and the messages under way.
+/// Time: that of reading it twice, and see [`crate::overlap`] and [`crate::walk`]. Memory: what the findings take, the
+/// last intervals of as many ranks as there are threads, and the messages under way.
 ///
 /// # Errors
 /// Those of reading.

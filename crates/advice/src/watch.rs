@@ -1,7 +1,8 @@
 //! The buffers that messages use, found by the bytes an access touches.
 //!
-//! Buffers are kept by size class (powers of two) and by their lowest byte: those of class `c` that touch the bytes `low..high` begin
-//! after `low - 2^(c+1)` and before `high`, so a look-up sees no more than twice those that it finds and a few beside.
+//! Buffers are kept by size class (powers of two) and by their lowest byte: those of class `c` that touch the bytes
+//! `low..high` begin after `low - 2^(c+1)` and before `high`, so a look-up sees no more than twice those that it finds
+//! and a few beside.
 //!
 //! Cost: O(C log B + hits) for C classes in use and B buffers.
 
@@ -12,7 +13,8 @@ use smallvec::SmallVec;
 
 use crate::model::{Dependence, Part};
 
-/// When something happens on a rank: the interval and the position in it; events are after all accesses of their interval.
+/// When something happens on a rank: the interval and the position in it; events are after all accesses of their
+/// interval.
 pub type Stamp = (u64, u64);
 
 /// The position of an event in its interval.
@@ -35,7 +37,8 @@ impl Span {
         self.low < other.high && other.low < self.high
     }
 
-    /// Why an access in `write` direction and this one cannot change places; `None`: both read. `first`: the access is first.
+    /// Why an access in `write` direction and this one cannot change places; `None`: both read. `first`: the access is
+    /// first.
     pub fn dependence(&self, write: bool, first: bool) -> Option<Dependence> {
         match (write, self.write) {
             (false, false) => None,
@@ -94,7 +97,8 @@ pub struct Buffer {
     pub first: Option<Block>,
     /// Communications that could be under way until something touches it: their serial numbers.
     pub open: SmallVec<[u64; 4]>,
-    /// Communications that used it, as long as others may be posted before they could end; by the interval of their end.
+    /// Communications that used it, as long as others may be posted before they could end; by the interval of their
+    /// end.
     pub through: VecDeque<Through>,
     /// The last interval in which the program read it, where a message is put there; 0: none.
     pub read: u64,
@@ -194,8 +198,8 @@ impl Watch {
         self.buffers.get_mut(number as usize).and_then(Option::as_mut)
     }
 
-    /// The buffers that have bytes of this one, which has these bytes: as [`touching`](Self::touching) finds them, once for all uses of a
-    /// buffer until others come or go.
+    /// The buffers that have bytes of this one, which has these bytes: as [`touching`](Self::touching) finds them, once
+    /// for all uses of a buffer until others come or go.
     pub fn around(&mut self, number: u32, span: &Span, found: &mut Vec<u32>) {
         let state = self.state;
         if let Some(Buffer { around: (known, around), span: own, .. }) = self.get(number)

@@ -1,6 +1,7 @@
 //! The part of a run that is looked at: a region of the program, or all but its start.
 //!
-//! All of a run is read, since what stands in the way of a communication may lie anywhere. What is said is of the calls of the part.
+//! All of a run is read, since what stands in the way of a communication may lie anywhere. What is said is of the calls
+//! of the part.
 
 /// Calls of each rank that belong to the part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -161,8 +161,8 @@ fn reads(site: u32, array: u64, range: impl Iterator<Item = u64>) -> Vec<Access>
 
 #[test]
 fn a_send_waits_for_what_it_sends_and_is_awaited_by_what_overwrites_it() {
-    // Line 11 writes a[0..100], line 13 b[0..50]; Send a[0..100]; line 12 reads a; line 13 writes a from element 99 down to 0 - but only a
-    // quarter of them, 0..25, is overwritten last.
+    // Line 11 writes a[0..100], line 13 b[0..50]; Send a[0..100]; line 12 reads a; line 13 writes a from element 99
+    // down to 0 - but only a quarter of them, 0..25, is overwritten last.
     let before = [reads(1, A, 0..100), reads(3, B, 0..50)].concat();
     let after = [reads(2, A, 0..100), reads(3, B, 0..60), reads(3, A, 0..25)].concat();
     let recorded = with(before, message(Call::Send, element(A, 0), 800, 1), after);

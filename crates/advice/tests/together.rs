@@ -25,7 +25,8 @@ fn edits(finding: &Finding) -> Vec<(u32, Vec<u64>, Action)> {
     edits.iter().map(|edit| (edit.rank, edit.events().collect(), edit.action.clone())).collect()
 }
 
-/// Rank 0 writes what it sends, sends two messages; rank 1 receives and reads both. What happens in between is up to the case.
+/// Rank 0 writes what it sends, sends two messages; rank 1 receives and reads both. What happens in between is up to
+/// the case.
 fn two_messages(at_sender: Vec<Access>, at_receiver: Vec<Access>) -> Vec<Program> {
     let sender = Program::default()
         .then([touch(1, 1, 0..10), touch(1, 2, 0..10)].concat(), message(Call::Send, 0, element(1, 0), 80, 1))
@@ -317,7 +318,8 @@ fn waits(ranks: &[Program], rule: RuleId, eager: Option<u64>) -> Vec<Finding> {
 
 #[test]
 fn a_receive_waits_for_the_computation_of_its_sender() {
-    // Rank 0 computes 3 ms and 1 ms before it sends; rank 1 waits 4 ms, and rank 2 for rank 1 as long, through no fault of rank 1.
+    // Rank 0 computes 3 ms and 1 ms before it sends; rank 1 waits 4 ms, and rank 2 for rank 1 as long, through no fault
+    // of rank 1.
     let ranks = [
         Program::default()
             .after(3_000_000, Event { site: 11, ..Event::new(Call::Iprobe, 0, 0) })
@@ -423,7 +425,8 @@ fn a_run_whose_messages_never_meet_ends_with_a_note() {
     assert!(advice.notes.iter().any(|note| note.contains("waits at event 1")), "{:?}", advice.notes);
 }
 
-/// All ranks get a few bytes from rank 0 by a broadcast, and then more by another, twice; `reads` says whether they read the first before.
+/// All ranks get a few bytes from rank 0 by a broadcast, and then more by another, twice; `reads` says whether they
+/// read the first before.
 fn length_and_payload(first: u64, sizes: [u64; 2], reads: bool) -> Vec<Program> {
     let bcast = |line: u32, array: u64, bytes: u64| Event {
         peer: 0,
@@ -481,7 +484,8 @@ fn a_length_and_then_so_many_bytes_stay_two() {
 
 #[test]
 fn what_is_replaced_is_sent_first() {
-    // The buffer is not touched before and after; still nothing may be put there before it is sent, nor be sent when something has come.
+    // The buffer is not touched before and after; still nothing may be put there before it is sent, nor be sent when
+    // something has come.
     let replace = |peer: i32| Event {
         peer2: peer,
         tag2: 1,

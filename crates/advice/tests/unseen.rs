@@ -29,7 +29,8 @@ impl Listener for Heard {
     fn call(&mut self, _: &Called<'_>) {}
 }
 
-/// Sites: 0 reads, 1 is where a function begins or ends, 2 is code without instrumentation, 3 a call of a function of such code.
+/// Sites: 0 reads, 1 is where a function begins or ends, 2 is code without instrumentation, 3 a call of a function of
+/// such code.
 fn sites() -> [Site; 4] {
     let site = |address, kind, name: &str| Site { address, write: kind != Kind::Plain, kind, name: name.into() };
     [

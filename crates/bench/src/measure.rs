@@ -31,8 +31,8 @@ pub enum Length {
 impl Load {
     /// Runs it once and says what its messages cost; nothing where `stop` was set before it was measured.
     ///
-    /// Run to its end, what is measured is all of the run, as often as it fits into a tenth of a second; the scenario has
-    /// been read and the fabric built before.
+    /// Run to its end, what is measured is all of the run, as often as it fits into a tenth of a second; the scenario
+    /// has been read and the fabric built before.
     ///
     /// # Errors
     /// Where it does not fit in memory.

@@ -1,4 +1,5 @@
-//! What programs mark regions with: a header for C and C++, a module for Fortran, written to a file when they are needed.
+//! What programs mark regions with: a header for C and C++, a module for Fortran, written to a file when they are
+//! needed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -30,10 +31,11 @@ pub fn place() -> Result<PathBuf, NotPlaced> {
     Err(failed.unwrap_or(NotPlaced::None))
 }
 
-/// A folder with the module as this compiler of Fortran has it, made at its first use: `hayase.mod`, and the library to be linked.
+/// A folder with the module as this compiler of Fortran has it, made at its first use: `hayase.mod`, and the library to
+/// be linked.
 ///
-/// What compilers write for modules fits no other compiler, and hardly another version; so each has its own, by what it says of itself.
-/// `None` where it does not work: then the program brings the module along.
+/// What compilers write for modules fits no other compiler, and hardly another version; so each has its own, by what it
+/// says of itself. `None` where it does not work: then the program brings the module along.
 pub fn module(compiler: &OsStr, says: &str) -> Option<PathBuf> {
     let source = place().ok()?;
     let hash = blake3::hash(says.as_bytes()).to_hex();

@@ -1,15 +1,16 @@
 //! Compiling programs so that they tell which memory they access.
 //!
-//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access; clang's leaves out
-//! arrays on the stack, so of clang the one for addresses in kernels is taken (`-fsanitize=kernel-address`). Programs are linked with Hayase's library in the place of the one that looks for races. What else is changed makes the
-//! accesses of the program those of its source, each where it stands there. A vector instruction for four elements, a copy that the
-//! compiler writes out as instructions of its own, a read that is covered by the write before it, a store that is moved out of its loop
-//! would not be seen, or not where it belongs.
+//! The compilers' own instrumentation for finding data races (`-fsanitize=thread`) calls a function at every access;
+//! clang's leaves out arrays on the stack, so of clang the one for addresses in kernels is taken
+//! (`-fsanitize=kernel-address`). Programs are linked with Hayase's library in the place of the one that looks for
+//! races. What else is changed makes the accesses of the program those of its source, each where it stands there. A
+//! vector instruction for four elements, a copy that the compiler writes out as instructions of its own, a read that is
+//! covered by the write before it, a store that is moved out of its loop would not be seen, or not where it belongs.
 //!
-//! gcc instruments late, so every pass before that is one too many: of all levels `-Og` has the fewest, and those of them that touch
-//! loads and stores have options (`GNU_PASSES`). What remains (inlining, registers for variables) moves no access. clang instruments after
-//! everything else and has no such options: only `-O0` leaves accesses as they are. A test compiles random programs in both ways
-//! (`crates/memory/tests/differential`).
+//! gcc instruments late, so every pass before that is one too many: of all levels `-Og` has the fewest, and those of
+//! them that touch loads and stores have options (`GNU_PASSES`). What remains (inlining, registers for variables) moves
+//! no access. clang instruments after everything else and has no such options: only `-O0` leaves accesses as they are.
+//! A test compiles random programs in both ways (`crates/memory/tests/differential`).
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -89,8 +90,8 @@ const QUESTIONS: &[&str] =
 /// Options whose value is the next argument, which is therefore no input.
 const WITH_VALUE: &[&str] = &["-o", "-I", "-L", "-x", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-J"];
 
-/// What clang's instrumentation for addresses in kernels is to do: call a function of ours at each access of memory that can leave its
-/// function, and nothing else; and the first version that knows the option.
+/// What clang's instrumentation for addresses in kernels is to do: call a function of ours at each access of memory
+/// that can leave its function, and nothing else; and the first version that knows the option.
 const CLANG_OPTIONS: &[(&str, u32)] = &[
     ("-asan-instrumentation-with-call-threshold=0", 4),
     ("-asan-memory-access-callback-prefix=__hayase_", 4),
@@ -101,8 +102,8 @@ const CLANG_OPTIONS: &[(&str, u32)] = &[
     ("-asan-use-stack-safety=0", 14),
 ];
 
-/// Passes of gcc that move, merge, widen or remove loads and stores before they are instrumented, or that make two instructions of one,
-/// and the first version that knows the option.
+/// Passes of gcc that move, merge, widen or remove loads and stores before they are instrumented, or that make two
+/// instructions of one, and the first version that knows the option.
 ///
 /// Those after the first line do not run at `-Og`, but for functions whose source asks for another level.
 const GNU_PASSES: &[(&str, u32)] = &[

@@ -182,11 +182,12 @@ pub struct ScenarioArgs {
     /// The fabric: a name (`hayase topology list`), a TOML file with a [topology.*] table, a SimGrid platform (.xml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: Option<String>,
-    /// What is sent: a name (`hayase pattern list`), a TOML file with a [workload.*] table, a CSV of messages, a program (a trace, a
-    /// schedule, or a rule like linear:ranks=64).
+    /// What is sent: a name (`hayase pattern list`), a TOML file with a [workload.*] table, a CSV of messages, a
+    /// program (a trace, a schedule, or a rule like linear:ranks=64).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub pattern: Option<String>,
-    /// What messages cost at their ends: a name (`hayase machine list`) or a TOML file with a [node.*] table (default: nothing).
+    /// What messages cost at their ends: a name (`hayase machine list`) or a TOML file with a [node.*] table (default:
+    /// nothing).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.

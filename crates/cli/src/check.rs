@@ -108,8 +108,8 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
     }
 }
 
-/// A file with both a topology and a workload is a scenario, or with one of them and a preset; and so is one that nobody can
-/// make sense of: then the mistakes are those of a scenario.
+/// A file with both a topology and a workload is a scenario, or with one of them and a preset; and so is one that
+/// nobody can make sense of: then the mistakes are those of a scenario.
 fn content(path: &Path, has_preset: bool) -> Result<Content, Invalid> {
     let plain = if extension(path) == "zst" { path.with_extension("") } else { path.to_owned() };
     match extension(&plain).as_str() {

@@ -1,5 +1,5 @@
-//! Files that a run reads and writes: the names of outputs (`-o`) say what they hold, they are opened before anything runs, and none
-//! is ever written over an input.
+//! Files that a run reads and writes: the names of outputs (`-o`) say what they hold, they are opened before anything
+//! runs, and none is ever written over an input.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! The command line: assembles a scenario, runs it, prints a report.
 //!
-//! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 failed at run time (or in a case of the validation); 2 bad
-//! input or usage; 3 the simulated program deadlocks; 130 stopped by Ctrl-C, after what had happened by then has been
-//! reported (a second Ctrl-C ends the process at once).
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done; 1 failed at run time (or in a
+//! case of the validation); 2 bad input or usage; 3 the simulated program deadlocks; 130 stopped by Ctrl-C, after what
+//! had happened by then has been reported (a second Ctrl-C ends the process at once).
 
 mod advise;
 mod args;

@@ -29,7 +29,8 @@ pub fn remedy_of_places<'a>(places: impl IntoIterator<Item = &'a str>) -> Option
     remedy(places.into_iter().filter_map(object_without_line))
 }
 
-/// Whether it is the interpreter of Python or an extension of it, which nobody compiles to see lines of a program in Python.
+/// Whether it is the interpreter of Python or an extension of it, which nobody compiles to see lines of a program in
+/// Python.
 fn is_python(object: &str) -> bool {
     object.starts_with("python3")
         || object.starts_with("libpython3")

@@ -60,8 +60,8 @@ pub struct CommunicationArgs {
     /// The largest message; both ends are measured, and the two sizes on each side of S.
     #[arg(long, value_name = "SIZE", default_value = "4 MiB")]
     pub largest: String,
-    /// From one size to the next: so many bytes more, 1KiB, or so many times as much, x2 (default: 1, 2, 3, 4, 6, 8, 12 ...,
-    /// the powers of two and the middle of every two).
+    /// From one size to the next: so many bytes more, 1KiB, or so many times as much, x2 (default: 1, 2, 3, 4, 6, 8, 12
+    /// ..., the powers of two and the middle of every two).
     #[arg(long, value_name = "STEP")]
     pub increment: Option<String>,
     /// About how long to measure, in seconds.

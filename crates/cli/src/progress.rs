@@ -338,7 +338,8 @@ pub fn sources(show: Show) -> Sources {
     sources
 }
 
-/// Notes which files are read, and shows how far the reading of large ones is; of small ones that hold much, how much was read.
+/// Notes which files are read, and shows how far the reading of large ones is; of small ones that hold much, how much
+/// was read.
 pub fn reading(show: Show) -> OnRead {
     let current: Mutex<Reading> = Mutex::default();
     Arc::new(move |file, done, total| {

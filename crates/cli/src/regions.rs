@@ -20,11 +20,12 @@ pub struct RegionArgs {
     /// A region that begins when a rank enters a call of MPI at this line (with --region: it has this name).
     #[arg(long, value_name = "FILE:LINE", help_heading = "Regions")]
     pub from: Option<SourceLine>,
-    /// A region that ends when a rank returns from a call of MPI at this line; without --from it begins with the program.
+    /// A region that ends when a rank returns from a call of MPI at this line; without --from it begins with the
+    /// program.
     #[arg(long, value_name = "FILE:LINE", help_heading = "Regions")]
     pub to: Option<SourceLine>,
-    /// Leave out the start of the program: up to the first call that is made throughout the run, or the time or number of calls of
-    /// a rank that is given (--skip-start=2s, --skip-start=500).
+    /// Leave out the start of the program: up to the first call that is made throughout the run, or the time or number
+    /// of calls of a rank that is given (--skip-start=2s, --skip-start=500).
     #[arg(long, value_name = "TIME|CALLS", num_args = 0..=1, require_equals = true, default_missing_value = "",
           conflicts_with_all = ["region", "from", "to"], help_heading = "Regions")]
     pub skip_start: Option<Skip>,

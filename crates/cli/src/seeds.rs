@@ -19,7 +19,8 @@ pub trait Seeded: Sync {
     fn makespan(&self, seed: u64, stop: &AtomicBool) -> Result<Option<f64>, Invalid>;
 }
 
-/// The makespans over the seeds, the first of which has been run and took `first_s` with so many messages; and whether all of them are there.
+/// The makespans over the seeds, the first of which has been run and took `first_s` with so many messages; and whether
+/// all of them are there.
 pub fn over(
     run: &impl Seeded,
     seeds: &[u64],

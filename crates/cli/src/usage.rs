@@ -19,8 +19,8 @@ use hayase::diagnostic::{failure, file_names};
 /// Verbs that hand their words on to another program, as they are.
 const HAND_ON: [&str; 4] = ["cc", "fc", "wrap", "record"];
 
-/// The words that were typed, each as a text ([`file_names`]); a negative value is joined to its option (`--size=-5`), so that it
-/// is taken for a value that may be wrong and not for an option that nobody knows.
+/// The words that were typed, each as a text ([`file_names`]); a negative value is joined to its option (`--size=-5`),
+/// so that it is taken for a value that may be wrong and not for an option that nobody knows.
 pub fn words() -> Vec<OsString> {
     joined(std::env::args_os().map(|word| file_names::text(&word)).collect())
 }

@@ -5,7 +5,8 @@ use std::io::IsTerminal;
 /// Terminals that say they are narrower are taken for this wide.
 const LEAST: usize = 20;
 
-/// Columns of the terminal that this stream goes to: what `COLUMNS` says, else what the terminal says; none where it is no terminal.
+/// Columns of the terminal that this stream goes to: what `COLUMNS` says, else what the terminal says; none where it is
+/// no terminal.
 #[cfg(unix)]
 pub fn of(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
     let says = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));

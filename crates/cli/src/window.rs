@@ -10,7 +10,8 @@ use hayase_output::svg::Window;
 /// Which part of a run is drawn.
 #[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
 pub struct WindowArgs {
-    /// What a timeline shows, from one time to another: 1.2ms..1.4ms; without the one from the start, without the other to the end.
+    /// What a timeline shows, from one time to another: 1.2ms..1.4ms; without the one from the start, without the other
+    /// to the end.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Output")]
     pub window: Option<String>,
 }

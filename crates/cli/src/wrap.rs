@@ -90,8 +90,8 @@ fn call(compiler: &OsStr, arguments: &[OsString], voice: Voice) -> Result<End, F
     Err(cannot_start(compiler, &error).into())
 }
 
-/// What a compiler is called with so that it finds the header or the module with which programs mark regions. Behind what the user
-/// says, so that a file of the program itself comes first.
+/// What a compiler is called with so that it finds the header or the module with which programs mark regions. Behind
+/// what the user says, so that a file of the program itself comes first.
 fn regions(compiler: &OsStr, family: Family, says: &str, links: bool) -> Vec<OsString> {
     let include = |folder: &Path| {
         let mut option = OsString::from("-I");

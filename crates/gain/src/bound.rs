@@ -1,16 +1,19 @@
 //! What a change could save at most: seen on the run as it is, before anything is simulated.
 //!
-//! The critical path is walked back from its end. Where it waits for something that the change moves or takes away, that wait could
-//! go: its time is counted, and the walk goes on with what the same rank did before it, instead of with what it waited for. Where
-//! the path does not touch the change, it stays as it is in the changed program, and so does its time:
+//! The critical path is walked back from its end. Where it waits for something that the change moves or takes away,
+//! that wait could go: its time is counted, and the walk goes on with what the same rank did before it, instead of with
+//! what it waited for. Where the path does not touch the change, it stays as it is in the changed program, and so does
+//! its time:
 //!
 //! ```text
 //! makespan of the changed program >= makespan - sum of the times that the change could take away on such a path
 //! ```
-//! That holds where what ranks do depends on nothing but each other's messages. On a fabric, messages also share links, and one that
-//! goes may speed up others: there the bound is only an estimate, good enough to try the most promising changes first.
+//! That holds where what ranks do depends on nothing but each other's messages. On a fabric, messages also share links,
+//! and one that goes may speed up others: there the bound is only an estimate, good enough to try the most promising
+//! changes first.
 //!
-//! Cost: one walk, O(a) for a activities of the run at worst; a thousandth of a simulation, or a tenth where ranks hardly compute.
+//! Cost: one walk, O(a) for a activities of the run at worst; a thousandth of a simulation, or a tenth where ranks
+//! hardly compute.
 
 use std::collections::BTreeMap;
 
@@ -171,7 +174,8 @@ pub fn most_saved(base: &Base, touched: &Touched) -> Option<f64> {
 struct Walk<'a> {
     history: &'a History,
     touched: &'a Touched,
-    /// By rank, how many of its activities begin before the time that the walk has come to; times only go back, and so do these.
+    /// By rank, how many of its activities begin before the time that the walk has come to; times only go back, and so
+    /// do these.
     cursors: Vec<usize>,
     rank: RankId,
     time: Time,

@@ -1,17 +1,18 @@
 //! A piece of advice, done: the program that it would make of a program.
 //!
-//! A [`Change`](hayase_advice::model::Change) speaks of events, the recorded calls of a rank; the program has operations. The calls of
-//! event n are those with place n + 1, and the calculation before them is interval n. Three things are done to them:
+//! A [`Change`](hayase_advice::model::Change) speaks of events, the recorded calls of a rank; the program has
+//! operations. The calls of event n are those with place n + 1, and the calculation before them is interval n. Three
+//! things are done to them:
 //!
-//! * **Overlap.** A call that blocks becomes its non-blocking form at one point and a wait at another; of one that does not, both move.
-//!   A calculation is divided where a point lies inside it. The pieces take as long as the whole. A change says how early and how
-//!   late that may be; where in between is a [`Placement`].
-//! * **Merge.** The first message or collective gets the payload of all, the others go. What must be copied is computed, before a
-//!   message is sent and after it is received.
+//! * **Overlap.** A call that blocks becomes its non-blocking form at one point and a wait at another; of one that does
+//!   not, both move. A calculation is divided where a point lies inside it. The pieces take as long as the whole. A
+//!   change says how early and how late that may be; where in between is a [`Placement`].
+//! * **Merge.** The first message or collective gets the payload of all, the others go. What must be copied is
+//!   computed, before a message is sent and after it is received.
 //! * **Replace.** A collective among some ranks takes the place of each rank's first call, and all the calls go.
 //!
-//! Nothing is done twice to one call: what comes second is skipped. A change of several calls that belong together is made as a whole or
-//! not at all, since half of it would deadlock.
+//! Nothing is done twice to one call: what comes second is skipped. A change of several calls that belong together is
+//! made as a whole or not at all, since half of it would deadlock.
 //!
 //! **Order.** Whatever is combined, a communication is posted behind the end of those that it needs (`order`).
 //!
@@ -80,7 +81,8 @@ impl<'a> Changed<'a> {
     /// Cost: O(c log o) for c calls that change and o operations of their rank.
     ///
     /// # Errors
-    /// Nothing of it can be done, or it crosses what was changed before: why, as the end of a sentence. The program is good for nothing then.
+    /// Nothing of it can be done, or it crosses what was changed before: why, as the end of a sentence. The program is
+    /// good for nothing then.
     pub fn add(&mut self, edits: &[Edit], placement: Placement) -> Result<Applied, Refused> {
         let whole = edits.iter().any(|edit| !matches!(edit.action, Action::Overlap { .. }));
         if whole && edits.iter().any(|edit| self.meets_another(edit)) {
@@ -408,12 +410,14 @@ impl<'a> Rank<'a> {
         waiters.get(&op).copied()
     }
 
-    /// The operation with which what this one does is over; `None`: a test or one of several waits, it is not known which.
+    /// The operation with which what this one does is over; `None`: a test or one of several waits, it is not known
+    /// which.
     fn waits_for(&mut self, op: u32) -> Option<u32> {
         if self.of.ops[op as usize].kind.is_nonblocking() { self.waiter(op) } else { Some(op) }
     }
 
-    /// Where a point is, seen from an event. Borders of regions divide the computation before a call into several calculations.
+    /// Where a point is, seen from an event. Borders of regions divide the computation before a call into several
+    /// calculations.
     fn position(&self, event: u64, point: Point) -> (u32, f64) {
         let interval = event.saturating_add_signed(point.interval);
         let calls = self.calls(interval);

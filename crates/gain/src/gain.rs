@@ -4,9 +4,9 @@
 //! gain = makespan of the program as it is - makespan of the changed program
 //! ```
 //! What can be posted and waited for at several places is simulated at several [`Placement`]s; the best one counts.
-//! Simulations are what advice costs, so there is a number of them for all findings together. They go to what could save most by the
-//! [`bound`](super::bound) of each finding, and what has been found so far; what cannot save anything is not simulated at all. How
-//! many are left over is said. A *thorough* judge simulates everything.
+//! Simulations are what advice costs, so there is a number of them for all findings together. They go to what could
+//! save most by the [`bound`](super::bound) of each finding, and what has been found so far; what cannot save anything
+//! is not simulated at all. How many are left over is said. A *thorough* judge simulates everything.
 //!
 //! A change that the simulation shows to deadlock, or that leaves messages nobody receives, has no gain but a reason.
 //! Findings are simulated in parallel, each by itself; their order does not depend on which is done first.
@@ -35,8 +35,8 @@ pub(super) const ALGORITHMS: usize = 8;
 /// Simulations of findings, all placements counted.
 const SIMULATIONS: usize = 14;
 
-/// How many of them are run side by side: what the next ones are depends on what these give. Not the number of threads, on which no
-/// result may depend.
+/// How many of them are run side by side: what the next ones are depends on what these give. Not the number of threads,
+/// on which no result may depend.
 const AT_ONCE: usize = 4;
 
 /// The part of what a finding may still save that counts, once more for each placement that was tried.
@@ -114,7 +114,8 @@ impl Judged {
         self.changed.as_ref().is_err_and(|why| why == UNTRIED)
     }
 
-    /// Whether it saves something; of what was not simulated, whether enough of the time of all ranks \[s\] is at stake.
+    /// Whether it saves something; of what was not simulated, whether enough of the time of all ranks \[s\] is at
+    /// stake.
     fn is_worth(&self, base: Option<&Simulated>, time_s: f64) -> bool {
         if let Some((base, saved)) = base.and_then(|base| Some((base, self.saved_s(base)?))) {
             return saved >= LEAST_GAIN * base.makespan_s;
@@ -155,8 +156,8 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Advice that was not simulated, the most time at stake first; `everything`: also waits that are short against the `computed` time
-    /// of all ranks \[s\].
+    /// Advice that was not simulated, the most time at stake first; `everything`: also waits that are short against the
+    /// `computed` time of all ranks \[s\].
     pub fn unsimulated(mut findings: Vec<Finding>, why: &str, computed: f64, everything: bool) -> Self {
         findings.sort_by(by_stake);
         let judged = |finding: Finding| Judged {
@@ -194,11 +195,11 @@ impl Ranked {
 }
 
 impl<'a> Judge<'a> {
-    /// Simulates findings and ranks them: by the time they save, then those of which that is not known by the time at stake. Without
-    /// `everything`, what is not worth it is left out.
+    /// Simulates findings and ranks them: by the time they save, then those of which that is not known by the time at
+    /// stake. Without `everything`, what is not worth it is left out.
     ///
-    /// Cost: a walk of the critical path each; so many simulations as there are for all, or of a thorough judge one each and four of
-    /// those that move; and a few more for all together.
+    /// Cost: a walk of the critical path each; so many simulations as there are for all, or of a thorough judge one
+    /// each and four of those that move; and a few more for all together.
     pub fn rank(&self, base: &Base, findings: Vec<Finding>, everything: bool) -> Ranked {
         let mut judged = self.judge(base, findings);
         let base = &base.simulated;
@@ -260,8 +261,8 @@ impl<'a> Judge<'a> {
         open.into_iter().zip(done).map(close).collect()
     }
 
-    /// Whether what the critical path says of a change is sure: nothing but messages connects the ranks, and each of them does one thing
-    /// after the other.
+    /// Whether what the critical path says of a change is sure: nothing but messages connects the ranks, and each of
+    /// them does one thing after the other.
     pub(super) fn is_bound(&self) -> bool {
         let plain = self.replay.node.facts().path_bounds;
         // What lies on no critical path of the whole run may still shorten a region.
@@ -269,8 +270,8 @@ impl<'a> Judge<'a> {
         plain && whole && self.replay.network().is_none() && !self.replay.program.has_graphs()
     }
 
-    /// When a simulation that may take so many times as long as the program as it is need not go on \[s\]: it is known then to be
-    /// slower. Of a region nothing is known before the end.
+    /// When a simulation that may take so many times as long as the program as it is need not go on \[s\]: it is known
+    /// then to be slower. Of a region nothing is known before the end.
     pub(super) fn until(&self, base: &Base, times: f64) -> Option<f64> {
         let whole = self.replay.region.is_none();
         (whole && !self.thorough).then_some(times * base.simulated.makespan_s)
@@ -370,7 +371,8 @@ struct Open {
 }
 
 impl Open {
-    /// What another simulation may show \[s\]: what could be saved beyond what is known to be, less with each that was tried.
+    /// What another simulation may show \[s\]: what could be saved beyond what is known to be, less with each that was
+    /// tried.
     fn hope(&self, base: &Simulated) -> f64 {
         let best = self.best.as_ref().and_then(|best| best.changed.as_ref().ok());
         let saved = best.map_or(0.0, |best| base.makespan_s - best.makespan_s).max(0.0);

@@ -60,8 +60,8 @@ pub fn data(ranked: &Ranked, context: &Context, run: out::Run) -> out::PageData 
     data
 }
 
-/// Names files in what is said only as long as it takes to tell them apart: long paths hide what differs. Marks keep them whole.
-/// `files` are those that have no marks.
+/// Names files in what is said only as long as it takes to tell them apart: long paths hide what differs. Marks keep
+/// them whole. `files` are those that have no marks.
 fn shorten(data: &mut out::PageData, mut files: BTreeSet<String>) {
     files.extend(data.findings.iter().flat_map(|finding| &finding.marks).map(|mark| mark.file.clone()));
     let mut names: Vec<(&str, &str)> = files.iter().map(|file| (file.as_str(), short_name(file, &files))).collect();
@@ -136,7 +136,8 @@ fn is_file(name: &str) -> bool {
     !name.is_empty() && name != "?" && !name.starts_with("0x")
 }
 
-/// What happened, span by span and message by message, as it was simulated; calls that advice names stay exact, however long the run.
+/// What happened, span by span and message by message, as it was simulated; calls that advice names stay exact, however
+/// long the run.
 pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
     let program = &*base.program;
     let mut run = out::Run::new(program.ranks());

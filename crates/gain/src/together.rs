@@ -1,18 +1,20 @@
 //! Several pieces of advice in one program: which go together, what that brings, and why.
 //!
-//! 1. In the order of gain, each piece that keeps all dependences beside those before it ([`super::edit`]) is taken; what crosses is left out,
-//!    with the reason. This costs no simulation.
-//! 2. All that were taken are simulated as one program; where that is slower than the best piece alone, they are added one by one, each that does not make
-//!    it slower.
-//! 3. What all save should be what each saves, or less, since they hide behind the same time. Where it is more, something pays only in company: two ranks
-//!    that wait for each other gain nothing while one is still late. The few pieces that do are looked for: a smallest group that saves
-//!    more than its parts,
+//! 1. In the order of gain, each piece that keeps all dependences beside those before it ([`super::edit`]) is taken;
+//!    what crosses is left out, with the reason. This costs no simulation.
+//! 2. All that were taken are simulated as one program; where that is slower than the best piece alone, they are added
+//!    one by one, each that does not make it slower.
+//! 3. What all save should be what each saves, or less, since they hide behind the same time. Where it is more,
+//!    something pays only in company: two ranks that wait for each other gain nothing while one is still late. The few
+//!    pieces that do are looked for: a smallest group that saves more than its parts,
 //!    ```text
 //!    gain(group) - sum of gain(piece) = the excess, nearly all of it
 //!    ```
-//!    and shown beside the sum. If no few are found, the gain is not explained and not shown: pieces are left out, the least first, until it is.
+//!    and shown beside the sum. If no few are found, the gain is not explained and not shown: pieces are left out, the
+//!    least first, until it is.
 //!
-//! All of it has so many simulations (`Trials`); a *thorough* judge has no limit. What is not found with them is not found.
+//! All of it has so many simulations (`Trials`); a *thorough* judge has no limit. What is not found with them is not
+//! found.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -108,7 +110,8 @@ impl<'t> Trials<'t> {
         Self { judge, base, left: Cell::new(left), known: RefCell::default() }
     }
 
-    /// All these changes at once, in the order of their gains; one alone is known. So many simulations are left untouched.
+    /// All these changes at once, in the order of their gains; one alone is known. So many simulations are left
+    /// untouched.
     fn all(&self, pieces: &[Piece<'_>], untouched: usize) -> Result<Simulated, String> {
         if let [only] = pieces {
             return only.judged.changed.clone();
@@ -203,7 +206,8 @@ impl Judge<'_> {
 }
 
 impl Trials<'_> {
-    /// As many as save more and more, and the program with them: all at once where that works, one by one where it does not.
+    /// As many as save more and more, and the program with them: all at once where that works, one by one where it does
+    /// not.
     fn add_up<'j>(
         &self,
         good: &[Piece<'j>],
@@ -283,8 +287,8 @@ impl Trials<'_> {
     }
 }
 
-/// Groups of pieces that save more than the pieces do alone, and so explain what `all` of them save together: none if that is no more than the
-/// sum of what each saves `alone`, but for `least`; `None` if no few are found.
+/// Groups of pieces that save more than the pieces do alone, and so explain what `all` of them save together: none if
+/// that is no more than the sum of what each saves `alone`, but for `least`; `None` if no few are found.
 fn groups(alone: &[f64], all: f64, least: f64, saved: &impl Fn(&[usize]) -> Option<f64>) -> Option<Vec<Vec<usize>>> {
     let excess = |pieces: &[usize]| {
         let sum: f64 = pieces.iter().map(|&piece| alone[piece]).sum();
@@ -309,8 +313,8 @@ fn groups(alone: &[f64], all: f64, least: f64, saved: &impl Fn(&[usize]) -> Opti
 
 /// A few pieces that have half of the excess of all.
 ///
-/// They are found from the front: of the shortest prefix that has so much, the last piece belongs to the group; with that one in front, the
-/// shortest prefix of what was before it, until the group has so much by itself.
+/// They are found from the front: of the shortest prefix that has so much, the last piece belongs to the group; with
+/// that one in front, the shortest prefix of what was before it, until the group has so much by itself.
 ///
 /// Cost: log2(n) simulations for each piece of the group.
 fn smallest(open: &[usize], least: f64, excess: &impl Fn(&[usize]) -> f64) -> Option<Vec<usize>> {

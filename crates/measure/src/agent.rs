@@ -1,8 +1,8 @@
 //! The benchmark: what the two processes do.
 //!
 //! Rank 1 does what rank 0 tells it in an `Order` (a message of fixed length) and nothing else, so both always agree on
-//! what comes next. Times are of the monotonic clock; what reading it costs is taken off. A round trip of a short message takes
-//! little longer than reading the clock, so several are timed together.
+//! what comes next. Times are of the monotonic clock; what reading it costs is taken off. A round trip of a short
+//! message takes little longer than reading the clock, so several are timed together.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -19,7 +19,8 @@ const ORDER: i32 = 1;
 const DATA: i32 = 2;
 const READY: i32 = 3;
 
-/// So many words go there and back while a send that is still not done may be; then it counts as waiting for its receiver.
+/// So many words go there and back while a send that is still not done may be; then it counts as waiting for its
+/// receiver.
 const WORDS: usize = 8;
 /// Rounds over all sizes.
 const ROUNDS: u32 = 8;
@@ -27,8 +28,8 @@ const ROUNDS: u32 = 8;
 const TOGETHER: f64 = 4000.0;
 /// Repetitions in a round.
 const REPETITIONS: (usize, usize) = (3, 40);
-/// Work in a round trip: so many times the round trip, and a little for short ones \[ns\]. More than `LONGEST_WORK`, and a
-/// round trip is likely to be interrupted.
+/// Work in a round trip: so many times the round trip, and a little for short ones \[ns\]. More than `LONGEST_WORK`,
+/// and a round trip is likely to be interrupted.
 const WORK: (f64, f64) = (3.0, 10_000.0);
 const LONGEST_WORK: f64 = 1e6;
 
@@ -136,7 +137,8 @@ fn say(message: &Message) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Loads the first of the libraries that is there; first those of the MPI whose launcher set the variables of this process.
+/// Loads the first of the libraries that is there; first those of the MPI whose launcher set the variables of this
+/// process.
 ///
 /// Only one is ever loaded: two MPIs in one process would take each other's functions.
 fn load(libraries: &[String]) -> Result<Library, (String, String)> {

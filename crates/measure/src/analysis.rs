@@ -1,18 +1,20 @@
 //! From repetitions to communication data: a low percentile of each, lines, parameters, and how sure they are.
 //!
-//! **Intervals** come from resampling (the bootstrap): the repetitions of each measurement and the measurements themselves are
-//! drawn anew, with replacement, and everything is worked out from what was drawn, some hundred times. The interval holds 95 % of
-//! the results. So noise counts, and so does that the model may not hold: parameters that depend on which sizes are looked
-//! at are not sure.
+//! **Intervals** come from resampling (the bootstrap): the repetitions of each measurement and the measurements
+//! themselves are drawn anew, with replacement, and everything is worked out from what was drawn, some hundred times.
+//! The interval holds 95 % of the results. So noise counts, and so does that the model may not hold: parameters that
+//! depend on which sizes are looked at are not sure.
 //!
-//! **Noise only adds.** The repetition at a low percentile counts; and since a longer message is never faster than a shorter one under
-//! the same protocol, a measurement that was disturbed at all its repetitions is held down by those of longer messages.
+//! **Noise only adds.** The repetition at a low percentile counts; and since a longer message is never faster than a
+//! shorter one under the same protocol, a measurement that was disturbed at all its repetitions is held down by those
+//! of longer messages.
 //!
-//! **Not identifiable** is a parameter whose interval reaches down to 0 or is wider than its value. Fitted parameters are not
-//! negative, so one that the measurements contradict comes out as 0 again and again. Sums of such parameters (the time of an empty
-//! message, the slope of a line) are told all the same.
+//! **Not identifiable** is a parameter whose interval reaches down to 0 or is wider than its value. Fitted parameters
+//! are not negative, so one that the measurements contradict comes out as 0 again and again. Sums of such parameters
+//! (the time of an empty message, the slope of a line) are told all the same.
 //!
-//! Source: Efron, Tibshirani: An Introduction to the Bootstrap, chapters 9 and 13 (resampling cases; percentile intervals).
+//! Source: Efron, Tibshirani: An Introduction to the Bootstrap, chapters 9 and 13 (resampling cases; percentile
+//! intervals).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -121,7 +123,8 @@ pub fn analyse(measured: &Measured, origin: Origin) -> Result<Analysis, Diagnost
     Ok(Analysis { communication, calibration })
 }
 
-/// What was found of S without a clock: of sends without a receive, the longest that was done, and that a longer one was not.
+/// What was found of S without a clock: of sends without a receive, the longest that was done, and that a longer one
+/// was not.
 fn told(measured: &Measured) -> impl Iterator<Item = Sample> {
     let largest = measured.times.iter().map(|times| times.bytes).max();
     let told = |call, bytes| Sample { call, bytes, work: Time::ZERO, time: Time::ZERO };
@@ -161,8 +164,8 @@ fn group(measured: &Measured) -> Vec<Group> {
     groups.into_values().filter(|group| !group.ns.is_empty()).collect()
 }
 
-/// Every measurement and every repetition drawn anew. A measurement that is drawn twice counts once: of n, about 0.63 n are
-/// drawn.
+/// Every measurement and every repetition drawn anew. A measurement that is drawn twice counts once: of n, about 0.63 n
+/// are drawn.
 fn resample(groups: &[Group], stream: &mut Stream) -> Vec<Group> {
     let mut drawn: Vec<usize> = (0..groups.len()).map(|_| stream.below(groups.len() as u64) as usize).collect();
     drawn.sort_unstable();
@@ -322,7 +325,8 @@ fn parameter(name: &str, unit: &str, value: Option<f64>, drawn: Vec<f64>) -> Par
 }
 
 impl Analysis {
-    /// Whether something disturbed the measurements: at half of the sizes the median is so many times the low percentile.
+    /// Whether something disturbed the measurements: at half of the sizes the median is so many times the low
+    /// percentile.
     pub fn is_disturbed(&self) -> bool {
         let times = &self.communication.times;
         2 * times.iter().filter(|row| row.median.ps() > DISTURBED * row.receive.ps()).count() > times.len()

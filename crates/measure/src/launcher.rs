@@ -75,7 +75,8 @@ fn of_family(said: &str, folders: &[PathBuf]) -> Vec<String> {
     all
 }
 
-/// `lib` and `lib64` beside the `bin` in which the launcher is, except those of the system, which every name is looked up in.
+/// `lib` and `lib64` beside the `bin` in which the launcher is, except those of the system, which every name is looked
+/// up in.
 fn folders(launcher: &str) -> Vec<PathBuf> {
     let path = if launcher.contains('/') {
         Some(PathBuf::from(launcher))

@@ -1,7 +1,7 @@
 //! What rank 0 tells the process that started it: lines of JSON on standard output, each behind a mark.
 //!
-//! Launchers pass standard output on from any host and need no shared folder for it. Other lines (libraries say things there too) are no
-//! part of it and are shown to the user.
+//! Launchers pass standard output on from any host and need no shared folder for it. Other lines (libraries say things
+//! there too) are no part of it and are shown to the user.
 
 use serde::{Deserialize, Serialize};
 

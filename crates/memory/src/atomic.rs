@@ -1,7 +1,7 @@
 //! What compilers call: atomic operations, which the instrumentation replaces, so that they must be done here.
 //!
-//! All are sequentially consistent, whatever order the program asks for: that is stronger than any other. Operations of 16 bytes take a
-//! lock, so they are atomic among instrumented code only.
+//! All are sequentially consistent, whatever order the program asks for: that is stronger than any other. Operations of
+//! 16 bytes take a lock, so they are atomic among instrumented code only.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 

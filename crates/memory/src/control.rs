@@ -1,4 +1,5 @@
-//! What the recorder of MPI calls tells this library. It finds the functions by name, and does without where they are not.
+//! What the recorder of MPI calls tells this library. It finds the functions by name, and does without where they are
+//! not.
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::fs::File;
@@ -8,9 +9,9 @@ use std::path::Path;
 use crate::recorder::Recorder;
 use crate::{frames, opaque, state};
 
-/// Records the accesses of the calling thread from now on, into the file at `path`; they belong to the interval before the call that
-/// is named first. Does nothing where a recording is under way or the file cannot be made; the latter is said on
-/// standard error.
+/// Records the accesses of the calling thread from now on, into the file at `path`; they belong to the interval before
+/// the call that is named first. Does nothing where a recording is under way or the file cannot be made; the latter is
+/// said on standard error.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero.
@@ -38,11 +39,11 @@ pub unsafe extern "C" fn hayase_memory_start(path: *const c_char) {
     }
 }
 
-/// The call with this index begins, and will return to `site` (0: not known), when [`hayase_memory_back`] follows: what was accessed since
-/// the call before is the interval with this number.
+/// The call with this index begins, and will return to `site` (0: not known), when [`hayase_memory_back`] follows: what
+/// was accessed since the call before is the interval with this number.
 ///
-/// Where the site is in code without instrumentation, what was accessed there before the call is not known, and is marked so. Not for
-/// the handler of a signal.
+/// Where the site is in code without instrumentation, what was accessed there before the call is not known, and is
+/// marked so. Not for the handler of a signal.
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_call(number: u64, site: u64) {
     // Other threads than the recorded one have no intervals.
@@ -52,7 +53,8 @@ pub extern "C" fn hayase_memory_call(number: u64, site: u64) {
     });
 }
 
-/// The call that was made from `site` returns, or the recording starts in one: code without instrumentation goes on from there.
+/// The call that was made from `site` returns, or the recording starts in one: code without instrumentation goes on
+/// from there.
 #[unsafe(no_mangle)]
 pub extern "C" fn hayase_memory_back(site: u64) {
     let _ = state::with(|recorder| frames::back(recorder, site as usize));

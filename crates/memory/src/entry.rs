@@ -1,9 +1,10 @@
 //! What compilers call: reads and writes.
 //!
-//! The names and arguments are those of two instrumentations. That for data races (`__tsan_`) is gcc's and gfortran's: of variables on
-//! the stack clang's sees only part, because it asks for each address by itself whether that leaves the function. So clang takes
-//! the one for addresses in kernels, which calls a function at each access, by a name that is asked for (`__hayase_`), and the hooks of
-//! `-finstrument-functions`. The return address tells which instruction of the program it is.
+//! The names and arguments are those of two instrumentations. That for data races (`__tsan_`) is gcc's and gfortran's:
+//! of variables on the stack clang's sees only part, because it asks for each address by itself whether that leaves the
+//! function. So clang takes the one for addresses in kernels, which calls a function at each access, by a name that is
+//! asked for (`__hayase_`), and the hooks of `-finstrument-functions`. The return address tells which instruction of
+//! the program it is.
 
 use crate::frames;
 use crate::module;

@@ -1,14 +1,15 @@
 //! Which instrumented functions are running, and where their variables are on the stack.
 //!
-//! Compilers put arguments, and results of functions, on the stack without calling anybody: `f(double x) { MPI_Allreduce(&x, ...) }` stores
-//! `x` before the first instrumented instruction. And what a function had on the stack is gone when it returns. So when a call of MPI
-//! is made, the functions that were entered since the call before, and those that have been left since, are noted with
-//! the bytes of their frames ([`Kind::Frame`](hayase_trace::memory::Kind::Frame)): to begin and to end are writes of all of them. Functions that came
-//! and went between two calls are of no interest, since no call could be given their variables: so what is
-//! written grows with the calls of MPI, not with those of functions.
+//! Compilers put arguments, and results of functions, on the stack without calling anybody: `f(double x) {
+//! MPI_Allreduce(&x, ...) }` stores `x` before the first instrumented instruction. And what a function had on the stack
+//! is gone when it returns. So when a call of MPI is made, the functions that were entered since the call before, and
+//! those that have been left since, are noted with the bytes of their frames
+//! ([`Kind::Frame`](hayase_trace::memory::Kind::Frame)): to begin and to end are writes of all of them. Functions that
+//! came and went between two calls are of no interest, since no call could be given their variables: so what is written
+//! grows with the calls of MPI, not with those of functions.
 //!
-//! It also tells code that is not instrumented: an instrumented function that calls another is the innermost one that runs. Where the
-//! caller is some other function, control was where nobody sees what is accessed.
+//! It also tells code that is not instrumented: an instrumented function that calls another is the innermost one that
+//! runs. Where the caller is some other function, control was where nobody sees what is accessed.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_void};
@@ -70,7 +71,8 @@ static TOP: AtomicUsize = AtomicUsize::new(0);
 /// The thread is in a call of MPI, whose own accesses are those that the call is known to make.
 static IN_CALL: AtomicBool = AtomicBool::new(false);
 
-/// Follows the thread that loads this library: nearly always it is the one that will be recorded, and its `main` begins before that.
+/// Follows the thread that loads this library: nearly always it is the one that will be recorded, and its `main` begins
+/// before that.
 extern "C" fn load() {
     follow();
 }
@@ -261,7 +263,8 @@ impl Stack {
         }
     }
 
-    /// How far the arguments of the function at `place` reach above its frame: they are written by the caller, which tells nobody.
+    /// How far the arguments of the function at `place` reach above its frame: they are written by the caller, which
+    /// tells nobody.
     #[inline]
     fn arguments(&mut self, place: usize) -> usize {
         let Some(known) = self.arguments.get_mut(slot(place)) else { return 0 };
@@ -275,8 +278,8 @@ impl Stack {
         known.1
     }
 
-    /// Whether the call that returns to `place` is made by an instrumented function, given an address in the innermost one
-    /// that runs. That does not change, so it is worked out once.
+    /// Whether the call that returns to `place` is made by an instrumented function, given an address in the innermost
+    /// one that runs. That does not change, so it is worked out once.
     #[inline]
     fn is_instrumented(&mut self, place: usize, innermost: Option<usize>) -> bool {
         let Some(known) = self.known.get_mut(slot(place)) else { return false };
@@ -287,7 +290,8 @@ impl Stack {
     }
 }
 
-/// Whether two addresses of code are in one function: by the tables of unwinding, which every function of instrumented code has.
+/// Whether two addresses of code are in one function: by the tables of unwinding, which every function of instrumented
+/// code has.
 #[cold]
 fn is_one_function(one: usize, other: usize) -> bool {
     unsafe extern "C" {

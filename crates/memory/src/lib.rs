@@ -1,8 +1,8 @@
 //! The run-time library behind programs whose memory accesses are recorded.
 //!
-//! Compilers can be asked to call a function at every access to memory: `-fsanitize=thread`, made for finding data races.
-//! `hayase cc` and `hayase fc` compile with that option and link this library in the place of the one that looks for races. What the
-//! calls say is turned into nests of runs ([`hayase_trace::memory`]) and written to a file.
+//! Compilers can be asked to call a function at every access to memory: `-fsanitize=thread`, made for finding data
+//! races. `hayase cc` and `hayase fc` compile with that option and link this library in the place of the one that looks
+//! for races. What the calls say is turned into nests of runs ([`hayase_trace::memory`]) and written to a file.
 //!
 //! * [`recorder`]: from accesses to runs; knows neither compilers nor processes.
 //! * `control`: starts, stops and divides the recording; the recorder of MPI calls finds these functions by name.
@@ -10,7 +10,8 @@
 //! * `entry`, `atomic`: the functions that compilers call.
 //! * `frames`: which functions run, where their variables are, and who called them.
 //! * `library`: `memcpy` and its like, which compilers do not instrument.
-//! * `code`: which functions of a part are not instrumented, and what others access without telling; by reading instructions.
+//! * `code`: which functions of a part are not instrumented, and what others access without telling; by reading
+//!   instructions.
 //! * `opaque`: calls of functions that nobody instrumented: marked, since what they access cannot be seen.
 //!
 //! A program that was linked with this library runs without Hayase too: before `hayase_memory_start` an access costs a
@@ -35,8 +36,8 @@ mod state;
 
 /// Defines functions that hand their caller's return address on as one more argument.
 ///
-/// `NAME(arguments) => BODY in REGISTERS`: the function jumps to `BODY` with the return address in the named argument registers (x86-64,
-/// aarch64), those after its own arguments.
+/// `NAME(arguments) => BODY in REGISTERS`: the function jumps to `BODY` with the return address in the named argument
+/// registers (x86-64, aarch64), those after its own arguments.
 macro_rules! with_caller {
     ($($name:ident($($argument:ty),*) $(-> $result:ty)? => $body:path, $x86:literal, $arm:literal;)*) => {$(
         /// Called by instrumented programs.

@@ -1,7 +1,7 @@
 //! Which parts of the process are instrumented: the program, and libraries that were compiled the same way.
 //!
-//! Each of them calls `__tsan_init` when it is loaded, or a hook when its first function is entered; the return address tells who
-//! it is.
+//! Each of them calls `__tsan_init` when it is loaded, or a hook when its first function is entered; the return address
+//! tells who it is.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,9 +1,10 @@
-//! Calls that the program makes of code which is not instrumented: marked by function and position, since what they access is
-//! not seen.
+//! Calls that the program makes of code which is not instrumented: marked by function and position, since what they
+//! access is not seen.
 //!
-//! A program calls functions of libraries through a table of addresses (the global offset table). When the recording starts,
-//! the entries of instrumented parts are changed to point to small stubs, which note the call and go on to the function as
-//! if nothing had been there: all registers that may hold arguments are kept, and the function returns to the program itself.
+//! A program calls functions of libraries through a table of addresses (the global offset table). When the recording
+//! starts, the entries of instrumented parts are changed to point to small stubs, which note the call and go on to the
+//! function as if nothing had been there: all registers that may hold arguments are kept, and the function returns to
+//! the program itself.
 //!
 //! Not marked are functions that are known to access nothing of the program's (`HARMLESS`), those whose accesses are
 //! recorded by other means, and calls through pointers.
@@ -21,8 +22,8 @@ use crate::{module, state};
 
 /// Functions whose calls are not marked, by the beginnings of their names.
 ///
-/// They access memory of their own, memory that the program has not yet or no longer, or nothing; MPI's are recorded as what they are;
-/// the rest are those of this library and of the start and the end of a process.
+/// They access memory of their own, memory that the program has not yet or no longer, or nothing; MPI's are recorded as
+/// what they are; the rest are those of this library and of the start and the end of a process.
 const HARMLESS: &[&str] = &[
     "MPI_",
     "PMPI_",
@@ -207,13 +208,13 @@ unsafe extern "C" fn note(index: usize, caller: u64) {
     }
     // SAFETY: a name in the table of strings of a part of the process, which stays.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or("?");
-    // What it writes nobody knows; as a write it bars whatever a write would bar. The call may be one that tells of an access, whose
-    // site has the return address for itself.
+    // What it writes nobody knows; as a write it bars whatever a write would bar. The call may be one that tells of an
+    // access, whose site has the return address for itself.
     let _ = state::with(|recorder| recorder.access_of(key(caller - 1, true), 0, 0, Kind::Opaque, name));
 }
 
-/// What all stubs jump to, with the index of the function and its address on the stack, the index on top, above the return address.
-/// Keeps all registers that may hold arguments.
+/// What all stubs jump to, with the index of the function and its address on the stack, the index on top, above the
+/// return address. Keeps all registers that may hold arguments.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 unsafe extern "C" fn common() {

@@ -1,8 +1,8 @@
 //! From accesses to runs.
 //!
-//! Each site has an open run: how many accesses it has and where, in memory and in order, the next would be. An access that is
-//! there makes the run longer, which is all that happens to nearly every access; any other closes it and begins a new one. Closed runs
-//! go to the site's [`Folder`].
+//! Each site has an open run: how many accesses it has and where, in memory and in order, the next would be. An access
+//! that is there makes the run longer, which is all that happens to nearly every access; any other closes it and begins
+//! a new one. Closed runs go to the site's [`Folder`].
 
 use std::io::{self, Write};
 
@@ -95,7 +95,8 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Takes an access that continues the open run of the site with this [`key`]; `false`: it does not, nothing has
-    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not compared.
+    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not
+    /// compared.
     #[inline(always)]
     pub fn extend(&mut self, key: u64, address: u64) -> bool {
         let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
@@ -112,7 +113,8 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Takes an access that continues the open gather of the site with this [`key`]; `false`: it does not, nothing has
-    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not compared.
+    /// happened. Only for sites whose accesses all have one size, as each call of an entry function has: it is not
+    /// compared.
     #[inline(always)]
     pub fn extend_gather(&mut self, key: u64, address: u64) -> bool {
         let index = (key.wrapping_mul(GOLDEN) >> self.shift) as usize;
@@ -240,7 +242,8 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// The function of this site began or ended, whose variables are at `low..high`, before the access with this position.
+    /// The function of this site began or ended, whose variables are at `low..high`, before the access with this
+    /// position.
     pub fn frame(&mut self, key: u64, low: u64, high: u64, position: u64) {
         let index = self.find(key, Kind::Frame, "");
         let Some(side) = self.sides.get(self.slots[index].side as usize) else { return };

@@ -1,7 +1,7 @@
 //! Who is recorded.
 //!
-//! One thread is: the one that called `hayase_memory_start`. It is recognised by its thread pointer, a register, so that no
-//! access has to go through thread-local storage. Only this thread touches the recorder; others are counted.
+//! One thread is: the one that called `hayase_memory_start`. It is recognised by its thread pointer, a register, so
+//! that no access has to go through thread-local storage. Only this thread touches the recorder; others are counted.
 
 use std::fs::File;
 use std::ptr;
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use crate::recorder::Recorder;
 
-/// Thread pointer of the recorded thread while its accesses are to be recorded; 0: nothing is recorded, or the recorder is
-/// at work, whose own accesses are no business of anybody.
+/// Thread pointer of the recorded thread while its accesses are to be recorded; 0: nothing is recorded, or the recorder
+/// is at work, whose own accesses are no business of anybody.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 /// Thread pointer of the recorded thread, at work or not; 0: nothing is recorded.
 static HOME: AtomicUsize = AtomicUsize::new(0);
@@ -62,8 +62,8 @@ pub(crate) fn access<const SIZE: u64>(key: u64, address: u64) {
     if !is_recorded() {
         return not_recorded();
     }
-    // SAFETY: this thread is recorded, so there is a recorder, only this thread uses it, and it is not at work: there is no
-    // other reference. The reference ends before the slow way takes its own.
+    // SAFETY: this thread is recorded, so there is a recorder, only this thread uses it, and it is not at work: there
+    // is no other reference. The reference ends before the slow way takes its own.
     let recorder = unsafe { &mut *RECORDER.load(Ordering::Relaxed) };
     if !recorder.extend(key, address) {
         slow::<SIZE>(key, address);

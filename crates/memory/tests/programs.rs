@@ -18,8 +18,8 @@ use hayase_trace::memory::{Intervals, Kind, Nest, Site};
 /// An access: where, how many bytes, whether written.
 type Access = (u64, u64, bool);
 
-/// What was recorded: for each interval the plain accesses in order, the gathers' among them; and the library's and opaque
-/// ones by name.
+/// What was recorded: for each interval the plain accesses in order, the gathers' among them; and the library's and
+/// opaque ones by name.
 struct Recorded {
     plain: BTreeMap<u64, Vec<Access>>,
     named: Vec<(u64, String, Access)>,

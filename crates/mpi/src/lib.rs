@@ -1,13 +1,13 @@
 //! MPI without its header: one binary that works with Open MPI and with MPICH and its kin.
 //!
-//! MPI fixes the names of functions and what they do, but not what a handle is: an `int` in MPICH, a pointer in Open MPI.
-//! Nor does it fix the layout of `MPI_Status` or the values of constants. A program is therefore compiled for one MPI. This crate finds out at run time
-//! which library is there ([`Library`]), knows its layouts and constants ([`Abi`]) and calls its functions by name
-//! ([`Functions`]).
+//! MPI fixes the names of functions and what they do, but not what a handle is: an `int` in MPICH, a pointer in Open
+//! MPI. Nor does it fix the layout of `MPI_Status` or the values of constants. A program is therefore compiled for one
+//! MPI. This crate finds out at run time which library is there ([`Library`]), knows its layouts and constants
+//! ([`Abi`]) and calls its functions by name ([`Functions`]).
 //!
-//! A handle is passed as [`Handle`], as wide as a register: a callee that takes an `int` looks at its lower half only, on
-//! every machine this runs on (64 bits, arguments in registers or in 8 bytes of stack). What comes *from* a program must be
-//! cut to size first ([`Abi::handle`]), since the upper half of the register may hold anything.
+//! A handle is passed as [`Handle`], as wide as a register: a callee that takes an `int` looks at its lower half only,
+//! on every machine this runs on (64 bits, arguments in registers or in 8 bytes of stack). What comes *from* a program
+//! must be cut to size first ([`Abi::handle`]), since the upper half of the register may hold anything.
 //!
 //! Known: Open MPI 1.7 to 5, and the MPICH ABI initiative (MPICH 3.1 to 4, Intel MPI, MVAPICH2, Cray MPICH).
 

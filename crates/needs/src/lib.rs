@@ -1,8 +1,8 @@
 //! What tests need of the machine, and what is done where it is missing.
 //!
-//! A test that needs an MPI, a compiler or a browser asks for it with [`is_there`]. Where it is missing, the test is skipped, and
-//! says so on standard error (past the harness, which shows nothing of tests that pass). `HAYASE_REQUIRE=mpi,compilers,browser`
-//! says what has to be there: a test that misses one of these fails instead.
+//! A test that needs an MPI, a compiler or a browser asks for it with [`is_there`]. Where it is missing, the test is
+//! skipped, and says so on standard error (past the harness, which shows nothing of tests that pass).
+//! `HAYASE_REQUIRE=mpi,compilers,browser` says what has to be there: a test that misses one of these fails instead.
 
 use std::env;
 use std::io::{self, Write};

@@ -1,4 +1,5 @@
-//! Tests that miss something, run by the harness as `cargo test` does: this file's own first test, in a process of its own.
+//! Tests that miss something, run by the harness as `cargo test` does: this file's own first test, in a process of its
+//! own.
 
 use std::env;
 use std::process::{Command, Output};

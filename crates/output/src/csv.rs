@@ -110,8 +110,8 @@ pub fn matrix(matrix: &Matrix, mut w: impl Write) -> io::Result<()> {
 }
 
 /// Writes the messages of a program as they are received, a line each:
-/// `message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s`; what is not known of it, as of a message
-/// inside a collective, is empty.
+/// `message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s`; what is not known of it, as of a
+/// message inside a collective, is empty.
 #[derive(Debug)]
 pub struct Transfers<W> {
     writer: W,
@@ -170,8 +170,8 @@ impl<W: Write> Transfers<W> {
     }
 }
 
-/// Writes what ranks do as it ends, a line each: `rank,kind,begin_s,end_s,op,message,peer`; the last two are empty where
-/// it is about no message.
+/// Writes what ranks do as it ends, a line each: `rank,kind,begin_s,end_s,op,message,peer`; the last two are empty
+/// where it is about no message.
 #[derive(Debug)]
 pub struct Activities<W> {
     writer: W,
@@ -252,7 +252,8 @@ pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes all links: `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`.
+/// Writes all links:
+/// `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`.
 ///
 /// # Errors
 /// Where `writer` fails.

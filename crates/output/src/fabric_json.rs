@@ -8,7 +8,8 @@ use hayase::ids::VertexId;
 /// The version of the form of what [`write()`] gives.
 pub const SCHEMA: &str = "hayase-fabric-1";
 
-/// Describes a fabric: its shape, nodes, switches, and links with their ends, bandwidth \[B/s\], latency \[s\] and role.
+/// Describes a fabric: its shape, nodes, switches, and links with their ends, bandwidth \[B/s\], latency \[s\] and
+/// role.
 ///
 /// Vertices are numbered nodes first; a link that only routes use has `from` and `to` null.
 pub fn write(fabric: &Fabric) -> Value {

@@ -1,8 +1,8 @@
-//! Chrome's trace format, which Perfetto (ui.perfetto.dev) and `chrome://tracing` open: a thread for each rank, a slice for each
-//! thing it does, an arrow for each message.
+//! Chrome's trace format, which Perfetto (ui.perfetto.dev) and `chrome://tracing` open: a thread for each rank, a slice
+//! for each thing it does, an arrow for each message.
 //!
-//! Regions of the program are slices around what ranks do in them. Times are in microseconds, as the format has it. An arrow begins in the slice that is there when the message's send is called,
-//! and ends in that where it arrives.
+//! Regions of the program are slices around what ranks do in them. Times are in microseconds, as the format has it. An
+//! arrow begins in the slice that is there when the message's send is called, and ends in that where it arrives.
 //!
 //! Source: Trace Event Format (the Chromium project), "JSON Object Format", complete, flow and metadata events.
 

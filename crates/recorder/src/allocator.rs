@@ -1,8 +1,9 @@
 //! Memory of the recorder's own.
 //!
-//! The recorder must be able to write what it has when a signal ends the program, and the signal may have come
-//! in the middle of the program's `malloc`. So nothing here comes from there: pieces of powers of two are cut from pages of the system, large
-//! ones are pages of their own. It also keeps the recorder out of the sight of whoever watches the program's memory.
+//! The recorder must be able to write what it has when a signal ends the program, and the signal may have come in the
+//! middle of the program's `malloc`. So nothing here comes from there: pieces of powers of two are cut from pages of
+//! the system, large ones are pages of their own. It also keeps the recorder out of the sight of whoever watches the
+//! program's memory.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;

@@ -1,10 +1,10 @@
 //! The program's floating-point environment: which errors have been flagged, which trap, how results are rounded.
 //!
 //! It is the program's alone. A call that is recorded computes with integers only, and a test looks at the machine code
-//! for it: not a single instruction of this library may raise a flag, so calls pay nothing. (A conversion
-//! `f64 as u64` is one that may, and compilers move it before the test of whether there is anything to convert.)
-//! What is rare and asks others (the C library for files, MPI for communicators of its own accord) runs in an environment
-//! of its own instead ([`apart`]), and nobody sees what it raised. MPI does what it is asked to in the program's.
+//! for it: not a single instruction of this library may raise a flag, so calls pay nothing. (A conversion `f64 as u64`
+//! is one that may, and compilers move it before the test of whether there is anything to convert.) What is rare and
+//! asks others (the C library for files, MPI for communicators of its own accord) runs in an environment of its own
+//! instead ([`apart`]), and nobody sees what it raised. MPI does what it is asked to in the program's.
 
 /// Does something in the environment that a process starts with; then that of the program is back.
 pub(crate) fn apart<R>(action: impl FnOnce() -> R) -> R {

@@ -1,5 +1,5 @@
-//! Programs in Fortran, through all three interfaces, under every MPI that is installed: each call is recorded once, as what
-//! the program said, and the program computes what it computes without a recorder.
+//! Programs in Fortran, through all three interfaces, under every MPI that is installed: each call is recorded once, as
+//! what the program said, and the program computes what it computes without a recorder.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -183,7 +183,8 @@ fn check(events: &[Event], rank: usize, name: &str) {
     let comms: Vec<u32> = of(Call::Allreduce).map(|event| event.comm).collect();
     assert!(comms[1] != 0 && comms[0] == 0 && comms[2] == 0, "{name}: {comms:?}");
 
-    // Without optimisation loops are not unrolled: a line is a site. Called from different lines, but the two Waitany one below the other and what stands in a loop.
+    // Without optimisation loops are not unrolled: a line is a site. Called from different lines, but the two Waitany
+    // one below the other and what stands in a loop.
     let sites: std::collections::BTreeSet<u32> = events.iter().map(|event| event.site).collect();
     let lines = events.len() - tests + 1 - usize::from(rank == 0) - 2;
     assert!(!sites.contains(&0) && sites.len() == lines, "{name}: {} sites, {lines} lines", sites.len());

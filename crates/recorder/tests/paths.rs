@@ -1,5 +1,5 @@
-//! Call paths: what the recorder finds is what each function knows of its own caller, whatever the compiler does with the
-//! frame pointer, and nothing ends the program where neither tables nor frame pointers say anything.
+//! Call paths: what the recorder finds is what each function knows of its own caller, whatever the compiler does with
+//! the frame pointer, and nothing ends the program where neither tables nor frame pointers say anything.
 
 mod common;
 
@@ -67,7 +67,8 @@ fn callers_are_those_that_each_function_knows() {
                 assert_eq!(callers[..common], expected[..common], "{mpi} {way}: tag {tag}");
             }
             if found {
-                // Each way to the call, as far as eight callers tell it apart, is one site, and the same in every round.
+                // Each way to the call, as far as eight callers tell it apart, is one site, and the same in every
+                // round.
                 let ways: BTreeSet<(i32, u32)> = events.iter().map(|event| (event.tag, event.site)).collect();
                 assert_eq!(ways.len(), 11, "{mpi} {way}: {ways:?}");
                 assert_eq!(ways.iter().map(|(_, site)| site).collect::<BTreeSet<_>>().len(), 11, "{mpi} {way}");

@@ -77,8 +77,8 @@ fn marking_takes_no_time_of_the_program() {
         let Some(run) = run(mpi, "regions", How { ranks: 2, variables: TOKEN, ..How::default() }) else { continue };
         run.assert_success(mpi);
         let stream = run.stream(0);
-        // "solve" begins right behind the barrier, and the receive comes right behind that: the receive's time since the barrier is that
-        // up to the border and that from there on, and nothing of what the border itself took.
+        // "solve" begins right behind the barrier, and the receive comes right behind that: the receive's time since
+        // the barrier is that up to the border and that from there on, and nothing of what the border itself took.
         let mut checked = 0;
         for (before, mark) in &stream.marks {
             let Some(event) = stream.events.get(*before).filter(|event| event.call == Call::Irecv) else { continue };

@@ -10,8 +10,8 @@ use crate::{Frame, Item, ReadError, Reader, Site};
 
 /// By which of their callers the call sites of a program are told apart.
 ///
-/// Sites of all ranks at one place whose callers are the same have no more to say. Where they differ, a site is known by the
-/// first caller in which they do: those before it are common, those behind it are not needed.
+/// Sites of all ranks at one place whose callers are the same have no more to say. Where they differ, a site is known
+/// by the first caller in which they do: those before it are common, those behind it are not needed.
 #[derive(Clone, Debug, Default)]
 pub struct Callers {
     /// By rank and index.
@@ -28,8 +28,8 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// Adds a site of a rank by its index; said again, it is replaced. One without a name is not told apart: its address is another in every
-    /// process.
+    /// Adds a site of a rank by its index; said again, it is replaced. One without a name is not told apart: its
+    /// address is another in every process.
     pub fn add(&mut self, rank: u32, index: u32, site: &Site) {
         if site.name.is_empty() {
             return;
@@ -39,8 +39,8 @@ impl Gather {
         self.sites.insert((rank, index), names);
     }
 
-    /// Adds all sites of a stream; what calls there are is passed over. A stream that was cut short is taken as far as it goes.
-    /// `names` gives a place of a rank that has no name yet its name, if it is known.
+    /// Adds all sites of a stream; what calls there are is passed over. A stream that was cut short is taken as far as
+    /// it goes. `names` gives a place of a rank that has no name yet its name, if it is known.
     ///
     /// # Errors
     /// Those of reading.
@@ -77,7 +77,8 @@ impl Gather {
         let mut known: FxHashMap<&str, u32> = FxHashMap::default();
         let places: Vec<u32> =
             names.iter().zip(0..).map(|(name, number)| *known.entry(place(name)).or_insert(number)).collect();
-        // By place, all that the sites there have as their caller at a distance; as soon as there are two, the distance that counts.
+        // By place, all that the sites there have as their caller at a distance; as soon as there are two, the distance
+        // that counts.
         let mut common: FxHashMap<u32, &[u32]> = FxHashMap::default();
         let mut distance: FxHashMap<u32, usize> = FxHashMap::default();
         for names in sites.values() {
@@ -121,7 +122,8 @@ impl Callers {
         Some(&self.names[*self.of.get(&(rank, index))? as usize])
     }
 
-    /// The name of a site together with its caller, if it is known by one: `comm.cpp:512 (forward_comm) called from verlet.cpp:203 (run)`.
+    /// The name of a site together with its caller, if it is known by one: `comm.cpp:512 (forward_comm) called from
+    /// verlet.cpp:203 (run)`.
     pub fn name(&self, rank: u32, index: u32, name: &str) -> String {
         match self.get(rank, index) {
             Some(caller) => format!("{name}{CALLED_FROM}{caller}"),

@@ -14,7 +14,8 @@
 use crate::Mark;
 use crate::code::{Cursor, fold, put, unfold};
 
-/// Appends a border; `since` events stand between it and the one before, and the event before it ended at `last_end` \[ticks\].
+/// Appends a border; `since` events stand between it and the one before, and the event before it ended at `last_end`
+/// \[ticks\].
 pub(crate) fn write(out: &mut Vec<u8>, since: u64, last_end: u64, tick: u64, mark: &Mark) {
     let (begin, end) = (mark.begin / tick, mark.end / tick);
     let gap = begin.wrapping_sub(last_end);

@@ -1,5 +1,5 @@
-//! Names of places: `file:line (function)`, without debug information `object: function+0x12`, without symbols `object+0x1234`, and of what
-//! is in no file `0x401136`.
+//! Names of places: `file:line (function)`, without debug information `object: function+0x12`, without symbols
+//! `object+0x1234`, and of what is in no file `0x401136`.
 
 use crate::{Frame, Site};
 
@@ -33,8 +33,8 @@ pub fn object_without_line(name: &str) -> Option<&str> {
 impl Site {
     /// The callers above the place that the site is named after.
     ///
-    /// A site is named after the place of the call itself, or after one of the callers where the call's own says nothing: a
-    /// line of an interpreted language. Those before it are functions on the way from there to the call.
+    /// A site is named after the place of the call itself, or after one of the callers where the call's own says
+    /// nothing: a line of an interpreted language. Those before it are functions on the way from there to the call.
     pub fn above(&self) -> &[Frame] {
         let named = |frame: &Frame| frame.address == 0 && frame.name == self.name;
         let at = self.callers.iter().position(named).map_or(0, |at| at + 1);

@@ -124,8 +124,8 @@ impl<R: Read> Reader<R> {
         self.chunks.offset()
     }
 
-    /// The last event that was read; `None` before the first of a stream. For those who cannot keep the item that [`next`](Self::next)
-    /// lends them.
+    /// The last event that was read; `None` before the first of a stream. For those who cannot keep the item that
+    /// [`next`](Self::next) lends them.
     pub fn event(&self) -> Option<&Event> {
         self.shapes.get(self.newest_shape).map(|known| &known.event)
     }

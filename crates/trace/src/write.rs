@@ -17,8 +17,9 @@ const LEVEL: i32 = 3;
 
 /// Writes the stream of one rank.
 ///
-/// What is not yet written stays in memory until a chunk is full (256 KiB before compression, some ten thousand
-/// calls), [`flush`](Self::flush) or [`finish`](Self::finish) is called. A writer that is dropped writes what it has, as well as it can.
+/// What is not yet written stays in memory until a chunk is full (256 KiB before compression, some ten thousand calls),
+/// [`flush`](Self::flush) or [`finish`](Self::finish) is called. A writer that is dropped writes what it has, as well
+/// as it can.
 ///
 /// Cost: an event takes some 60 ns, compression included, and two to three bytes (measured with noisy times; AMD EPYC).
 pub struct Writer<W: Write> {
@@ -122,7 +123,8 @@ impl<W: Write> Writer<W> {
         self.chunk(chunk::COMMUNICATORS, true)
     }
 
-    /// A call site of a new index, to be made known before the calls that are not yet written: a chunk is not ended for it.
+    /// A call site of a new index, to be made known before the calls that are not yet written: a chunk is not ended for
+    /// it.
     pub fn new_site(&mut self, index: u32, site: &Site) {
         // A chunk has a limit: callers beyond it would make all of it unreadable.
         if self.paths.len() < chunk::LONGEST / 2 {

@@ -8,8 +8,8 @@ use super::samples::{self, Sample};
 /// How much longer than what messages take anyway their interval must be, for g to be its reason.
 const CLEARLY: f64 = 1.05;
 
-/// g, if some train shows it, and else what it is at most \[ns\]: its messages are apart by the largest of g and of what a message takes at
-/// the sender, on the network and at the receiver.
+/// g, if some train shows it, and else what it is at most \[ns\]: its messages are apart by the largest of g and of
+/// what a message takes at the sender, on the network and at the receiver.
 pub(super) fn find(
     trains: &[Sample],
     setting: &Setting,

@@ -1,7 +1,7 @@
 //! Parameters of LogGPS from measured round trips.
 //!
-//! Two ranks send a message of k bytes there and back; between its send and its receive the first rank works for a
-//! time w. Whether w is 0 or long, the time of the round trip grows linearly with k in up to three pieces (short, eager,
+//! Two ranks send a message of k bytes there and back; between its send and its receive the first rank works for a time
+//! w. Whether w is 0 or long, the time of the round trip grows linearly with k in up to three pieces (short, eager,
 //! rendezvous), and the slopes and intercepts of these lines are sums of the parameters:
 //!
 //! | | w = 0 | w long |
@@ -12,12 +12,12 @@
 //! | slope above S | 2 (Osl + Orl + Gl) | 2 Osl + Orl + Gl |
 //!
 //! Oss and Ors only ever come as a sum: to tell them apart, the time of a blocking send, `o + k Oss`, is measured too.
-//! The gap g between two messages is seen only where messages follow each other faster than that: in the time between two messages of
-//! a long train (`interval`), where it is longer than a message takes at either end and on the network.
-//! S may be told without a clock: whether a send of a length is done before its receive is posted (`eager`, `rendezvous`). Where it is
-//! not told, or not to the byte, it is where the lines fit best.
-//! The lines are not fitted one by one: all measurements are fitted at once, so that every one of them counts
-//! for every parameter in it, and what the measurements cannot tell is known and said instead of guessed.
+//! The gap g between two messages is seen only where messages follow each other faster than that: in the time between
+//! two messages of a long train (`interval`), where it is longer than a message takes at either end and on the network.
+//! S may be told without a clock: whether a send of a length is done before its receive is posted (`eager`,
+//! `rendezvous`). Where it is not told, or not to the byte, it is where the lines fit best. The lines are not fitted
+//! one by one: all measurements are fitted at once, so that every one of them counts for every parameter in it, and
+//! what the measurements cannot tell is known and said instead of guessed.
 //!
 //! Source: Ino, Fujimoto, Hagihara: LogGPS, sections 4.1 and 4.2, table 6 and figure 5.
 

@@ -90,7 +90,8 @@ pub(super) fn row(setting: &Setting, sample: &Sample, exposed: bool) -> Row {
     }
 }
 
-/// What keeps the messages of a train apart without g: the sender, the network or the receiver, whichever takes longest \[ps\].
+/// What keeps the messages of a train apart without g: the sender, the network or the receiver, whichever takes longest
+/// \[ps\].
 pub(super) fn apart(setting: &Setting, bytes: u64, values: &[f64; COUNT]) -> f64 {
     let (send, network, receive) = pieces(setting, bytes);
     let wire = value(&network, values) - values[L];

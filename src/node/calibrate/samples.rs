@@ -15,8 +15,8 @@ pub enum Measured {
     RoundTrip,
     /// A blocking send whose receive has been posted.
     Send,
-    /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does nothing but
-    /// receive.
+    /// The time between two messages of a long train of them, from a rank that does nothing but send to one that does
+    /// nothing but receive.
     Interval,
     /// A send that was done before its receive was posted: S is no less. Without a time.
     Eager,

@@ -227,7 +227,8 @@ fn g_is_found_where_messages_follow_each_other_faster_and_is_not_identifiable_wh
     assert!((calibrate(&no_sends, &options).unwrap().g.value.unwrap() - 10_000.0).abs() < 1e-6);
 }
 
-/// A setting that fits most measurements exactly sees the rest as outliers; by its own scale they would cost it nothing.
+/// A setting that fits most measurements exactly sees the rest as outliers; by its own scale they would cost it
+/// nothing.
 #[test]
 fn a_threshold_is_not_better_for_the_outliers_it_makes() {
     let mut samples = Vec::new();

@@ -16,8 +16,8 @@ const ROUNDS: (usize, usize) = (2, 30);
 
 /// The thresholds, as given or found, and the fit with them.
 ///
-/// Of the settings that fit nearly as well as the best one, that with the fewest protocols is taken: a threshold must pay
-/// for itself.
+/// Of the settings that fit nearly as well as the best one, that with the fewest protocols is taken: a threshold must
+/// pay for itself.
 pub(super) fn find(samples: &[Sample], lengths: &[u64], told: Told, options: &Options) -> (Setting, Fit) {
     let step = lengths.len().div_ceil(FIRST);
     // The last length as a threshold: there is nothing beyond.
@@ -61,8 +61,8 @@ fn search(samples: &[Sample], settings: &[Setting]) -> Setting {
         |setting: &Setting| 1 + u32::from(setting.short < last.min(setting.sync)) + u32::from(setting.sync < last);
     let fits: Vec<(Setting, Fit)> =
         settings.iter().map(|&setting| (setting, fit(&setting, samples, ROUNDS.0))).collect();
-    // Settings are compared by one scale: by its own, a setting that most measurements fit exactly would see the rest as outliers,
-    // and these would cost it nothing.
+    // Settings are compared by one scale: by its own, a setting that most measurements fit exactly would see the rest
+    // as outliers, and these would cost it nothing.
     let absolute = |(setting, fit): &(Setting, Fit)| residuals(setting, fit, samples).map(f64::abs).sum::<f64>();
     let closest = fits.iter().map(|one| (one, absolute(one))).min_by(|a, b| a.1.total_cmp(&b.1));
     let scale =

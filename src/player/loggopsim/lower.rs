@@ -11,8 +11,8 @@ use crate::workload::program::{ANY_TAG, Action, Expand, Graph, Mark, Op, OpKind,
 
 /// The same program with a graph for every rank.
 ///
-/// An operation requires the one before it, or only its start where that one is non-blocking; a wait is a calculation of no time that
-/// requires what it waits for. A wait for any or some is one for all; tests and probes take no time.
+/// An operation requires the one before it, or only its start where that one is non-blocking; a wait is a calculation
+/// of no time that requires what it waits for. A wait for any or some is one for all; tests and probes take no time.
 pub fn as_graphs<'p>(program: &'p Program, expand: &dyn Expand) -> Cow<'p, Program> {
     if program.iter().all(|(_, rank)| rank.graph().is_some()) {
         return Cow::Borrowed(program);

@@ -1,7 +1,7 @@
 //! LogGOPSim's model, played as that simulator plays it: equal to the nanosecond.
 //!
-//! Every host has processors, and network interfaces that send and receive at the same time; of each is known when it is next free.
-//! Events are taken in order of (time, number of creation):
+//! Every host has processors, and network interfaces that send and receive at the same time; of each is known when it
+//! is next free. Events are taken in order of (time, number of creation):
 //!
 //! | event at t | needs | effect |
 //! |---|---|---|
@@ -10,17 +10,18 @@
 //! | receive | nothing | takes a message that has come, or waits for one |
 //! | message of s bytes | processor, receiving interface | processor free at t + o + max((s-1) O, (s-1) G), interface at t + g + (s-1) G; is matched or kept |
 //!
-//! An event whose resources are taken comes again when they are free, under its old number. Matching a message above S raises the
-//! sender's processor and interface to the time of the match. What an event has made ready enters at the time at which its own
-//! processor (and interface) is free: hosts in ascending order, sends before receives before calculations. A host ends when its
-//! last processor is free.
+//! An event whose resources are taken comes again when they are free, under its old number. Matching a message above S
+//! raises the sender's processor and interface to the time of the match. What an event has made ready enters at the
+//! time at which its own processor (and interface) is free: hosts in ascending order, sends before receives before
+//! calculations. A host ends when its last processor is free.
 //!
 //! # How this stays fast when messages wait
 //!
-//! A waiting event that comes again and again costs time for each attempt: a linear all-to-all of P ranks would take P^3 steps. Events that
-//! wait for the same resources of a host stand in a queue of their own instead, by number, and only the first of them is
-//! among the events that are tried. All of them would come again at the same time, when the resource is free, and the first would take it:
-//! so the others can stay where they are. Matching is hashed ([`Mailbox`]).
+//! A waiting event that comes again and again costs time for each attempt: a linear all-to-all of P ranks would take
+//! P^3 steps. Events that wait for the same resources of a host stand in a queue of their own instead, by number, and
+//! only the first of them is among the events that are tried. All of them would come again at the same time, when the
+//! resource is free, and the first would take it: so the others can stay where they are. Matching is hashed
+//! ([`Mailbox`]).
 //!
 //! Source: the behaviour of LogGOPSim (Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010).
 
@@ -102,8 +103,8 @@ struct Hosts<'a, 'o> {
     events: u64,
 }
 
-/// Plays a program of graphs ([`as_graphs`] makes one of any); `go_on` is asked now and then, with simulated time and messages
-/// received so far, and ends the run with `false`.
+/// Plays a program of graphs ([`as_graphs`] makes one of any); `go_on` is asked now and then, with simulated time and
+/// messages received so far, and ends the run with `false`.
 pub fn play(
     program: &Program,
     costs: &HostCosts,

@@ -67,8 +67,8 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-/// Operations that need the same resources, by number, which is the order in which they come. The first of them is among
-/// the events.
+/// Operations that need the same resources, by number, which is the order in which they come. The first of them is
+/// among the events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fifo {
     busy: bool,
@@ -104,8 +104,8 @@ impl Fifo {
     }
 }
 
-/// Messages that have come and whose resources are taken, by number, which is not the order in which they come. The first of them
-/// is among the events.
+/// Messages that have come and whose resources are taken, by number, which is not the order in which they come. The
+/// first of them is among the events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     /// The number of that first one.

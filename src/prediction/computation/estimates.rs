@@ -16,7 +16,8 @@ const MOST_MISTAKES: usize = 10;
 pub struct Machine {
     /// Which computation data, from 0.
     pub data: usize,
-    /// What its times are multiplied by: 1 for a machine that was measured; the ratio of clock rates for one that was not.
+    /// What its times are multiplied by: 1 for a machine that was measured; the ratio of clock rates for one that was
+    /// not.
     pub scale: f64,
 }
 
@@ -28,7 +29,8 @@ pub enum Take {
     /// The line, where times follow one; else the mean.
     Line,
     /// The line, where times follow one; else one of the eighths, where they vary: each of them once in every eight
-    /// executions, in an order of this seed. So that what varies in the recorded run does so in the prediction, and ranks wait for each other.
+    /// executions, in an order of this seed. So that what varies in the recorded run does so in the prediction, and
+    /// ranks wait for each other.
     Draw(u64),
 }
 
@@ -70,8 +72,8 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// Finds a time for every block of every rank: by block and rank where the data fits the program; else by the block's name at
-    /// this rank, then at any. `machines`: by rank.
+    /// Finds a time for every block of every rank: by block and rank where the data fits the program; else by the
+    /// block's name at this rank, then at any. `machines`: by rank.
     ///
     /// # Errors
     /// Blocks for which there is no time.

@@ -119,8 +119,8 @@ fn row(spent: &[Spent]) -> Times {
     }
 }
 
-/// The means of eight parts of sorted times, of equal weight: a time at a boundary counts for both its parts. Their mean is
-/// that of all.
+/// The means of eight parts of sorted times, of equal weight: a time at a boundary counts for both its parts. Their
+/// mean is that of all.
 fn eighths(sorted: &[Time]) -> [Time; 8] {
     // In eighths of an execution: part i is from i n to (i + 1) n, execution k from 8 k to 8 k + 8.
     let n = sorted.len();
@@ -150,8 +150,8 @@ fn trend(spent: &[Spent], ranks: usize, mean: f64, variance: f64) -> Option<(Tim
             product += x * (found.time.ps() - mean);
         }
     }
-    // Work that shrinks to nothing may do so along a curve, whose line ends below zero: then the steepest one that does not, with the
-    // same mean.
+    // Work that shrinks to nothing may do so along a curve, whose line ends below zero: then the steepest one that does
+    // not, with the same mean.
     let steepest = mean / middle;
     let slope = (product / along).clamp(-steepest, steepest);
     let explained = slope * (2.0 * product - slope * along) / (variance * spent.len() as f64);

@@ -1,12 +1,13 @@
 //! Computation data: how long each block of a program takes on a machine.
 //!
-//! Of each block and rank: how often it ran, the mean, the median, how far times spread. A prediction takes the mean, so that the sum over
-//! all executions is that of the run that was recorded, or draws from the times ([`Take`]). Where times follow a line (a block of an elimination does less
-//! in every iteration) its two ends are kept beside the mean, and a prediction takes the line.
+//! Of each block and rank: how often it ran, the mean, the median, how far times spread. A prediction takes the mean,
+//! so that the sum over all executions is that of the run that was recorded, or draws from the times ([`Take`]). Where
+//! times follow a line (a block of an elimination does less in every iteration) its two ends are kept beside the mean,
+//! and a prediction takes the line.
 //!
-//! Blocks have the numbers of the [program data](super::program) of the same run, and their names: the two call sites. The data fits any
-//! program data with the same blocks in the same order, whatever the machine, the number of iterations and the sizes of
-//! messages; for others, blocks are found by their names.
+//! Blocks have the numbers of the [program data](super::program) of the same run, and their names: the two call sites.
+//! The data fits any program data with the same blocks in the same order, whatever the machine, the number of
+//! iterations and the sizes of messages; for others, blocks are found by their names.
 //!
 //! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (computation data `T_comp(r, i)`).
 
@@ -86,8 +87,8 @@ pub struct Times {
     pub eighths: Option<[Time; 8]>,
 }
 
-/// A number that two programs have in common whose blocks are the same, in the same order, at the same ranks: whatever the
-/// numbers of iterations and the sizes of messages.
+/// A number that two programs have in common whose blocks are the same, in the same order, at the same ranks: whatever
+/// the numbers of iterations and the sizes of messages.
 pub fn structure(data: &ProgramData, blocks: &Blocks) -> String {
     let mut hasher = blake3::Hasher::new();
     for (number, group) in data.groups.iter().enumerate() {

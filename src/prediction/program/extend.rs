@@ -15,8 +15,8 @@ pub enum Iterations {
 /// Gives a loop, wherever it stands, another number of iterations; returns how many it had and has.
 ///
 /// # Errors
-/// There is no such loop; its number of iterations changes with a loop around it or from rank to rank, so that it is not a matter of this loop
-/// alone; none are left.
+/// There is no such loop; its number of iterations changes with a loop around it or from rank to rank, so that it is
+/// not a matter of this loop alone; none are left.
 pub fn extend(data: &mut ProgramData, name: &str, iterations: Iterations) -> Result<(i64, i64), Diagnostic> {
     let wrong = |message: String, help: String| Err(Diagnostic::new("unknown-loop", message).help(help));
     let number = name.strip_prefix('L').and_then(|number| number.parse::<u32>().ok()?.checked_sub(1));

@@ -8,15 +8,15 @@
 //! ... e1 .. eL  e1' .. eL'  e1'' .. eL''   three times the same but for numbers that grow evenly:         a loop of three, with steps
 //! ```
 //! A loop that results is an element like any other, so loops nest, inner ones first; the count of an inner loop is one
-//! of its numbers and may grow, too (triangular loops). Of several lengths L the shortest is taken. Two iterations are not enough for numbers
-//! that differ: any two sequences would do.
+//! of its numbers and may grow, too (triangular loops). Of several lengths L the shortest is taken. Two iterations are
+//! not enough for numbers that differ: any two sequences would do.
 //!
-//! While a loop stands last it may still grow, so what ends in it is compared only when something follows that does not begin
-//! its body again, and at the end.
+//! While a loop stands last it may still grow, so what ends in it is compared only when something follows that does not
+//! begin its body again, and at the end.
 //!
 //! Candidates for L are distances to earlier elements like the last one. Each is tried by comparing two hashes of
-//! ranges (differences of prefix hashes), and what they find equal is compared for good. Cost: a constant number of candidates for each
-//! element and a comparison for each fold, so near linear in the number of elements.
+//! ranges (differences of prefix hashes), and what they find equal is compared for good. Cost: a constant number of
+//! candidates for each element and a comparison for each fold, so near linear in the number of elements.
 
 use std::hash::{Hash, Hasher};
 

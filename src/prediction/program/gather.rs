@@ -172,8 +172,8 @@ impl Gathered {
 /// Gives loops their names: those of several groups that are the same loop of the program get the same one.
 ///
 /// Two loops belong together when they are at the same place of loops that do, have as many iterations, and calls in
-/// common, at least by way of other ranks (a corner of a stencil receives only, the one opposite sends only); of several such, the
-/// first with the first.
+/// common, at least by way of other ranks (a corner of a stencil receives only, the one opposite sends only); of
+/// several such, the first with the first.
 fn name_loops(data: &mut ProgramData) {
     let mut joined = Joined::default();
     for group in &data.groups {

@@ -1,23 +1,26 @@
 //! Program data: the operations of every rank, with repeated sequences stored once.
 //!
-//! **What is kept.** All operations of every rank in their order, with all their fields: nothing is lost, and unfolding gives
-//! back what was folded, operation by operation. Times are not kept: between two operations there is a *block*, whose time
-//! is in the [computation data](super::computation). So the file is the same for every machine that the program was recorded on.
+//! **What is kept.** All operations of every rank in their order, with all their fields: nothing is lost, and unfolding
+//! gives back what was folded, operation by operation. Times are not kept: between two operations there is a *block*,
+//! whose time is in the [computation data](super::computation). So the file is the same for every machine that the
+//! program was recorded on.
 //!
-//! **How iterations become equal.** Requests are named by their age (1: the newest) instead of by a number; peers by their
-//! distance from the rank, around the end of the communicator; roots, tags, sizes, ages and the counts of inner loops may grow
-//! by a constant from one iteration to the next (`bytes=8192-8*L1`), as they do in eliminations. [`fold`] finds the loops.
+//! **How iterations become equal.** Requests are named by their age (1: the newest) instead of by a number; peers by
+//! their distance from the rank, around the end of the communicator; roots, tags, sizes, ages and the counts of inner
+//! loops may grow by a constant from one iteration to the next (`bytes=8192-8*L1`), as they do in eliminations.
+//! [`fold`] finds the loops.
 //!
-//! **Ranks that do the same** are a [`Group`] and are stored once: their trees of loops are equal, and their numbers are the
-//! same, or listed for each rank where they are not. A stencil has a group for its inner ranks and one for each edge and corner.
+//! **Ranks that do the same** are a [`Group`] and are stored once: their trees of loops are equal, and their numbers
+//! are the same, or listed for each rank where they are not. A stencil has a group for its inner ranks and one for each
+//! edge and corner.
 //!
-//! **Blocks.** A block is what runs between two operations. The operation that ends it may be reached from two places: when it is
-//! the first of a loop, from before the loop and from the loop's own end. These are two blocks: what runs once before a loop is no
-//! part of what is repeated, and longer loops must not repeat it. So a block is an edge of the folded program, and has a name of
-//! two call sites, which other runs of the same program have too.
+//! **Blocks.** A block is what runs between two operations. The operation that ends it may be reached from two places:
+//! when it is the first of a loop, from before the loop and from the loop's own end. These are two blocks: what runs
+//! once before a loop is no part of what is repeated, and longer loops must not repeat it. So a block is an edge of the
+//! folded program, and has a name of two call sites, which other runs of the same program have too.
 //!
-//! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (program data `Bo(r, i)`); collectives stay as they are called and are
-//! spelled out when a prediction chooses how they are done.
+//! Source: Horii, Iwabuchi, Yamana: MPIETE, section 2.4 (program data `Bo(r, i)`); collectives stay as they are called
+//! and are spelled out when a prediction chooses how they are done.
 
 mod blocks;
 pub mod extend;
@@ -119,7 +122,8 @@ pub enum What {
     Message {
         /// Which.
         kind: OpKind,
-        /// Marks of an [`Op`](crate::workload::program::Op::marks): within a call; what the program left open and is known.
+        /// Marks of an [`Op`](crate::workload::program::Op::marks): within a call; what the program left open and is
+        /// known.
         marks: u8,
         /// Its communicator.
         comm: u32,

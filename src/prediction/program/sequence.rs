@@ -34,7 +34,8 @@ impl CountTable {
     }
 }
 
-/// Hands over the leaves of a rank, each with the time of the block before it; returns that of the block after the last.
+/// Hands over the leaves of a rank, each with the time of the block before it; returns that of the block after the
+/// last.
 ///
 /// # Errors
 /// The rank's order is a graph: there is no sequence to fold.

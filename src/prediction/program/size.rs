@@ -3,9 +3,9 @@
 //! ```text
 //! operations of a rank <= sum over its operations of the product of (most iterations of each loop around it)
 //! ```
-//! The number of iterations of a loop grows evenly with the indices of the loops around it, so that the most is found where each index
-//! that makes it grow is at its last value. Where loops are triangular the bound is a few times what comes out; it is there to refuse
-//! what is beyond reach by far, not to count.
+//! The number of iterations of a loop grows evenly with the indices of the loops around it, so that the most is found
+//! where each index that makes it grow is at its last value. Where loops are triangular the bound is a few times what
+//! comes out; it is there to refuse what is beyond reach by far, not to count.
 
 use super::unfold::MOST_OPERATIONS;
 use super::{Group, Number, ProgramData, Step};

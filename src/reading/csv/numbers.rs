@@ -40,8 +40,8 @@ const TENS: [f64; 23] = [
 /// A number like `0.000123` or `1.23e-4`: what `str::parse` gives, faster.
 ///
 /// With digits that make a whole number up to 2^53 and a power of ten up to 10^22 both are exact, and the one
-/// multiplication or division rounds as the standard asks (Clinger, How to read floating point numbers accurately, 1990).
-/// Everything else is left to the slow way.
+/// multiplication or division rounds as the standard asks (Clinger, How to read floating point numbers accurately,
+/// 1990). Everything else is left to the slow way.
 #[inline]
 pub(super) fn plain_decimal(bytes: &[u8]) -> Option<f64> {
     let (mut digits, mut count, mut power, mut point) = (0u64, 0, 0i32, false);

@@ -79,7 +79,8 @@ impl Groups {
         it.least = it.own.iter().map(|&flow| allowances.rate(flow)).fold(f64::INFINITY, f64::min);
     }
 
-    /// Makes room for so large an allowance of a flow on an inactive link, by lowering those of others, or makes it active.
+    /// Makes room for so large an allowance of a flow on an inactive link, by lowering those of others, or makes it
+    /// active.
     fn make_room(&mut self, id: u32, flow: u32, allowance: u64) {
         let capacity = self.links[id as usize].capacity;
         let listed = &self.lists[id as usize];

@@ -14,49 +14,50 @@ use allowance::Allowances;
 use table::{EPS, Flows, Group, Link, NONE};
 use waiting::Waiting;
 
-/// Exact max-min fairness by groups: the same rates as those of [`MaxMin`](super::MaxMin), within 1e-12, in another way.
+/// Exact max-min fairness by groups: the same rates as those of [`MaxMin`](super::MaxMin), within 1e-12, in another
+/// way.
 ///
 /// A *group* is a full link with the flows that it holds back, its *own* flows; the other flows on the link are
-/// *foreign*. The rate of a flow is the level of its group, and nothing else is kept of it: when thousands of flows share
-/// one link (an incast), one that comes or goes changes one number. Links and groups have names of their own, so that a
-/// group passes from one link to the next by changing two numbers.
+/// *foreign*. The rate of a flow is the level of its group, and nothing else is kept of it: when thousands of flows
+/// share one link (an incast), one that comes or goes changes one number. Links and groups have names of their own, so
+/// that a group passes from one link to the next by changing two numbers.
 ///
 /// # What a solution is
 ///
-/// Rates are max-min fair exactly if every link is in one of two states (Source: Bertsekas and Gallager, *Data Networks*,
-/// section 6.5.2): it carries no more than it can and holds nothing back; or it is full, and none of its flows is faster
-/// than its own. So it does not matter how a solution is found. A new flow joins the group of the link that seems to be
-/// its narrowest; from then on links that are in neither state *wait*, each with a *key*, a lower bound of the level at
-/// which it will be full, and the sweep ends when none waits.
+/// Rates are max-min fair exactly if every link is in one of two states (Source: Bertsekas and Gallager, *Data
+/// Networks*, section 6.5.2): it carries no more than it can and holds nothing back; or it is full, and none of its
+/// flows is faster than its own. So it does not matter how a solution is found. A new flow joins the group of the link
+/// that seems to be its narrowest; from then on links that are in neither state *wait*, each with a *key*, a lower
+/// bound of the level at which it will be full, and the sweep ends when none waits.
 ///
 /// # The sweep
 ///
-/// The link with the smallest key is looked at, and the level s with `sum over its flows of min(rate, s) = c` worked out,
-/// its own flows counting as s. What is faster becomes its own, and its group is given that level. What this
+/// The link with the smallest key is looked at, and the level s with `sum over its flows of min(rate, s) = c` worked
+/// out, its own flows counting as s. What is faster becomes its own, and its group is given that level. What this
 /// changes on another link is known from the *edge* of the group to it, the number of own flows that cross it.
 ///
 /// 1. A link on which there is too much waits for the *water*, the smallest key of all, to reach that level: until then
 ///    there may come more.
-/// 2. A link with room, at the level of its group: what happens below is over, so foreign flows cannot be slower any more.
-///    Its group rises to the new level at once, although the water is lower and some of its flows may be caught by other
-///    links on the way. Those have too much on them then, and take these flows when the water reaches them; what they
-///    leave is room again. Flows that another link holds at the old level stay there, in its group.
+/// 2. A link with room, at the level of its group: what happens below is over, so foreign flows cannot be slower any
+///    more. Its group rises to the new level at once, although the water is lower and some of its flows may be caught
+///    by other links on the way. Those have too much on them then, and take these flows when the water reaches them;
+///    what they leave is room again. Flows that another link holds at the old level stay there, in its group.
 ///
-/// It ends: a link that takes flows when the water is at its level does not change any more, and a group that has risen is
-/// looked at again only when some of its link's flows have been taken.
+/// It ends: a link that takes flows when the water is at its level does not change any more, and a group that has risen
+/// is looked at again only when some of its link's flows have been taken.
 ///
 /// # Links that cannot be full
 ///
-/// Only *active* links have edges and take part. Each flow has an *allowance*, which is at least its rate; as long as the
-/// allowances of its flows add up to no more than its capacity, a link cannot be full and is inactive. When the level of a
-/// group is set above the least allowance of its flows, those that it reaches are raised by 2 % to 25 %; where a link has
-/// no room for that, the allowances of the others on it are lowered to little above their rates; where that is not enough,
-/// the link becomes active. An active link that is 5 % below its capacity after a solve becomes inactive. Allowances are
-/// whole multiples of a unit (2^-40 of the largest capacity), so their sums are exact.
+/// Only *active* links have edges and take part. Each flow has an *allowance*, which is at least its rate; as long as
+/// the allowances of its flows add up to no more than its capacity, a link cannot be full and is inactive. When the
+/// level of a group is set above the least allowance of its flows, those that it reaches are raised by 2 % to 25 %;
+/// where a link has no room for that, the allowances of the others on it are lowered to little above their rates; where
+/// that is not enough, the link becomes active. An active link that is 5 % below its capacity after a solve becomes
+/// inactive. Allowances are whole multiples of a unit (2^-40 of the largest capacity), so their sums are exact.
 ///
-/// Cost of a solve: O(e + l) a level that changes, for a group with e edges and a link crossed by l groups, and O(h) for
-/// each flow of h links that leaves the rest of its group or has its allowance raised. An incast of n is O(1) an event on
-/// average, since allowances of all are raised only after the level has grown by a few percent.
+/// Cost of a solve: O(e + l) a level that changes, for a group with e edges and a link crossed by l groups, and O(h)
+/// for each flow of h links that leaves the rest of its group or has its allowance raised. An incast of n is O(1) an
+/// event on average, since allowances of all are raised only after the level has grown by a few percent.
 #[derive(Clone, Debug)]
 pub struct Groups {
     links: Vec<Link>,
@@ -111,7 +112,8 @@ impl Groups {
         }
     }
 
-    /// A flow comes. It joins the group of the link that seems to be its narrowest, at the level that this seems to bring.
+    /// A flow comes. It joins the group of the link that seems to be its narrowest, at the level that this seems to
+    /// bring.
     pub fn add_flow(&mut self, flow: u32, links: &[u32]) {
         self.flows.reserve(flow, links);
         self.flows.group[flow as usize] = NONE;

@@ -10,8 +10,8 @@ impl Groups {
     /// Adds to the load of an active link what a change of a group that crosses it brings, and works out its key.
     ///
     /// The key is a lower bound of the next level at which the link needs attention: its level if it has room (then its
-    /// group rises); if more is on it than it can carry, what is left to its own flows and to those of the group, if they are
-    /// faster, when these alone give way; infinite if it is just full, or has room and holds nothing back.
+    /// group rises); if more is on it than it can carry, what is left to its own flows and to those of the group, if
+    /// they are faster, when these alone give way; infinite if it is just full, or has room and holds nothing back.
     #[inline(always)]
     pub(super) fn load(&mut self, id: u32, by: f64, level: f64, flows: u32) {
         let link = &mut self.links[id as usize];
@@ -61,8 +61,8 @@ impl Groups {
         let even = capacity / count;
         // At most the level.
         let mut level = if link.key < f64::INFINITY && link.key > even { link.key } else { even };
-        // What the flows of others bring, and those of them that are slower than that; the fastest, and the slowest of the
-        // rest.
+        // What the flows of others bring, and those of them that are slower than that; the fastest, and the slowest of
+        // the rest.
         let (mut foreign, mut below, mut fastest, mut next_rate) = (0.0, 0.0, 0.0, f64::INFINITY);
         let (mut own, mut slower) = (0.0, 0.0);
         for &Crossing { other: group, flows, .. } in &link.crossing {
@@ -208,8 +208,8 @@ impl Groups {
         }
     }
 
-    /// Gives a link the level at which it is full: its own flows take it, and those that would be faster, if there are any,
-    /// become its own.
+    /// Gives a link the level at which it is full: its own flows take it, and those that would be faster, if there are
+    /// any, become its own.
     fn settle(&mut self, id: u32, level: f64, is_met: bool) {
         let host = self.links[id as usize].group;
         if is_met {
@@ -224,8 +224,8 @@ impl Groups {
 
     /// Makes flows that are faster than a level a link's own, at that level.
     ///
-    /// Whole groups come as they are, or join another one by their lists; only where some flows of a group do not cross this
-    /// link the others are looked for one by one. The largest of the groups that will be one keeps its identity.
+    /// Whole groups come as they are, or join another one by their lists; only where some flows of a group do not cross
+    /// this link the others are looked for one by one. The largest of the groups that will be one keeps its identity.
     fn take_faster(&mut self, id: u32, level: f64) {
         let limit = level * (1.0 + EPS);
         let host = self.links[id as usize].group;
@@ -263,8 +263,8 @@ impl Groups {
         self.faster = faster;
     }
 
-    /// Before the group of a link with room rises: flows that another link holds at its level stay there, in that link's
-    /// group. Returns whether there are any.
+    /// Before the group of a link with room rises: flows that another link holds at its level stay there, in that
+    /// link's group. Returns whether there are any.
     fn hand_over(&mut self, id: u32) -> bool {
         let group = self.links[id as usize].group;
         let limit = self.levels[group as usize] * (1.0 + EPS);

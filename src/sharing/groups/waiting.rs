@@ -1,9 +1,9 @@
 //! The links that need attention, smallest key first.
 //!
-//! The water only rises, and most keys change before it has come near them. So only what is *near*, in the lowest class of
-//! keys that has any, is kept in order, in a [`Pending`] set of a few keys; all others are just noted in
-//! the list of their class, eight classes to a doubling of the level. When nothing is near any more, the next class is
-//! opened. A link whose key has moved to another class since it was noted is passed over then.
+//! The water only rises, and most keys change before it has come near them. So only what is *near*, in the lowest class
+//! of keys that has any, is kept in order, in a [`Pending`] set of a few keys; all others are just noted in the list of
+//! their class, eight classes to a doubling of the level. When nothing is near any more, the next class is opened. A
+//! link whose key has moved to another class since it was noted is passed over then.
 
 use super::super::pending::Pending;
 use super::table::{Link, NONE};

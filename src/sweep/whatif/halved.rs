@@ -8,8 +8,8 @@ use crate::scenario::Runnable;
 /// The factors, and what a factor is called.
 const FACTORS: [f64; 2] = [0.5, 2.0];
 
-/// Every quantity above 0 of the node model and of the fabric, those of a pattern or a farm itself, and the speed of processors of
-/// a program, halved and doubled each. Bands of lengths are changed all together.
+/// Every quantity above 0 of the node model and of the fabric, those of a pattern or a farm itself, and the speed of
+/// processors of a program, halved and doubled each. Bands of lengths are changed all together.
 pub fn halved_and_doubled(base: &Runnable) -> Vec<Varied> {
     let scenario = base.to_json();
     let mut all = Vec::new();

@@ -1,7 +1,7 @@
 //! What if: work run again and again with one parameter of nodes, network or of its own changed at a time.
 //!
-//! A program is read once; every point is built and played on its own, on all cores, and what comes out does not
-//! depend on how many there are. Beside the points stand limits: what is left on an ideal network, and if nobody waited.
+//! A program is read once; every point is built and played on its own, on all cores, and what comes out does not depend
+//! on how many there are. Beside the points stand limits: what is left on an ideal network, and if nobody waited.
 
 mod amount;
 mod halved;
@@ -158,8 +158,8 @@ impl WhatIf {
         Ok((report, base.blocked))
     }
 
-    /// Why each trial cannot be played, where it cannot. A number that does not go with the other parameters is a result, like
-    /// the others of its range, unless none of them does; anything else is a mistake.
+    /// Why each trial cannot be played, where it cannot. A number that does not go with the other parameters is a
+    /// result, like the others of its range, unless none of them does; anything else is a mistake.
     fn refused(
         &self,
         trials: &[(usize, &Trial)],
@@ -177,7 +177,8 @@ impl WhatIf {
         refused.collect()
     }
 
-    /// What changes with a parameter of the node model because it would not go with it otherwise. For people, and as an assignment.
+    /// What changes with a parameter of the node model because it would not go with it otherwise. For people, and as an
+    /// assignment.
     fn follows(&self, trial: &Trial) -> Option<(String, String)> {
         let Change::Set(assignment) = &trial.change else { return None };
         let Runnable::Program(base, _) = &self.base else { return None };
@@ -265,7 +266,8 @@ fn without_network(runnable: &Runnable) -> Option<Runnable> {
     }
 }
 
-/// Whether a program stays as it is when this is assigned: it does where only nodes and network change that it does not depend on.
+/// Whether a program stays as it is when this is assigned: it does where only nodes and network change that it does not
+/// depend on.
 fn is_kept(replay: &Replay, assignment: &str) -> bool {
     let of_pattern = matches!(replay.workload, Some(WorkloadSpec::Pattern(_)));
     !of_pattern && replay.origin.is_none() && !assignment.starts_with("workload.") && !assignment.starts_with("seed=")

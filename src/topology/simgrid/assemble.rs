@@ -76,8 +76,8 @@ fn regular_fabric(
     builder.finish(plain.shape().clone())
 }
 
-/// A flat cluster as a crossbar, or as two switches joined by its backbone; `None` where it has another form: a limiter,
-/// links for both directions, hosts without links, or links that nothing shares.
+/// A flat cluster as a crossbar, or as two switches joined by its backbone; `None` where it has another form: a
+/// limiter, links for both directions, hosts without links, or links that nothing shares.
 fn star_fabric(
     platform: &Platform,
     star: &Star,

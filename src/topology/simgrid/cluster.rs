@@ -207,8 +207,8 @@ fn tree_route(tree: &Tree, src: u32, dst: u32, links: &mut Vec<u32>) {
     }
 }
 
-/// The way over a torus: dimension by dimension, the shorter way round; where both are as long, ascending, except from the
-/// middle of a dimension to its position 0.
+/// The way over a torus: dimension by dimension, the shorter way round; where both are as long, ascending, except from
+/// the middle of a dimension to its position 0.
 ///
 /// Source: SimGrid's behaviour for `TORUS` clusters (version 3.32 and later), exception included.
 fn torus_route(grid: &Grid, src: u32, dst: u32, links: &mut Vec<u32>) {

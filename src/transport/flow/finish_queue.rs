@@ -40,8 +40,8 @@ impl Block {
 
     /// Which of them is the earliest.
     ///
-    /// A tournament, because which of two wins is a coin toss that a processor cannot predict, and this form compiles to
-    /// selections instead of jumps.
+    /// A tournament, because which of two wins is a coin toss that a processor cannot predict, and this form compiles
+    /// to selections instead of jumps.
     #[inline(always)]
     fn earliest(&self) -> (usize, f64) {
         let times = &self.times;

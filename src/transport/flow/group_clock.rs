@@ -11,8 +11,8 @@ const LONG: f64 = (1u64 << 40) as f64;
 /// A group's virtual time, and the ends of its flows in it.
 ///
 /// Its virtual time is the number of bytes that a flow in it would have moved so far, `V(t)`, the integral of the
-/// group's level. A flow with b bytes left at time t ends at virtual time `V(t) + b`, however the level changes later, so
-/// a change of level touches no flow.
+/// group's level. A flow with b bytes left at time t ends at virtual time `V(t) + b`, however the level changes later,
+/// so a change of level touches no flow.
 #[derive(Clone, Debug)]
 pub(super) struct GroupClock {
     /// V at the time `at` \[B\].

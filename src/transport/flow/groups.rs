@@ -13,10 +13,10 @@ use crate::units::Time;
 
 /// Messages as flows, in groups that are held back by the same link.
 ///
-/// The model is that of [`Flows`](super::Flows) with exact max-min fairness, and so are the arrivals, up to rounding. What
-/// differs is what an event costs: a message that comes or goes changes the level of a few groups, and a group has one
-/// entry in the queue of arrivals, however many flows it holds: their ends are noted in the group's own time, in which a
-/// change of level moves none. With n messages to one node at once, an event takes O(log n) instead of O(n).
+/// The model is that of [`Flows`](super::Flows) with exact max-min fairness, and so are the arrivals, up to rounding.
+/// What differs is what an event costs: a message that comes or goes changes the level of a few groups, and a group has
+/// one entry in the queue of arrivals, however many flows it holds: their ends are noted in the group's own time, in
+/// which a change of level moves none. With n messages to one node at once, an event takes O(log n) instead of O(n).
 #[derive(Debug)]
 pub struct GroupFlows {
     groups: Groups,

@@ -5,12 +5,13 @@ use crate::units::{Bandwidth, Time};
 
 /// A step of a program in lock step: all that is under way.
 ///
-/// When messages of one size start at one instant on an idle network and the least of the shares c / n along its route is
-/// the same for each of them, then that is the rate of all, under equal share and max-min alike (each is held back by a
-/// link whose n flows all get c / n, so it is full), and they all arrive at once. That is what a regular placement gives
-/// on fabrics that can carry a permutation, and then counting the flows of each link is all that there is to do: no lists
-/// of flows, no queue of finish times. If anything starts before they arrive, or they turn out not to be even, the caller
-/// takes them back ([`LockStep::give_back`]) and shares in the usual way; the result is the same but for rounding.
+/// When messages of one size start at one instant on an idle network and the least of the shares c / n along its route
+/// is the same for each of them, then that is the rate of all, under equal share and max-min alike (each is held back
+/// by a link whose n flows all get c / n, so it is full), and they all arrive at once. That is what a regular placement
+/// gives on fabrics that can carry a permutation, and then counting the flows of each link is all that there is to do:
+/// no lists of flows, no queue of finish times. If anything starts before they arrive, or they turn out not to be even,
+/// the caller takes them back ([`LockStep::give_back`]) and shares in the usual way; the result is the same but for
+/// rounding.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LockStep {
     /// By link: capacity \[B/s\] and number of flows.

@@ -133,9 +133,10 @@ impl Flows {
     }
 }
 
-/// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured with
-/// random placement: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64), and what a dimension more adds to that (of three:
-/// 0.6 times as fast at 16, 0.8 at 20). With ranks in order messages meet few others, and groups are slower by 3 to 6 times.
+/// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured
+/// with random placement: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64), and what a dimension more adds to that
+/// (of three: 0.6 times as fast at 16, 0.8 at 20). With ranks in order messages meet few others, and groups are slower
+/// by 3 to 6 times.
 const LONG_SIDE: u32 = 20;
 const LONGER_BY: u32 = 10;
 

@@ -7,8 +7,8 @@ use crate::units::{Bandwidth, Time};
 const FINEST: u64 = 4096;
 /// Ticks in a picosecond where no tick makes all times whole: a femtosecond.
 const ROUNDED: u64 = 1000;
-/// The longest time of a packet on a link \[ticks\], where a coarser tick can help it: a million of them can follow each
-/// other before 64 bits are full.
+/// The longest time of a packet on a link \[ticks\], where a coarser tick can help it: a million of them can follow
+/// each other before 64 bits are full.
 const LONGEST: f64 = (1u64 << 44) as f64;
 
 /// Picoseconds in a second.

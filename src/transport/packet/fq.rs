@@ -12,11 +12,12 @@ const ARRIVAL: u32 = 1 << 31;
 /// Output queues, one for each message and hop, served round robin, with room for K packets each.
 ///
 /// A packet of a message may be sent over a link if fewer than K packets of the message wait at the next hop, those on
-/// their way there counted, the one that is being sent on not. A link that has sent a packet takes the next one from the message that has waited longest
-/// for its turn. So messages that share a link get equal parts of it, one that is held back elsewhere leaves its part
-/// to the others, and what is held back waits at its source: with small packets this is max-min fairness, which is
-/// why this model is the packet counterpart of max-min flows. With K = 1 a message alone runs at full speed where links are
-/// equally fast: one packet comes while the one before leaves. The second one is what keeps a link busy while turns shift.
+/// their way there counted, the one that is being sent on not. A link that has sent a packet takes the next one from
+/// the message that has waited longest for its turn. So messages that share a link get equal parts of it, one that is
+/// held back elsewhere leaves its part to the others, and what is held back waits at its source: with small packets
+/// this is max-min fairness, which is why this model is the packet counterpart of max-min flows. With K = 1 a message
+/// alone runs at full speed where links are equally fast: one packet comes while the one before leaves. The second one
+/// is what keeps a link busy while turns shift.
 ///
 /// Packets of a message keep their order and are all alike but the last, so none is kept as such: a queue is a count.
 #[derive(Debug)]
@@ -71,7 +72,8 @@ struct Port {
     /// When they left less when they came, summed over all \[ticks\].
     queue_time: i128,
     busy: u64,
-    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did before.
+    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did
+    /// before.
     stuck: u64,
     blocked: u64,
 }

@@ -25,15 +25,15 @@ const SOURCE: u32 = u32::MAX;
 /// at this switch, or by age of the message. A grant is for a whole packet. What has arrived at its node leaves the
 /// network at once.
 ///
-/// With *cut-through* (`head-latency` h) a packet takes part in the next arbitration when its first byte is there, h after
-/// it was sent; its buffer has room for all of it before it starts (virtual cut-through).
+/// With *cut-through* (`head-latency` h) a packet takes part in the next arbitration when its first byte is there, h
+/// after it was sent; its buffer has room for all of it before it starts (virtual cut-through).
 ///
-/// On rings packets could wait for each other in a circle. *Local bubble*: a packet that enters a ring, from its source or
-/// from another dimension, must leave room for one more behind it. *Dateline*: two virtual channels; a packet starts a
-/// ring in the first and goes on in the second from the link on that closes the ring.
+/// On rings packets could wait for each other in a circle. *Local bubble*: a packet that enters a ring, from its source
+/// or from another dimension, must leave room for one more behind it. *Dateline*: two virtual channels; a packet starts
+/// a ring in the first and goes on in the second from the link on that closes the ring.
 ///
-/// With unlimited virtual output queues and arrival order this is the same as output queues, to the last tick: the events
-/// are the same and come in the same order.
+/// With unlimited virtual output queues and arrival order this is the same as output queues, to the last tick: the
+/// events are the same and come in the same order.
 ///
 /// Source: W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapters 13, 14, 17;
 /// local bubble: V. Puente et al., "The adaptive bubble router", JPDC 61 (2001).
@@ -59,7 +59,8 @@ pub(super) struct InputQueues {
     room: Vec<u32>,
     /// By link: the port of the source in front of it.
     sources: Vec<u32>,
-    /// By port: whether a packet of it is being sent; the next one waits for that, unless outputs have their own queues.
+    /// By port: whether a packet of it is being sent; the next one waits for that, unless outputs have their own
+    /// queues.
     serving: Vec<bool>,
     packets: Pool,
     /// By packet: its place in the order that the arbiter goes by, and when its last byte is here.
@@ -102,7 +103,8 @@ struct Output {
     /// When they left less when they came, summed over all \[ticks\].
     queue_time: i128,
     busy: u64,
-    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did before.
+    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did
+    /// before.
     stuck: u64,
     blocked: u64,
 }

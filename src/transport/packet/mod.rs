@@ -10,9 +10,9 @@
 //! message's route. A packet of s bytes keeps a link of capacity c busy for `s / c`, and is at its other end a latency
 //! later. Time is integer, so packets that take the same time everywhere stay in step for ever.
 //!
-//! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has sent
-//! its packet, it first starts its next one and then the finished one is handed on; and a message that arrives has its
-//! sender's next message started before anything else happens. So the transport stops at every arrival: what the
+//! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has
+//! sent its packet, it first starts its next one and then the finished one is handed on; and a message that arrives has
+//! its sender's next message started before anything else happens. So the transport stops at every arrival: what the
 //! workload answers takes its place in that order.
 
 mod clock;

@@ -176,8 +176,8 @@ impl Net {
     /// ```text
     /// leaves(l) = max(leaves(l - 1) + latency, leaves of the one before) + s / c
     /// ```
-    /// which on links of one speed is `b / c + (hops - 1) * packet / c` plus latencies. With cut-through the first byte of
-    /// a packet is `head` behind each link after it was sent, and the packet is not faster than its last byte.
+    /// which on links of one speed is `b / c + (hops - 1) * packet / c` plus latencies. With cut-through the first byte
+    /// of a packet is `head` behind each link after it was sent, and the packet is not faster than its last byte.
     pub(super) fn alone(&self, route: &[LinkId], bytes: u64, head: Option<u64>) -> Time {
         let size = u64::from(self.packet_bytes);
         let sum = u64::saturating_add;

@@ -16,7 +16,8 @@ pub struct PacketSpec {
     pub model: Model,
     /// Bytes of a packet; the last one of a message is what is left (default 1500 B).
     pub packet_size: Located<Bytes>,
-    /// Packets that fit in a buffer, or "unlimited": iq, of each input port and virtual channel (default 8); fq, of each message at each hop (default 2); oq has no limit.
+    /// Packets that fit in a buffer, or "unlimited": iq, of each input port and virtual channel (default 8); fq, of
+    /// each message at each hop (default 2); oq has no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Located<Buffer>>,
     /// Which of several waiting packets goes first, for iq (default round-robin).
@@ -28,7 +29,8 @@ pub struct PacketSpec {
     /// How input buffers are divided, for iq (default fifo).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Located<Queues>>,
-    /// Cut-through, for iq: a packet may go on this long after its first byte was sent; without, when its last byte is there; for example "50 ns".
+    /// Cut-through, for iq: a packet may go on this long after its first byte was sent; without, when its last byte is
+    /// there; for example "50 ns".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head_latency: Option<Located<Time>>,
 }

@@ -176,7 +176,8 @@ impl Alltoall {
         })
     }
 
-    /// Blocks of one size are sent even if that is 0, others only if there is something in them (where both sides know).
+    /// Blocks of one size are sent even if that is 0, others only if there is something in them (where both sides
+    /// know).
     fn skips(&self, rank: u32, data: Data) -> bool {
         matches!(self.sizes, Sizes::Own { receive: Some(_), .. }) && self.bytes(rank, data) == 0
     }

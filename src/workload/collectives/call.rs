@@ -117,8 +117,8 @@ impl Call {
         self
     }
 
-    /// The same with elements of a size that is not known: vectors are split every 8 bytes where that comes out even, else
-    /// every 4, else anywhere.
+    /// The same with elements of a size that is not known: vectors are split every 8 bytes where that comes out even,
+    /// else every 4, else anywhere.
     #[must_use]
     pub fn of_usual_elements(self) -> Self {
         let splits = matches!(self.collective, Operation::Bcast | Operation::Reduce | Operation::Allreduce);

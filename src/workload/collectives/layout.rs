@@ -49,7 +49,8 @@ pub(super) enum Layout {
     Equal { bytes: u64, blocks: u32 },
     /// `blocks` blocks of `piece` bytes each of a vector of `total` bytes: the last ones are shorter, or empty.
     Pieces { total: u64, piece: u64, blocks: u32 },
-    /// `blocks` blocks of a vector of `total` bytes, the first ones longer by an element where it does not come out even.
+    /// `blocks` blocks of a vector of `total` bytes, the first ones longer by an element where it does not come out
+    /// even.
     Even { total: u64, blocks: u32, element: u64 },
     /// A block for each rank.
     Ranks(Arc<Blocks>),

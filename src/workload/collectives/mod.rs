@@ -17,8 +17,8 @@
 //! assert_eq!(ring.next(1, &mut cursor), Some(Step::Reduce { bytes: 200 }));
 //! ```
 //!
-//! The same expansion is the source of a program's collective, step by step, and of a [pattern](super::pattern), message by
-//! message: its [`Schedule`] says what the n-th message of a rank is and in which round, by a formula.
+//! The same expansion is the source of a program's collective, step by step, and of a [pattern](super::pattern),
+//! message by message: its [`Schedule`] says what the n-th message of a rank is and in which round, by a formula.
 //!
 //! Inside, a family of algorithms is a `Phase`: a function from rank and index to an action, in which
 //! messages are named by the data they hold (`Data`), not by their size. Sizes follow from that, so

@@ -64,8 +64,9 @@ impl Action {
 /// What ranks do in a phase, action by action, and the rounds that this makes.
 ///
 /// Both ends of a message agree on its round, and along the actions of a rank rounds never descend. What a rank sends
-/// needs what it has received by then, and that is just what is sent to it in earlier rounds. So the messages of a phase
-/// are told without following it rank by rank: the tests hold the rounds of every algorithm against the order of actions.
+/// needs what it has received by then, and that is just what is sent to it in earlier rounds. So the messages of a
+/// phase are told without following it rank by rank: the tests hold the rounds of every algorithm against the order of
+/// actions.
 pub(super) trait Rounds {
     /// What `rank` does at this index; `None` when it is done.
     fn action(&self, rank: u32, index: u64) -> Option<Action>;
@@ -125,7 +126,8 @@ pub(super) trait Rounds {
         0
     }
 
-    /// Whose contributions are combined in what a rank sends at this index, where before the phase each had its own only.
+    /// Whose contributions are combined in what a rank sends at this index, where before the phase each had its own
+    /// only.
     fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
         let _ = index;
         vec![rank]

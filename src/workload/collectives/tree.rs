@@ -146,7 +146,8 @@ impl Tree {
         })
     }
 
-    /// Which message of its parent a rank gets, from 0, where that sends to its children in the order of [`Tree::turn_of`].
+    /// Which message of its parent a rank gets, from 0, where that sends to its children in the order of
+    /// [`Tree::turn_of`].
     pub fn part(&self, rank: u32) -> u32 {
         let place = self.place(rank);
         let Some(parent) = self.parent(rank) else { return 0 };
@@ -166,8 +167,8 @@ impl Tree {
         }
     }
 
-    /// The position ([`Tree::child`]) of the child that is sent to as the `part`-th: farthest first; nearest first where all
-    /// are equally far.
+    /// The position ([`Tree::child`]) of the child that is sent to as the `part`-th: farthest first; nearest first
+    /// where all are equally far.
     pub fn turn_of(&self, children: u32, part: u32) -> u32 {
         match self.shape {
             Shape::Binomial | Shape::Knomial(_) => children - 1 - part,
@@ -236,8 +237,8 @@ impl Tree {
         })
     }
 
-    /// Of the messages between two levels, one after the other, which a rank gets, from 0: those of larger digits first.
-    /// And how many there can be.
+    /// Of the messages between two levels, one after the other, which a rank gets, from 0: those of larger digits
+    /// first. And how many there can be.
     pub fn within_level(&self, rank: u32) -> (u64, u64) {
         match self.shape {
             Shape::Knomial(radix) => {

@@ -118,7 +118,8 @@ impl TreeDown {
         self.layout.blocks() == 1
     }
 
-    /// Rounds between what a rank receives and what it sends on: it receives the next segment meanwhile, if there is one.
+    /// Rounds between what a rank receives and what it sends on: it receives the next segment meanwhile, if there is
+    /// one.
     fn delay(&self) -> u64 {
         if self.is_whole() { 1 } else { u64::from(self.tree.most_children()) }
     }
@@ -154,14 +155,16 @@ impl TreeDown {
         }
     }
 
-    /// Sends a segment to the child that is `part`-th from the farthest; to the nearest first where all are equally far.
+    /// Sends a segment to the child that is `part`-th from the farthest; to the nearest first where all are equally
+    /// far.
     fn send(&self, rank: u32, children: u32, part: u32, segment: u64) -> Action {
         let position = self.tree.turn_of(children, part);
         Action::Send { to: self.tree.child(rank, position), data: Data::block(segment as u32) }
     }
 }
 
-/// From all to the root, combined on the way, segment by segment: while a rank sends a segment up, it receives the next.
+/// From all to the root, combined on the way, segment by segment: while a rank sends a segment up, it receives the
+/// next.
 #[derive(Clone, Debug)]
 pub(super) struct TreeUp {
     pub tree: Tree,

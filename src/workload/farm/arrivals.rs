@@ -4,8 +4,9 @@
 //! nearly always the same: the earliest is taken and that worker's next time is put in. Two queues do it:
 //!
 //! * [`Keyed`], the `priority-queue` crate as it stands: any worker's time may be set at any moment;
-//! * [`Tournament`], a tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): only the winner's time changes,
-//!   so a change walks one path to the root and compares once on each level, without a branch that depends on the outcome.
+//! * [`Tournament`], a tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): only the winner's time
+//!   changes, so a change walks one path to the root and compares once on each level, without a branch that depends on
+//!   the outcome.
 //!
 //! `benches/master_slave.rs` compares them: the tournament is what lets a million tasks on a thousand workers take tens
 //! of milliseconds.
@@ -53,8 +54,8 @@ impl Arrivals for Keyed {
     }
 }
 
-/// An arrival as a number that orders as (time, worker) does: times are not negative, and the bits of such doubles order
-/// as they do.
+/// An arrival as a number that orders as (time, worker) does: times are not negative, and the bits of such doubles
+/// order as they do.
 type Key = u128;
 
 fn key(time: Time, worker: u32) -> Key {

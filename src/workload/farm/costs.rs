@@ -7,9 +7,9 @@ use crate::units::Time;
 
 /// Costs of messages between a master and its workers.
 ///
-/// In LogGP a message of k bytes keeps its sender for `o + k*G`, is under way for `L`, and keeps its receiver for `o`, where
-/// `o = o0 + o1*P` grows with the number of processors P (looking for messages from each of them). Other machines say
-/// themselves what a message of k bytes costs, and `o1*P` comes on top at both ends.
+/// In LogGP a message of k bytes keeps its sender for `o + k*G`, is under way for `L`, and keeps its receiver for `o`,
+/// where `o = o0 + o1*P` grows with the number of processors P (looking for messages from each of them). Other machines
+/// say themselves what a message of k bytes costs, and `o1*P` comes on top at both ends.
 ///
 /// Source: Mizutani et al., section 3.3.
 #[derive(Clone, Debug, Default)]

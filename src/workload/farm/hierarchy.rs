@@ -1,10 +1,10 @@
 //! A master of masters: batches of tasks go to masters, each of which deals its batch to its own workers.
 //!
-//! The master of masters serves requests as the paper's master does, with masters in place of workers and batches in place
-//! of tasks. A master serves its own workers from the batch at hand. When half of it is left (or its workers wait) it asks
-//! for the next one, so that the answer is there in time; with the request it sends the results it has by then. Workers
-//! that ask while it has no tasks wait for the batch. An empty answer says that there is nothing more; then a master
-//! dismisses its workers as they come, and when the last is back it sends the rest of the results.
+//! The master of masters serves requests as the paper's master does, with masters in place of workers and batches in
+//! place of tasks. A master serves its own workers from the batch at hand. When half of it is left (or its workers
+//! wait) it asks for the next one, so that the answer is there in time; with the request it sends the results it has by
+//! then. Workers that ask while it has no tasks wait for the batch. An empty answer says that there is nothing more;
+//! then a master dismisses its workers as they come, and when the last is back it sends the rest of the results.
 //!
 //! Every master's overhead is that among its workers, itself and the one above; that of the master of masters is that
 //! among the masters and itself.

@@ -3,8 +3,8 @@
 //! ```text
 //! T_k(x) = (1 - p) * T_(k-1)(b) + p * T_(k-1)(u)        p = (x_j - B) / (U - B), 0 where B = U        j = N - k + 1
 //! ```
-//! where b and u are x with its coordinate j replaced by the nearest executed one below (B) and above (U), and `T_0` is a
-//! measured time. The last dimension is interpolated first. (The paper prints `p - 1` for `1 - p`.)
+//! where b and u are x with its coordinate j replaced by the nearest executed one below (B) and above (U), and `T_0` is
+//! a measured time. The last dimension is interpolated first. (The paper prints `p - 1` for `1 - p`.)
 //!
 //! Source: Mizutani et al., section 3.2, equation (1).
 

@@ -3,8 +3,8 @@
 //! Without any of that it is the paper's, to the last digits (a test holds them against each other).
 //!
 //! * **Prefetch** of depth d: a worker may have `1 + d` messages at once. It computes them one after another in the
-//!   order in which they came, so that the next is there when one is done. All workers get their first message before any
-//!   gets its second.
+//!   order in which they came, so that the next is there when one is done. All workers get their first message before
+//!   any gets its second.
 //! * **Loss** of a worker at time t: results whose sending was not complete by then never arrive. The master notices
 //!   after a delay, takes back what was lost and gives it out again, before other tasks, first to workers that had been
 //!   dismissed. Tasks that were sent to the worker before the loss was noticed are lost too, and given out again.

@@ -2,8 +2,8 @@
 //!
 //! A person executes a few of a program's tasks and asks how long the whole takes on many workers. Three steps:
 //!
-//! * the times of all [`Tasks`] come from the [`Executed`] ones by [`interpolate`](interpolate()), from a list, or from a rule
-//!   ([`generate`]);
+//! * the times of all [`Tasks`] come from the [`Executed`] ones by [`interpolate`](interpolate()), from a list, or from
+//!   a rule ([`generate`]);
 //! * [`run`] plays master and workers: which worker gets which task when, in closed form ([`paper`]), with more than
 //!   the paper has ([`master`], [`hierarchy`]), or over a simulated fabric ([`exchange`]);
 //! * [`plan`] says which tasks to execute next, and how sure the prediction is.

@@ -1,22 +1,23 @@
 //! Which tasks to execute next, and how sure the prediction is.
 //!
-//! The tasks executed so far form a tree of cells ([`refined`](super::refined)). How wrong the interpolated work of a cell
-//! may be is learned from cells that have been cut already: for each of those both is known, what its own corners had said
-//! and what its parts say now. Their difference D grows with the spread r of the times at the corners (the standard
-//! deviation) and with the number n of tasks; where the corners agree, something may still hide between them. So, with R
-//! the spread of all executed times,
+//! The tasks executed so far form a tree of cells ([`refined`](super::refined)). How wrong the interpolated work of a
+//! cell may be is learned from cells that have been cut already: for each of those both is known, what its own corners
+//! had said and what its parts say now. Their difference D grows with the spread r of the times at the corners (the
+//! standard deviation) and with the number n of tasks; where the corners agree, something may still hide between them.
+//! So, with R the spread of all executed times,
 //! ```text
 //! e^2 = n^2 * (k1^2 * r^2 + k0^2 * R^2)
 //! k0^2 = mean (D / (n R))^2     over the cells cut last whose corners agree (r < R / 100)
 //! k1^2 = mean (D / (n r))^2     over the others cut last
 //! ```
-//! is the expected square of the error of a cell that is not cut. Errors of different cells are taken as independent, and a
-//! part that all have in common (curvature) as a third of what the last cuts changed in sum, which is what is left of an
-//! error that falls to a quarter with each halving: the work is `A +- sqrt((2 sqrt(sum e^2))^2 + (|sum D| / 3)^2)`.
+//! is the expected square of the error of a cell that is not cut. Errors of different cells are taken as independent,
+//! and a part that all have in common (curvature) as a third of what the last cuts changed in sum, which is what is
+//! left of an error that falls to a quarter with each halving: the work is `A +- sqrt((2 sqrt(sum e^2))^2 + (|sum D| /
+//! 3)^2)`.
 //!
-//! The cells to cut next are those with the largest e for each task to be executed, until the interval would be as small as
-//! wanted or the number of executed tasks has grown by half. This closes a question the paper leaves open: how many tasks
-//! to execute for a wanted accuracy.
+//! The cells to cut next are those with the largest e for each task to be executed, until the interval would be as
+//! small as wanted or the number of executed tasks has grown by half. This closes a question the paper leaves open: how
+//! many tasks to execute for a wanted accuracy.
 
 use std::collections::BTreeSet;
 

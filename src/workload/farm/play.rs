@@ -116,7 +116,8 @@ fn partition(
 pub struct Bounds {
     /// Total work over the speed of all workers.
     pub work: Time,
-    /// The same with what each message costs the worker: its overheads and, unless tasks are sent ahead, the flight both ways.
+    /// The same with what each message costs the worker: its overheads and, unless tasks are sent ahead, the flight
+    /// both ways.
     pub exchange: Time,
     /// The longest message on the fastest worker, there and back.
     pub longest: Time,
@@ -132,9 +133,9 @@ impl Bounds {
 
     /// The bounds for these tasks on these workers.
     ///
-    /// With one master each of n messages of tasks takes the master a receive and a send, and each worker's last arrival
-    /// another receive. A worker of factor r that computes work A' in n' messages is engaged for `r*A' + n'*h`, where h
-    /// is the least cost of a message beside its tasks; summed over workers, weighted with 1/r,
+    /// With one master each of n messages of tasks takes the master a receive and a send, and each worker's last
+    /// arrival another receive. A worker of factor r that computes work A' in n' messages is engaged for `r*A' + n'*h`,
+    /// where h is the least cost of a message beside its tasks; summed over workers, weighted with 1/r,
     /// ```text
     /// time >= (A + n*h / max(r)) / sum(1/r)
     /// ```

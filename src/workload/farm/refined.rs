@@ -1,9 +1,9 @@
 //! Executed tasks that are refined where it matters: a tree of cells instead of a product grid.
 //!
-//! The first cell is the whole grid. A cell is cut in the middle of every dimension in which there is one, where all the
-//! points of the cut (corners, and middles of edges, faces and itself) have been executed; so the executed tasks alone say
-//! what the tree is. In a cell that is not cut, times are the N-linear interpolation between its corners, as in
-//! [`interpolate`](super::interpolate()). A task on the border of cells belongs to the one that begins there.
+//! The first cell is the whole grid. A cell is cut in the middle of every dimension in which there is one, where all
+//! the points of the cut (corners, and middles of edges, faces and itself) have been executed; so the executed tasks
+//! alone say what the tree is. In a cell that is not cut, times are the N-linear interpolation between its corners, as
+//! in [`interpolate`](super::interpolate()). A task on the border of cells belongs to the one that begins there.
 
 use rustc_hash::FxHashMap;
 

@@ -28,8 +28,8 @@ pub enum FarmSpec {
 
 /// `[workload.master-slave]`: a master that gives out tasks to workers.
 ///
-/// What messages cost is said here (LogGP: `latency`, `overhead`, `gap`) or by the machine, `[node.*]`; over a topology its capacity takes
-/// the place of the gap. Rank 0 is the master.
+/// What messages cost is said here (LogGP: `latency`, `overhead`, `gap`) or by the machine, `[node.*]`; over a topology
+/// its capacity takes the place of the gap. Rank 0 is the master.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -58,7 +58,8 @@ pub struct MasterSlaveSpec {
     /// The same with the master among them: P processors are P - 1 workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Located<Counts>>,
-    /// How long a task takes on each worker, relative to the machine that measured it: groups, or a CSV file (default: 1); "64x1,64x2.5".
+    /// How long a task takes on each worker, relative to the machine that measured it: groups, or a CSV file (default:
+    /// 1); "64x1,64x2.5".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speeds: Option<Located<String>>,
     /// L: how long a message is under way.
@@ -359,7 +360,8 @@ impl MasterSlaveSpec {
     /// Every combination, workers ascending as they are listed within each value of what is varied.
     ///
     /// # Errors
-    /// Numbers, speeds, losses and rules that are wrong, or that do not go together, also with a fabric where there is one.
+    /// Numbers, speeds, losses and rules that are wrong, or that do not go together, also with a fabric where there is
+    /// one.
     pub fn points(&self, on_fabric: bool, seed: u64, sources: &Sources) -> Result<Vec<FarmPoint>, Vec<Diagnostic>> {
         let one = |diagnostic| vec![diagnostic];
         let losses = self.losses()?;

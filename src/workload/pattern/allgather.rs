@@ -1,7 +1,7 @@
 //! Allgather: what every rank has goes to all.
 //!
-//! Every rank gets the m bytes of N - 1 others, so `N (N - 1) m` bytes travel, with each algorithm here. In every step each
-//! rank sends one message and gets one, and each step waits for those before.
+//! Every rank gets the m bytes of N - 1 others, so `N (N - 1) m` bytes travel, with each algorithm here. In every step
+//! each rank sends one message and gets one, and each step waits for those before.
 //!
 //! The messages are those of a program's [allgather](crate::workload::collectives).
 

@@ -3,8 +3,8 @@
 //! Every rank but the root gets m bytes, so at least `(N - 1) m` bytes travel, and exactly that with each algorithm
 //! here; they differ in who sends them and when.
 //!
-//! The messages are those of a program's [broadcast](crate::workload::collectives); the segments of the chain are as even as
-//! can be, instead of all but the last of one size.
+//! The messages are those of a program's [broadcast](crate::workload::collectives); the segments of the chain are as
+//! even as can be, instead of all but the last of one size.
 
 use std::sync::Arc;
 

@@ -10,7 +10,8 @@ use crate::units::Bytes;
 use crate::workload::collectives::{Algorithm, Call, Like, Operation, Plan, Schedule};
 
 table! {
-    /// `[workload.collective]`: one call of a collective, by the algorithms that programs have for it (`[collectives]`).
+    /// `[workload.collective]`: one call of a collective, by the algorithms that programs have for it
+    /// (`[collectives]`).
     pub struct CollectiveSpec {
         /// Which operation; "allreduce".
         pub operation: Located<Operation>,
@@ -26,8 +27,8 @@ table! {
         /// bcast, reduce, gather, scatter: the root (default rank 0).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub root: Option<Located<u32>>,
-        /// Of a bcast or reduce along a named tree: the size of a segment (default 64 KiB in chains and pipelines, else one
-        /// piece).
+        /// Of a bcast or reduce along a named tree: the size of a segment (default 64 KiB in chains and pipelines, else
+        /// one piece).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub segment_size: Option<Located<Bytes>>,
         /// `chain`: number of chains (default 4).

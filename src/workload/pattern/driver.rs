@@ -17,8 +17,8 @@ use crate::workload::{Blocked, Load, Requests, Send, Workload};
 ///    `queue`, `sendrecv` and `barrier`, any number for `all`);
 /// 2. the rule lets it: under `sendrecv` all messages to this rank of earlier steps have arrived, under `barrier` all
 ///    messages of all ranks of earlier steps have;
-/// 3. what the message itself needs has arrived ([`After`]), and with some patterns the sender's own messages of earlier
-///    steps have ([`Pattern::waits_for_sends`]);
+/// 3. what the message itself needs has arrived ([`After`]), and with some patterns the sender's own messages of
+///    earlier steps have ([`Pattern::waits_for_sends`]);
 /// 4. its own delay has passed since the first three held.
 ///
 /// Memory: a few words for each rank, and what arrives out of order.

@@ -11,8 +11,8 @@ use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
 
 /// The messages of one call of a collective, on all ranks: those that a program sends for it.
 ///
-/// Steps are the rounds of the algorithm. A message needs everything that is sent to its sender in earlier ones, which is
-/// just what its sender has received by then in the order of its calls.
+/// Steps are the rounds of the algorithm. A message needs everything that is sent to its sender in earlier ones, which
+/// is just what its sender has received by then in the order of its calls.
 #[derive(Debug)]
 pub(super) struct Scheduled {
     schedule: Schedule,

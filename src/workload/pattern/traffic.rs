@@ -16,8 +16,8 @@ pub enum Injection {
     SendRecv,
     /// When all messages of all ranks of the previous step have been delivered.
     Barrier,
-    /// When the last byte of its previous message has left its node; with a transport that knows no such moment (flows),
-    /// when it has been delivered.
+    /// When the last byte of its previous message has left its node; with a transport that knows no such moment
+    /// (flows), when it has been delivered.
     Left,
     /// At once: all messages are under way together.
     All,

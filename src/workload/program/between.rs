@@ -1,7 +1,8 @@
 //! A region by two places of the source: from the call at one to the call at the other.
 //!
-//! It begins when a rank enters a call that was recorded at the first place, unless it has begun, and ends when the rank returns from one at the
-//! second. Without a first place it begins with the program, without a second it ends with it.
+//! It begins when a rank enters a call that was recorded at the first place, unless it has begun, and ends when the
+//! rank returns from one at the second. Without a first place it begins with the program, without a second it ends with
+//! it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -96,7 +97,8 @@ impl Between {
         Ends { from: is(&self.from), to: is(&self.to) }
     }
 
-    /// Whether both places are among the call sites, and the second was come to after the first: so often, over all ranks.
+    /// Whether both places are among the call sites, and the second was come to after the first: so often, over all
+    /// ranks.
     ///
     /// # Errors
     /// They are not: the nearest lines with calls.

@@ -323,7 +323,8 @@ impl SequenceBuilder {
         self.push(op)
     }
 
-    /// Here a region begins or ends: before the operation that is appended next, whose call stands at this place of the input.
+    /// Here a region begins or ends: before the operation that is appended next, whose call stands at this place of the
+    /// input.
     pub fn mark(&mut self, region: u32, begins: bool, site: u32, place: u32) {
         self.program.marks.push(Mark { at: self.program.ops.len() as u32, region, begins, site, place });
     }

@@ -24,8 +24,8 @@ impl Communicator {
     /// The rank of the world that has this rank in the communicator.
     ///
     /// # Panics
-    /// If there is no such rank; [`ProgramBuilder::build`](super::ProgramBuilder::build) has seen to it that collectives
-    /// name none.
+    /// If there is no such rank; [`ProgramBuilder::build`](super::ProgramBuilder::build) has seen to it that
+    /// collectives name none.
     #[inline]
     pub fn world_rank(&self, rank: u32) -> u32 {
         match self {

@@ -1,6 +1,7 @@
 //! Programs by rule: schedules on which simulators of this kind are compared.
 //!
-//! Each is a text that says what it is, like `pairwise:ranks=64,size=20480B`; keys that are left out have their default.
+//! Each is a text that says what it is, like `pairwise:ranks=64,size=20480B`; keys that are left out have their
+//! default.
 
 use super::{Envelope, GaussianElimination, GraphBuilder, Op, PivotSearch, Program, ProgramBuilder, Swap};
 use crate::diagnostic::{Diagnostic, closest};
@@ -9,7 +10,8 @@ use crate::units::{Bytes, Time};
 /// A program by rule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Generator {
-    /// All-to-all in steps: in step s a rank sends to `r + s` and receives from `r - s`, both after those of the step before.
+    /// All-to-all in steps: in step s a rank sends to `r + s` and receives from `r - s`, both after those of the step
+    /// before.
     Pairwise {
         /// Number of ranks.
         ranks: u32,
@@ -23,8 +25,8 @@ pub enum Generator {
         /// Of each message.
         size: Bytes,
     },
-    /// A dissemination barrier: in step k a rank sends to `r + 2^k` and receives from `r - 2^k`; a send requires the receive of
-    /// the step before.
+    /// A dissemination barrier: in step k a rank sends to `r + 2^k` and receives from `r - 2^k`; a send requires the
+    /// receive of the step before.
     Dissemination {
         /// Number of ranks.
         ranks: u32,
@@ -38,7 +40,8 @@ pub enum Generator {
         /// Of each message.
         size: Bytes,
     },
-    /// A stencil on a torus of `x` times `y` ranks: in each iteration a calculation, then a message to each of four neighbours.
+    /// A stencil on a torus of `x` times `y` ranks: in each iteration a calculation, then a message to each of four
+    /// neighbours.
     Stencil {
         /// Ranks along the first dimension.
         x: u32,

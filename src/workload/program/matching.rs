@@ -4,10 +4,10 @@
 //! posted takes the oldest message that has arrived and fits. So messages between two ranks that fit the same receives
 //! are taken in the order in which they arrived, as MPI has it. Receives and messages are numbers to the mailbox.
 //!
-//! Posted receives are hashed by what they ask for: (communicator, source, tag), where source and tag may be wildcards. A
-//! message looks in at most four places, for each combination of wildcards, and takes the oldest of what it finds.
-//! Messages nobody has asked for are hashed by what they are, and by each combination of wildcards that the rank has ever
-//! used. Every step takes constant time, whatever waits.
+//! Posted receives are hashed by what they ask for: (communicator, source, tag), where source and tag may be wildcards.
+//! A message looks in at most four places, for each combination of wildcards, and takes the oldest of what it finds.
+//! Messages nobody has asked for are hashed by what they are, and by each combination of wildcards that the rank has
+//! ever used. Every step takes constant time, whatever waits.
 
 use rustc_hash::FxHashMap;
 

@@ -5,8 +5,8 @@
 //!
 //! * **sequence**: one after the other, as a process calls MPI. Non-blocking operations go on in the background until a
 //!   wait names them by their position in the list.
-//! * **graph**: an operation starts when those it requires are done (`requires`) or have started (`irequires`), as in GOAL
-//!   schedules. There are no waits: to require an operation is to wait for it.
+//! * **graph**: an operation starts when those it requires are done (`requires`) or have started (`irequires`), as in
+//!   GOAL schedules. There are no waits: to require an operation is to wait for it.
 //!
 //! Peers are ranks of the world everywhere; a communicator only keeps messages apart, and says who takes part in a
 //! collective. A program is put together by a [`ProgramBuilder`] and does not change afterwards.
@@ -120,8 +120,8 @@ pub struct RankProgram {
     pub lists: Vec<u32>,
     /// Where in the input each operation stands, from 1; empty where that is not known.
     pub places: Vec<u32>,
-    /// Where each operation is called from: its number in [`Program::sites`] plus one, 0 where that is not known; empty where
-    /// it is known of none.
+    /// Where each operation is called from: its number in [`Program::sites`] plus one, 0 where that is not known; empty
+    /// where it is known of none.
     pub sites: Vec<u32>,
     /// Borders of regions, ascending.
     pub marks: Vec<Mark>,

@@ -1,4 +1,5 @@
-//! The part of a program that is looked at: a region by its name, by two places of the source, or what comes after start-up.
+//! The part of a program that is looked at: a region by its name, by two places of the source, or what comes after
+//! start-up.
 
 use std::fmt;
 use std::str::FromStr;
@@ -73,7 +74,8 @@ impl Part {
         }
     }
 
-    /// Marks it in a program that was read from a trace, where it is told by calls: what was found to be start-up, if that is left out.
+    /// Marks it in a program that was read from a trace, where it is told by calls: what was found to be start-up, if
+    /// that is left out.
     pub fn mark_by_calls(&self, program: &mut Program) -> Option<StartUp> {
         match self.skip_start {
             Some(Skip::Found) => Some(program.mark_after_start_up(None)),

@@ -1,7 +1,7 @@
 //! Regions: parts of a program that its author told apart, by their borders among the operations of each rank.
 //!
-//! A border takes no time and changes nothing: it stands beside the operations, before the one of its position. So a program with borders
-//! plays as one without.
+//! A border takes no time and changes nothing: it stands beside the operations, before the one of its position. So a
+//! program with borders plays as one without.
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ pub struct Mark {
     pub place: u32,
 }
 
-/// The borders of one rank, taken in their order: what begins while it has begun is a part of what began, and what ends without having
-/// begun is nothing.
+/// The borders of one rank, taken in their order: what begins while it has begun is a part of what began, and what ends
+/// without having begun is nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Open {
     /// By region, how many beginnings have no end yet.
@@ -211,7 +211,8 @@ impl RankProgram {
         found
     }
 
-    /// Calls of a recorded run that lie within a region: numbers from 0 of the first and of the one behind the last, ascending.
+    /// Calls of a recorded run that lie within a region: numbers from 0 of the first and of the one behind the last,
+    /// ascending.
     pub fn calls_within(&self, region: u32) -> Vec<(u64, u64)> {
         let mut open = Open::default();
         let (mut found, mut from) = (Vec::new(), 0);

@@ -1,9 +1,9 @@
 //! Start-up: what a program does once, before what it does again and again.
 //!
-//! **Where it ends.** The calls of a rank are divided into ten parts of as many calls each. A call site is of the program's *main part* if
-//! calls are made from it in at least five of the ten; where no site is called so much throughout, those with the most parts are.
-//! Start-up ends with the rank's first call from such a site. A site that distributes options is called in the first part alone, one that reads
-//! commands in the first and the last.
+//! **Where it ends.** The calls of a rank are divided into ten parts of as many calls each. A call site is of the
+//! program's *main part* if calls are made from it in at least five of the ten; where no site is called so much
+//! throughout, those with the most parts are. Start-up ends with the rank's first call from such a site. A site that
+//! distributes options is called in the first part alone, one that reads commands in the first and the last.
 
 use rustc_hash::FxHashMap;
 
@@ -30,7 +30,8 @@ pub struct StartUp {
 }
 
 impl Program {
-    /// Marks what comes after start-up as a region; `calls`: so many calls of each rank are start-up, whatever they are.
+    /// Marks what comes after start-up as a region; `calls`: so many calls of each rank are start-up, whatever they
+    /// are.
     pub fn mark_after_start_up(&mut self, calls: Option<u64>) -> StartUp {
         let region = self.new_region(AFTER);
         let mut found = StartUp { calls: (u64::MAX, 0), ..StartUp::default() };

@@ -42,7 +42,8 @@ impl Wrong {
 /// Reads a trace in Hayase's own format: all streams of one file.
 ///
 /// # Errors
-/// The trace is damaged or ends early: where. Everything before has been handed on, so that whoever wants it can use it.
+/// The trace is damaged or ends early: where. Everything before has been handed on, so that whoever wants it can use
+/// it.
 pub fn read(input: Input, calls: &mut impl Calls) -> Result<(), Vec<Diagnostic>> {
     let file = input.name().to_owned();
     let mut reader = hayase_trace::Reader::new(input);

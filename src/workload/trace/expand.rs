@@ -8,9 +8,10 @@ use crate::workload::program::{Communicator, Expand, Op, OpKind, Order, Program,
 
 /// The same program with every collective replaced by the messages it consists of.
 ///
-/// Each call of a collective on a communicator gets a tag of its own, above those of the program, so that messages of one
-/// do not match those of another (one that only starts is done where it is called: sequences know no other place): in a schedule there is nothing else that keeps them apart. Messages of one call between
-/// two ranks match in the order in which they are sent.
+/// Each call of a collective on a communicator gets a tag of its own, above those of the program, so that messages of
+/// one do not match those of another (one that only starts is done where it is called: sequences know no other place):
+/// in a schedule there is nothing else that keeps them apart. Messages of one call between two ranks match in the order
+/// in which they are sent.
 ///
 /// # Errors
 /// None that a program that was built could have; what [`ProgramBuilder::build`] would find.

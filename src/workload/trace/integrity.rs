@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::calls::{Calls, Header, Item, Wrong};
 use crate::workload::caveats::Caveats;
 
-/// From which share of the run on a lack of cores is said: predictions of programs that had their cores are right to 2 to 4 %, so that
-/// less could not be told from that.
+/// From which share of the run on a lack of cores is said: predictions of programs that had their cores are right to 2
+/// to 4 %, so that less could not be told from that.
 const LEAST_SHARE: f64 = 0.05;
-/// And from which time on \[ns\]: a rank that is put off once or twice, for a time slice of some milliseconds, lacks nothing.
+/// And from which time on \[ns\]: a rank that is put off once or twice, for a time slice of some milliseconds, lacks
+/// nothing.
 const LEAST_TIME: u64 = 10_000_000;
 
 /// A moment at which a rank has noted how it was scheduled so far, in numbers that only grow.
@@ -29,7 +30,8 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The moments of a note `scheduling`: a line each, numbers and then the place. Lines that make no sense are passed over.
+    /// The moments of a note `scheduling`: a line each, numbers and then the place. Lines that make no sense are passed
+    /// over.
     pub fn read(note: &str) -> Vec<Self> {
         let line = |line: &str| {
             let mut words = line.splitn(6, ' ');
@@ -203,7 +205,8 @@ impl Integrity {
         Some(format!("{}: {follows}", facts.join(", ")))
     }
 
-    /// What was lost, the most frequent first: ` (70 Recv, 2 Isend, of threads other than the one that initialised MPI)`.
+    /// What was lost, the most frequent first: ` (70 Recv, 2 Isend, of threads other than the one that initialised
+    /// MPI)`.
     fn lost_in_words(&self) -> String {
         let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
         for (name, count) in self.streams.values().flat_map(|stream| &stream.lost_calls) {

@@ -1,10 +1,10 @@
-//! Communicators that live one after the other: those of the same ranks, of which each is freed before the next is used, are one to
-//! a program.
+//! Communicators that live one after the other: those of the same ranks, of which each is freed before the next is
+//! used, are one to a program.
 //!
-//! A program that makes and frees communicators in a loop has a new one in every iteration. What it does there is the same
-//! every time, and can be seen to be (and folded) where they share a number. No message changes its receive: each rank
-//! has sent and asked for everything on the one before it does so on the next, so the n-th message of a sender, with a tag, is
-//! still the n-th.
+//! A program that makes and frees communicators in a loop has a new one in every iteration. What it does there is the
+//! same every time, and can be seen to be (and folded) where they share a number. No message changes its receive: each
+//! rank has sent and asked for everything on the one before it does so on the next, so the n-th message of a sender,
+//! with a tag, is still the n-th.
 
 use rustc_hash::FxHashMap;
 
@@ -13,8 +13,8 @@ use super::calls::Communicator;
 /// When each communicator is used first, and freed.
 #[derive(Debug, Default)]
 pub(super) struct Lives {
-    /// By number of the communicator less one, of each rank that uses it: the rank, when it does so first, when it frees it, counted
-    /// in calls of the rank.
+    /// By number of the communicator less one, of each rank that uses it: the rank, when it does so first, when it
+    /// frees it, counted in calls of the rank.
     of: Vec<Vec<(u32, u64, Option<u64>)>>,
 }
 
@@ -77,7 +77,8 @@ mod tests {
     fn those_of_the_same_ranks_share_a_number_if_each_is_freed_before_the_next_is_used() {
         let group = |members: &[u32]| Communicator { id: 0, members: members.to_vec(), remote: Vec::new() };
         let mut lives = Lives::default();
-        // 1 and 2 of both ranks, one after the other; 3 is used by rank 1 before it frees 2; 4 is of rank 0 alone; 5 comes after 3.
+        // 1 and 2 of both ranks, one after the other; 3 is used by rank 1 before it frees 2; 4 is of rank 0 alone; 5
+        // comes after 3.
         let groups = [group(&[0, 1]), group(&[0, 1]), group(&[0, 1]), group(&[0]), group(&[0, 1])];
         for (number, rank, used, freed) in [(1, 0, 1, 2), (2, 0, 3, 4), (3, 0, 5, 6), (4, 0, 7, 8), (5, 0, 9, 10)] {
             lives.used(number, rank, used, false);

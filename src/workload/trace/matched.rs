@@ -9,11 +9,12 @@ use crate::workload::program::{ANY_SOURCE, ANY_TAG, Op, OpKind, Program};
 /// Mistakes that are reported at most.
 const MOST: usize = 20;
 
-/// Receives of a certain source and tag for which nobody sends a message, and messages that nobody receives, with where they stand; empty where all
-/// fit. Messages of one sender, communicator and tag are told apart by their number alone, as MPI matches them.
+/// Receives of a certain source and tag for which nobody sends a message, and messages that nobody receives, with where
+/// they stand; empty where all fit. Messages of one sender, communicator and tag are told apart by their number alone,
+/// as MPI matches them.
 ///
-/// Receives from any source or with any tag may take any message that is left: as many messages may be left as there are
-/// such receives. A program that passes can still wait for itself in a circle; that comes out when it runs.
+/// Receives from any source or with any tag may take any message that is left: as many messages may be left as there
+/// are such receives. A program that passes can still wait for itself in a circle; that comes out when it runs.
 ///
 /// Cost: proportional to the number of operations; a table of the messages to one rank at a time.
 pub fn unmatched(program: &Program) -> Vec<Diagnostic> {

@@ -7,8 +7,9 @@
 //! | SimGrid's time-independent traces | [`time_independent`] | yes | |
 //! | text traces of the NAS benchmarks | [`npb`] | yes | |
 //!
-//! Formats of calls are read to [`calls::Calls`], one call at a time; [`ToProgram`] makes a program of them, [`ToTrace`] a
-//! trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] finds out what a file is by its content.
+//! Formats of calls are read to [`calls::Calls`], one call at a time; [`ToProgram`] makes a program of them,
+//! [`ToTrace`] a trace of Hayase's own format, [`Tally`] and [`BySite`] summaries. [`Trace::open`] finds out what a
+//! file is by its content.
 
 mod by_site;
 pub mod calls;

@@ -213,7 +213,8 @@ impl<'a> Trace<'a> {
         Ok(true)
     }
 
-    /// What is wrong with the recording, as far as it has been read: whether all of the run is there, and had its cores.
+    /// What is wrong with the recording, as far as it has been read: whether all of the run is there, and had its
+    /// cores.
     pub fn caveats(&self) -> Caveats {
         self.integrity.borrow().caveats()
     }

@@ -307,7 +307,8 @@ fn receives_without_a_message_are_found_with_their_places() {
     assert!(text.contains("rank 0 receives 1 messages from any rank or of any tag, and 0 are left"), "{text}");
 }
 
-// --- text traces of the NAS benchmarks --------------------------------------------------------------------------------
+// --- text traces of the NAS benchmarks
+// --------------------------------------------------------------------------------
 
 fn npb(text: &str) -> Result<Program, String> {
     let mut program = ToProgram::new("x.tsv", "line");
@@ -435,7 +436,8 @@ fn an_event_takes_less_than_four_bytes() {
     }
 }
 
-// --- SimGrid's time-independent traces --------------------------------------------------------------------------------
+// --- SimGrid's time-independent traces
+// --------------------------------------------------------------------------------
 
 fn actions(files: &[(&str, &str)]) -> Result<Program, String> {
     let open = |name: &str| match files.iter().find(|(known, _)| *known == name) {
@@ -528,7 +530,8 @@ fn mistakes_in_actions_have_file_line_and_column() {
     }
 }
 
-// --- which format -----------------------------------------------------------------------------------------------------
+// --- which format
+// -----------------------------------------------------------------------------------------------------
 
 #[test]
 fn a_format_is_told_by_content_and_then_by_name() {
@@ -573,7 +576,8 @@ fn a_folder_with_a_file_a_rank_is_one_trace() {
     assert!(text_of(open().program(Options::default()).unwrap_err()).contains("rank 0 is missing"));
 }
 
-// --- mangled ----------------------------------------------------------------------------------------------------------
+// --- mangled
+// ----------------------------------------------------------------------------------------------------------
 
 /// Reads anything as every format that it could be.
 fn read_as_all(bytes: &[u8]) {
@@ -669,7 +673,8 @@ fn numbers_of_ranks_that_are_not_there_cost_nothing() {
     assert!(ToProgram::new("x", "event").item(0, 0, Item::Header(&header)).is_err());
 }
 
-// --- collectives spelled out ------------------------------------------------------------------------------------------
+// --- collectives spelled out
+// ------------------------------------------------------------------------------------------
 
 #[test]
 fn collectives_become_messages_of_their_own_tags() {

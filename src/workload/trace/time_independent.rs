@@ -7,10 +7,10 @@
 //! 0 wait 0 1 7
 //! 0 finalize
 //! ```
-//! Either one file with the actions of all ranks, or (as `smpirun -trace-ti` leaves it) a file that lists one file a rank.
-//! Two dialects are understood. The present one gives a tag before the size of a message and says which request a wait is
-//! for; the one of the papers has no tags, and a wait is for the last request. Which one a trace is in shows in how many words its
-//! actions have. The names of actions may be in any case (`allReduce`, `allreduce`).
+//! Either one file with the actions of all ranks, or (as `smpirun -trace-ti` leaves it) a file that lists one file a
+//! rank. Two dialects are understood. The present one gives a tag before the size of a message and says which request a
+//! wait is for; the one of the papers has no tags, and a wait is for the last request. Which one a trace is in shows in
+//! how many words its actions have. The names of actions may be in any case (`allReduce`, `allreduce`).
 //!
 //! Only `MPI_COMM_WORLD` appears in such traces. Computation is in operations; it becomes time by a rate.
 //!

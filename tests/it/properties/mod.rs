@@ -1,6 +1,6 @@
-//! What holds of every run, on random fabrics with unequal capacities, latencies, starts and sizes: bytes are conserved,
-//! no link carries more than it can, under max-min every flow is held back by a full link on which nobody is faster,
-//! and all rates are those of a solver from scratch.
+//! What holds of every run, on random fabrics with unequal capacities, latencies, starts and sizes: bytes are
+//! conserved, no link carries more than it can, under max-min every flow is held back by a full link on which nobody is
+//! faster, and all rates are those of a solver from scratch.
 //!
 //! `PROPTEST_CASES=10000 PROPTEST_RNG_SEED=7 cargo test properties` looks further.
 

@@ -25,8 +25,8 @@ struct Shape {
 
 const SHAPE: Shape = Shape { ranks: 16, spans: 1_000_000, places: 20, name: 20, length: 5_000 };
 
-/// A run of random calls, each with a message of a random length to a random rank, and a critical path that changes ranks at each; the
-/// calls that are named, with what they were.
+/// A run of random calls, each with a message of a random length to a random rank, and a critical path that changes
+/// ranks at each; the calls that are named, with what they were.
 fn generated(shape: Shape) -> (Run, Vec<(u32, u64, u64, u64)>) {
     let mut numbers = Numbers(u64::from(shape.ranks) * 77 + shape.spans);
     let mut run = Run::new(shape.ranks);

@@ -1,14 +1,16 @@
-//! What a communication must stay behind: messages that it must not overtake, and earlier communications that use its bytes and could end late.
+//! What a communication must stay behind: messages that it must not overtake, and earlier communications that use its
+//! bytes and could end late.
 //!
-//! [`Search`] says how far one communication can be spread while all others stay where they are. Two that both move could still cross: with
-//! `X -> Y`, X may be waited for up to `e_X`, the first thing that needs it, and Y be posted from `s_Y` on, behind the last thing that it needs;
-//! both lie between X and Y, and `s_Y < e_X` is the rule where the bytes rest in between. So each communication names those before it that
-//! use its bytes and for which that is so:
+//! [`Search`] says how far one communication can be spread while all others stay where they are. Two that both move
+//! could still cross: with `X -> Y`, X may be waited for up to `e_X`, the first thing that needs it, and Y be posted
+//! from `s_Y` on, behind the last thing that it needs; both lie between X and Y, and `s_Y < e_X` is the rule where the
+//! bytes rest in between. So each communication names those before it that use its bytes and for which that is so:
 //! ```text
 //! needs(Y) = { X : X -> Y, e_X > s_Y }
 //! ```
-//! Of all others the end cannot pass Y's post, wherever the two are put. Every pair that could cross by its bytes is in it: accesses do not move, and
-//! posts only move forward in the order of messages, each not before the place where its predecessor is now.
+//! Of all others the end cannot pass Y's post, wherever the two are put. Every pair that could cross by its bytes is in
+//! it: accesses do not move, and posts only move forward in the order of messages, each not before the place where its
+//! predecessor is now.
 //!
 //! Cost: the buffers that touch those of the communication, and the communications that are named.
 
@@ -27,8 +29,8 @@ pub(crate) fn needed(needs: &[Through], event: u64) -> Vec<Needed> {
 }
 
 impl Search {
-    /// Earlier communications that use the bytes of one of this call, in a way that keeps them in order, and could end behind `data`, the
-    /// last thing whose data it needs.
+    /// Earlier communications that use the bytes of one of this call, in a way that keeps them in order, and could end
+    /// behind `data`, the last thing whose data it needs.
     pub(super) fn needs(
         &mut self,
         number: u64,
@@ -81,7 +83,8 @@ impl Search {
         }
     }
 
-    /// A call that is given counts reads them, and where they lie was not recorded: what came and could be counts is complete by then.
+    /// A call that is given counts reads them, and where they lie was not recorded: what came and could be counts is
+    /// complete by then.
     pub(super) fn counted(
         &mut self,
         number: u64,

@@ -114,7 +114,8 @@ impl Aggregation {
         }
     }
 
-    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a line of a rank.
+    /// The findings; `of_several_sizes` are lines of calls of which not all are as long, `line` gives the location of a
+    /// line of a rank.
     pub fn findings(
         self,
         ranks: u32,

@@ -168,7 +168,8 @@ impl Patterns {
         folded: &mut BTreeMap<(Location, &'static str), Folded<Location>>,
         line: &impl Fn(u32, u32) -> Location,
     ) {
-        // By communicator, line and rank: full rounds of sends. What else a rank gives to all, at other lines, does not count.
+        // By communicator, line and rank: full rounds of sends. What else a rank gives to all, at other lines, does not
+        // count.
         type Full = BTreeMap<u32, Vec<u32>>;
         let mut full: BTreeMap<(u64, u32, Location), Full> = BTreeMap::new();
         for (rank, rounds) in (0_u32..).zip(&self.rounds) {
@@ -223,11 +224,11 @@ impl Patterns {
         }
     }
 
-    /// Adds the calls of a rank that sends a round and receives one, the place of the collective operation first, and what must be complete
-    /// there; returns what is in doubt.
+    /// Adds the calls of a rank that sends a round and receives one, the place of the collective operation first, and
+    /// what must be complete there; returns what is in doubt.
     ///
-    /// The place is the first of all calls if what is sent is ready there, and the buffers are free. Where receives are posted before what is sent is
-    /// made, it is the first send.
+    /// The place is the first of all calls if what is sent is ready there, and the buffers are free. Where receives are
+    /// posted before what is sent is made, it is the first send.
     fn exchange(
         rank: u32,
         [sends, receives]: [&Round; 2],
@@ -312,7 +313,8 @@ impl Patterns {
                         continue;
                     }
                 }
-                // What its sender gives to several in the same way is that rank's pattern, not this one's, even where it is incomplete.
+                // What its sender gives to several in the same way is that rank's pattern, not this one's, even where
+                // it is incomplete.
                 let given = |&(peer, event): &(u32, u32)| self.find(peer, event.into(), Part::Send).is_some();
                 if round.part == Part::Receive && partners.iter().flatten().any(given) {
                     continue;
@@ -345,7 +347,8 @@ impl Patterns {
     }
 }
 
-/// Those of the communications that could end behind the event at which a collective operation is put, as rank, event and part.
+/// Those of the communications that could end behind the event at which a collective operation is put, as rank, event
+/// and part.
 fn later(needs: &[Through], rank: u32, place: u64, replaced: &[u32]) -> Vec<(u32, u64, Part)> {
     let mut needs: Vec<(u32, u64, Part)> = needs
         .iter()

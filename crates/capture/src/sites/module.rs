@@ -50,14 +50,14 @@ impl Module {
         Self { segments: segments.collect(), lines, symbols, ..nothing }
     }
 
-    /// Names the place at this offset of the file (in bytes from its beginning), and the places that it was put into by the compiler: functions
-    /// that became part of others, the innermost first. There is one name at least.
+    /// Names the place at this offset of the file (in bytes from its beginning), and the places that it was put into by
+    /// the compiler: functions that became part of others, the innermost first. There is one name at least.
     ///
-    /// A name is `file:line (function)`; without debug information `module: function+0x12`, without symbols `module+0x1234`. Files below
-    /// `folder` are named from there.
+    /// A name is `file:line (function)`; without debug information `module: function+0x12`, without symbols
+    /// `module+0x1234`. Files below `folder` are named from there.
     ///
-    /// Source: DWARF 5, section 6.2 (line numbers); the ELF program headers lead from a place in the file to the address that
-    /// the linker gave it, `va = offset - p_offset + p_vaddr`.
+    /// Source: DWARF 5, section 6.2 (line numbers); the ELF program headers lead from a place in the file to the
+    /// address that the linker gave it, `va = offset - p_offset + p_vaddr`.
     pub fn names(&self, offset: u64, folder: &Path) -> Vec<String> {
         let segment =
             self.segments.iter().find(|(start, length, _)| offset.checked_sub(*start).is_some_and(|at| at < *length));
@@ -75,7 +75,8 @@ impl Module {
     }
 }
 
-/// `file:line (function)` of the innermost function, then of each that it was put into; nothing where the first is not known.
+/// `file:line (function)` of the innermost function, then of each that it was put into; nothing where the first is not
+/// known.
 fn lines(loader: &Loader, address: u64, folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else { return names };

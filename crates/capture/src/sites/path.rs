@@ -23,9 +23,10 @@ const IMPORTING: &str = "<frozen importlib";
 
 /// Names a site and its callers.
 ///
-/// `names` has of an address the file that it is in and its names: its own, then those of the functions that its function was put into,
-/// which become callers. Callers end with `main`. A call from a library of an interpreter's is named after the line of the
-/// innermost function of the interpreted language: what its own place is called says nothing to those who wrote the program.
+/// `names` has of an address the file that it is in and its names: its own, then those of the functions that its
+/// function was put into, which become callers. Callers end with `main`. A call from a library of an interpreter's is
+/// named after the line of the innermost function of the interpreted language: what its own place is called says
+/// nothing to those who wrote the program.
 pub fn name<'a>(site: &mut Site, source: &Path, names: impl Fn(u64) -> Option<(&'a PathBuf, &'a Vec<String>)>) {
     let unknown = |address: u64| format!("{address:#x}");
     let mut callers: Vec<Frame> = Vec::new();

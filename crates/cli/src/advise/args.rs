@@ -36,28 +36,29 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct AdviseArgs {
-    /// The run: the folder of `hayase record --memory`, or any trace that `hayase replay` reads; without memory accesses there is no proof, and
-    /// advice says what to check.
+    /// The run: the folder of `hayase record --memory`, or any trace that `hayase replay` reads; without memory
+    /// accesses there is no proof, and advice says what to check.
     #[command(flatten)]
     pub input: TraceArgs,
     /// What the gains are simulated on.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// A recording of the same run without `--memory`: its computation takes the place of the slowed one of the instrumented program.
+    /// A recording of the same run without `--memory`: its computation takes the place of the slowed one of the
+    /// instrumented program.
     #[arg(long, value_name = "TRACE", value_hint = ValueHint::AnyPath, help_heading = "Advice")]
     pub times: Option<PathBuf>,
     /// Where files of the source are looked for (may be repeated; default: where it was recorded, and here).
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Advice")]
     pub source: Vec<PathBuf>,
-    /// Everything that was found: also what would save less than 0.1 % of the run or cost time, and waits that take less than 1 % of all
-    /// ranks' time.
+    /// Everything that was found: also what would save less than 0.1 % of the run or cost time, and waits that take
+    /// less than 1 % of all ranks' time.
     #[arg(long, help_heading = "Advice")]
     pub all: bool,
     /// How fast a rank copies memory, where messages are merged into one buffer.
     #[arg(long, value_name = "RATE", default_value = "5 GB/s", help_heading = "Advice", value_parser = rate)]
     pub copy_rate: Bandwidth,
-    /// End with exit code 1 if there is advice of this level or above: note, warning (saves 1 % of the run or more), error (10 %, and
-    /// nothing is left to be checked).
+    /// End with exit code 1 if there is advice of this level or above: note, warning (saves 1 % of the run or more),
+    /// error (10 %, and nothing is left to be checked).
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true, help_heading = "Advice")]
     pub deny: Option<DenyLevel>,
     /// Simulate on so many threads (default: one for each core).

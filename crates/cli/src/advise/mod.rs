@@ -1,4 +1,5 @@
-//! `hayase advise`: what to improve in a program, and what it would bring; `hayase explain`: what the rules of advice look for.
+//! `hayase advise`: what to improve in a program, and what it would bring; `hayase explain`: what the rules of advice
+//! look for.
 
 pub mod args;
 mod found;

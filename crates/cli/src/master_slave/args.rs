@@ -49,8 +49,8 @@ pub struct MasterSlaveArgs {
     /// The workers and the network.
     #[command(flatten)]
     pub farm: FarmArgs,
-    /// The order of the tasks: listed, longest-first, shortest-first, random; guided or factoring (as listed, in messages
-    /// that become smaller).
+    /// The order of the tasks: listed, longest-first, shortest-first, random; guided or factoring (as listed, in
+    /// messages that become smaller).
     #[arg(long, value_name = "ORDER", default_value = "listed", help_heading = "Giving out tasks")]
     pub order: String,
     /// Tasks of a message; with --chunking guided or factoring the least.
@@ -94,7 +94,8 @@ pub struct MasterSlaveArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Tasks")]
 pub struct SourceArgs {
-    /// The grid all tasks stand in, of which those of the table were executed: 1024x1024 (coordinates from 1), 0..99x0..9.
+    /// The grid all tasks stand in, of which those of the table were executed: 1024x1024 (coordinates from 1),
+    /// 0..99x0..9.
     #[arg(long, value_name = "GRID")]
     pub grid: Option<String>,
     /// Tasks beyond the executed ones take as long as the nearest of them, instead of being a mistake.

@@ -37,16 +37,17 @@ pub struct PredictArgs {
     /// Computation data: one for all ranks, or for ranks each: 0-7=a.comp,8-15=b.comp.
     #[arg(long, value_name = "COMP|RANKS=COMP,...")]
     pub computation: String,
-    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without contention. One
-    /// for all pairs of ranks, and others for some: within.comm,0-7:8-15=between.comm or between.comm,node:8=within.comm (pairs: 0-7:8-15
-    /// both ways, 0-7>8-15 one way, 0-7 among these, node:8 among each 8; sets 0-3+8; the last that names a pair holds).
+    /// Communication data (`hayase measure communication`): messages take the times measured for their sizes, without
+    /// contention. One for all pairs of ranks, and others for some: within.comm,0-7:8-15=between.comm or
+    /// between.comm,node:8=within.comm (pairs: 0-7:8-15 both ways, 0-7>8-15 one way, 0-7 among these, node:8 among each
+    /// 8; sets 0-3+8; the last that names a pair holds).
     #[arg(long, value_name = "COMM|COMM,PAIRS=COMM,...")]
     pub communication: Option<String>,
     /// What times of blocks are multiplied by, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
     #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...", default_value = "1")]
     pub scale: String,
-    /// Which of its times an execution of a block takes: mean, line (where they follow one, else the mean) or draw (where they vary, one
-    /// after another of eight that stand for all, in an order of --seed).
+    /// Which of its times an execution of a block takes: mean, line (where they follow one, else the mean) or draw
+    /// (where they vary, one after another of eight that stand for all, in an order of --seed).
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = BlockTimes::Line, hide_possible_values = true)]
     pub times: BlockTimes,
     /// What becomes of data of an incomplete recording.

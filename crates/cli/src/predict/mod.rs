@@ -60,7 +60,8 @@ fn loader(args: &PredictArgs) -> Loader {
     loader
 }
 
-/// Says what is wrong with the recordings behind the data sets of a prediction, and how times were found; whether it is one.
+/// Says what is wrong with the recordings behind the data sets of a prediction, and how times were found; whether it is
+/// one.
 pub(super) fn say(played: &Replay, strictness: Strictness, voice: Voice) -> Result<bool, Failure> {
     let Some(origin) = &played.origin else { return Ok(false) };
     for (name, found) in &origin.caveats {

@@ -46,7 +46,8 @@ pub struct RecordArgs {
     /// Stop recording, not the program, after this time ("30 s") or so many calls of a rank ("100000").
     #[arg(long, value_name = "TIME|CALLS", value_parser = stop_after)]
     pub stop_after: Option<StopAfter>,
-    /// Keep so many callers of each place that calls MPI, 64 at most: by them calls of a library's one line are told apart.
+    /// Keep so many callers of each place that calls MPI, 64 at most: by them calls of a library's one line are told
+    /// apart.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(..=64))]
     pub depth: u32,
     /// Also record which memory is accessed between calls; the program must be instrumented for it.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use hayase_capture::sites::Resolved;
 
-/// What the recorder left in the folder, if it found a deadlock: a line a rank, `rank 3: Recv waits for ..., at a+0x12 (0x5512, site 4)`.
+/// What the recorder left in the folder, if it found a deadlock: a line a rank, `rank 3: Recv waits for ..., at a+0x12
+/// (0x5512, site 4)`.
 pub fn read(folder: &Path, sites: &Resolved) -> Option<String> {
     let text = fs::read_to_string(folder.join("deadlock")).ok()?;
     let lines: Vec<String> = text.trim_end().lines().map(|line| named(line, sites)).collect();

@@ -85,8 +85,8 @@ pub struct PlayedOn {
     /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.
     #[arg(long, value_name = "MODEL")]
     pub node: Option<String>,
-    /// The fabric that carries the messages: a name (`hayase topology list`), a TOML file, a SimGrid platform. Without, the
-    /// node model's own latency and gaps.
+    /// The fabric that carries the messages: a name (`hayase topology list`), a TOML file, a SimGrid platform. Without,
+    /// the node model's own latency and gaps.
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: Option<String>,
     /// Which node each rank is on: regular, random, block, round-robin, or a CSV file `rank,node`.
@@ -104,8 +104,8 @@ pub struct PlayedOn {
     /// How fast processors are, relative to those on which the trace was recorded.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub cpu_speed: f64,
-    /// What a receive takes that left open from whom or with what tag: recorded (what came in the recorded run) or arrival (what
-    /// comes first).
+    /// What a receive takes that left open from whom or with what tag: recorded (what came in the recorded run) or
+    /// arrival (what comes first).
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = TakenBy::Recorded, hide_possible_values = true)]
     pub wildcards: TakenBy,
     /// The seed of everything random.

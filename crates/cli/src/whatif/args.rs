@@ -33,8 +33,8 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WhatIfArgs {
-    /// The work: a trace, a schedule or a program by rule, as for `hayase replay`; a scenario file or its report, whatever it names; or a
-    /// named pattern.
+    /// The work: a trace, a schedule or a program by rule, as for `hayase replay`; a scenario file or its report,
+    /// whatever it names; or a named pattern.
     #[command(flatten)]
     pub input: TraceArgs,
     /// A parameter of the node model (L, o, S ...: case matters), a key of a scenario (topology.torus.bandwidth) or

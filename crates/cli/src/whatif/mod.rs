@@ -94,7 +94,8 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     Ok(if report.complete { End::Done } else { End::Interrupted })
 }
 
-/// The texts with what is named, if that is a scenario (its file, or a report that holds one) or a pattern; a program is none of these.
+/// The texts with what is named, if that is a scenario (its file, or a report that holds one) or a pattern; a program
+/// is none of these.
 fn named(args: &WhatIfArgs, loader: Loader) -> Option<Loader> {
     let path = &args.input.trace;
     let name = file_names::text_of(path);

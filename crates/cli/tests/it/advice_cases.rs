@@ -1,5 +1,6 @@
-//! Advice on programs that were written for it, each with its answers beside the code, derived by hand: the dependences of Gordini's figure
-//! 5, messages and collective operations that could be one, and near misses. Compiled, recorded with their accesses, advised.
+//! Advice on programs that were written for it, each with its answers beside the code, derived by hand: the dependences
+//! of Gordini's figure 5, messages and collective operations that could be one, and near misses. Compiled, recorded
+//! with their accesses, advised.
 //!
 //! `tests/programs/cases/overlap.c` says how an answer is written.
 

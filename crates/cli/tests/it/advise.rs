@@ -3,7 +3,8 @@
 use super::Desk;
 use serde_json::Value;
 
-/// Rank 0 computes, sends three messages to rank 1 one after another, and computes on; rank 1 receives them; five times.
+/// Rank 0 computes, sends three messages to rank 1 one after another, and computes on; rank 1 receives them; five
+/// times.
 fn run() -> String {
     let mut text = "#hxtrace-text 1\n#title pair\n#ranks 2\n#gap_overhead_ns 0\n\
                     #columns op cpu_gap_ns peer tag bytes comm reqs site\n\

@@ -1,6 +1,6 @@
-//! Advice that only a simulation gives: placements, algorithms of collective operations, latency, the eager limit. Each on a program for
-//! which the answer is known, and on one that is nearly the same and gets none; each gain is what `hayase replay` makes of the
-//! changed scenario.
+//! Advice that only a simulation gives: placements, algorithms of collective operations, latency, the eager limit. Each
+//! on a program for which the answer is known, and on one that is nearly the same and gets none; each gain is what
+//! `hayase replay` makes of the changed scenario.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -58,7 +58,8 @@ fn all_times_of_a_finding_have_one_unit_in_words_and_in_the_log() {
     }
 }
 
-/// Two ranks of which one computes longer than the other before they exchange messages, and one message for which the time is short.
+/// Two ranks of which one computes longer than the other before they exchange messages, and one message for which the
+/// time is short.
 fn halo() -> String {
     let mut text = "#hxtrace-text 1\n#title halo\n#ranks 2\n#gap_overhead_ns 0\n\
                     #columns op cpu_gap_ns peer tag bytes comm reqs site\n#site 0 a.c:1\n#site 1 a.c:2\n#site 2 a.c:3\n"
@@ -118,7 +119,8 @@ fn ring(far: u32) -> String {
 
 #[test]
 fn a_ring_that_is_scattered_over_an_oversubscribed_tree_is_put_together() {
-    // Neighbours seven ranks apart are on other switches in every placement by rule: four messages share each link up, four times.
+    // Neighbours seven ranks apart are on other switches in every placement by rule: four messages share each link up,
+    // four times.
     let desk = Desk::new().file("tree.toml", TREE).file("ring.goal", &ring(7));
     let on = "ring.goal -m infiniband-hdr -t ./tree.toml";
     let advice = json(&desk, &format!("-q advise {on} -o placement.csv --format json"));

@@ -1,4 +1,5 @@
-//! Scenarios whose work is a program, and patterns on nodes that cost something: `run` plays them, seeds and reports included.
+//! Scenarios whose work is a program, and patterns on nodes that cost something: `run` plays them, seeds and reports
+//! included.
 
 use super::Desk;
 
@@ -170,8 +171,8 @@ fn any_key_is_varied() {
     }
 }
 
-/// Where nothing takes time at the ends, a send is over at once: whatever the rule, messages go as soon as what they need has been received, as
-/// under the rule `all`.
+/// Where nothing takes time at the ends, a send is over at once: whatever the rule, messages go as soon as what they
+/// need has been received, as under the rule `all`.
 #[test]
 fn on_nodes_that_cost_nothing_messages_go_as_soon_as_they_may() {
     let nodes = "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";

@@ -1,4 +1,5 @@
-//! Masters with their workers as work like any other: scenario files name them, and every verb that takes a scenario takes them.
+//! Masters with their workers as work like any other: scenario files name them, and every verb that takes a scenario
+//! takes them.
 
 use serde_json::Value;
 
@@ -42,7 +43,8 @@ fn a_scenario_names_a_farm_and_its_report_runs_again() {
     );
 }
 
-/// One task of 1 ms and 1 MB to a worker two links away: 1 ms for the message, twice the ends at each end of both messages.
+/// One task of 1 ms and 1 MB to a worker two links away: 1 ms for the message, twice the ends at each end of both
+/// messages.
 #[test]
 fn a_farm_runs_on_every_fabric_machine_and_transport() {
     let farm = "[workload.master-slave]\ntasks = \"constant:count=1,time=1ms\"\nbytes-in = \"1 MB\"\nworkers = 1\n";

@@ -1,5 +1,5 @@
-//! Advice on programs of which not everything is seen, or of which compilers would tell another story: nothing is proven that does not
-//! hold.
+//! Advice on programs of which not everything is seen, or of which compilers would tell another story: nothing is
+//! proven that does not hold.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! Programs on which recorders and advisers go wrong, each with its right answer, under every compiler and MPI that it applies to
-//! (`tests/programs/known`). More of them, with their answers beside the code, are in `tests/programs/cases`.
+//! Programs on which recorders and advisers go wrong, each with its right answer, under every compiler and MPI that it
+//! applies to (`tests/programs/known`). More of them, with their answers beside the code, are in
+//! `tests/programs/cases`.
 
 use std::path::Path;
 use std::process::Command;
@@ -95,8 +96,8 @@ fn findings<'a>(advice: &'a Value, rule: &'a str) -> impl Iterator<Item = &'a Va
     advice["findings"].as_array().unwrap().iter().filter(move |finding| finding["rule"] == rule)
 }
 
-/// One buffer goes to and fro: every send needs the receive before it. So the messages are one chain, and without any computation the run
-/// takes as long as that chain: no overlap, alone or together, makes it shorter.
+/// One buffer goes to and fro: every send needs the receive before it. So the messages are one chain, and without any
+/// computation the run takes as long as that chain: no overlap, alone or together, makes it shorter.
 #[test]
 fn no_advice_is_faster_than_the_chain_of_messages_that_need_each_other() {
     for chain in chains(&["gcc", "clang"]) {
@@ -125,7 +126,8 @@ fn no_advice_is_faster_than_the_chain_of_messages_that_need_each_other() {
     }
 }
 
-/// Programs that trap floating-point errors are recorded as they are: they print what they print without us, and end well.
+/// Programs that trap floating-point errors are recorded as they are: they print what they print without us, and end
+/// well.
 #[test]
 fn programs_that_trap_floating_point_errors_run_on_when_they_are_recorded() {
     let traps = "-ffpe-trap=invalid,zero,overflow";

@@ -132,7 +132,8 @@ times = [
 
 const RANKS: u32 = 4;
 
-/// Name, arguments, whether it is recorded with the token as well, and whether it has receives that leave something open.
+/// Name, arguments, whether it is recorded with the token as well, and whether it has receives that leave something
+/// open.
 const PROGRAMS: [(&str, &str, bool, bool); 5] = [
     ("farm", "30 100", true, true),
     ("groups", "10 4", true, true),

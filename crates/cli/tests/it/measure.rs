@@ -1,5 +1,5 @@
-//! `hayase measure`, with a launcher that says what two processes measured on a network whose LogGPS parameters are known,
-//! and with launchers that fail. (Real MPIs are measured by `.ci/run`.)
+//! `hayase measure`, with a launcher that says what two processes measured on a network whose LogGPS parameters are
+//! known, and with launchers that fail. (Real MPIs are measured by `.ci/run`.)
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Callers of call sites, from the recorder to the advice: one line of a library is told apart by who called it, whatever the program
-//! was compiled with.
+//! Callers of call sites, from the recorder to the advice: one line of a library is told apart by who called it,
+//! whatever the program was compiled with.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;

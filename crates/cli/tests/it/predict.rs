@@ -110,8 +110,8 @@ fn messages_take_other_times_between_nodes_than_within_them() {
         predicted(&desk, &format!("--program ring.prog --computation a.comp --communication {communication}"))
     };
     let (slow, fast) = (|bytes: f64| 10.0 + bytes * 80.0 / 8000.0, |bytes: f64| 2.0 + bytes * 18.0 / 8000.0);
-    // Ranks 0 and 1 on one node, 2 and 3 on another: in every iteration somebody waits for a message from the other node; of
-    // the two rounds of the sum one is within a node and one between them.
+    // Ranks 0 and 1 on one node, 2 and 3 on another: in every iteration somebody waits for a message from the other
+    // node; of the two rounds of the sum one is within a node and one between them.
     let nodes = 2400.0 + 10.0 * (slow(8000.0) + slow(8.0) + fast(8.0));
     for communication in
         ["slow.comm,node:2=fast.comm", "fast.comm,0-1:2-3=slow.comm", "slow.comm,0-1=fast.comm,2-3=fast.comm"]

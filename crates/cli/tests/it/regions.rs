@@ -15,9 +15,9 @@ use hayase_needs::is_there;
 /// How often "step" is executed.
 const TIMES: u64 = 5;
 
-/// Two ranks. In each iteration, within "step", rank 0 computes 100 us and sends, rank 1 computes 60 us and receives; between
-/// iterations rank 0 computes 30 us and rank 1 70 us. Recorded as it is with messages that take 10 us. "all" is from the start on, and only
-/// rank 0 ends it; rank 1 ends "never", which nobody began.
+/// Two ranks. In each iteration, within "step", rank 0 computes 100 us and sends, rank 1 computes 60 us and receives;
+/// between iterations rank 0 computes 30 us and rank 1 70 us. Recorded as it is with messages that take 10 us. "all" is
+/// from the start on, and only rank 0 ends it; rank 1 ends "never", which nobody began.
 fn trace() -> Vec<u8> {
     let mut out = Vec::new();
     for rank in 0..2_u32 {
@@ -97,8 +97,8 @@ const PREDICT: &str = "predict --program step.prog --computation step.comp --com
 fn the_time_of_a_region_is_that_of_its_closed_form_recorded_replayed_and_predicted() {
     let desk = desk();
     let n = TIMES as f64;
-    // Iteration i: rank 0 begins at 130 i and its message is there at 130 i + 100 + T. With T = 10 us rank 1 takes it at once, but
-    // in the first iteration it has waited 50 us. So each execution goes from 130 i to 130 i + 110.
+    // Iteration i: rank 0 begins at 130 i and its message is there at 130 i + 100 + T. With T = 10 us rank 1 takes it
+    // at once, but in the first iteration it has waited 50 us. So each execution goes from 130 i to 130 i + 110.
     let predicted = report(&desk, PREDICT);
     let step = region(&predicted, "step");
     assert_eq!((step["executions"].as_u64(), step["ranks"].as_u64()), (Some(TIMES), Some(2)));
@@ -118,7 +118,8 @@ fn the_time_of_a_region_is_that_of_its_closed_form_recorded_replayed_and_predict
     let last = us(&predicted, "makespan_s");
     assert_eq!((us(region(&predicted, "all"), "time_s"), last), (last, 130.0 * n + 50.0));
     assert_eq!(region(&predicted, "never")["executions"], 0);
-    // Borders are no operations: a computation within, a message and a computation between, on each rank and in each iteration.
+    // Borders are no operations: a computation within, a message and a computation between, on each rank and in each
+    // iteration.
     assert_eq!(predicted["operations"], 2 * 3 * TIMES);
 }
 
@@ -147,7 +148,8 @@ fn one_region_is_asked_for_by_name_or_by_places() {
         let found = &by_places["regions"][0];
         assert_eq!(found["name"], "step.c:20 to src/step.c:20");
         assert_eq!((found["executions"].as_u64(), found["ranks"].as_u64()), (Some(TIMES), Some(1)), "{words}");
-        // Rank 0 returns from line 10 after 100 us; rank 1 never comes there, and computes 60 + 70 us in each iteration.
+        // Rank 0 returns from line 10 after 100 us; rank 1 never comes there, and computes 60 + 70 us in each
+        // iteration.
         let named = report(&desk, &format!("{words} --to step.c:10 --region first"));
         let found = &named["regions"][0];
         assert_eq!((&found["name"], us(found, "computation_s")), (&"first".into(), (100.0 + 5.0 * 130.0) / 2.0));
@@ -278,7 +280,8 @@ hint: start-up is left out: 1 calls a rank (20.0 % of all), up to that at src/st
     let one: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
     let after = region(&one, "after start-up");
     assert_eq!(us(after, "computation_s"), (130.0 * 4.0 + 30.0 + 130.0 * 4.0 + 70.0) / 2.0);
-    // The first call of each rank that begins 105 us behind its start or later: of rank 0 the second, of rank 1 the second.
+    // The first call of each rank that begins 105 us behind its start or later: of rank 0 the second, of rank 1 the
+    // second.
     let by_time = report(&desk, "replay step.hyt --skip-start=105us");
     let after = region(&by_time, "after start-up");
     assert_eq!(us(after, "computation_s"), (130.0 * 3.0 + 30.0 + 130.0 * 3.0 + 70.0) / 2.0);
@@ -362,7 +365,8 @@ fn programs_in_c_and_fortran_are_recorded_predicted_and_advised_by_region() {
                 // It begins with the first call and ends with the second: within what is marked around them.
                 assert!(found > 0.0 && found <= marked * (1.0 + 1e-9), "{what}: {marked} {found}");
 
-                // Advice on a region is about calls in it; on what is not start-up, not about the broadcasts of options.
+                // Advice on a region is about calls in it; on what is not start-up, not about the broadcasts of
+                // options.
                 let broadcasts = |words: &str| {
                     let advice = report(&desk, &format!("advise run -m infiniband-hdr --all {words}"));
                     let findings = advice["findings"].as_array().unwrap().clone();

@@ -82,7 +82,8 @@ fn a_deadlock_says_when_nothing_moved_any_more_and_what_was_delivered() {
         let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
         assert!(stderr.contains("us, with 1 message (8 B) delivered: 2 ranks wait for what never comes"), "{stderr}");
     }
-    // 1 us, o + 8 Oss + L + 8 Gs + o + 8 Ors on Myrinet; 2 o + L + 7 G of LogGOPSim and 1 us, and more on a fabric than without.
+    // 1 us, o + 8 Oss + L + 8 Gs + o + 8 Ors on Myrinet; 2 o + L + 7 G of LogGOPSim and 1 us, and more on a fabric than
+    // without.
     assert!((times[0] - 15.509_28).abs() < 1e-6, "{times:?}");
     assert!((times[1] - (1.0 + 5.5 + 0.042)).abs() < 1e-6, "{times:?}");
     assert!(times[2] > 1.0 && times[3] > times[2] + 13.46, "{times:?}");

@@ -1,4 +1,5 @@
-//! Tables as they are printed: a unit in every heading, the same for a quantity in all tables of an answer, and ends that were early.
+//! Tables as they are printed: a unit in every heading, the same for a quantity in all tables of an answer, and ends
+//! that were early.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

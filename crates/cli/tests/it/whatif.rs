@@ -117,7 +117,8 @@ fn a_program_that_deadlocks_unchanged_says_so() {
     let desk = Desk::new().file("x.goal", goal);
     let assert = desk.hayase("whatif x.goal -m myrinet -q").assert().code(3);
     let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-    // On Myrinet a calculation of 1 us, then o + 8 Oss + 8 Gs + L for what nobody asks for, and o + 8 Ors for what is taken.
+    // On Myrinet a calculation of 1 us, then o + 8 Oss + 8 Gs + L for what nobody asks for, and o + 8 Ors for what is
+    // taken.
     assert!(stdout.contains("DEADLOCKED at 15.51 us: "), "{stdout}");
     assert!(stdout.contains("delivered      1 message (8 B)\n"), "{stdout}");
     let report = desk.hayase("whatif x.goal -m myrinet -q --format json").assert().code(3).get_output().stdout.clone();

@@ -26,7 +26,8 @@ impl Random {
 
 /// Messages one after the other between random ranks, with computation before each call, and now and then a sum of all.
 ///
-/// Events are numbered from 0 at each rank. Calls that block and such that do not; those are waited for a few messages later.
+/// Events are numbered from 0 at each rank. Calls that block and such that do not; those are waited for a few messages
+/// later.
 fn program(random: &mut Random, ranks: u32) -> Program {
     let mut program = ProgramBuilder::new(ranks);
     program.places_in("event");

@@ -1,15 +1,15 @@
 //! Which moved communications must stay behind which: the changes of a program, checked against each other.
 //!
-//! Each piece of advice was found with all else where it is. Where several move, the order of two can be lost although neither passes the
-//! other's old place: one is posted before the data it sends have come, since the wait for these has moved behind it. So every change
-//! names what it needs, and is held against all that has moved before ([`hayase_advice::model::Needed`] says why these are all pairs
-//! that can cross):
+//! Each piece of advice was found with all else where it is. Where several move, the order of two can be lost although
+//! neither passes the other's old place: one is posted before the data it sends have come, since the wait for these has
+//! moved behind it. So every change names what it needs, and is held against all that has moved before
+//! ([`hayase_advice::model::Needed`] says why these are all pairs that can cross):
 //! ```text
 //! X -> Y :   end of X, moved   <=   post of Y, moved
 //! ```
-//! Within one change the later communication makes way: it is posted right behind the end of the earlier, which is still not later than it is now.
-//! A change that crosses another is refused. What becomes part of a message or collective operation is posted where that is, and complete no
-//! later than now, so it can only be the Y.
+//! Within one change the later communication makes way: it is posted right behind the end of the earlier, which is
+//! still not later than it is now. A change that crosses another is refused. What becomes part of a message or
+//! collective operation is posted where that is, and complete no later than now, so it can only be the Y.
 
 use rustc_hash::FxHashMap;
 

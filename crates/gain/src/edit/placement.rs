@@ -4,9 +4,10 @@ use hayase_advice::model::{Action, Edit};
 
 /// Where in the range that a change allows communication is posted and waited for.
 ///
-/// Earliest and latest hides most of the message, but posting and waiting take the processor's time too: a post that comes before another
-/// message holds that one up by o, and a wait behind the next receive costs its o after the message everybody waits for, where
-/// it would have cost nothing before it. Which is best depends on the machine, so they are all tried.
+/// Earliest and latest hides most of the message, but posting and waiting take the processor's time too: a post that
+/// comes before another message holds that one up by o, and a wait behind the next receive costs its o after the
+/// message everybody waits for, where it would have cost nothing before it. Which is best depends on the machine, so
+/// they are all tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Placement {
     /// Posted where it is called now, not as early as it could be.
@@ -29,7 +30,8 @@ impl Placement {
         let (mut posts, mut waits) = (false, false);
         for edit in edits {
             if let Action::Overlap { post, wait, .. } = &edit.action {
-                // A post at the end of the interval before the call is where the call is; a wait before it moves to its end.
+                // A post at the end of the interval before the call is where the call is; a wait before it moves to its
+                // end.
                 posts |= post.interval < 0 || (post.interval == 0 && post.fraction < 1.0);
                 waits |= wait.interval > 0;
             }

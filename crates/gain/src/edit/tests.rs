@@ -220,12 +220,13 @@ fn two_messages() -> Program {
 
 #[test]
 fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
-    // o = 1, L = 10, 800 B take 0.8 more. Rank 0 sends at 0..1 and 1..2, computes to 7, and waits. Rank 1 has the first at 1 + 10 + 0.8 + 1 =
-    // 12.8, the second at 13.8 (it came at 12), computes to 33.8, answers to 34.8. Rank 0 has that at 34.8 + 10 + 1 = 45.8, computes to 54.8,
-    // sends to 55.8, and rank 1 has it at 66.8.
+    // o = 1, L = 10, 800 B take 0.8 more. Rank 0 sends at 0..1 and 1..2, computes to 7, and waits. Rank 1 has the first
+    // at 1 + 10 + 0.8 + 1 = 12.8, the second at 13.8 (it came at 12), computes to 33.8, answers to 34.8. Rank 0 has
+    // that at 34.8 + 10 + 1 = 45.8, computes to 54.8, sends to 55.8, and rank 1 has it at 66.8.
     let before = two_messages();
     assert!((makespan(before.clone()) - 66.8).abs() < 1e-9, "{}", makespan(before));
-    // The second may be posted before the first, and waited for until the answer is there and half of the computation behind it is done.
+    // The second may be posted before the first, and waited for until the answer is there and half of the computation
+    // behind it is done.
     let action = Action::Overlap { part: Part::Send, post: point(-1, 0.0), wait: point(2, 0.5), needs: Vec::new() };
     let at = |placement: Placement| {
         let mut changed = Changed::new(&before, 0.0);
@@ -259,7 +260,8 @@ fn a_broadcast_goes_on_in_the_background() {
         builder.finish_rank(ops);
     }
     let before = builder.build().unwrap();
-    // Rank 1 has the broadcast after o + 8 B + L + o = 12.007 us (7 gaps), computes to 42.007 and sends; rank 0 has that at 54.007.
+    // Rank 1 has the broadcast after o + 8 B + L + o = 12.007 us (7 gaps), computes to 42.007 and sends; rank 0 has
+    // that at 54.007.
     let blocking = makespan(before.clone());
     let action =
         || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };

@@ -169,7 +169,8 @@ impl<'a> Search<'a> {
         change
     }
 
-    /// Exchanges two ranks, or moves one to a free node, as long as that helps and so many routes have not been looked up.
+    /// Exchanges two ranks, or moves one to a free node, as long as that helps and so many routes have not been looked
+    /// up.
     fn improve(&mut self, most: u64) {
         loop {
             let mut better = false;

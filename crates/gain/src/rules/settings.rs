@@ -1,6 +1,7 @@
 //! What makes an MPI library do a collective operation by a certain algorithm.
 //!
-//! Source: `ompi_info --all` of Open MPI 4.1.4 (component `tuned`) and the values that MPICH 4.0.2 accepts; it aborts on others.
+//! Source: `ompi_info --all` of Open MPI 4.1.4 (component `tuned`) and the values that MPICH 4.0.2 accepts; it aborts
+//! on others.
 
 use hayase::workload::program::collectives::{Algorithm as A, Operation as O};
 
@@ -24,7 +25,8 @@ pub(super) fn is_setting(operation: O, algorithm: A) -> bool {
     open_mpi(operation, algorithm).is_some() || mpich(operation, algorithm).is_some()
 }
 
-/// The number of the algorithm in Open MPI's component `tuned`. What it calls pairwise goes to the rank p further on in step p.
+/// The number of the algorithm in Open MPI's component `tuned`. What it calls pairwise goes to the rank p further on in
+/// step p.
 fn open_mpi(operation: O, algorithm: A) -> Option<u8> {
     Some(match (operation, algorithm) {
         (O::Allreduce | O::Bcast | O::Reduce | O::Gather | O::Scatter, A::Linear) => 1,

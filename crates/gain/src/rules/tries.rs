@@ -1,7 +1,8 @@
 //! Which algorithms of a collective operation are worth a simulation of the whole program.
 //!
-//! Algorithms that do all calls of the program by the same messages are simulated once: on two ranks, most trees are one. Of the others,
-//! those are simulated that do the calls alone soonest: without the rest of the program, one call after the other.
+//! Algorithms that do all calls of the program by the same messages are simulated once: on two ranks, most trees are
+//! one. Of the others, those are simulated that do the calls alone soonest: without the rest of the program, one call
+//! after the other.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -89,8 +90,8 @@ fn alone(of: Operation) -> Vec<Vec<Algorithm>> {
     Algorithm::of(of).iter().map(|&algorithm| vec![algorithm]).collect()
 }
 
-/// Algorithms that do all calls alike are together, without those that do them as they are done now; those that do the calls
-/// alone soonest come first.
+/// Algorithms that do all calls alike are together, without those that do them as they are done now; those that do the
+/// calls alone soonest come first.
 fn groups(program: &Program, judge: &Judge<'_>, of: Operation) -> Vec<Vec<Algorithm>> {
     let algorithms = Algorithm::of(of);
     let spec = |algorithm: Algorithm| with_algorithm(&judge.replay.collectives, of.name(), algorithm.name()).ok();

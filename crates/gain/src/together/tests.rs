@@ -1,6 +1,7 @@
 use super::*;
 
-/// What pieces save of a run whose ranks each take 10 s, and of which each piece shortens some by so much: the slowest counts.
+/// What pieces save of a run whose ranks each take 10 s, and of which each piece shortens some by so much: the slowest
+/// counts.
 fn slowest(pieces: &[&[(usize, f64)]], ranks: usize) -> impl Fn(&[usize]) -> Option<f64> {
     move |taken| {
         let left = |rank: usize| {

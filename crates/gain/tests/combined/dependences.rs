@@ -1,8 +1,8 @@
 //! Every dependence of a program, element by element, held against the order in which a changed program does things.
 //!
-//! Nothing of the search is used: a rank is what it accesses, one access after the other, and its communications with all their bytes. When
-//! each happens is read off the operations of a program, the one that was recorded or a changed one: a calculation stands for
-//! as many accesses as it has microseconds.
+//! Nothing of the search is used: a rank is what it accesses, one access after the other, and its communications with
+//! all their bytes. When each happens is read off the operations of a program, the one that was recorded or a changed
+//! one: a calculation stands for as many accesses as it has microseconds.
 
 use std::collections::BTreeMap;
 

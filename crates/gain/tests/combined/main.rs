@@ -1,5 +1,5 @@
-//! Advice that is called proven, alone and in any combination, keeps every dependence of the program: random small programs, and a check that
-//! knows nothing of how the advice was found ([`dependences`]).
+//! Advice that is called proven, alone and in any combination, keeps every dependence of the program: random small
+//! programs, and a check that knows nothing of how the advice was found ([`dependences`]).
 //!
 //! `COMBINED_FIRST=2000 COMBINED_CASES=20000 cargo test combined` looks further.
 

@@ -1,7 +1,8 @@
-//! Random small programs: ranks that compute on few bytes, send, receive and call collective operations, blocking or not, in loops.
+//! Random small programs: ranks that compute on few bytes, send, receive and call collective operations, blocking or
+//! not, in loops.
 //!
-//! They are correct: nothing touches a buffer that is in use, whoever waits is served if sends do not wait, and all ranks call the collective
-//! operations of a communicator in one order.
+//! They are correct: nothing touches a buffer that is in use, whoever waits is served if sends do not wait, and all
+//! ranks call the collective operations of a communicator in one order.
 
 use hayase_trace::{Call, Event, Op};
 

@@ -1,4 +1,5 @@
-//! A network is recognised from noisy measurements of it; where the processor does the work of the network, that is said.
+//! A network is recognised from noisy measurements of it; where the processor does the work of the network, that is
+//! said.
 
 use super::*;
 use crate::Sizes;
@@ -87,7 +88,8 @@ fn the_parameters_of_a_network_are_recognised_and_lie_in_their_intervals() {
     }
 }
 
-/// Processes of one host: the sender copies, the receiver copies, nothing is left to hide, and some of it runs side by side.
+/// Processes of one host: the sender copies, the receiver copies, nothing is left to hide, and some of it runs side by
+/// side.
 #[test]
 fn where_processors_copy_latency_and_gap_are_not_identifiable_but_sums_are() {
     let shared = |kind, bytes: u64, work: f64| {

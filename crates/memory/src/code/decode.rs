@@ -1,7 +1,7 @@
 //! Instructions of x86-64: how long they are, and what they read and write.
 //!
-//! Only as much as is needed to walk through the functions that compilers write: lengths of all instructions up to AVX-512, and of
-//! those with an operand in memory which bytes. What is not known ends the walk.
+//! Only as much as is needed to walk through the functions that compilers write: lengths of all instructions up to
+//! AVX-512, and of those with an operand in memory which bytes. What is not known ends the walk.
 //!
 //! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A (opcode maps).
 

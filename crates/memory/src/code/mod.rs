@@ -1,10 +1,11 @@
-//! What the code of an instrumented part of the process says of itself: which of its functions are instrumented, and what these access
-//! without telling.
+//! What the code of an instrumented part of the process says of itself: which of its functions are instrumented, and
+//! what these access without telling.
 //!
-//! Two things are found by reading instructions, when the recording starts. A part may have been linked with objects and archives
-//! that were compiled in another way: calls of their functions go there directly. And gcc instruments assignments, not calls: `all = f(x)`
-//! and `f(all)` write and read a structure, and nobody is told. The call instruction behind such accesses, or the one that goes
-//! to such a function, is changed to go to a stub that marks the place ([`opaque`](crate::opaque)).
+//! Two things are found by reading instructions, when the recording starts. A part may have been linked with objects
+//! and archives that were compiled in another way: calls of their functions go there directly. And gcc instruments
+//! assignments, not calls: `all = f(x)` and `f(all)` write and read a structure, and nobody is told. The call
+//! instruction behind such accesses, or the one that goes to such a function, is changed to go to a stub that marks the
+//! place ([`opaque`](crate::opaque)).
 //!
 //! * `decode`: instructions.
 //! * `part`: functions, imports and constant data of a part.
@@ -33,7 +34,8 @@ pub(crate) struct Mark {
     pub(crate) foreign: bool,
 }
 
-/// The calls of a part that are to be marked. Its functions with arguments on the stack are known from now on ([`arguments`]).
+/// The calls of a part that are to be marked. Its functions with arguments on the stack are known from now on
+/// ([`arguments`]).
 pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<Mark> {
     let Some(part) = Part::new(base, imports) else { return Vec::new() };
     let functions = part.functions();
@@ -73,7 +75,8 @@ pub(crate) fn marks(base: usize, imports: &[Import]) -> Vec<Mark> {
     marks
 }
 
-/// Functions with arguments on the stack: first byte, one past the last, and how far the arguments reach above the return address.
+/// Functions with arguments on the stack: first byte, one past the last, and how far the arguments reach above the
+/// return address.
 static ARGUMENTS: RwLock<Vec<(usize, usize, usize)>> = RwLock::new(Vec::new());
 
 /// What is taken where a function uses the address of an argument on the stack, whose size nobody says.

@@ -80,7 +80,8 @@ pub(crate) unsafe fn imports(base: usize, dynamic: usize) -> Vec<Import> {
             continue;
         }
         let count = size / size_of::<Relocation>();
-        // SAFETY: the section says that the table is there and how long it is; the C library has made its address absolute.
+        // SAFETY: the section says that the table is there and how long it is; the C library has made its address
+        // absolute.
         let relocations = unsafe { std::slice::from_raw_parts(table as *const Relocation, count) };
         for relocation in relocations {
             // R_X86_64_JUMP_SLOT, and R_X86_64_GLOB_DAT for programs that call without a linkage table.
@@ -88,7 +89,8 @@ pub(crate) unsafe fn imports(base: usize, dynamic: usize) -> Vec<Import> {
                 continue;
             }
             let symbol = symbols + (relocation.info >> 32) as usize * 24;
-            // SAFETY: a symbol is 24 bytes: its name, an offset in the table of strings, and its kind and its section come first.
+            // SAFETY: a symbol is 24 bytes: its name, an offset in the table of strings, and its kind and its section
+            // come first.
             let (name, kind, section) = unsafe {
                 let name = strings + (symbol as *const u32).read_unaligned() as usize;
                 (name as *mut libc::c_char, *((symbol + 4) as *const u8) & 15, *((symbol + 6) as *const u16))
@@ -182,7 +184,8 @@ impl Part {
 
     fn bytes(&self, start: usize, end: usize) -> Option<&[u8]> {
         let inside = self.code.iter().any(|&(low, high)| low <= start && start <= end && end <= high);
-        // SAFETY: of a segment of code, which is readable and stays; what is changed there is changed behind every reading.
+        // SAFETY: of a segment of code, which is readable and stays; what is changed there is changed behind every
+        // reading.
         inside.then(|| unsafe { std::slice::from_raw_parts(start as *const u8, end - start) })
     }
 
@@ -207,8 +210,9 @@ impl Part {
             .filter_map(|(start, description)| {
                 let start = header.wrapping_add_signed(start as isize);
                 let description = header.wrapping_add_signed(description as isize);
-                // SAFETY: the description of a function begins with its length and its kind, four bytes each; where it starts and how long
-                // it is come next, four bytes each in all code that compilers write for this processor.
+                // SAFETY: the description of a function begins with its length and its kind, four bytes each; where it
+                // starts and how long it is come next, four bytes each in all code that compilers write for this
+                // processor.
                 let length = unsafe { *((description + 12) as *const u32) } as usize;
                 self.bytes(start, start.checked_add(length)?)?;
                 Some(Function { start, end: start + length })

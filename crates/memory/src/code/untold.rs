@@ -1,9 +1,9 @@
 //! Accesses without a call before them that tells of them.
 //!
-//! Between two calls there is straight code, nearly. gcc puts the call that tells of an access right before the statement that makes it; so
-//! what is accessed between two calls was told by those right before, or was not told. Variables that do not leave their
-//! function need not be told, nor data that is never written: whose address comes from the stack pointer, the frame pointer or an address of
-//! such data, within the statement.
+//! Between two calls there is straight code, nearly. gcc puts the call that tells of an access right before the
+//! statement that makes it; so what is accessed between two calls was told by those right before, or was not told.
+//! Variables that do not leave their function need not be told, nor data that is never written: whose address comes
+//! from the stack pointer, the frame pointer or an address of such data, within the statement.
 //!
 //! An access that is not told is no proof of anything, only the end of what is known: the next call is marked.
 
@@ -20,8 +20,8 @@ const RDI: usize = 7;
 /// is handed to anybody are told.
 const CHAIN: usize = 10;
 
-/// What is known of the registers: whether they hold addresses of the function's own variables, or of constant data; and of the
-/// function's variables, in which such addresses are kept.
+/// What is known of the registers: whether they hold addresses of the function's own variables, or of constant data;
+/// and of the function's variables, in which such addresses are kept.
 struct Registers([bool; 16], Vec<Operand>);
 
 impl Registers {

@@ -1,9 +1,10 @@
-//! Random programs in C and Fortran, compiled with the instrumentation: every access of the source is recorded, where it stands in the
-//! source, and no other; whatever the compiler would do with it at the level that is asked for.
+//! Random programs in C and Fortran, compiled with the instrumentation: every access of the source is recorded, where
+//! it stands in the source, and no other; whatever the compiler would do with it at the level that is asked for.
 //!
-//! What a program accesses is worked out from how it was made (`meaning`), statement by statement. That is held against what was recorded, at
-//! the levels that `hayase cc` chooses and at `-O0`: in each statement the same bytes, in each direction. `HAYASE_PROGRAMS=2000` tries
-//! so many programs of each language instead of a few hundred, `HAYASE_SEED=7` others.
+//! What a program accesses is worked out from how it was made (`meaning`), statement by statement. That is held against
+//! what was recorded, at the levels that `hayase cc` chooses and at `-O0`: in each statement the same bytes, in each
+//! direction. `HAYASE_PROGRAMS=2000` tries so many programs of each language instead of a few hundred, `HAYASE_SEED=7`
+//! others.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -47,7 +48,8 @@ fn recorded(
     let at = |name: &str| folder.join(name);
     build(compiler, folder, &[level, "-w", source, "marks.o", "-ldl"].map(OsStr::new), "program");
     let said = run(Command::new(at("program")).env("TEST_FILE", at("accesses.mem")));
-    // Objects, of which so many are there from the start: address, and the intervals in which they are there as a whole.
+    // Objects, of which so many are there from the start: address, and the intervals in which they are there as a
+    // whole.
     let mut objects: Vec<(usize, u64, u64, u64)> = Vec::new();
     for line in said.lines() {
         let words: Vec<&str> = line.split(' ').collect();

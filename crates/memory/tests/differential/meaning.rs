@@ -21,7 +21,8 @@ pub struct Interval {
     pub groups: Vec<Group>,
 }
 
-/// What a program accesses between its marks: an interval before each mark. Objects are numbered as the program shows them.
+/// What a program accesses between its marks: an interval before each mark. Objects are numbered as the program shows
+/// them.
 pub fn intervals(program: &Program) -> Vec<Interval> {
     let mut walk = Walk { objects: program.objects.clone(), ..Walk::default() };
     let mut shown = program.objects.len();

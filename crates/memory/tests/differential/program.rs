@@ -303,7 +303,8 @@ impl Maker {
         self.place_in(object)
     }
 
-    /// One whose index is not in memory: how often that would be read where the element is read and written, compilers choose.
+    /// One whose index is not in memory: how often that would be read where the element is read and written, compilers
+    /// choose.
     fn direct(&mut self) -> Place {
         loop {
             let place = self.place(true);

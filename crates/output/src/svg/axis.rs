@@ -45,8 +45,8 @@ impl Axis {
         axis
     }
 
-    /// The linear axis from `start` to `end`, which need not be round; a tick at each round value, and one at or after the end where
-    /// it starts at 0.
+    /// The linear axis from `start` to `end`, which need not be round; a tick at each round value, and one at or after
+    /// the end where it starts at 0.
     pub(super) fn between(start: f64, end: f64, count: usize, units: &Units) -> Self {
         let (unit, factor) = units.iter().rev().find(|(_, factor)| end >= *factor).unwrap_or(&units[0]);
         let (step, decimals) = round_step((end - start) / factor / count.max(1) as f64);
@@ -71,7 +71,8 @@ impl Axis {
         if differ { Self::logarithmic(least, most, units) } else { Self::new(most, count, units) }
     }
 
-    /// The logarithmic axis for values from `least` to `most`, both above 0, from and to 1, 2 or 5 times a power of ten.
+    /// The logarithmic axis for values from `least` to `most`, both above 0, from and to 1, 2 or 5 times a power of
+    /// ten.
     #[expect(clippy::disallowed_methods, reason = "logarithms of a picture, nothing is computed from them")]
     pub(super) fn logarithmic(least: f64, most: f64, units: &Units) -> Self {
         let usable = least.is_finite() && most.is_finite() && least > 0.0 && most >= least;
@@ -144,7 +145,8 @@ impl Axis {
         canvas.text(x + width / 2.0, bottom + 30.0, 11.0, Anchor::Middle, &self.caption(what), "");
     }
 
-    /// Draws ticks, numbers and grid lines for values mapped to `bottom .. top`, left of `x`, and what they are, turned.
+    /// Draws ticks, numbers and grid lines for values mapped to `bottom .. top`, left of `x`, and what they are,
+    /// turned.
     pub(super) fn draw_left(&self, canvas: &mut Canvas, x: f64, width: f64, top: f64, bottom: f64, what: &str) {
         for (value, text) in &self.ticks {
             let at = bottom - (bottom - top) * self.place(*value);

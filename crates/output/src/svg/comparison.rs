@@ -1,4 +1,5 @@
-//! Makespans side by side: a bar for each row of a comparison, in blocks; where they differ too much for that, a dot on a logarithmic axis.
+//! Makespans side by side: a bar for each row of a comparison, in blocks; where they differ too much for that, a dot on
+//! a logarithmic axis.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
@@ -16,10 +17,11 @@ struct Group<'a> {
     rows: Vec<(String, &'a ComparisonRow)>,
 }
 
-/// Draws a comparison: mean makespans with their standard deviations, each with its lower bound. All blocks share one axis.
+/// Draws a comparison: mean makespans with their standard deviations, each with its lower bound. All blocks share one
+/// axis.
 ///
-/// A bar shows a makespan by its length, so it begins at 0. On a logarithmic axis there is no 0, and where a bar would begin is
-/// arbitrary: there a makespan is a dot, and a line joins it with its bound, for there lengths are ratios.
+/// A bar shows a makespan by its length, so it begins at 0. On a logarithmic axis there is no 0, and where a bar would
+/// begin is arbitrary: there a makespan is a dot, and a line joins it with its bound, for there lengths are ratios.
 pub fn comparison(comparison: &Comparison) -> String {
     let groups = groups(comparison);
     let widest = groups.iter().flat_map(|group| &group.rows).map(|(label, _)| text_width(label, 12.0));

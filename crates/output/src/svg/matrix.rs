@@ -16,8 +16,8 @@ fn shade(part: f64) -> String {
     LoadScale::up_to(1.0).colour(0.1 + 0.9 * part)
 }
 
-/// Draws who sent how many bytes to whom: senders down, receivers across, darker is more. More than 64 ranks are put together in
-/// groups of neighbours, which the picture says.
+/// Draws who sent how many bytes to whom: senders down, receivers across, darker is more. More than 64 ranks are put
+/// together in groups of neighbours, which the picture says.
 pub fn matrix(matrix: &Matrix, ranks: u32, title: &str, subtitle: &str) -> String {
     let group = ranks.div_ceil(MOST).max(1);
     let count = ranks.div_ceil(group).max(1) as usize;

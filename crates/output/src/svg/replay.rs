@@ -23,8 +23,8 @@ const CHART: f64 = 1080.0;
 /// Colour of the critical path.
 const PATH: &str = "#b3122d";
 
-/// How a kind is drawn: its colour, and the part of the band it takes, from the top. Kinds differ in height and place, so that they
-/// can be told apart without colour.
+/// How a kind is drawn: its colour, and the part of the band it takes, from the top. Kinds differ in height and place,
+/// so that they can be told apart without colour.
 fn form(kind: ActivityKind) -> (&'static str, f64, f64) {
     match kind {
         ActivityKind::Compute => ("#2f6f8f", 0.0, 1.0),
@@ -94,8 +94,8 @@ pub struct Played<'a> {
     pub window: Window,
 }
 
-/// Draws what so many ranks did: up to 64 bands; of more ranks some at even distances, which the picture says. What is too short to
-/// be seen is merged. Of too many messages those have an arrow that were waited for longest.
+/// Draws what so many ranks did: up to 64 bands; of more ranks some at even distances, which the picture says. What is
+/// too short to be seen is merged. Of too many messages those have an arrow that were waited for longest.
 pub fn replay(played: &Played<'_>, title: &str, subtitle: &str) -> String {
     let Played { history, path, ranks, makespan_s, regions, window } = *played;
     let width = MARGIN * 2.0 + LABELS + CHART + 20.0;
@@ -178,8 +178,8 @@ pub fn replay(played: &Played<'_>, title: &str, subtitle: &str) -> String {
     canvas.finish(width, bottom + 36.0 + MARGIN, title)
 }
 
-/// The messages that have an arrow, the lightest first, and what is said of those that have none: what was waited for longest, and of
-/// equal ones the largest, weighs most.
+/// The messages that have an arrow, the lightest first, and what is said of those that have none: what was waited for
+/// longest, and of equal ones the largest, weighs most.
 fn heaviest<'a>(
     history: &History,
     chart: &Chart,

@@ -41,7 +41,8 @@ pub fn small_member(fabric: &Fabric) -> Option<(Fabric, String)> {
     }
 }
 
-/// Whether an irregular graph is small enough without the nodes that have a link to one switch alone: these are then counted there.
+/// Whether an irregular graph is small enough without the nodes that have a link to one switch alone: these are then
+/// counted there.
 fn is_told_by_switches(fabric: &Fabric) -> bool {
     let core = Core::of(fabric);
     let between = |link: &&Link| {

@@ -39,7 +39,8 @@ struct Selection<'a> {
     remarks: Vec<String>,
 }
 
-/// Draws the messages of a run among so many ranks: above what each rank sends, and its computation before that, below what it receives.
+/// Draws the messages of a run among so many ranks: above what each rank sends, and its computation before that, below
+/// what it receives.
 ///
 /// `delay` is how long the sender of a message computes before it sends it \[s\].
 ///

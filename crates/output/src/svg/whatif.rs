@@ -1,4 +1,5 @@
-//! The predicted time of a program over parameters: bars to both sides of the unchanged run, or a curve for each parameter.
+//! The predicted time of a program over parameters: bars to both sides of the unchanged run, or a curve for each
+//! parameter.
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};

@@ -57,8 +57,8 @@ impl Answer {
         }))
     }
 
-    /// For a terminal with so many columns; without, for what has no width. Tables that are too wide become narrower or go on below
-    /// (`layout`), and lines are broken between words.
+    /// For a terminal with so many columns; without, for what has no width. Tables that are too wide become narrower or
+    /// go on below (`layout`), and lines are broken between words.
     pub fn to_text(&self, width: Option<usize>) -> String {
         let units = self.units();
         let parts = self.parts.iter().map(|part| match part {

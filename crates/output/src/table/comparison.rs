@@ -214,7 +214,8 @@ fn name(row: &ComparisonRow, choices: &[usize]) -> String {
     text
 }
 
-/// What is the fastest of a job and by how much, and what of each choice is, whatever the others are; nothing where there is only one row.
+/// What is the fastest of a job and by how much, and what of each choice is, whatever the others are; nothing where
+/// there is only one row.
 fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     if rows.len() < 2 {
         return Vec::new();

@@ -72,8 +72,9 @@ impl Scale {
         Self { unit, factor }
     }
 
-    /// How the figures of a column are written in this unit: all with the same decimals, at least as many as is usual for the quantity.
-    /// The largest keeps three digits, and so does the smallest that is not 0 as long as the largest has no more than five.
+    /// How the figures of a column are written in this unit: all with the same decimals, at least as many as is usual
+    /// for the quantity. The largest keeps three digits, and so does the smallest that is not 0 as long as the largest
+    /// has no more than five.
     pub fn column(self, quantity: Quantity, values: impl IntoIterator<Item = f64>) -> Style {
         let decimals = quantity.decimals();
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);

@@ -12,8 +12,8 @@ const SENTENCE: usize = 72;
 
 /// A table: columns with their headings and what their figures are, and rows.
 ///
-/// A column of a [`Quantity`] holds figures in base units; the unit in its heading is chosen where all tables of an answer are
-/// known (`Units`).
+/// A column of a [`Quantity`] holds figures in base units; the unit in its heading is chosen where all tables of an
+/// answer are known (`Units`).
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     columns: Vec<Column>,
@@ -157,7 +157,8 @@ impl Grid {
         self
     }
 
-    /// So many columns at the beginning say what a row is of (1 where nothing is said): they are repeated where others go below.
+    /// So many columns at the beginning say what a row is of (1 where nothing is said): they are repeated where others
+    /// go below.
     #[must_use]
     pub fn keys(self, keys: usize) -> Self {
         Self { keys, ..self }

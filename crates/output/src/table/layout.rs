@@ -1,9 +1,9 @@
 //! What gives way where a terminal is narrow.
 //!
-//! A table that is too wide gives way in this order: headings are broken between words; then columns of text become narrower and
-//! go on in lines below; then the columns at the right, the less important ones, go below the others as a table of their own, in which
-//! the columns that say what a row is of are repeated. Numbers are never broken, and nothing is left out. Other text is broken between
-//! words, but not between a figure and its unit.
+//! A table that is too wide gives way in this order: headings are broken between words; then columns of text become
+//! narrower and go on in lines below; then the columns at the right, the less important ones, go below the others as a
+//! table of their own, in which the columns that say what a row is of are repeated. Numbers are never broken, and
+//! nothing is left out. Other text is broken between words, but not between a figure and its unit.
 
 use super::grid::Written;
 
@@ -121,8 +121,8 @@ fn narrowed(table: &Written, least: &[usize], width: usize) -> Written {
     }
 }
 
-/// Text in lines of so many columns, broken between words; a word that is longer is broken behind a sign inside it, and where there is
-/// none anywhere but in a number. At least one line.
+/// Text in lines of so many columns, broken between words; a word that is longer is broken behind a sign inside it, and
+/// where there is none anywhere but in a number. At least one line.
 pub(super) fn lines(text: &str, width: usize) -> Vec<String> {
     let indent: String = text.chars().take_while(|c| *c == ' ').collect();
     let mut lines = vec![indent];
@@ -184,8 +184,8 @@ const UNITS: [&str; 26] = [
     "TB/s", "%", "k", "M", "G", "k/s", "M/s", "G/s", "/s",
 ];
 
-/// Where a word of more than `room` columns is broken: behind the last sign that fits, else before a character that is no part of a
-/// number, else behind all of it.
+/// Where a word of more than `room` columns is broken: behind the last sign that fits, else before a character that is
+/// no part of a number, else behind all of it.
 fn break_of(word: &str, room: usize) -> usize {
     let chars: Vec<(usize, char)> = word.char_indices().collect();
     let mut used = 0;
@@ -215,7 +215,8 @@ fn break_of(word: &str, room: usize) -> usize {
     })
 }
 
-/// Lines that are longer than a terminal is wide, broken; what goes on is indented to where the text of its line begins.
+/// Lines that are longer than a terminal is wide, broken; what goes on is indented to where the text of its line
+/// begins.
 pub(super) fn wrap(text: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|&width| text.lines().any(|line| length(line) > width)) else {
         return text.to_owned();

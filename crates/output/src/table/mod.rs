@@ -1,7 +1,7 @@
 //! Tables for people: what a run, a comparison or a set of rates says, on a terminal or as Markdown.
 //!
-//! A column of a [`Grid`] knows the [`Quantity`] of its figures; an [`Answer`] chooses one unit for each quantity, which all its tables
-//! have in their headings, and fits them to the terminal.
+//! A column of a [`Grid`] knows the [`Quantity`] of its figures; an [`Answer`] chooses one unit for each quantity,
+//! which all its tables have in their headings, and fits them to the terminal.
 
 mod answer;
 mod benchmark;

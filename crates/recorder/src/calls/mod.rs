@@ -1,7 +1,8 @@
 //! What is done for each call: one file a family.
 //!
-//! A body is an `unsafe extern "C" fn` with the arguments that C has, and then where the call came from ([`entry`](crate::entry)). Bodies
-//! are public, so that a wrapper of another language, once it has converted its handles, does the same.
+//! A body is an `unsafe extern "C" fn` with the arguments that C has, and then where the call came from
+//! ([`entry`](crate::entry)). Bodies are public, so that a wrapper of another language, once it has converted its
+//! handles, does the same.
 
 mod collective_blocks;
 pub mod collectives;

@@ -56,8 +56,8 @@ pub unsafe extern "C" fn recv_init(
         return recorder.abandon(result);
     }
     let number = recorder.makes();
-    // What comes may be another message each time: the room for it is all that is said here. Where the receive leaves open
-    // from whom, each start says who it was.
+    // What comes may be another message each time: the room for it is all that is said here. Where the receive leaves
+    // open from whom, each start says who it was.
     let about = Request {
         persistent: true,
         active: false,
@@ -98,8 +98,8 @@ impl Recorder {
         false
     }
 
-    /// Requests have been started by one call. Receives that leave open from whom are events of their own, since each says
-    /// who it was.
+    /// Requests have been started by one call. Receives that leave open from whom are events of their own, since each
+    /// says who it was.
     fn started_all(&mut self, handles: &[Handle]) {
         for (i, &handle) in handles.iter().enumerate() {
             let open = self.requests.get(handle).is_some_and(|request| request.open != Flags::default());

@@ -170,7 +170,8 @@ unsafe fn send_in_turn(
     unsafe { recorder.test_in_turn(request, recorder.abi.status_ignore as *mut c_void, Wait::Send) }
 }
 
-/// Sends that make a request: the call, its name in MPI; what the request is, of the recorder, for whom, where, by what number.
+/// Sends that make a request: the call, its name in MPI; what the request is, of the recorder, for whom, where, by what
+/// number.
 macro_rules! sends_by_request {
     ($($name:ident $call:ident $text:literal $about:expr;)*) => {
         $(

@@ -7,9 +7,9 @@
 //! | `MPI_Pcontrol(2)` | what was recorded is written to the file |
 //! | `MPI_Pcontrol(n)`, `MPI_Pcontrol(-n)` from 3 on | the region `pcontrol-n` begins, ends: for Fortran, which passes a level alone |
 //!
-//! Everything is recorded at any level: a replay needs both ends of every message. The function has variable arguments, and whether there is a
-//! second one nobody says. So it is looked at for levels 1 and -1 from C alone, and taken for a name only if it points at a short text;
-//! the system is asked for the bytes, which may not be there.
+//! Everything is recorded at any level: a replay needs both ends of every message. The function has variable arguments,
+//! and whether there is a second one nobody says. So it is looked at for levels 1 and -1 from C alone, and taken for a
+//! name only if it points at a short text; the system is asked for the bytes, which may not be there.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -30,7 +30,8 @@ const LONGEST: usize = 256;
 /// The least that the system may take for a page of memory \[B\].
 const PAGE: usize = 4096;
 
-/// `MPI_Pcontrol`. On the machines that are known, arguments of a variable number are passed as those of a fixed number.
+/// `MPI_Pcontrol`. On the machines that are known, arguments of a variable number are passed as those of a fixed
+/// number.
 ///
 /// # Safety
 /// As MPI has it.
@@ -60,7 +61,8 @@ pub unsafe extern "C" fn pcontrol(level: c_int, name: *const c_char, site: usize
     result
 }
 
-/// Clears the register of the second argument: left as it is, it would still point at this name when the next call has none.
+/// Clears the register of the second argument: left as it is, it would still point at this name when the next call has
+/// none.
 #[inline(always)]
 fn forget_name() {
     // SAFETY: the register belongs to the callee.

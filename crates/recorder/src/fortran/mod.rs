@@ -1,15 +1,16 @@
 //! Calls from Fortran: `mpif.h`, `use mpi` and `use mpi_f08`.
 //!
-//! All three interfaces of every MPI known here are a layer over the C functions: `mpi_send_` of Open MPI calls `PMPI_Send`, that of
-//! MPICH `MPI_Send`; `mpi_send_f08_` of Open MPI goes through the layer of `mpif.h`, `mpi_send_f08ts_` of MPICH takes the address and the type
-//! out of the array's descriptor and calls `MPI_Send`. That layer knows how its handles, statuses, descriptors
-//! and constants (`MPI_IN_PLACE`, `MPI_STATUS_IGNORE`) look in C, in the MPI that the program was built with. So the recorder
-//! takes the calls where they come out of the layer: it exports `PMPI_Send` as well as `MPI_Send`, and whichever is called from
-//! outside MPI first is the program's call, counted once.
+//! All three interfaces of every MPI known here are a layer over the C functions: `mpi_send_` of Open MPI calls
+//! `PMPI_Send`, that of MPICH `MPI_Send`; `mpi_send_f08_` of Open MPI goes through the layer of `mpif.h`,
+//! `mpi_send_f08ts_` of MPICH takes the address and the type out of the array's descriptor and calls `MPI_Send`. That
+//! layer knows how its handles, statuses, descriptors and constants (`MPI_IN_PLACE`, `MPI_STATUS_IGNORE`) look in C, in
+//! the MPI that the program was built with. So the recorder takes the calls where they come out of the layer: it
+//! exports `PMPI_Send` as well as `MPI_Send`, and whichever is called from outside MPI first is the program's call,
+//! counted once.
 //!
-//! What is lost on the way through the layer is where the program made the call. So the symbols of Fortran are exported too: they note
-//! the address that they return to, and jump on to the layer with every argument as it came, whatever its signature.
-//! The C call that follows takes the note ([`caller`]).
+//! What is lost on the way through the layer is where the program made the call. So the symbols of Fortran are exported
+//! too: they note the address that they return to, and jump on to the layer with every argument as it came, whatever
+//! its signature. The C call that follows takes the note ([`caller`]).
 //!
 //! | interface | Open MPI | MPICH |
 //! |---|---|---|

@@ -1,8 +1,9 @@
 //! How one gets from a function that runs to the one that called it: a rule for each return address.
 //!
-//! Of the registers that unwind tables know only two matter: what compilers write for x86_64 and aarch64 says where the caller's
-//! frame begins by the stack pointer or by the frame pointer, in one known form by a word that the frame pointer leads to (a
-//! stack that was aligned anew), and where the caller's frame pointer and the return address were saved by their distance from there.
+//! Of the registers that unwind tables know only two matter: what compilers write for x86_64 and aarch64 says where the
+//! caller's frame begins by the stack pointer or by the frame pointer, in one known form by a word that the frame
+//! pointer leads to (a stack that was aligned anew), and where the caller's frame pointer and the return address were
+//! saved by their distance from there.
 //!
 //! Source: DWARF 5, section 6.4 (call frame information); System V ABI for x86_64, section 4.2.4 (`.eh_frame`); what
 //! is left out: Linux Standard Base 5.0, section 10.6.
@@ -64,8 +65,8 @@ pub struct Registers {
 }
 
 impl Rule {
-    /// What holds where there are no tables: each function keeps a frame pointer, which leads to that of its caller and to the return
-    /// address behind it.
+    /// What holds where there are no tables: each function keeps a frame pointer, which leads to that of its caller and
+    /// to the return address behind it.
     pub const FRAME_POINTER: Self = Self::Frame { begin: Begin::Frame(16), back: -8, frame: Saved::FromBegin(-16) };
 
     /// The return address into the caller, and the registers there.

@@ -49,8 +49,8 @@ impl InUse {
         if at < self.low || at >= self.high.saturating_sub(7) || !at.is_multiple_of(8) {
             return None;
         }
-        // SAFETY: between the stack pointer of a running function and the beginning of its thread's stack all is mapped, and
-        // this thread alone changes it.
+        // SAFETY: between the stack pointer of a running function and the beginning of its thread's stack all is
+        // mapped, and this thread alone changes it.
         Some(unsafe { *(at as *const usize) })
     }
 }

@@ -1,8 +1,8 @@
 //! Communicators: which index belongs to which handle, who is in it, and an id that all its members agree on.
 //!
 //! The id is worked out by each member alone, without a message: it is a hash of the communicator it was made from, of
-//! its members and of how many of the same kind this rank has been in. All members of a communicator
-//! make it together and in the same order, so they count alike; others do not count it. Two communicators share an id as often as two
+//! its members and of how many of the same kind this rank has been in. All members of a communicator make it together
+//! and in the same order, so they count alike; others do not count it. Two communicators share an id as often as two
 //! random numbers of 64 bits are equal.
 
 use std::ffi::c_int;

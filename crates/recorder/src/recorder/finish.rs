@@ -139,7 +139,8 @@ fn build_ids() -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// The build id among notes: length of the name, length of the content, type (3), `GNU`, the id; each padded to 4 bytes.
+/// The build id among notes: length of the name, length of the content, type (3), `GNU`, the id; each padded to 4
+/// bytes.
 fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
     while notes.len() >= 12 {
         let word = |i: usize| u32::from_ne_bytes([notes[i], notes[i + 1], notes[i + 2], notes[i + 3]]) as usize;

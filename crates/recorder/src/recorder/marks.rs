@@ -1,7 +1,8 @@
 //! Borders of regions: between two calls, at no cost to the time of either.
 //!
-//! The processor time from the call before to a border, and from there to the next call, is measured in pieces; the clock's own cost is in
-//! each. A border and a call say the time since the *call* before, with that cost once, as if no border were in between.
+//! The processor time from the call before to a border, and from there to the next call, is measured in pieces; the
+//! clock's own cost is in each. A border and a call say the time since the *call* before, with that cost once, as if no
+//! border were in between.
 
 use std::ffi::c_int;
 

@@ -1,11 +1,12 @@
 //! What is known of the program while it runs, and the way of a call through it.
 //!
-//! There is one recorder a process. Where threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`), it records the one that
-//! initialised MPI; calls of others are counted and go straight to MPI. Elsewhere all threads that call are recorded, since
-//! the program sees to it that they do so one after the other. So nothing is locked, and two rules keep it sound:
+//! There is one recorder a process. Where threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`), it records the
+//! one that initialised MPI; calls of others are counted and go straight to MPI. Elsewhere all threads that call are
+//! recorded, since the program sees to it that they do so one after the other. So nothing is locked, and two rules keep
+//! it sound:
 //!
-//! * A thread-local mark says whether this thread is a recorded one and whether it is inside a call: calls that MPI makes of itself are not the
-//!   program's.
+//! * A thread-local mark says whether this thread is a recorded one and whether it is inside a call: calls that MPI
+//!   makes of itself are not the program's.
 //! * While the recorder's data changes, a mark is set: the handler of a signal touches it at no such time.
 
 pub mod communicators;
@@ -336,8 +337,8 @@ impl Recorder {
 
     /// A test or probe that found nothing returns.
     ///
-    /// One after the other from one place, they become one call: the time between them stays computation, less what reading the
-    /// clock costs each time; the time inside stays inside.
+    /// One after the other from one place, they become one call: the time between them stays computation, less what
+    /// reading the clock costs each time; the time inside stays inside.
     pub fn leave_poll(&mut self, result: c_int) -> c_int {
         if self.memory.is_some() {
             return self.leave(result);
@@ -472,7 +473,8 @@ impl Recorder {
         known.then_some(Layout { first: first as i64, length: length as i64, distance: distance as i64 })
     }
 
-    /// The buffer of a message alone: where it begins and, where its bytes do not follow each other, how far they reach.
+    /// The buffer of a message alone: where it begins and, where its bytes do not follow each other, how far they
+    /// reach.
     #[inline]
     pub fn buffer(&mut self, buffer: *const c_void, count: c_int, datatype: Handle) {
         self.event.buffer = buffer as u64;

@@ -1,8 +1,8 @@
 //! The other ranks on this machine, and a last warning to them.
 //!
-//! When one rank dies, whoever started the program kills the others, some with a signal that cannot be caught. So the rank
-//! that dies tells them first: with SIGURG, which means nothing to a process that does not expect it. They write what
-//! they have, and the dying rank gives them a moment for it.
+//! When one rank dies, whoever started the program kills the others, some with a signal that cannot be caught. So the
+//! rank that dies tells them first: with SIGURG, which means nothing to a process that does not expect it. They write
+//! what they have, and the dying rank gives them a moment for it.
 //!
 //! Who they are stands in a page that all ranks of the run share, in its folder. Ranks on other machines are not
 //! reached.

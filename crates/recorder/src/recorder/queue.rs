@@ -1,7 +1,7 @@
 //! Events that wait for what is not known yet.
 //!
-//! From whom a receive that was started comes and how much it brings is known when it is complete. So that the trace says it where the
-//! receive is started, that event and all after it wait here until then; at most 16,384, and what is
+//! From whom a receive that was started comes and how much it brings is known when it is complete. So that the trace
+//! says it where the receive is started, that event and all after it wait here until then; at most 16,384, and what is
 //! not known by then stays unsaid.
 
 use std::collections::VecDeque;

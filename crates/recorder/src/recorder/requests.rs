@@ -1,8 +1,8 @@
 //! Requests: which number belongs to which handle.
 //!
-//! Numbers count up from 1 in the order in which requests are made. Handles are MPI's: it uses them again once a request is
-//! complete, and some stand for several requests at once (sends that are complete when they return share one).
-//! Those are indistinguishable, so the one that was made first is taken first.
+//! Numbers count up from 1 in the order in which requests are made. Handles are MPI's: it uses them again once a
+//! request is complete, and some stand for several requests at once (sends that are complete when they return share
+//! one). Those are indistinguishable, so the one that was made first is taken first.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,10 @@
-//! How long this rank was ready to run and had no core: noted at the start, at the end, and wherever else it is asked for.
+//! How long this rank was ready to run and had no core: noted at the start, at the end, and wherever else it is asked
+//! for.
 //!
-//! The system counts it for each thread: the second number of `/proc/thread-self/schedstat` is the time that it was runnable and did
-//! not run \[ns\]. A rank that sleeps (for the token, or in an MPI that does) is not runnable, so what is counted is that there were
-//! more who wanted to run than cores. Where the system does not count (no `CONFIG_SCHED_INFO`), nothing is noted.
+//! The system counts it for each thread: the second number of `/proc/thread-self/schedstat` is the time that it was
+//! runnable and did not run \[ns\]. A rank that sleeps (for the token, or in an MPI that does) is not runnable, so what
+//! is counted is that there were more who wanted to run than cores. Where the system does not count (no
+//! `CONFIG_SCHED_INFO`), nothing is noted.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -63,8 +65,8 @@ impl Scheduling {
     }
 }
 
-/// The second of the three numbers of `schedstat`: time run, time waited, turns. A thread that asks has had a turn, unless
-/// nobody counts.
+/// The second of the three numbers of `schedstat`: time run, time waited, turns. A thread that asks has had a turn,
+/// unless nobody counts.
 fn waited(text: &[u8]) -> Option<u64> {
     let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse::<u64>);
     let (_, waited, turns) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
@@ -72,7 +74,8 @@ fn waited(text: &[u8]) -> Option<u64> {
 }
 
 impl Recorder {
-    /// Notes how long this rank has lacked a core up to here, and where that is: `start`, `end`, or what a border is called.
+    /// Notes how long this rank has lacked a core up to here, and where that is: `start`, `end`, or what a border is
+    /// called.
     ///
     /// Some 2 us. A moment in another thread than that which began says nothing and is left out.
     pub(crate) fn note_scheduling(&mut self, place: &str) {

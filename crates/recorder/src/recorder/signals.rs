@@ -1,9 +1,9 @@
 //! A signal ends the program: what has been recorded is written first.
 //!
-//! The handler asks nobody for memory but this library's own allocator, compresses nothing and locks nothing. If the signal
-//! comes while the recorder's data changes, that is finished first and then the handler's work is done
-//! ([`late`]); a fault at such a time is the recorder's own, and ends the program at once. Then the signal
-//! takes its course as it would have: the handler that was there before is put back, and the signal sent again.
+//! The handler asks nobody for memory but this library's own allocator, compresses nothing and locks nothing. If the
+//! signal comes while the recorder's data changes, that is finished first and then the handler's work is done
+//! ([`late`]); a fault at such a time is the recorder's own, and ends the program at once. Then the signal takes its
+//! course as it would have: the handler that was there before is put back, and the signal sent again.
 //!
 //! A program that sets handlers of its own keeps them; most end with `exit`, which ends the trace as well.
 
@@ -131,8 +131,8 @@ extern "C" fn handler(signal: c_int) {
         }
     }
     put_back(signal);
-    // SAFETY: the signal is blocked until this handler returns, and then does what it would have done. A fault comes again
-    // by itself; one that was sent does not, so all are sent.
+    // SAFETY: the signal is blocked until this handler returns, and then does what it would have done. A fault comes
+    // again by itself; one that was sent does not, so all are sent.
     unsafe {
         *libc::__errno_location() = errno;
         libc::pthread_kill(libc::pthread_self(), signal);

@@ -230,8 +230,8 @@ fn limit(name: &str, unit: u64, what: &str, rank: u32) -> u64 {
     })
 }
 
-/// A decimal number (`30`, `0.25`) times a unit that is a power of ten, rounded down; more than there is: as much as there is. With
-/// integers alone: see [`floating`].
+/// A decimal number (`30`, `0.25`) times a unit that is a power of ten, rounded down; more than there is: as much as
+/// there is. With integers alone: see [`floating`].
 fn decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -298,7 +298,8 @@ fn at_exit() {
 /// The process ends: what is not finished is finished.
 pub fn exits() {
     if STATE.load(Ordering::Relaxed) == ON && PLACE.get() != Place::Elsewhere && !BUSY.load(Ordering::Relaxed) {
-        // SAFETY: this is the recorded thread, and the recorder's data is whole; in a call or not, it does not come back.
+        // SAFETY: this is the recorded thread, and the recorder's data is whole; in a call or not, it does not come
+        // back.
         if let Some(recorder) = unsafe { super::recorder() } {
             finish(recorder, "exit without MPI_Finalize");
         }

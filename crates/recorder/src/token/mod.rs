@@ -1,17 +1,17 @@
 //! One rank at a time: the token.
 //!
-//! The rank that holds the token runs; it keeps the token when it starts a transfer, and hands it on when it has to wait
-//! for a message that is not there. So the processor is never shared, and the processor time between calls is what the
-//! computation takes undisturbed, on however few cores. Source: MPIETE, section 3.3.
+//! The rank that holds the token runs; it keeps the token when it starts a transfer, and hands it on when it has to
+//! wait for a message that is not there. So the processor is never shared, and the processor time between calls is what
+//! the computation takes undisturbed, on however few cores. Source: MPIETE, section 3.3.
 //!
-//! A call that blocks is replaced by the one that does not: it is started, then tested; as long as it is not complete, others run
-//! (`Recorder::in_turn`). The token is a page that all ranks share (`page`); a rank that waits sleeps. The page
-//! also holds how many messages each rank has posted for each other, so that a rank whose
-//! message is not posted is passed over: it could do nothing with the token.
+//! A call that blocks is replaced by the one that does not: it is started, then tested; as long as it is not complete,
+//! others run (`Recorder::in_turn`). The token is a page that all ranks share (`page`); a rank that waits sleeps. The
+//! page also holds how many messages each rank has posted for each other, so that a rank whose message is not posted is
+//! passed over: it could do nothing with the token.
 //!
 //! Collective operations begin when all have come: MPI lets them wait for each other, and so each is asked for as often
-//! as it must be and no more. Calls that cannot be split (making communicators, files, one-sided communication) are made
-//! outside: the rank gives the token away, calls, and comes back.
+//! as it must be and no more. Calls that cannot be split (making communicators, files, one-sided communication) are
+//! made outside: the rank gives the token away, calls, and comes back.
 //!
 //! If nobody gets on, round after round, the program is deadlocked: who waits for whom is said, all traces are written,
 //! and the program is ended with code 3.
@@ -59,8 +59,8 @@ pub struct Token {
 const LOOKS: u32 = 8;
 /// Rounds without any progress before a deadlock is thought of, where ranks wait for messages alone.
 const IDLE_ROUNDS: u64 = 4;
-/// And for each rank more, where some are within a collective operation: a round may bring it one step further, and it has as many
-/// steps as ranks, or twice as many.
+/// And for each rank more, where some are within a collective operation: a round may bring it one step further, and it
+/// has as many steps as ranks, or twice as many.
 const IDLE_ROUNDS_A_RANK: u64 = 2;
 /// And for how long at least \[ns\]: messages may be on their way.
 const IDLE_TIME: u64 = 1_000_000_000;

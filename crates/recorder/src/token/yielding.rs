@@ -1,9 +1,10 @@
 //! Ranks that wait busily outside of the token let each other run.
 //!
 //! Calls that cannot be split are made by all ranks at once. Where an MPI waits in them by looking again and again, as
-//! MPICH does, each rank spends its time slice of milliseconds on waiting before the next one runs, and a call of many ranks
-//! on few cores takes tenths of a second. So a timer interrupts the rank every [`QUANTUM`], and the rank gives the core away. The timer is
-//! set again when the rank has got the core back: one that runs out meanwhile would take it away at once.
+//! MPICH does, each rank spends its time slice of milliseconds on waiting before the next one runs, and a call of many
+//! ranks on few cores takes tenths of a second. So a timer interrupts the rank every [`QUANTUM`], and the rank gives
+//! the core away. The timer is set again when the rank has got the core back: one that runs out meanwhile would take it
+//! away at once.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};

@@ -19,7 +19,8 @@ fn may_raise(name: &str) -> bool {
     x87 || name.starts_with("cvt") || (of_numbers && computes.iter().any(|start| name.starts_with(start)))
 }
 
-/// The instructions of a library that may raise a floating-point flag, each with its function; `None` where there is no `objdump`.
+/// The instructions of a library that may raise a floating-point flag, each with its function; `None` where there is no
+/// `objdump`.
 pub fn floating_point(library: &Path) -> Option<Vec<String>> {
     let out = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(library).output();
     let Some(out) = out.ok().filter(|out| out.status.success()) else {

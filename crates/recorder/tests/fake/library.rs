@@ -1,7 +1,7 @@
 //! An MPI library with one rank, which may talk to itself.
 //!
-//! It says that it is MPICH, so its handles are numbers. Messages are kept in a list; a request is its position plus a base,
-//! except for sends, which all share one handle: they are complete at once, and MPICH does the same.
+//! It says that it is MPICH, so its handles are numbers. Messages are kept in a list; a request is its position plus a
+//! base, except for sends, which all share one handle: they are complete at once, and MPICH does the same.
 
 #![crate_type = "cdylib"]
 #![allow(non_snake_case, reason = "they are the names of MPI")]

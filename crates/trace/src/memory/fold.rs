@@ -1,8 +1,8 @@
 //! From runs to nests.
 //!
 //! Each site has a tower of open nests, one a level: a run that continues the open nest of level 1 makes it longer; one
-//! that does not closes it, and the closed nest is offered to level 2 in the same way. Nothing is ever looked at twice, so a run
-//! costs a comparison of a few numbers.
+//! that does not closes it, and the closed nest is offered to level 2 in the same way. Nothing is ever looked at twice,
+//! so a run costs a comparison of a few numbers.
 
 use std::io;
 
@@ -130,7 +130,8 @@ impl Folder {
             && (level.count == 1 || level.step == step.wrapping_mul(inner.count))
             && nest.first == next(level.count)
             && !continues(open, level, nest)
-            // A second run may be the second round of a loop; a third one that fits nowhere, or one of another form, is not.
+            // A second run may be the second round of a loop; a third one that fits nowhere, or one of another form, is
+            // not.
             && (level.count == 2 || open.levels() != nest.levels())
     }
 

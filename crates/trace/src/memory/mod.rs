@@ -1,7 +1,7 @@
 //! The memory accesses of a program between its MPI calls, as nests of affine runs: exact in address and in order.
 //!
-//! An *interval* is what a rank does between two recorded calls: interval `n` lies before the call with index `n` of the
-//! rank's stream and after the call before that. Accesses are numbered from 0 within an interval, in the order in
+//! An *interval* is what a rank does between two recorded calls: interval `n` lies before the call with index `n` of
+//! the rank's stream and after the call before that. Accesses are numbered from 0 within an interval, in the order in
 //! which they happened: that number is the *position*. A *site* is an instruction that accesses memory.
 //!
 //! A loop touches addresses and positions that are affine functions of its index, so one [`Nest`] holds what a
@@ -13,10 +13,11 @@
 //! where level 0 is the innermost. What is affine in its position but not in its address (`x[column[k]]`) is a
 //! [`Gather`]. Expanded, nests and gathers of an interval give every access once and no other.
 //!
-//! **Loops.** Within a [`Run`] the index `i` counts executions of one source line, so "iterations 1 to 500 of 1000 of line 15" are
-//! the runs of the sites of that line from index 0 to 499.
+//! **Loops.** Within a [`Run`] the index `i` counts executions of one source line, so "iterations 1 to 500 of 1000 of
+//! line 15" are the runs of the sites of that line from index 0 to 499.
 //!
-//! [`Folder`] makes nests from runs, [`Writer`] and [`Reader`] keep them in a file (`rank-00012.mem`, `docs/formats.md`).
+//! [`Folder`] makes nests from runs, [`Writer`] and [`Reader`] keep them in a file (`rank-00012.mem`,
+//! `docs/formats.md`).
 //!
 //! ```
 //! use hayase_trace::memory::{Item, Level, Nest, Reader, Site, Sink, Writer};

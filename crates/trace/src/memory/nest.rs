@@ -19,13 +19,14 @@ pub enum Kind {
     Atomic,
     /// A function of the C library that copies or fills memory, called by the program: its effect is known.
     Library,
-    /// A call of a function that was not compiled with the instrumentation. What it reads and writes is not known:
-    /// such an access has size 0 and address 0, only its position tells something. Where control comes back from such code by
-    /// another way (a call of MPI from there, a function of the program that was called from there) the name is the path of the file.
+    /// A call of a function that was not compiled with the instrumentation. What it reads and writes is not known: such
+    /// an access has size 0 and address 0, only its position tells something. Where control comes back from such code
+    /// by another way (a call of MPI from there, a function of the program that was called from there) the name is the
+    /// path of the file.
     Opaque,
-    /// A function of the program begins or ends: the bytes of its variables on the stack become or cease to be what they are. Compilers
-    /// put arguments there without telling. It is no access and has no position of its own: it lies before the
-    /// access with that position. Only functions that are running while a call is made are noted.
+    /// A function of the program begins or ends: the bytes of its variables on the stack become or cease to be what
+    /// they are. Compilers put arguments there without telling. It is no access and has no position of its own: it lies
+    /// before the access with that position. Only functions that are running while a call is made are noted.
     Frame,
 }
 

@@ -196,8 +196,8 @@ impl<W: Write> Writer<W> {
         packer.write(&mut out, chunk::HEADER, text.as_bytes(), false)?;
         Ok(Self {
             out,
-            // What is added in the handler of a signal must not ask for memory: so it is there from the start. Pages that
-            // are never touched cost nothing.
+            // What is added in the handler of a signal must not ask for memory: so it is there from the start. Pages
+            // that are never touched cost nothing.
             columns: std::array::from_fn(|_| Vec::with_capacity(2 * FULL)),
             pending: 0,
             filled: 0,

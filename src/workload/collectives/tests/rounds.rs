@@ -47,7 +47,8 @@ fn events(phases: &[Phase], rank: u32) -> Vec<Event> {
 
 /// Holds the schedule of a call against the actions of its ranks.
 ///
-/// * The messages are those of the actions, in their order, and their number, bytes and rounds are what the formulas say.
+/// * The messages are those of the actions, in their order, and their number, bytes and rounds are what the formulas
+///   say.
 /// * Both ends of each message put it in the same round.
 /// * What a rank has received when it sends is just what was sent to it in earlier rounds.
 pub fn check(call: &Call, plan: Plan) {

@@ -102,8 +102,8 @@ fn list_scheduling_keeps_grahams_bound_and_a_faster_worker_that_of_uniform_machi
     }
 }
 
-/// Two workers, tasks 4, 1, 6. The first takes task 0 to time 4. With factor 4.05 the second is done with task 1 at 4.05, so
-/// the first takes the long one: 10. With factor 3.95 the second is free first and takes it: 3.95 + 6 * 3.95.
+/// Two workers, tasks 4, 1, 6. The first takes task 0 to time 4. With factor 4.05 the second is done with task 1 at
+/// 4.05, so the first takes the long one: 10. With factor 3.95 the second is free first and takes it: 3.95 + 6 * 3.95.
 #[test]
 fn a_faster_worker_can_make_it_slower() {
     let tasks = tasks(&[4.0, 1.0, 6.0], 0, 0);
@@ -117,8 +117,8 @@ fn a_faster_worker_can_make_it_slower() {
 
 #[test]
 fn a_master_with_enough_to_do_is_the_limit() {
-    // 1000 tasks of 100, o = 10: the master needs 40 a task (as receive 10, send 10 and 20 for the bytes), and a turn takes
-    // 40 + 10 + 100 + 10 + 2 * 5 = 170: five workers keep it busy, more change nothing.
+    // 1000 tasks of 100, o = 10: the master needs 40 a task (as receive 10, send 10 and 20 for the bytes), and a turn
+    // takes 40 + 10 + 100 + 10 + 2 * 5 = 170: five workers keep it busy, more change nothing.
     let tasks = tasks(&[100.0; 1000], 20, 0);
     let costs = Costs::log_gp(ps(5.0), ps(10.0), Time::ZERO, 1.0);
     let time = |workers| farm::run(&tasks, &Workers::equal(workers), &costs, &Policy::default(), &mut ()).time.ps();

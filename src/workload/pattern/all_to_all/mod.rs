@@ -3,8 +3,9 @@
 //! With N ranks and blocks of m bytes at least `N (N - 1) m` bytes must travel; the algorithms that forward blocks
 //! ([`AllToAll::Ring`], [`AllToAll::Bruck`]) send more bytes in fewer or nearer messages.
 //!
-//! Bruck's messages are those of a program's [alltoall](crate::workload::collectives). The others are rules of their own: with
-//! them no message waits for what its sender receives (a program's exchanges do), which is what makes their steps uniform.
+//! Bruck's messages are those of a program's [alltoall](crate::workload::collectives). The others are rules of their
+//! own: with them no message waits for what its sender receives (a program's exchanges do), which is what makes their
+//! steps uniform.
 
 mod random_order;
 mod ring;
@@ -68,8 +69,8 @@ table! {
         ///
         /// Each message of it has this size, where there are several (`messages`).
         pub size: Located<Bytes>,
-        /// How many messages of that size each rank has for each other (default 1); not for ring and bruck, whose messages hold
-        /// the blocks of several pairs.
+        /// How many messages of that size each rank has for each other (default 1); not for ring and bruck, whose
+        /// messages hold the blocks of several pairs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub messages: Option<Located<u32>>,
         /// In which order: all for one rank in a row (default), or whole rounds.

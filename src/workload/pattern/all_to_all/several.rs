@@ -13,9 +13,9 @@ use crate::workload::pattern::{Block, Message, Needs, Pattern};
 /// * in a row: `i div k`; it is the `i mod k`-th of its pair;
 /// * in rounds: `i mod (N - 1)`; it is the `i div (N - 1)`-th of its pair.
 ///
-/// `k (N - 1)` steps, `k N (N - 1)` messages. The j-th message of a pair carries the block (origin, dst + j N).
-/// Source: MFS, section 3.3: messages have a size and a number, for little of large and much of small messages. In which
-/// order the messages of a pair go is left open there.
+/// `k (N - 1)` steps, `k N (N - 1)` messages. The j-th message of a pair carries the block (origin, dst + j N). Source:
+/// MFS, section 3.3: messages have a size and a number, for little of large and much of small messages. In which order
+/// the messages of a pair go is left open there.
 #[derive(Debug)]
 pub(super) struct Several<P> {
     once: P,
@@ -26,7 +26,8 @@ pub(super) struct Several<P> {
 }
 
 impl<P: Pattern> Several<P> {
-    /// `messages` for each pair; nothing where one of `once` is not straight to its destination, or they are too many to count.
+    /// `messages` for each pair; nothing where one of `once` is not straight to its destination, or they are too many
+    /// to count.
     pub fn new(once: P, messages: u32, order: MessageOrder) -> Option<Self> {
         once.uniform_steps()?;
         // Parts of blocks are counted too: N k of them.

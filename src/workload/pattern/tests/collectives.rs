@@ -231,7 +231,8 @@ fn an_allreduce_takes_the_steps_and_bytes_of_its_formula() {
                 "rabenseifner" => members,
                 _ => 1,
             };
-            // That all contributions are combined once is the expansion's to show; here its segments are as even as can be.
+            // That all contributions are combined once is the expansion's to show; here its segments are as even as can
+            // be.
             let size = |part| 101 / u64::from(segments) + u64::from(part < 101 % segments);
             for (rank, index, message) in messages(&*pattern) {
                 let carried = pattern.carries(rank, index);

@@ -1,7 +1,8 @@
 //! Patterns, for the symbolic execution: what each rank sends and receives, as early and as late as it must.
 //!
 //! A message may hold only what its sender has for sure: what came in earlier steps if it waits for those
-//! ([`After::EarlierSteps`]), what the sender started with if it waits for nothing. Its size must be that of what it holds.
+//! ([`After::EarlierSteps`]), what the sender started with if it waits for nothing. Its size must be that of what it
+//! holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -95,7 +95,8 @@ fn what_makes_no_program_is_told() {
     }
 }
 
-/// "22.5 MB a processor" and "1438 sends and receives" of 16,383 bytes: the panels and the pivot rows of a 4 x 4 grid, and nothing else.
+/// "22.5 MB a processor" and "1438 sends and receives" of 16,383 bytes: the panels and the pivot rows of a 4 x 4 grid,
+/// and nothing else.
 #[test]
 fn what_is_above_s_makes_as_many_pieces_as_published() {
     let sizes = sizes(&spec(4096).program().unwrap());
@@ -132,7 +133,8 @@ fn a_column_and_an_unknown_take_as_many_messages_as_their_trees_have() {
         let all = by_purpose(&with(PivotSearch::Allreduce, swap, true));
         let exchanged = all[&4].0 / 4;
         assert_eq!(all[&1], (n * others, n * others * 16));
-        // The place to all, the pivot's row to all, the diagonal's where it is on another rank; in each of 4 columns two rows swap.
+        // The place to all, the pivot's row to all, the diagonal's where it is on another rank; in each of 4 columns
+        // two rows swap.
         assert_eq!(all[&2].0, n * 2 * others + exchanged / 2);
         assert_eq!((all[&6], all[&7]), ((n * others, n * others * 8), (n * others, n * others * 8)));
         let gathered = by_purpose(&with(PivotSearch::Gather, swap, false));
@@ -151,8 +153,9 @@ fn what_is_left_of_rows_is_half_of_them_on_average() {
     assert!((half - 0.5).abs() < 0.15, "{half}");
 }
 
-/// Where messages cost L + 2 o and nothing is computed: the next unknown's row is the farthest from this one's in its tree, ceil(log2 Q)
-/// messages away at most; sums are there by then, and cost o each; the ranks in between send on to the others first, o each.
+/// Where messages cost L + 2 o and nothing is computed: the next unknown's row is the farthest from this one's in its
+/// tree, ceil(log2 Q) messages away at most; sums are there by then, and cost o each; the ranks in between send on to
+/// the others first, o each.
 #[test]
 fn back_substitution_is_hidden_by_nothing() {
     use crate::player::{Observers, Play, Player};

@@ -31,7 +31,8 @@ pub enum NotGoal {
 /// An edge: the operation that waits, the one it waits for, whether for its start only.
 pub(super) type Edge = (u32, u32, bool);
 
-/// The operations of a rank as GOAL has them, and their edges: those to one operation in the order in which they were given.
+/// The operations of a rank as GOAL has them, and their edges: those to one operation in the order in which they were
+/// given.
 pub(super) struct Schedule {
     pub ops: Vec<Op>,
     pub edges: Vec<Edge>,
@@ -39,8 +40,8 @@ pub(super) struct Schedule {
 
 /// Turns what a rank does into a graph of sends, receives and calculations.
 ///
-/// A sequence becomes a chain. A non-blocking operation is followed by its start, a wait becomes a calculation of no length that
-/// requires what it waits for.
+/// A sequence becomes a chain. A non-blocking operation is followed by its start, a wait becomes a calculation of no
+/// length that requires what it waits for.
 ///
 /// # Errors
 /// Collectives (expand them first), probes, and waits for any of several.
@@ -87,8 +88,8 @@ pub(super) fn schedule(program: &Program, rank: RankId, ops: &RankProgram) -> Re
 
 /// Writes a schedule as text, with labels `l1`, `l2` ... where others wait for an operation or it for others.
 ///
-/// Messages of other communicators than that of all ranks keep apart by their tags: communicator c moves a tag by c times
-/// one more than the largest one.
+/// Messages of other communicators than that of all ranks keep apart by their tags: communicator c moves a tag by c
+/// times one more than the largest one.
 ///
 /// # Errors
 /// Those of `out`, and operations that GOAL does not have.

@@ -1,5 +1,5 @@
-//! Inputs that are wrong: hundreds of them over all verbs, each answered with a place or a name and what was expected, in a
-//! few lines, without a panic, without much memory, and with all files as they were.
+//! Inputs that are wrong: hundreds of them over all verbs, each answered with a place or a name and what was expected,
+//! in a few lines, without a panic, without much memory, and with all files as they were.
 
 mod limits;
 

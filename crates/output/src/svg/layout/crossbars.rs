@@ -1,4 +1,5 @@
-//! Hyper-crossbars: routers as a grid, a bar beside each line for its crossbar, and the node on the side where no bar is.
+//! Hyper-crossbars: routers as a grid, a bar beside each line for its crossbar, and the node on the side where no bar
+//! is.
 
 use super::lattice::Lattice;
 use super::{Layout, Mark, Placed, cables, caption, short_name};

@@ -1,5 +1,5 @@
-//! Graphs without a known structure: in layers above the nodes where switches are joined like a tree, else with switches as far apart
-//! as they are along the links, and nodes around their switch.
+//! Graphs without a known structure: in layers above the nodes where switches are joined like a tree, else with
+//! switches as far apart as they are along the links, and nodes around their switch.
 
 use super::{Cable, Caption, Layout, Mark, Placed, cables, caption, short_name, stress};
 use crate::svg::canvas::{Anchor, Point, fit, text_width};
@@ -17,7 +17,8 @@ pub(super) fn layout(fabric: &Fabric) -> Layout {
     let neighbours = neighbours(fabric, &cables);
     let core = Core::among(fabric, &neighbours);
     let layers = layers(fabric, &neighbours);
-    // Links of nodes always lead from a layer to the next; whether switches are joined like a tree, their own links tell.
+    // Links of nodes always lead from a layer to the next; whether switches are joined like a tree, their own links
+    // tell.
     let between =
         |cable: &&Cable| core.home[cable.ends.0.index()].is_none() && core.home[cable.ends.1.index()].is_none();
     let switches = cables.iter().filter(between).count();
@@ -176,7 +177,8 @@ struct Around {
     radius: f64,
 }
 
-/// Switches by their distances along links, each with its nodes around it; where there are too many nodes, with their number.
+/// Switches by their distances along links, each with its nodes around it; where there are too many nodes, with their
+/// number.
 fn by_distances(fabric: &Fabric, core: &Core, neighbours: &[Vec<usize>], mut cables: Vec<Cable>) -> Layout {
     let nodes = fabric.nodes() as usize;
     let summary = fabric.nodes() > MOST_NODES;

@@ -1,11 +1,12 @@
 //! Places for the vertices of any graph: as far apart in the picture as along the links, as well as a plane allows.
 //!
-//! The stress, the sum over all pairs of `(|x_i - x_j| - d_ij)^2 / d_ij^2`, is made small by majorisation: each vertex in turn goes to
-//! where its distances from all others would have it on average. It begins with classical scaling, the two directions in which the
-//! distances differ most, so the outcome depends on the graph alone. Only square roots are taken: the same places on any machine.
+//! The stress, the sum over all pairs of `(|x_i - x_j| - d_ij)^2 / d_ij^2`, is made small by majorisation: each vertex
+//! in turn goes to where its distances from all others would have it on average. It begins with classical scaling, the
+//! two directions in which the distances differ most, so the outcome depends on the graph alone. Only square roots are
+//! taken: the same places on any machine.
 //!
-//! Source: Gansner, Koren, North: Graph Drawing by Stress Majorization, Graph Drawing 2004; Torgerson, Multidimensional Scaling,
-//! Psychometrika 17 (1952).
+//! Source: Gansner, Koren, North: Graph Drawing by Stress Majorization, Graph Drawing 2004; Torgerson, Multidimensional
+//! Scaling, Psychometrika 17 (1952).
 
 use std::collections::VecDeque;
 
@@ -23,8 +24,8 @@ const STEPS: usize = 30_000_000;
 /// Rounds in which vertices that touch are pushed apart.
 const PUSHES: usize = 120;
 
-/// Places of the vertices, each the middle of a circle of its radius \[px\], and the width and height of all of it. Parts that nothing
-/// joins stand side by side, the largest first.
+/// Places of the vertices, each the middle of a circle of its radius \[px\], and the width and height of all of it.
+/// Parts that nothing joins stand side by side, the largest first.
 ///
 /// Cost: O(n (n + m)) for n vertices and m links.
 pub(super) fn place(neighbours: &[Vec<usize>], radii: &[f64]) -> (Vec<Point>, Point) {
@@ -150,7 +151,8 @@ fn connected(part: &[usize], neighbours: &[Vec<usize>], radii: &[f64]) -> Vec<Po
     at
 }
 
-/// Lengths of the shortest ways between all of them, where a link is as long as what its ends take and the room between them.
+/// Lengths of the shortest ways between all of them, where a link is as long as what its ends take and the room between
+/// them.
 fn distances(part: &[usize], neighbours: &[Vec<usize>], radii: &[f64]) -> Vec<Vec<f64>> {
     let mut number = vec![usize::MAX; neighbours.len()];
     for (i, &vertex) in part.iter().enumerate() {
@@ -174,7 +176,8 @@ fn distances(part: &[usize], neighbours: &[Vec<usize>], radii: &[f64]) -> Vec<Ve
     (0..part.len()).map(from).collect()
 }
 
-/// Classical scaling: the two eigenvectors of the doubly centred squares with the largest eigenvalues, by power iteration.
+/// Classical scaling: the two eigenvectors of the doubly centred squares with the largest eigenvalues, by power
+/// iteration.
 fn scaled(distances: &[Vec<f64>]) -> Vec<Point> {
     let count = distances.len();
     let mean: Vec<f64> = distances.iter().map(|row| row.iter().map(|d| d * d).sum::<f64>() / count as f64).collect();

@@ -1,7 +1,8 @@
 //! Where CPython keeps what, by version: offsets in its structures \[B\], of builds for release with the global lock.
 //!
-//! Source: `Include/cpython/pystate.h`, `frameobject.h`, `code.h`, `unicodeobject.h` and `Include/internal/pycore_frame.h` of
-//! 3.8 to 3.13, by `offsetof`. They change with the second number of the version, never with the third.
+//! Source: `Include/cpython/pystate.h`, `frameobject.h`, `code.h`, `unicodeobject.h` and
+//! `Include/internal/pycore_frame.h` of 3.8 to 3.13, by `offsetof`. They change with the second number of the version,
+//! never with the third.
 
 use super::lines::Lines;
 use super::{Running, memory};

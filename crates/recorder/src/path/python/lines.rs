@@ -1,6 +1,7 @@
 //! Tables of lines in code objects.
 //!
-//! Source: `Objects/lnotab_notes.txt` of CPython 3.8 and 3.10, `Objects/locations.md` (`InternalDocs/code_objects.md`) of 3.11.
+//! Source: `Objects/lnotab_notes.txt` of CPython 3.8 and 3.10, `Objects/locations.md` (`InternalDocs/code_objects.md`)
+//! of 3.11.
 
 /// How a table is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,8 +120,8 @@ mod tests {
         let lines: Vec<_> = (0..20).step_by(2).map(|at| Lines::Ranges.find(&ranges, 3, at)).collect();
         assert_eq!(lines[..8], [4, 4, 4, 4, 6, 7, 6, 6].map(Some));
         assert_eq!(lines[8..], [None, None]);
-        // No location for 2 bytes; one line, distance 1 (form 11), 8 bytes; long form, distance 2, 2 bytes; short form, 4 bytes;
-        // no columns, distance -1, 16 bytes; long form with a distance of two groups, 2 bytes.
+        // No location for 2 bytes; one line, distance 1 (form 11), 8 bytes; long form, distance 2, 2 bytes; short form,
+        // 4 bytes; no columns, distance -1, 16 bytes; long form with a distance of two groups, 2 bytes.
         let new = [
             0x80 | 15 << 3,
             0x80 | 11 << 3 | 3,

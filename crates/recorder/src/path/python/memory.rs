@@ -37,8 +37,8 @@ pub(super) fn trusted(at: usize) -> Option<usize> {
     if at < 4096 || !at.is_multiple_of(align_of::<usize>()) {
         return None;
     }
-    // SAFETY: only addresses are asked for that lie in the state of a running thread, in its frames and in their code; that
-    // memory is laid out as is thought has been checked.
+    // SAFETY: only addresses are asked for that lie in the state of a running thread, in its frames and in their code;
+    // that memory is laid out as is thought has been checked.
     Some(unsafe { *(at as *const usize) })
 }
 

@@ -1,14 +1,15 @@
 //! The functions of a program in Python, where the interpreter is CPython: read out of its memory, never run.
 //!
-//! A library like mpi4py lets go of the interpreter's lock while MPI works, so none of its functions may be called that creates an
-//! object, counts a reference or waits for that lock. Two only are: `PyGILState_GetThisThreadState` reads the
-//! variable in which the thread keeps its state, `Py_IsInitialized` a flag. From there the frames, code objects and texts are
-//! plain memory, whose [`layout`] is that of the interpreter's version. They belong to this thread, which is in the
-//! midst of its call: nobody changes or frees them.
+//! A library like mpi4py lets go of the interpreter's lock while MPI works, so none of its functions may be called that
+//! creates an object, counts a reference or waits for that lock. Two only are: `PyGILState_GetThisThreadState` reads
+//! the variable in which the thread keeps its state, `Py_IsInitialized` a flag. From there the frames, code objects and
+//! texts are plain memory, whose [`layout`] is that of the interpreter's version. They belong to this thread, which is
+//! in the midst of its call: nobody changes or frees them.
 //!
-//! Whether the layout is the right one is found out before anything is trusted: the first frames are read by calls of the system that
-//! fail where there is no memory ([`memory`]), and what a frame says is its code must say of itself that it is code. Until then, and
-//! if it is not so, there are no frames. From then on a frame that was seen before costs five words read.
+//! Whether the layout is the right one is found out before anything is trusted: the first frames are read by calls of
+//! the system that fail where there is no memory ([`memory`]), and what a frame says is its code must say of itself
+//! that it is code. Until then, and if it is not so, there are no frames. From then on a frame that was seen before
+//! costs five words read.
 
 mod layout;
 mod lines;
@@ -73,7 +74,8 @@ impl Python {
             return Ok(None);
         }
         let [version, thread_state, is_initialized, code_type] = symbols;
-        // SAFETY: the functions of these names have these signatures in all versions; the first returns a text that stays.
+        // SAFETY: the functions of these names have these signatures in all versions; the first returns a text that
+        // stays.
         let (version, thread_state, is_initialized) = unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const c_char>(version)();
             (
