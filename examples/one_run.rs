@@ -14,7 +14,7 @@ fn main() -> Result<(), Invalid> {
         .set("--set", "workload.all-to-all.size=\"1 MB\"")
         .load()?;
     let mut last: Option<MessageRecord> = None;
-    let mut keep_last = |message: &MessageRecord| last = Some(message.clone());
+    let mut keep_last = |message: &MessageRecord| last = Some(*message);
     let options = RunOptions { on_message: Some(&mut keep_last), ..RunOptions::default() };
     let report = scenario.run(options).report;
     println!("{}: {:.3} ms", scenario.workload_name, report.makespan_s * 1e3);

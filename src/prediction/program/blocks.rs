@@ -1,8 +1,8 @@
 //! Blocks: what runs between two operations of the folded program, with their numbers and names.
 //!
 //! The operations of a group have numbers in the order in which they stand (*leaves*). A leaf that begins n loops can
-//! be reached in n + 1 ways: from the end of each of these loops, and from what stands before all of them. So it has n
-//! + 1 blocks: *level* k is that in which k of the loops, from the inside, have just been entered. After the last
+//! be reached in n + 1 ways: from the end of each of these loops, and from what stands before all of them. So it has
+//! n + 1 blocks: *level* k is that in which k of the loops, from the inside, have just been entered. After the last
 //! operation comes one block more.
 
 use super::{Group, Operation, ProgramData, Step, What};

@@ -36,8 +36,11 @@ fn step(requests: &mut Requests<u64>, begun: &mut u64, event: &Event) -> (Vec<Ev
     (events, completed)
 }
 
-/// What these calls begin (by call and peer) and complete, one after the other.
-fn walk(events: &[Event]) -> Vec<(Vec<(Call, i32)>, Vec<u64>)> {
+/// What a call begins, by call and peer, and what it completes.
+type Effect = (Vec<(Call, i32)>, Vec<u64>);
+
+/// What these calls begin and complete, one after the other.
+fn walk(events: &[Event]) -> Vec<Effect> {
     let (mut requests, mut begun) = (Requests::default(), 0);
     let of = |event: &Event| {
         let (events, completed) = step(&mut requests, &mut begun, event);
