@@ -25,7 +25,7 @@ impl Kind {
     pub const ALL: [Self; KINDS] = [Self::Computation, Self::Send, Self::Receive, Self::Wait, Self::Collective];
 }
 
-/// A place of the source, as [`Run::place`] numbers it.
+/// A place of the source, as `Run::place` numbers it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
 pub struct PlaceId(pub(crate) u32);
 

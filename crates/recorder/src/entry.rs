@@ -2,7 +2,7 @@
 //!
 //! A function of Rust cannot ask for its return address, nor for the frame of its caller. So what is exported is a few
 //! instructions that make an ordinary frame, in whose first two words lie the caller's frame pointer and the return
-//! address, and hand the call on to a body with one argument more, the last: the address of that [`Frame`]. Arguments
+//! address, and hand the call on to a body with one argument more, the last: the address of that `Frame`. Arguments
 //! on the stack are copied below it.
 //!
 //! `export!(MPI_Send 6 send)` exports `MPI_Send` of six arguments, each an integer or a pointer; `send` is an `unsafe

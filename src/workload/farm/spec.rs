@@ -95,7 +95,7 @@ pub struct MasterSlaveSpec {
     /// How many tasks a batch has that a master of masters gives out (default: there is none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<NonZeroU32>,
-    /// Workers that are lost, each with its time: ["3@1.5s"].
+    /// Workers that are lost, each with its time: `["3@1.5s"]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lose: Vec<Located<String>>,
     /// How long after its loss a worker is missed.

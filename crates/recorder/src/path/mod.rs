@@ -1,11 +1,11 @@
 //! Call paths: who called the function that made a call, and who called that.
 //!
 //! All paths of the program are a tree: below a return address stand those of the callers that it was reached from.
-//! Each node knows how one gets from its function to the caller's ([`rule`]), so a path that was there before costs a
+//! Each node knows how one gets from its function to the caller's (`rule`), so a path that was there before costs a
 //! few words read from the stack for each caller, and tables are consulted only where a new node is made. The way up is
 //! walked at every call: which callers there are cannot be told from anything less.
 //!
-//! Nothing is read but the thread's own stack between the stack pointer and its beginning ([`stack`]), and a return
+//! Nothing is read but the thread's own stack between the stack pointer and its beginning (`stack`), and a return
 //! address that leads to no code ends the path. So a table that is wrong gives a wrong path at worst.
 //!
 //! Where the program is written in Python, the path goes on from the interpreter's own functions, which say nothing, to

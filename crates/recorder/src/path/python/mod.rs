@@ -3,11 +3,11 @@
 //! A library like mpi4py lets go of the interpreter's lock while MPI works, so none of its functions may be called that
 //! creates an object, counts a reference or waits for that lock. Two only are: `PyGILState_GetThisThreadState` reads
 //! the variable in which the thread keeps its state, `Py_IsInitialized` a flag. From there the frames, code objects and
-//! texts are plain memory, whose [`layout`] is that of the interpreter's version. They belong to this thread, which is
+//! texts are plain memory, whose `layout` is that of the interpreter's version. They belong to this thread, which is
 //! in the midst of its call: nobody changes or frees them.
 //!
 //! Whether the layout is the right one is found out before anything is trusted: the first frames are read by calls of
-//! the system that fail where there is no memory ([`memory`]), and what a frame says is its code must say of itself
+//! the system that fail where there is no memory (`memory`), and what a frame says is its code must say of itself
 //! that it is code. Until then, and if it is not so, there are no frames. From then on a frame that was seen before
 //! costs five words read.
 
