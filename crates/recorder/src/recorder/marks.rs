@@ -21,6 +21,9 @@ pub(super) struct Marks {
     numbers: FxHashMap<String, u32>,
     /// Processor time from the last call to the last border, less the clock's own cost \[ns\].
     pub cpu: u64,
+    /// Processor time from the last call to the last border, as it was recorded: what comes next is not before it, however
+    /// much the clock's own cost varies \[ns\].
+    pub since: u64,
     /// Whether the region is open that levels 1 and 0 of `MPI_Pcontrol` begin and end.
     controlled: bool,
 }
@@ -95,7 +98,8 @@ impl Recorder {
         self.back = caller.back;
         let region = self.region(name);
         let gap = now.cpu.saturating_sub(self.cpu);
-        let since = gap + self.marks.cpu;
+        let since = (gap + self.marks.cpu).max(self.marks.since);
+        self.marks.since = since;
         self.marks.cpu += gap.saturating_sub(self.empty_gap);
         let (begin, end) = match self.token.is_some() {
             true => (self.counted + since, self.counted + since),

@@ -240,7 +240,7 @@ impl Recorder {
         let event = &mut self.event;
         event.call = call;
         event.begin = begin.saturating_sub(self.start);
-        event.cpu = self.reads_cpu.then(|| cpu.saturating_sub(self.cpu) + self.marks.cpu);
+        event.cpu = self.reads_cpu.then(|| (cpu.saturating_sub(self.cpu) + self.marks.cpu).max(self.marks.since));
         event.flags = Flags::default();
         event.site = site;
         event.comm = 0;
@@ -323,7 +323,7 @@ impl Recorder {
             self.event.end = self.counted;
         }
         self.last_end = self.event.end;
-        self.marks.cpu = 0;
+        (self.marks.cpu, self.marks.since) = (0, 0);
         if let Some(poll) = self.poll.take() {
             self.write(&poll.event);
         }
@@ -345,7 +345,7 @@ impl Recorder {
         }
         let end = clock::monotonic().saturating_sub(self.start);
         let gap = self.event.begin.saturating_sub(self.last_end);
-        self.marks.cpu = 0;
+        (self.marks.cpu, self.marks.since) = (0, 0);
         let folds = self.poll.as_ref().is_some_and(|poll| {
             (poll.event.site, poll.event.call, poll.event.comm) == (self.event.site, self.event.call, self.event.comm)
         });
