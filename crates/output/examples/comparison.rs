@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     let sweep = Sweep {
         topologies: words("fat-tree-54 torus-4x4 crossbar-64"),
-        patterns: words("all-to-all-simple-spread all-to-all-pairwise"),
+        patterns: words("all-to-all-simple-spread all-to-all-mpich"),
         placements: words("random"),
         seeds: vec![1, 2, 3],
         ..Sweep::default()
