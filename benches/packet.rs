@@ -4,7 +4,8 @@
 //! `cargo bench --bench packet`; the rate is in packet-hops of the packet models for all of them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hayase::scenario::{Loader, RunOptions};
+use hayase::scenario::Loader;
+use hayase::simulation::RunOptions;
 
 fn packet(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("torus-16x16");
@@ -12,7 +13,7 @@ fn packet(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(9_167_872));
     for transport in ["packet:oq", "packet:fq", "packet:iq", "flow:equal-share", "flow:max-min"] {
         let loader = Loader::new().topology("torus-16x16").pattern("all-to-all-simple-spread");
-        let scenario = loader.transport(transport).jitter("1.5 us").load().expect("named things load");
+        let scenario = loader.transport(transport).jitter("1.5 us").load_pattern().expect("named things load");
         group.bench_function(transport, |bencher| {
             bencher.iter(|| scenario.run(RunOptions::default()).report.makespan_s)
         });

@@ -12,12 +12,12 @@ fn main() -> Result<(), Invalid> {
         .pattern("all-to-all-2d-spread")
         .placement("random")
         .set("--set", "workload.all-to-all.size=\"1 MB\"")
-        .load()?;
+        .load_pattern()?;
     let mut last: Option<MessageRecord> = None;
     let mut keep_last = |message: &MessageRecord| last = Some(*message);
     let options = RunOptions { on_message: Some(&mut keep_last), ..RunOptions::default() };
     let report = scenario.run(options).report;
-    println!("{}: {:.3} ms", scenario.workload_name, report.makespan_s * 1e3);
+    println!("{}: {:.3} ms", scenario.work().name, report.makespan_s * 1e3);
     println!("{:.3} times its bound, fingerprint {}", report.makespan_s / report.bounds.largest(), report.fingerprint);
     if let Some(message) = last {
         println!("the last message goes from rank {} to rank {} at {} s", message.src, message.dst, message.start_s);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hayase::Loader;
 use hayase::diagnostic::Diagnostic;
-use hayase::scenario::replay::ReplayOptions;
+use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::units::Time;
 use hayase::workload::program::{Envelope, Op, Program, ProgramBuilder};
 
@@ -36,8 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = Arc::new(ring(16, 10).map_err(|mistakes| mistakes[0].message.clone())?);
     let machine = || Loader::new().machine("myrinet");
     for (name, on) in [("no fabric", machine()), ("torus-4x4", machine().topology("torus-4x4"))] {
-        let replay = on.load_replay(Arc::clone(&program), "ring", 1.0)?;
-        let report = replay.run(ReplayOptions::default()).report;
+        let replay = on.load_program(ProgramWork::new(Arc::clone(&program), "ring"))?;
+        let report = replay.run(RunOptions::default()).report;
         println!("{name:10} {:8.3} ms, {} messages", report.makespan_s * 1e3, report.messages);
         for part in report.breakdown.iter().filter(|part| part.part > 0.0) {
             println!("  {:16} {:5.1} %", part.kind, part.part * 100.0);

@@ -12,9 +12,11 @@
 //! **engine** ([`engine`]) moves the clock and asks workload and transport what happens next, and **observers**
 //! ([`Observer`], [`record`]) see it.
 //!
-//! A **scenario** ([`scenario`]) is all that as text: a [`Loader`] collects files, names and settings, checks them all
-//! at once, and builds what can be run; a run gives a **report** ([`report`]), which is plain data. [`sweep`] runs many
-//! and compares them.
+//! A network with nodes that cost something, algorithms of collectives and a seed is a [`System`]; what runs on it is
+//! [`Work`]. [`simulate`] gives its outcome, with a **report** ([`report`]), which is plain data.
+//!
+//! A **scenario** ([`Scenario`]) is a system and its work, also as text: a [`Loader`] collects files, names and
+//! settings, checks them all at once, and builds what can be run. [`sweep`] runs many and compares them.
 //!
 //! ```
 #![doc = include_str!("../tests/front.rs")]
@@ -25,8 +27,8 @@
 //!
 //! # Features
 //!
-//! Without its default feature `simulator` the crate is the network alone, on one thread: from [`units`] to [`engine`], with the
-//! patterns, and few dependencies.
+//! Without its default feature `simulator` the crate is the network alone, on one thread: from [`units`] to [`engine`],
+//! with the patterns, and few dependencies.
 
 pub mod atomic_file;
 pub mod diagnostic;
@@ -52,6 +54,8 @@ pub mod routing;
 pub mod scenario;
 pub mod sharing;
 #[cfg(feature = "simulator")]
+pub mod simulation;
+#[cfg(feature = "simulator")]
 pub mod sweep;
 pub mod system;
 pub mod threads;
@@ -67,10 +71,14 @@ pub use fabric::Fabric;
 #[cfg(feature = "simulator")]
 pub use report::{MessageRecord, Report};
 #[cfg(feature = "simulator")]
-pub use scenario::{Loader, RunOptions, Runnable, Scenario, replay::Replay};
+pub use scenario::{Loader, Scenario};
+#[cfg(feature = "simulator")]
+pub use simulation::{PatternWork, ProgramWork, RunOptions, Work, simulate};
 #[cfg(feature = "simulator")]
 pub use sweep::Sweep;
 pub use system::Network;
+#[cfg(feature = "simulator")]
+pub use system::System;
 pub use units::{Bandwidth, Bytes, Time};
 pub use workload::Workload;
 #[cfg(feature = "simulator")]

@@ -12,11 +12,11 @@ use hayase::{Invalid, Loader, Network, RunOptions, Workload};
 fn a_scenario_is_named_loaded_and_run() -> Result<(), Invalid> {
     // What `hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement regular` does.
     let base = Loader::new().topology("fat-tree-54").pattern("all-to-all-simple-spread");
-    let regular = base.clone().placement("regular").load()?.run(RunOptions::default()).report;
+    let regular = base.clone().placement("regular").load_pattern()?.run(RunOptions::default()).report;
     // 53 messages of 20 KB at 1 GB/s, one after the other: nothing is in each other's way.
     assert_eq!(regular.makespan_s, 1060e-6);
 
-    let random = base.placement("random").load()?.run(RunOptions::default()).report;
+    let random = base.placement("random").load_pattern()?.run(RunOptions::default()).report;
     assert!(random.makespan_s > 2.0 * regular.makespan_s);
     Ok(())
 }

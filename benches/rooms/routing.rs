@@ -24,8 +24,9 @@ pub fn routing(criterion: &mut Criterion) {
     group.sample_size(10).warm_up_time(Duration::from_millis(200)).measurement_time(Duration::from_millis(700));
     for (topology, rule) in CASES {
         let loader = Loader::new().topology(topology).pattern("all-to-all-simple-spread").routing(rule);
-        let scenario = loader.load().expect("named things load");
-        let nodes = u64::from(scenario.network.fabric.nodes());
+        let scenario = loader.load_pattern().expect("named things load");
+        let network = scenario.network().expect("a pattern has a network");
+        let nodes = u64::from(network.fabric.nodes());
         let mut random = Stream::new(1, "routing");
         let mut node = || NodeId(random.below(nodes) as u32);
         let pairs: Vec<(NodeId, NodeId)> = (0..65_536).map(|_| (node(), node())).collect();
@@ -35,7 +36,7 @@ pub fn routing(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let Some(&(src, dst)) = pair.next() else { return };
                 route.clear();
-                scenario.network.router.route(src, dst, &mut route);
+                network.router.route(src, dst, &mut route);
                 black_box(&route);
             });
         });

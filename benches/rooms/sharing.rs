@@ -10,6 +10,7 @@ use criterion::{BenchmarkId, Criterion};
 use hayase::ids::{NodeId, RankId};
 use hayase::rng::Stream;
 use hayase::scenario::{Loader, Scenario};
+use hayase::simulation::PatternWork;
 
 /// Turns that are prepared; a bench goes through them again and again.
 const TURNS: usize = 8192;
@@ -18,16 +19,17 @@ const TURNS: usize = 8192;
 type Turn = (u32, Vec<u32>);
 
 /// What every node sends at first, and the turns after it.
-fn turns(scenario: &Scenario) -> (Vec<Vec<u32>>, Vec<Turn>) {
-    let ranks = scenario.pattern.ranks();
+fn turns(scenario: &Scenario<PatternWork>) -> (Vec<Vec<u32>>, Vec<Turn>) {
+    let (pattern, network) = (&scenario.work().pattern, scenario.network().expect("a pattern has a network"));
+    let ranks = pattern.ranks();
     let mut sent = vec![0u32; ranks as usize];
     let mut next = |rank: u32| {
         let index = sent[rank as usize];
         sent[rank as usize] = (index + 1) % (ranks - 1);
-        let dst = scenario.pattern.message(RankId(rank), index).dst;
-        let (from, to): (NodeId, NodeId) = (scenario.network.placement[RankId(rank)], scenario.network.placement[dst]);
+        let dst = pattern.message(RankId(rank), index).dst;
+        let (from, to): (NodeId, NodeId) = (network.placement[RankId(rank)], network.placement[dst]);
         let mut route = Vec::new();
-        scenario.network.router.route(from, to, &mut route);
+        network.router.route(from, to, &mut route);
         route.into_iter().map(|link| link.0).collect::<Vec<u32>>()
     };
     // Nodes are out of step, as they are after a while.
@@ -45,12 +47,12 @@ pub fn sharing(criterion: &mut Criterion) {
     group.sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
     for topology in ["fat-tree-54", "fat-tree-432", "fat-tree-3456", "torus-16x16", "torus-32x32"] {
         let base = Loader::new().topology(topology).pattern("all-to-all-simple-spread").placement("random");
-        let (first, turns) = turns(&base.clone().load().expect("named things load"));
+        let (first, turns) = turns(&base.clone().load_pattern().expect("named things load"));
         for policy in ["equal-share", "max-min", "redistribute"] {
-            let scenario = base.clone().sharing(policy).load().expect("named things load");
-            let capacities =
-                scenario.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-            let mut sharing = scenario.network.sharing.build(capacities);
+            let scenario = base.clone().sharing(policy).load_pattern().expect("named things load");
+            let network = scenario.network().expect("a pattern has a network");
+            let capacities = network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+            let mut sharing = network.sharing.build(capacities);
             for (flow, links) in first.iter().enumerate() {
                 sharing.add(flow as u32, links);
             }

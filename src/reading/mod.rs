@@ -8,6 +8,8 @@ mod input;
 #[cfg(feature = "simulator")]
 pub(crate) mod names;
 #[cfg(feature = "simulator")]
+pub(crate) mod nulls;
+#[cfg(feature = "simulator")]
 pub(crate) mod tree;
 #[cfg(feature = "simulator")]
 pub(crate) mod typed;

@@ -24,7 +24,7 @@ pub use meta::{peak_rss, wall_clock};
 pub const SCHEMA: &str = "hayase-report-1";
 
 /// What came out of one run.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Report {
     /// [`SCHEMA`].
     pub schema: &'static str,
@@ -74,12 +74,13 @@ pub struct Report {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// All messages were delivered.
     Complete,
     /// The user stopped it: what is reported is what had happened by then.
+    #[default]
     Interrupted,
     /// Some ranks wait for what never comes.
     Deadlocked,

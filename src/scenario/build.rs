@@ -3,23 +3,21 @@
 use std::sync::Arc;
 
 use super::read::{Section, Sections};
-use super::{Scenario, ScenarioFile, guard};
+use super::{Scenario, guard, paths};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::{Fabric, Shape};
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
-use crate::system::Network;
+use crate::simulation::PatternWork;
+use crate::system::{Network, System, Written};
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::transport::packet::Model;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
 use crate::workload::pattern::{Pattern, PatternSpec};
-
-/// The seed where none is given.
-pub(super) const SEED: u64 = 1;
 
 /// A fabric with its routes.
 #[derive(Clone, Debug)]
@@ -36,20 +34,11 @@ pub struct RoutedFabric {
 
 /// A workload for a fabric of some size.
 #[derive(Clone, Debug)]
-pub struct Work {
+pub struct Workload {
     /// What was written.
     pub workload: PatternSpec,
     /// What ranks send.
     pub pattern: Arc<dyn Pattern>,
-}
-
-/// A network with ranks on it, and what was written of it.
-#[derive(Clone, Debug)]
-pub(super) struct Placed {
-    pub topology: TopologySpec,
-    pub routing: RoutingSpec,
-    pub placement: PlacementSpec,
-    pub network: Network,
 }
 
 /// Builds topology and routing.
@@ -79,7 +68,7 @@ pub(super) fn work(
     nodes: u32,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Work> {
+) -> Option<Workload> {
     let workload = match &sections.workload {
         Section::Is(WorkloadSpec::Pattern(pattern), _) => pattern.clone(),
         Section::Is(WorkloadSpec::Program(_), at) => {
@@ -99,7 +88,7 @@ pub(super) fn work(
     };
     let built = workload.build(nodes, seed(sections), sources);
     let pattern = taken(built, sections.workload.span(), diagnostics)?;
-    Some(Work { workload, pattern })
+    Some(Workload { workload, pattern })
 }
 
 /// Puts so many ranks on a fabric, and checks that what moves their messages goes with it. Without a placement ranks
@@ -111,7 +100,7 @@ pub(super) fn placed(
     at: Option<Span>,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Placed> {
+) -> Option<System> {
     let RoutedFabric { topology, fabric, routing, router } = routed;
     let (placement, at) = match &sections.placement {
         Section::Is(placement, at) => (placement.clone(), Some(*at)),
@@ -129,25 +118,9 @@ pub(super) fn placed(
     };
     check_resolution(&network, sections, diagnostics);
     check_switches(&network, sections, diagnostics);
-    Some(Placed { topology, routing, placement, network })
-}
-
-/// Routes and places drawn again with this seed, where they are random.
-pub(super) fn reseed(
-    network: &mut Network,
-    routing: Option<&RoutingSpec>,
-    placement: Option<&PlacementSpec>,
-    seed: u64,
-    sources: &mut Sources,
-) -> Result<(), Vec<Diagnostic>> {
-    if let Some(routing) = routing.filter(|routing| routing.depends_on_seed()) {
-        network.router = routing.build(&network.fabric, seed)?;
-    }
-    if let Some(placement) = placement.filter(|placement| placement.depends_on_seed()) {
-        let ranks = network.placement.len() as u32;
-        network.placement = placement.build(ranks, &network.fabric, seed, sources)?;
-    }
-    Ok(())
+    let mut written = Written { topology: Some(topology), routing: Some(routing), placement: Some(placement) };
+    paths::settle(&mut written, sources);
+    Some(System::built(Some(network), written, seed(sections)))
 }
 
 /// What is wrong with how messages move, whatever the fabric.
@@ -165,7 +138,7 @@ pub(super) fn scenario(
     sections: &Sections,
     mut sources: Sources,
     mut diagnostics: Vec<Diagnostic>,
-) -> Result<Scenario, Invalid> {
+) -> Result<Scenario<PatternWork>, Invalid> {
     check_transport(sections, &mut diagnostics);
     check_node(sections, &mut diagnostics);
     let routed = routed(sections, &mut sources, &mut diagnostics);
@@ -173,41 +146,24 @@ pub(super) fn scenario(
     let work = nodes.and_then(|nodes| work(sections, nodes, &mut sources, &mut diagnostics));
     let scenario = routed.zip(work).and_then(|(routed, work)| {
         let at = sections.workload.span();
-        let placed = placed(routed, sections, work.pattern.ranks(), at, &mut sources, &mut diagnostics)?;
-        let traffic = work.workload.traffic();
-        let scenario = Scenario {
-            workload_name: work.workload.title(),
-            injection: *traffic.injection,
-            jitter: *traffic.message_jitter,
-            file: ScenarioFile {
-                seed: seed(sections),
-                resolution: sections.resolution.get().copied().unwrap_or_default(),
-                topology: placed.topology,
-                // What was used of it stands in the topology.
-                link: None,
-                routing: Some(placed.routing),
-                placement: Some(placed.placement),
-                sharing: placed.network.sharing.clone(),
-                transport: placed.network.transport.clone(),
-                node: None,
-                collectives: None,
-                workload: WorkloadSpec::Pattern(work.workload),
-            },
-            network: placed.network,
-            pattern: work.pattern,
-            seed: seed(sections),
-            sources: Sources::default(),
-        };
-        check_routes(&scenario, sections, &mut diagnostics);
-        if diagnostics.is_empty() {
-            diagnostics.extend(guard::check(&scenario));
+        let system = placed(routed, sections, work.pattern.ranks(), at, &mut sources, &mut diagnostics)?;
+        check_routes(&system, &work, sections, &mut diagnostics);
+        let Workload { workload, pattern } = work;
+        let traffic = workload.traffic();
+        let (injection, jitter) = (*traffic.injection, *traffic.message_jitter);
+        let name = workload.title();
+        let mut spec = WorkloadSpec::Pattern(workload);
+        paths::settle_workload(&mut spec, &sources);
+        let work = PatternWork { pattern, name, injection, jitter, spec: Some(spec) };
+        if let Some(network) = system.network()
+            && diagnostics.is_empty()
+        {
+            diagnostics.extend(guard::check(network, &work));
         }
-        Some(scenario)
+        Some(Scenario::read(system, work, Sources::default()))
     });
-    let mut scenario = finish(scenario, sources.clone(), diagnostics)?;
-    super::paths::settle(&mut scenario.file, &sources);
-    scenario.sources = sources;
-    Ok(scenario)
+    let scenario = finish(scenario, sources.clone(), diagnostics)?;
+    Ok(Scenario { sources, ..scenario })
 }
 
 /// What was built, or all mistakes, in the order in which they stand in the texts.
@@ -231,7 +187,7 @@ pub(super) fn finish<T>(built: Option<T>, sources: Sources, mut diagnostics: Vec
 }
 
 pub(super) fn seed(sections: &Sections) -> u64 {
-    sections.seed.get().copied().unwrap_or(SEED)
+    sections.seed.get().copied().unwrap_or(System::SEED)
 }
 
 /// What was built; mistakes without a place get that of the section.
@@ -321,32 +277,33 @@ fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
-fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let irregular = *scenario.network.fabric.shape() == Shape::Irregular
-        || matches!(scenario.file.routing, Some(RoutingSpec::Table(_)))
-        || scenario.network.fabric.routes().is_some();
-    let listed = matches!(scenario.file.workload, WorkloadSpec::Pattern(PatternSpec::File(_)));
+fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
+    let irregular = *network.fabric.shape() == Shape::Irregular
+        || matches!(system.routing(), Some(RoutingSpec::Table(_)))
+        || network.fabric.routes().is_some();
+    let listed = matches!(work.workload, PatternSpec::File(_));
     if !irregular && !listed {
         return;
     }
-    let ranks = scenario.pattern.ranks();
+    let ranks = pattern.ranks();
     let mut looked_at = 0;
     let (mut stray, mut missing) = (Found::default(), Found::default());
     let mut destinations = Vec::new();
     for rank in (0..ranks).map(RankId) {
-        let sends = scenario.pattern.sends(rank);
+        let sends = pattern.sends(rank);
         looked_at += u64::from(sends);
         if looked_at > MOST_PAIRS {
             break;
         }
         destinations.clear();
-        destinations.extend((0..sends).map(|index| scenario.pattern.message(rank, index).dst));
+        destinations.extend((0..sends).map(|index| pattern.message(rank, index).dst));
         destinations.sort_unstable();
         destinations.dedup();
         for &dst in &destinations {
-            match (scenario.network.placement.get(rank), scenario.network.placement.get(dst)) {
+            match (network.placement.get(rank), network.placement.get(dst)) {
                 (Some(&from), Some(&to)) if dst.0 < ranks => {
-                    if irregular && from != to && !scenario.network.router.reaches(from, to) {
+                    if irregular && from != to && !network.router.reaches(from, to) {
                         missing.note(from.index() as u32, to.index() as u32);
                     }
                 }
@@ -359,7 +316,7 @@ fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<
         diagnostics.push(with_span(Diagnostic::new("unknown-rank", message), sections.workload.span()));
     }
     if let Some((from, to)) = missing.first {
-        let name = |node: u32| scenario.network.fabric.vertex_name(NodeId(node).into());
+        let name = |node: u32| network.fabric.vertex_name(NodeId(node).into());
         let message = format!("there is no route from {} to {}{}", name(from), name(to), missing.more());
         let diagnostic = Diagnostic::new("no-route", message)
             .label("the pattern sends messages where no route leads")
@@ -409,37 +366,5 @@ pub(super) fn with_span(diagnostic: Diagnostic, span: Option<Span>) -> Diagnosti
     match span {
         Some(span) => diagnostic.at(span),
         None => diagnostic,
-    }
-}
-
-impl Scenario {
-    /// The same with another seed: what is random is drawn again, everything else is shared.
-    ///
-    /// # Errors
-    /// What cannot be built with this seed.
-    pub fn with_seed(&self, seed: u64) -> Result<Self, Invalid> {
-        let mut scenario = self.clone();
-        scenario.seed = seed;
-        scenario.file.seed = seed;
-        let mut sources = self.sources.clone();
-        let failed = |diagnostics, sources: &Sources| Invalid { diagnostics, sources: sources.clone() };
-        if let WorkloadSpec::Pattern(pattern) = &self.file.workload
-            && pattern.depends_on_seed()
-        {
-            let built = pattern.build(self.network.fabric.nodes(), seed, &mut sources);
-            scenario.pattern = built.map_err(|mistakes| failed(mistakes, &sources))?;
-        }
-        let (routing, placement) = (self.file.routing.as_ref(), self.file.placement.as_ref());
-        let built = reseed(&mut scenario.network, routing, placement, seed, &mut sources);
-        built.map_err(|mistakes| failed(mistakes, &sources))?;
-        Ok(scenario)
-    }
-
-    /// Whether another seed can give another result.
-    pub fn depends_on_seed(&self) -> bool {
-        self.jitter > Time::ZERO
-            || matches!(&self.file.workload, WorkloadSpec::Pattern(pattern) if pattern.depends_on_seed())
-            || self.file.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
-            || self.file.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
     }
 }

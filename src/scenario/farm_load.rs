@@ -1,17 +1,22 @@
 //! From the texts of a scenario to a farm and what it runs on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::build::{self, Placed};
-use super::farm::Farm;
+use super::build;
 use super::links::Links;
-use super::read::{self, Section, Sections};
-use super::{Loader, Runnable, paths};
+use super::load::{Needs, Understood};
+use super::read::{Section, Sections};
+use super::{Farm, Loaded, Loader, Scenario, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::node;
+use crate::simulation::{FarmWork, arranged};
+use crate::system::System;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
-use crate::workload::farm::{Costs, Executed, FarmSpec, Given, Grid, Machine, MasterSlaveSpec, MessageCost, Workers};
+use crate::workload::farm::{
+    Costs, Executed, FarmSpec, Given, Grid, Machine, MasterSlaveSpec, MessageCost, Order, Tasks, Workers,
+};
 
 /// What a network is called, for people.
 fn network_in_words(spec: &MasterSlaveSpec, costs: &Costs, machine: Option<String>, on_fabric: bool) -> String {
@@ -116,10 +121,7 @@ pub(super) fn of_workload(
     mut diagnostics: Vec<Diagnostic>,
 ) -> Result<Farm, Invalid> {
     let farm = built(sections, spec, links, &mut sources, &mut diagnostics);
-    let farm = build::finish(farm, sources.clone(), diagnostics)?;
-    let mut workload = farm.workload;
-    paths::settle_workload(&mut workload, &sources);
-    Ok(Farm { workload, sources, ..farm })
+    build::finish(farm, sources, diagnostics)
 }
 
 fn built(
@@ -136,54 +138,88 @@ fn built(
     let points = build::taken(spec.points(on_fabric, seed, sources), spec.workers_span().or(at), diagnostics);
     let tasks = build::taken(spec.tasks(seed, sources), spec.tasks_span().or(at), diagnostics);
     let routed = if on_fabric { build::routed(sections, sources, diagnostics) } else { None };
-    let (costs, points, tasks) = (costs?, points?, tasks?);
-    let mut placed: Vec<Placed> = Vec::new();
-    if on_fabric {
-        let routed = routed?;
-        let nodes = routed.fabric.nodes() as usize;
-        for point in &points {
-            let ranks = point.workers.len() + 1;
-            if ranks > nodes {
-                let workers = ranks - 1;
-                let message = format!("{workers} workers and their master need {ranks} nodes, the fabric has {nodes}");
-                let diagnostic = Diagnostic::new("too-few-nodes", message);
-                let help = "take fewer workers or a larger fabric";
-                diagnostics.push(build::with_span(diagnostic, spec.workers_span().or(at)).help(help));
-                return None;
+    let (costs, points, listed) = (costs?, points?, Arc::new(tasks?));
+    let mut systems: Vec<System> = Vec::new();
+    for point in points.iter().filter(|_| on_fabric) {
+        let ranks = point.workers.len() + 1;
+        let is_placed = |system: &&System| system.network().is_some_and(|network| network.placement.len() == ranks);
+        let same = systems.iter().find(is_placed).cloned();
+        systems.push(match same {
+            Some(same) => same,
+            None => {
+                let routed = routed.clone()?;
+                let nodes = routed.fabric.nodes() as usize;
+                if ranks > nodes {
+                    let workers = ranks - 1;
+                    let message =
+                        format!("{workers} workers and their master need {ranks} nodes, the fabric has {nodes}");
+                    let diagnostic = Diagnostic::new("too-few-nodes", message);
+                    let help = "take fewer workers or a larger fabric";
+                    diagnostics.push(build::with_span(diagnostic, spec.workers_span().or(at)).help(help));
+                    return None;
+                }
+                build::placed(routed, sections, ranks as u32, at, sources, diagnostics)?
             }
-            let same = placed.iter().find(|placed| placed.network.placement.len() == ranks).cloned();
-            placed.push(match same {
-                Some(same) => same,
-                None => build::placed(routed.clone(), sections, ranks as u32, at, sources, diagnostics)?,
-            });
-        }
-        let most = placed.iter().max_by_key(|placed| placed.network.placement.len())?;
-        build::check_all_routes(&most.network, sections, diagnostics);
+        });
+    }
+    let networks = || systems.iter().filter_map(System::network);
+    if let Some(most) = networks().max_by_key(|network| network.placement.len()) {
+        build::check_all_routes(most, sections, diagnostics);
     }
     let node = sections.node.get().filter(|node| !node.facts().is_ideal).cloned();
     let machine = node.as_ref().map(|node| match links.machine_name() {
         Some(machine) => format!("machine {machine}"),
         None => format!("nodes {}", node.name()),
     });
-    let mut setting = network_in_words(spec, &costs, machine, on_fabric);
-    if let Some(first) = placed.first() {
-        setting += &format!(" over {}", links.topology_name().unwrap_or(first.network.fabric.name()));
-        if !first.network.transport.is_flow() {
-            setting += &format!(" ({})", first.network.transport.name());
+    let mut network_in_words = network_in_words(spec, &costs, machine, on_fabric);
+    if let Some(first) = networks().next() {
+        network_in_words += &format!(" over {}", links.topology_name().unwrap_or(first.fabric.name()));
+        if !first.transport.is_flow() {
+            network_in_words += &format!(" ({})", first.transport.name());
         }
     }
-    Some(Farm {
-        tasks: Arc::new(tasks),
-        title: spec.tasks_title(),
-        setting: format!("{setting}, {}", spec.title()),
-        costs,
-        points,
-        workload: WorkloadSpec::Farm(FarmSpec::MasterSlave(Box::new(spec.clone()))),
-        node,
-        placed,
-        seed,
-        sources: Sources::default(),
-    })
+    let setting = |spec: &MasterSlaveSpec| format!("{network_in_words}, {}", spec.title());
+    let written = |spec: &MasterSlaveSpec| {
+        let mut written = WorkloadSpec::Farm(FarmSpec::MasterSlave(Box::new(spec.clone())));
+        paths::settle_workload(&mut written, sources);
+        written
+    };
+    let several_crews = points.iter().any(|point| point.workers.len() != points[0].workers.len());
+    let mut in_order: Vec<(Order, Arc<Tasks>)> = Vec::new();
+    let mut scenarios = Vec::with_capacity(points.len());
+    for (i, point) in points.iter().enumerate() {
+        let known = in_order.iter().find(|(order, _)| *order == point.order).map(|(_, tasks)| Arc::clone(tasks));
+        let tasks = known.unwrap_or_else(|| {
+            let tasks = arranged(&listed, point.order);
+            in_order.push((point.order, Arc::clone(&tasks)));
+            tasks
+        });
+        let mut keys = BTreeMap::new();
+        if several_crews {
+            keys.insert("workload.master-slave.workers".to_owned(), point.workers.len().to_string());
+        }
+        if let (Some(name), Some(value)) = (spec.varied_name(), &point.value) {
+            keys.insert(format!("workload.master-slave.{name}"), value.clone());
+        }
+        let system = systems.get(i).cloned().unwrap_or_else(|| System::built(None, Default::default(), seed));
+        // What of a machine is no network has been taken as costs.
+        let system = match &node {
+            Some(node) => build::taken(system.with_node(node.clone()).map_err(|m| vec![m]), at, diagnostics)?,
+            None => system,
+        };
+        let work = FarmWork {
+            listed: Arc::clone(&listed),
+            tasks,
+            title: spec.tasks_title(),
+            setting: setting(spec),
+            costs: costs.clone(),
+            point: point.clone(),
+            overlapped: spec.overlapped(),
+            spec: Some(written(&spec.of_point(point))),
+        };
+        scenarios.push(Scenario { keys, ..Scenario::read(system, work, sources.clone()) });
+    }
+    Some(Farm { points: scenarios, written: written(spec), setting: setting(spec) })
 }
 
 impl Loader {
@@ -192,9 +228,9 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, and a workload that is something else.
     pub fn load_farm(self) -> Result<Farm, Invalid> {
-        match self.load_any()? {
-            Runnable::Farm(farm) => Ok(*farm),
-            Runnable::Pattern(_) | Runnable::Program(..) => {
+        match self.load_all()? {
+            Loaded::Farm(farm) => Ok(farm),
+            Loaded::Pattern(_) | Loaded::Program(_) => {
                 let message = "the workload is no master with its workers";
                 let diagnostic = Diagnostic::new("wrong-choice", message).help("write a table [workload.master-slave]");
                 Err(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })
@@ -208,10 +244,7 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, and a topology: a plan predicts in closed form.
     pub fn load_plan(self) -> Result<FarmPlan, Invalid> {
-        let mut texts = self.gather();
-        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
-        texts.only_first_mistakes();
-        let (mut sources, mut diagnostics) = texts.into_parts();
+        let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Nothing);
         let plan = match &sections.workload {
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), at) => {
                 plan(&sections, spec, *at, &mut sources, &mut diagnostics)

@@ -2,10 +2,11 @@
 
 use petgraph::Direction;
 
-use super::Scenario;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::memory;
+use crate::simulation::PatternWork;
+use crate::system::Network;
 use crate::transport::TransportSpec;
 use crate::transport::packet::{Model, PacketSpec, Queues};
 use crate::units::Bytes;
@@ -30,18 +31,18 @@ const PER_RANK: u64 = 128;
 /// `flows * (192 + 24 * crossings) + links * 160 + ranks * 128`, where `crossings` is the mean length of a sample of
 /// routes and `flows` follows from the injection rule: one for each rank, `k` for each with a window of k, all
 /// messages together with `all`.
-pub(super) fn estimate(scenario: &Scenario) -> (Bytes, u64) {
-    let ranks = u64::from(scenario.pattern.ranks());
-    let messages = scenario.pattern.messages();
-    let flows = match scenario.injection {
+pub(super) fn estimate(network: &Network, work: &PatternWork) -> (Bytes, u64) {
+    let ranks = u64::from(work.pattern.ranks());
+    let messages = work.pattern.messages();
+    let flows = match work.injection {
         Injection::All => messages,
         Injection::Window(k) => messages.min(ranks.saturating_mul(u64::from(k))),
         Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => messages.min(ranks),
     };
-    let each = PER_FLOW + PER_CROSSING * crossings(scenario);
-    let links = scenario.network.fabric.links().len() as u64;
-    let packets = match &scenario.network.transport {
-        TransportSpec::Packet(spec) => packets(scenario, spec, messages, flows),
+    let each = PER_FLOW + PER_CROSSING * crossings(network, work);
+    let links = network.fabric.links().len() as u64;
+    let packets = match &network.transport {
+        TransportSpec::Packet(spec) => packets(network, work, spec, messages, flows),
         TransportSpec::Flow(_) | TransportSpec::ContentionFree(_) => 0,
     };
     let needed = flows.saturating_mul(each).saturating_add(links * PER_LINK + ranks * PER_RANK).saturating_add(packets);
@@ -51,15 +52,15 @@ pub(super) fn estimate(scenario: &Scenario) -> (Bytes, u64) {
 /// What packets take more \[B\]: under `oq` all packets of the messages under way, at worst; under `fq` a queue for
 /// each message at each hop; under `iq` for each pair of an input and an output of a switch a bit, and a queue where
 /// outputs have their own.
-fn packets(scenario: &Scenario, spec: &PacketSpec, messages: u64, flows: u64) -> u64 {
+fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, messages: u64, flows: u64) -> u64 {
     match spec.model {
         Model::Oq => {
-            let mean = u64::try_from(scenario.pattern.bytes()).unwrap_or(u64::MAX) / messages.max(1);
+            let mean = u64::try_from(work.pattern.bytes()).unwrap_or(u64::MAX) / messages.max(1);
             flows.saturating_mul(mean.div_ceil(spec.packet_size.0.max(1))).saturating_mul(PER_PACKET)
         }
-        Model::Fq => flows.saturating_mul((crossings(scenario) + 1).next_power_of_two()).saturating_mul(PER_QUEUE),
+        Model::Fq => flows.saturating_mul((crossings(network, work) + 1).next_power_of_two()).saturating_mul(PER_QUEUE),
         Model::Iq => {
-            let graph = scenario.network.fabric.graph();
+            let graph = network.fabric.graph();
             let pairs = |vertex| {
                 let degree = |direction| graph.edges_directed(vertex, direction).count() as u64;
                 (2 * degree(Direction::Incoming) + 1) * degree(Direction::Outgoing)
@@ -71,18 +72,17 @@ fn packets(scenario: &Scenario, spec: &PacketSpec, messages: u64, flows: u64) ->
 }
 
 /// Mean length of the routes of a sample of messages, rounded up.
-fn crossings(scenario: &Scenario) -> u64 {
-    let ranks = scenario.pattern.ranks();
+fn crossings(network: &Network, work: &PatternWork) -> u64 {
+    let ranks = work.pattern.ranks();
     let mut route = Vec::new();
     let mut count = 0;
     for rank in (0..ranks).step_by((ranks as usize / 64).max(1)).map(RankId) {
-        if let Some(last) = scenario.pattern.sends(rank).checked_sub(1) {
-            let dst = scenario.pattern.message(rank, last / 2).dst;
-            if let (Some(&from), Some(&to)) =
-                (scenario.network.placement.get(rank), scenario.network.placement.get(dst))
-                && scenario.network.router.reaches(from, to)
+        if let Some(last) = work.pattern.sends(rank).checked_sub(1) {
+            let dst = work.pattern.message(rank, last / 2).dst;
+            if let (Some(&from), Some(&to)) = (network.placement.get(rank), network.placement.get(dst))
+                && network.router.reaches(from, to)
             {
-                scenario.network.router.route(from, to, &mut route);
+                network.router.route(from, to, &mut route);
                 count += 1;
             }
         }
@@ -91,8 +91,8 @@ fn crossings(scenario: &Scenario) -> u64 {
 }
 
 /// A diagnostic where the run cannot fit in the memory that is free; nothing where the system does not tell.
-pub(super) fn check(scenario: &Scenario) -> Option<Diagnostic> {
-    let (needed, flows) = estimate(scenario);
+pub(super) fn check(network: &Network, work: &PatternWork) -> Option<Diagnostic> {
+    let (needed, flows) = estimate(network, work);
     exceeds(needed, flows, Bytes(memory::free()?))
 }
 

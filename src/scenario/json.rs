@@ -2,32 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::ScenarioFile;
 use crate::diagnostic::{Diagnostic, Sources, Span};
+use crate::reading::nulls::drop_nulls;
 use crate::report;
-
-impl ScenarioFile {
-    /// The complete scenario as JSON; read back by [`Loader::file`](super::Loader::file) it is the same scenario.
-    ///
-    /// Paths in it are relative to the working directory, so that it is the same on every machine and can be run again
-    /// where it was run.
-    pub fn to_json(&self) -> Value {
-        let mut value = serde_json::to_value(self).unwrap_or_default();
-        drop_nulls(&mut value);
-        value
-    }
-}
-
-fn drop_nulls(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.retain(|_, value| !value.is_null());
-            map.values_mut().for_each(drop_nulls);
-        }
-        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
-        _ => {}
-    }
-}
 
 /// Why a JSON text is no scenario.
 #[derive(Clone, Debug)]
@@ -81,7 +58,7 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
         let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message).to_owned();
         JsonError { message, help: None, line, column }
     })?;
-    let scenario = match value {
+    let mut scenario = match value {
         Value::Object(mut map) => match map.remove("scenario") {
             Some(scenario) => {
                 of_known_schema(&map)?;
@@ -91,9 +68,9 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
         },
         other => other,
     };
+    drop_nulls(&mut scenario);
     match scenario {
-        Value::Object(mut map) => {
-            drop_nulls_of(&mut map);
+        Value::Object(map) => {
             let mut toml = String::new();
             write_table(&mut toml, "", &map);
             Ok(toml)
@@ -105,11 +82,6 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
             column: 0,
         }),
     }
-}
-
-fn drop_nulls_of(map: &mut Map<String, Value>) {
-    map.retain(|_, value| !value.is_null());
-    map.values_mut().for_each(drop_nulls);
 }
 
 /// Writes a table: plain values first, then tables with a header each.

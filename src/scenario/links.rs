@@ -160,19 +160,17 @@ fn latency_in_words(latency: Time) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use super::super::Loader;
-    use super::super::replay::Replay;
+    use super::super::{Loader, Scenario};
     use crate::diagnostic::Invalid;
+    use crate::simulation::ProgramWork;
     use crate::workload::program::generate::Generator;
 
     const MACHINE: &str = "[node.ideal]\n[link]\nbandwidth = \"160 MB/s\"\nlatency = \"425 ns\"\n";
     const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"2 GB/s\"\n";
 
-    fn load(loader: Loader) -> Result<Replay, Invalid> {
+    fn load(loader: Loader) -> Result<Scenario<ProgramWork>, Invalid> {
         let program = Generator::parse("linear:ranks=4").unwrap().program().unwrap();
-        loader.load_replay(Arc::new(program), "test", 1.0)
+        loader.load_program(ProgramWork::new(program, "test"))
     }
 
     /// Bandwidth and latency as the scenario of the report has them, and the comparison.
@@ -181,7 +179,7 @@ mod tests {
         let json = replay.to_json();
         let (_, family) = json["topology"].as_object().unwrap().iter().next().unwrap();
         let text = |key: &str| family[key].as_str().unwrap_or("none").to_owned();
-        (text("bandwidth"), text("latency"), replay.own_links)
+        (text("bandwidth"), text("latency"), replay.system().own_links().map(str::to_owned))
     }
 
     fn of(bandwidth: &str, latency: &str) -> (String, String, Option<String>) {

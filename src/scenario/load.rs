@@ -1,61 +1,124 @@
 //! From the texts of a loader to what is asked for: all that a scenario says, or a part of it.
 
+use super::links::Links;
 use super::loader::Texts;
-use super::read::{self, Section};
-use super::{Loader, RoutedFabric, Runnable, Scenario, build, farm_load, replay_load};
-use crate::diagnostic::Invalid;
+use super::read::{self, Section, Sections};
+use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, program_load};
+use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::node::NodeSpec;
+use crate::simulation::{PatternWork, ProgramWork};
 use crate::system::Network;
 use crate::workload::farm::FarmSpec;
 use crate::workload::{ALONE, WorkloadSpec};
 
+/// The sections of the texts, as far as they were understood.
+pub(super) struct Understood {
+    pub sections: Sections,
+    pub links: Links,
+    pub sources: Sources,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What must be said of a scenario.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// A topology and a workload; work that needs no network needs no topology.
+    All,
+    /// A topology and a workload, whatever the workload is.
+    Both,
+    /// This table.
+    Table(&'static str),
+    /// Nothing: whoever asks sees for himself.
+    Nothing,
+}
+
 impl Loader {
-    /// Reads, checks and builds it all.
-    ///
-    /// # Errors
-    /// Every mistake of every text and of the files they name, at once.
-    pub fn load(self) -> Result<Scenario, Invalid> {
+    /// Gathers the texts and reads their sections.
+    pub(super) fn understood(self, needs: Needs) -> Understood {
         let mut texts = self.gather();
-        let sections = read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete);
+        let named = |texts: &Texts| {
+            let workload = texts.table.get("workload").and_then(|entry| entry.value.table());
+            workload.is_some_and(|workload| workload.keys().any(|name| ALONE.contains(&name.as_str())))
+        };
+        let whole = needs == Needs::Both || (needs == Needs::All && !named(&texts));
+        let sections = match whole {
+            true => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete),
+            false => read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete),
+        };
         texts.only_first_mistakes();
-        let Texts { sources, diagnostics, .. } = texts;
-        build::scenario(&sections, sources, diagnostics)
+        let Texts { sources, mut diagnostics, links, table, .. } = texts;
+        if let Needs::Table(key) = needs
+            && !table.contains_key(key)
+            && diagnostics.is_empty()
+        {
+            diagnostics.push(read::nothing_chosen(key));
+        }
+        Understood { sections, links, sources, diagnostics }
     }
 
-    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, or a farm.
+    /// Reads, checks and builds one scenario, whatever its work is.
+    ///
+    /// # Errors
+    /// Every mistake of every text and of the files they name, at once; and a farm that is tried in several ways, which
+    /// is several scenarios ([`Loader::load_all`]).
+    pub fn load(self) -> Result<Scenario, Invalid> {
+        let mut all = self.load_all()?.split();
+        match (all.pop(), all.len()) {
+            (Some(one), 0) => Ok(one),
+            (_, more) => {
+                let message = format!("one scenario is needed, and this farm is tried in {} ways", more + 1);
+                let diagnostic = Diagnostic::new("too-many-points", message);
+                let help = "give one number of workers (--set workload.master-slave.workers=8) and no `vary`";
+                Err(Invalid { diagnostics: vec![diagnostic.help(help)], ..Invalid::default() })
+            }
+        }
+    }
+
+    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, or a farm. A pattern on
+    /// nodes that cost something is the program of the calls that its ranks make.
     ///
     /// # Errors
     /// Every mistake of every text. Programs and farms need no topology.
-    pub fn load_any(self) -> Result<Runnable, Invalid> {
-        let mut texts = self.gather();
-        let alone = texts
-            .table
-            .get("workload")
-            .and_then(|entry| entry.value.table())
-            .is_some_and(|workload| workload.keys().any(|name| ALONE.contains(&name.as_str())));
-        let sections = match alone {
-            true => read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete),
-            false => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete),
-        };
-        texts.only_first_mistakes();
-        let Texts { sources, diagnostics, links, .. } = texts;
+    pub fn load_all(self) -> Result<Loaded, Invalid> {
+        let Understood { sections, links, sources, diagnostics } = self.understood(Needs::All);
         match &sections.workload {
             Section::Is(WorkloadSpec::Program(workload), _) => {
-                let (replay, start_up) = replay_load::of_workload(&sections, workload, sources, diagnostics)?;
-                let replay = replay.comparing_links(&links, &sections);
-                Ok(Runnable::Program(Box::new(replay), start_up))
+                let scenario = program_load::of_workload(&sections, &links, workload, sources, diagnostics)?;
+                Ok(Loaded::Program(Box::new(scenario)))
             }
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), _) => {
-                Ok(Runnable::Farm(Box::new(farm_load::of_workload(&sections, spec, &links, sources, diagnostics)?)))
+                Ok(Loaded::Farm(farm_load::of_workload(&sections, spec, &links, sources, diagnostics)?))
             }
             _ => match &sections.node {
                 Section::Is(node, _) if !node.facts().is_ideal => {
-                    let replay = replay_load::of_pattern(&sections, sources, diagnostics)?;
-                    Ok(Runnable::Program(Box::new(replay.comparing_links(&links, &sections)), None))
+                    let scenario = program_load::of_pattern(&sections, &links, sources, diagnostics)?;
+                    Ok(Loaded::Program(Box::new(scenario)))
                 }
-                _ => Ok(Runnable::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),
+                _ => Ok(Loaded::Pattern(build::scenario(&sections, sources, diagnostics)?)),
             },
         }
+    }
+
+    /// Reads, checks and builds a pattern on a fabric.
+    ///
+    /// # Errors
+    /// Every mistake of every text, and work that is no pattern.
+    pub fn load_pattern(self) -> Result<Scenario<PatternWork>, Invalid> {
+        let Understood { sections, sources, diagnostics, .. } = self.understood(Needs::Both);
+        build::scenario(&sections, sources, diagnostics)
+    }
+
+    /// Reads the texts and puts this program on what they say of nodes and fabric.
+    ///
+    /// # Errors
+    /// Every mistake of every text; that there is no topology or workload is none.
+    pub fn load_program(self, work: ProgramWork) -> Result<Scenario<ProgramWork>, Invalid> {
+        // A topology may be missing; a parameter of the machine may not.
+        let Understood { sections, links, mut sources, mut diagnostics } = self.understood(Needs::Nothing);
+        let ranks = work.program.ranks();
+        let system = program_load::system(&sections, &links, ranks, &mut sources, &mut diagnostics);
+        let system = build::finish(system, sources.clone(), diagnostics)?;
+        Ok(Scenario::read(system, work, sources))
     }
 
     /// Reads the texts and builds the topology alone, for showing it.
@@ -63,13 +126,7 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, but a missing workload is none.
     pub fn load_topology(self) -> Result<RoutedFabric, Invalid> {
-        let mut texts = self.gather();
-        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
-        texts.only_first_mistakes();
-        let Texts { mut sources, mut diagnostics, table, .. } = texts;
-        if !table.contains_key("topology") && diagnostics.is_empty() {
-            diagnostics.push(read::nothing_chosen("topology"));
-        }
+        let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("topology"));
         let network = build::routed(&sections, &mut sources, &mut diagnostics);
         build::finish(network, sources, diagnostics)
     }
@@ -79,19 +136,13 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, but a missing workload is none.
     pub fn load_network(self, ranks: u32) -> Result<Network, Invalid> {
-        let mut texts = self.gather();
-        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
-        texts.only_first_mistakes();
-        let Texts { mut sources, mut diagnostics, table, .. } = texts;
-        if !table.contains_key("topology") && diagnostics.is_empty() {
-            diagnostics.push(read::nothing_chosen("topology"));
-        }
+        let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("topology"));
         build::check_transport(&sections, &mut diagnostics);
         let routed = build::routed(&sections, &mut sources, &mut diagnostics);
         let at = sections.topology.span();
-        let network = routed
-            .and_then(|routed| build::placed(routed, &sections, ranks, at, &mut sources, &mut diagnostics))
-            .map(|placed| placed.network);
+        let system =
+            routed.and_then(|routed| build::placed(routed, &sections, ranks, at, &mut sources, &mut diagnostics));
+        let network = system.and_then(|system| system.network().cloned());
         if let Some(network) = &network {
             build::check_all_routes(network, &sections, &mut diagnostics);
         }
@@ -103,13 +154,7 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, but a missing topology or workload is none.
     pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
-        let mut texts = self.gather();
-        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
-        texts.only_first_mistakes();
-        let Texts { sources, mut diagnostics, table, .. } = texts;
-        if !table.contains_key("node") && diagnostics.is_empty() {
-            diagnostics.push(read::nothing_chosen("node"));
-        }
+        let Understood { sections, sources, mut diagnostics, .. } = self.understood(Needs::Table("node"));
         let node = sections.node.get().cloned();
         diagnostics.extend(node.iter().flat_map(|node| node.check()));
         build::finish(node, sources, diagnostics)
@@ -119,15 +164,9 @@ impl Loader {
     ///
     /// # Errors
     /// Every mistake of every text, but a missing topology is none.
-    pub fn load_pattern(self, nodes: u32) -> Result<build::Work, Invalid> {
-        let mut texts = self.gather();
-        let sections = read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete);
-        texts.only_first_mistakes();
-        let Texts { mut sources, mut diagnostics, table, .. } = texts;
-        if !table.contains_key("workload") && diagnostics.is_empty() {
-            diagnostics.push(read::nothing_chosen("workload"));
-        }
-        let traffic = build::work(&sections, nodes, &mut sources, &mut diagnostics);
-        build::finish(traffic, sources, diagnostics)
+    pub fn load_workload(self, nodes: u32) -> Result<build::Workload, Invalid> {
+        let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("workload"));
+        let workload = build::work(&sections, nodes, &mut sources, &mut diagnostics);
+        build::finish(workload, sources, diagnostics)
     }
 }

@@ -9,7 +9,6 @@ use super::presets::Defaults;
 use super::{json, known, read, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
-use crate::workload::program::Wildcards;
 use crate::workload::program::generate::Generator;
 use crate::workload::trace::Format;
 
@@ -27,7 +26,6 @@ const DEPTH: u32 = 8;
 pub struct Loader {
     parts: Vec<Part>,
     on_read: Option<OnRead>,
-    pub(super) wildcards: Wildcards,
 }
 
 #[derive(Clone, Debug)]
@@ -161,13 +159,6 @@ impl Loader {
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         self.set("--seed", &format!("seed={seed}"))
-    }
-
-    /// What receives of a program take that left open from whom.
-    #[must_use]
-    pub fn wildcards(mut self, wildcards: Wildcards) -> Self {
-        self.wildcards = wildcards;
-        self
     }
 
     /// `--set topology.fat-tree.p=4`: any key of a scenario by its dotted name. The value is TOML, or a text where it
@@ -515,11 +506,6 @@ impl Texts {
             *leaf = value;
         }
         self.expanded(table, 0)
-    }
-
-    /// The texts, and their mistakes.
-    pub(super) fn into_parts(self) -> (crate::diagnostic::Sources, Vec<Diagnostic>) {
-        (self.sources, self.diagnostics)
     }
 
     /// Drops what only follows from a mistake of the syntax: anything else on the same line.

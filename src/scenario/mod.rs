@@ -1,12 +1,10 @@
 //! Scenarios: from text to something that can be run.
 //!
-//! [`Loader`] collects texts (a scenario file, `-t`, `-p`, `--set`), [`ScenarioFile`] is what they say together,
-//! [`Scenario`] is the same checked and built: whoever holds one need not check again.
+//! [`Loader`] collects texts (a scenario file, `-t`, `-p`, `--set`), checks them all at once, and builds a [`Scenario`]:
+//! a [`System`] and what runs on it. What a scenario file can say: [`schema()`].
 
 mod build;
 mod collective_names;
-mod control;
-pub mod farm;
 mod farm_load;
 mod guard;
 mod init;
@@ -18,130 +16,213 @@ mod load;
 mod loader;
 mod paths;
 mod presets;
+mod program_load;
 mod read;
-pub mod replay;
-mod replay_load;
-mod replay_path;
-mod replay_regions;
-mod run;
-mod runnable;
 mod schema;
 mod tasks;
-pub mod variation;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use crate::diagnostic::{Located, Sources};
+use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::engine::Watch;
-use crate::node::NodeSpec;
-use crate::placement::PlacementSpec;
-use crate::report::{LinkUse, MessageRecord, Report};
-use crate::routing::RoutingSpec;
-use crate::sharing::SharingSpec;
-use crate::system::Network;
-use crate::topology::TopologySpec;
-use crate::transport::TransportSpec;
-use crate::units::Time;
-use crate::workload::pattern::{Injection, Pattern};
-use crate::workload::program::collectives::CollectivesSpec;
-use crate::workload::{Blocked, WorkloadSpec};
+use crate::simulation::{FarmWork, PatternWork, ProgramWork, RunOptions, Simulated, Summary, Work};
+use crate::system::{Network, System};
+use crate::workload::WorkloadSpec;
+use crate::workload::farm::{FarmSpec, MasterSlaveSpec};
 
-pub use build::{RoutedFabric, Work};
-pub use control::{Control, SweepProgress};
-pub use farm::Farm;
+pub use build::{RoutedFabric, Workload};
 pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
 pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;
 pub use loader::Loader;
-pub use runnable::{Measured, Runnable};
 pub use schema::schema;
 
-/// What to observe of a run, beside what its report needs.
-#[derive(Default)]
-pub struct RunOptions<'a> {
-    /// Whether to record busy time and number of flows of each link (bytes are always recorded).
-    pub link_use: bool,
-    /// Called for each message when it is delivered.
-    pub on_message: Option<&'a mut dyn FnMut(&MessageRecord)>,
-    /// Looks on and may end the run.
-    pub watch: Option<&'a dyn Watch>,
-}
-
-/// What a run gave.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Run {
-    /// The report; its links are the most used ones.
-    pub report: Report,
-    /// All links, by id (busy time and flows are 0 unless they were asked for).
-    pub links: Vec<LinkUse>,
-    /// Who waits for whom, where the program deadlocked.
-    pub blocked: Vec<Blocked>,
-}
-
-/// What the texts say together: every table of a scenario file.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct ScenarioFile {
-    /// The seed of everything random (default 1).
-    #[serde(default = "first_seed")]
-    pub seed: u64,
-    /// Smallest step of simulated time (default 0 s; only to reproduce published results).
-    #[serde(default)]
-    pub resolution: Located<Time>,
-    /// The fabric.
-    pub topology: TopologySpec,
-    /// What links have where the topology leaves them to the machine (default: as the topology says for that).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<LinkSpec>,
-    /// The routes (default: what is usual for the topology).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub routing: Option<RoutingSpec>,
-    /// Where ranks are (default regular).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub placement: Option<PlacementSpec>,
-    /// How flows share links (default max-min).
-    #[serde(default)]
-    pub sharing: SharingSpec,
-    /// How messages move (default flow).
-    #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
-    pub transport: TransportSpec,
-    /// What a message costs at its two ends (default ideal: nothing; programs only).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<NodeSpec>,
-    /// By which algorithms collectives are done (programs only; default: as MPICH chooses).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub collectives: Option<CollectivesSpec>,
-    /// What ranks send.
-    pub workload: WorkloadSpec,
-}
-
-/// For the schema: of files, the seed is read apart.
-#[cfg(test)]
-fn first_seed() -> u64 {
-    build::SEED
-}
-
-/// A scenario that can be run: complete, checked and built.
+/// A system and what runs on it: complete, checked and built.
 #[derive(Clone, Debug)]
-pub struct Scenario {
-    /// What was written.
-    pub file: ScenarioFile,
-    /// The network, with ranks on its nodes.
-    pub network: Network,
-    /// What they send.
-    pub pattern: Arc<dyn Pattern>,
-    /// What the workload is, for people: `all-to-all simple-spread, 20 KB`.
-    pub workload_name: String,
-    /// When they send it.
-    pub injection: Injection,
-    /// Largest start offset of a rank.
-    pub jitter: Time,
+pub struct Scenario<W = Work> {
+    system: System,
+    work: W,
+    /// Where it is one of several that are tried: the keys that say which.
+    keys: BTreeMap<String, String>,
+    sources: Sources,
+}
+
+impl<W: Simulated> Scenario<W> {
+    /// This work on this system.
+    ///
+    /// # Errors
+    /// Work that does not fit the system.
+    pub fn new(system: System, work: W) -> Result<Self, Diagnostic> {
+        work.fits(&system)?;
+        Ok(Self { system, work, keys: BTreeMap::new(), sources: Sources::default() })
+    }
+
+    /// What was read from these texts, and checked there.
+    fn read(system: System, work: W, sources: Sources) -> Self {
+        Self { system, work, keys: BTreeMap::new(), sources }
+    }
+
+    /// What it runs on.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// What runs.
+    pub fn work(&self) -> &W {
+        &self.work
+    }
+
+    /// Where it is one of several that are tried: the keys of the scenario that say which, with their values.
+    pub fn keys(&self) -> &BTreeMap<String, String> {
+        &self.keys
+    }
+
+    /// Runs it.
+    pub fn run(&self, options: RunOptions<'_>) -> W::Outcome {
+        self.work.play(&self.system, options)
+    }
+
     /// The seed of everything random.
-    pub seed: u64,
-    /// The texts it was read from.
-    pub sources: Sources,
+    pub fn seed(&self) -> u64 {
+        self.system.seed()
+    }
+
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        self.system.depends_on_seed() || self.work.depends_on_seed()
+    }
+
+    /// The same with another seed: what is random is drawn again, everything else is shared.
+    ///
+    /// # Errors
+    /// What cannot be built with this seed.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, Invalid> {
+        let mut sources = self.sources.clone();
+        let drawn = self.system.with_seed(seed, &mut sources).and_then(|system| {
+            let work = self.work.with_seed_of(&system, &mut sources)?;
+            Ok((system, work))
+        });
+        let (system, work) = drawn.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+        Ok(Self { system, work, ..self.clone() })
+    }
+
+    /// The same work on another system.
+    ///
+    /// # Errors
+    /// Work that does not fit it.
+    pub fn with_system(&self, system: System) -> Result<Self, Diagnostic> {
+        self.work.fits(&system)?;
+        Ok(Self { system, ..self.clone() })
+    }
+
+    /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
+    /// ranks are not so many.
+    #[must_use]
+    pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
+        Some(Self { system: self.system.with_nodes(nodes)?, ..self.clone() })
+    }
+
+    /// Other work on the same system.
+    ///
+    /// # Errors
+    /// Work that does not fit it.
+    pub fn with_work(&self, work: W) -> Result<Self, Diagnostic> {
+        work.fits(&self.system)?;
+        Ok(Self { work, ..self.clone() })
+    }
+
+    /// The network with the ranks on it, if there is one.
+    pub fn network(&self) -> Option<&Network> {
+        self.system.network()
+    }
+
+    /// What carries the messages, for people.
+    pub fn network_name(&self) -> String {
+        self.work.network_name(&self.system)
+    }
+
+    /// The scenario as JSON, with every default put in; read back by [`Loader::file`] it is the same.
+    pub fn to_json(&self) -> serde_json::Value {
+        self.work.to_json(&self.system)
+    }
+
+    /// The same, for whom it does not matter what runs.
+    fn any(self, work: impl FnOnce(W) -> Work) -> Scenario {
+        let Self { system, work: this, keys, sources } = self;
+        Scenario { system, work: work(this), keys, sources }
+    }
+}
+
+impl Scenario {
+    /// What a run comes to; of a program with its time on nodes and a network that cost nothing as its critical path.
+    pub fn measured(&self, watch: Option<&dyn Watch>) -> Summary {
+        self.work.measured(&self.system, watch)
+    }
+
+    /// Has it run on this fabric with these routes, which are the same as its own.
+    pub(crate) fn share_network(&mut self, known: &Network) {
+        self.system.share_network(known);
+    }
+}
+
+impl From<Scenario<PatternWork>> for Scenario {
+    fn from(scenario: Scenario<PatternWork>) -> Self {
+        scenario.any(Work::Pattern)
+    }
+}
+
+impl From<Scenario<ProgramWork>> for Scenario {
+    fn from(scenario: Scenario<ProgramWork>) -> Self {
+        scenario.any(|work| Work::Program(Box::new(work)))
+    }
+}
+
+impl From<Scenario<FarmWork>> for Scenario {
+    fn from(scenario: Scenario<FarmWork>) -> Self {
+        scenario.any(|work| Work::Farm(Box::new(work)))
+    }
+}
+
+/// What texts say: one scenario, or a farm that is tried in several ways.
+#[derive(Clone, Debug)]
+pub enum Loaded {
+    /// A pattern on a fabric.
+    Pattern(Scenario<PatternWork>),
+    /// A program on nodes, and on a fabric where there is one.
+    Program(Box<Scenario<ProgramWork>>),
+    /// A master with its workers, and what of both is tried.
+    Farm(Farm),
+}
+
+/// A farm for every number of workers and every way of giving out tasks that its table lists.
+#[derive(Clone, Debug)]
+pub struct Farm {
+    /// Each as a scenario of its own; at least one.
+    pub points: Vec<Scenario<FarmWork>>,
+    /// What was written of all of them; paths as they are seen from the working directory.
+    pub written: WorkloadSpec,
+    /// The network and how tasks are given out, for people.
+    pub setting: String,
+}
+
+impl Farm {
+    /// The table of the farm.
+    pub fn spec(&self) -> Option<&MasterSlaveSpec> {
+        match &self.written {
+            WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)) => Some(spec),
+            _ => None,
+        }
+    }
+}
+
+impl Loaded {
+    /// Each of what is tried.
+    pub fn split(self) -> Vec<Scenario> {
+        match self {
+            Self::Pattern(scenario) => vec![scenario.into()],
+            Self::Program(scenario) => vec![(*scenario).into()],
+            Self::Farm(farm) => farm.points.into_iter().map(Scenario::from).collect(),
+        }
+    }
 }

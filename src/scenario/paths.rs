@@ -1,9 +1,9 @@
 //! Paths in a scenario, so that they are found again.
 
-use super::ScenarioFile;
 use crate::diagnostic::{Located, Sources};
 use crate::placement::PlacementSpec;
 use crate::prediction::assemble::with_files;
+use crate::system::Written;
 use crate::topology::TopologySpec;
 use crate::workload::farm::{FarmSpec, TasksSpec};
 use crate::workload::pattern::PatternSpec;
@@ -11,20 +11,19 @@ use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
 /// report then holds for whoever runs the report again there.
-pub(super) fn settle(file: &mut ScenarioFile, sources: &Sources) {
-    if let TopologySpec::Custom(spec) = &mut file.topology {
+pub(super) fn settle(written: &mut Written, sources: &Sources) {
+    if let Some(TopologySpec::Custom(spec)) = &mut written.topology {
         settle_path(&mut spec.links, sources);
         if let Some(routes) = &mut spec.routes {
             settle_path(routes, sources);
         }
     }
-    if let TopologySpec::Simgrid(spec) = &mut file.topology {
+    if let Some(TopologySpec::Simgrid(spec)) = &mut written.topology {
         settle_path(&mut spec.platform, sources);
     }
-    if let Some(PlacementSpec::File(spec)) = &mut file.placement {
+    if let Some(PlacementSpec::File(spec)) = &mut written.placement {
         settle_path(&mut spec.path, sources);
     }
-    settle_workload(&mut file.workload, sources);
 }
 
 /// The same for the files of a workload.

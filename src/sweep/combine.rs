@@ -3,7 +3,8 @@
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
 use crate::report::{Bounds, ComparisonRow, SeedStatistics};
-use crate::scenario::{Loader, Runnable};
+use crate::scenario::{Loader, Scenario};
+use crate::simulation::{Simulated, Work};
 use crate::units::grouped;
 use crate::workload::collectives::Operation;
 use crate::workload::pattern::PatternSpec;
@@ -83,18 +84,18 @@ impl<'a> Choice<'a> {
     }
 
     /// Whether this is a transport that knows no sharing policy, which another policy of the list has brought already.
-    pub fn is_repeated(&self, runnable: &Runnable, sharings: &[String]) -> bool {
-        let flows = runnable.network().is_some_and(|network| network.transport.is_flow());
+    pub fn is_repeated(&self, scenario: &Scenario, sharings: &[String]) -> bool {
+        let flows = scenario.system().network().is_some_and(|network| network.transport.is_flow());
         let own = flows && !self.of(Axis::Transport).is_some_and(|name| name.contains(':'));
         let sharing = self.of(Axis::Sharing);
         !own && sharing.is_some() && sharing != sharings.first().map(String::as_str)
     }
 
     /// The point of this combination.
-    pub fn point(&self, runnable: Runnable, seeds: &[u64]) -> Point {
+    pub fn point(&self, scenario: Scenario, seeds: &[u64]) -> Point {
         let seeds = match seeds {
-            [] => vec![runnable.seed()],
-            [first, ..] if !runnable.depends_on_seed() => vec![*first],
+            [] => vec![scenario.seed()],
+            [first, ..] if !scenario.depends_on_seed() => vec![*first],
             all => {
                 // Each seed once.
                 let mut distinct: Vec<u64> = Vec::new();
@@ -104,18 +105,18 @@ impl<'a> Choice<'a> {
                 distinct
             }
         };
-        let json = runnable.to_json();
+        let json = scenario.to_json();
         let chosen = |key: &str| json.get(key)?.as_object()?.keys().next().cloned();
         let choice = |key: &str| chosen(key).unwrap_or_default();
         let name = |axis, other: String| self.of(axis).map_or(other, str::to_owned);
-        let network = runnable.network();
+        let network = scenario.system().network();
         let keys = self.0.iter().filter_map(|(axis, value)| match axis {
             Axis::Key(key) => Some(((*key).to_owned(), (*value).to_owned())),
             _ => None,
         });
         Point {
             topology: name(Axis::Topology, network.map(|network| network.fabric.name().to_owned()).unwrap_or_default()),
-            pattern: name(Axis::Pattern, runnable.name().to_owned()),
+            pattern: name(Axis::Pattern, scenario.work().name().to_owned()),
             placement: if network.is_some() { name(Axis::Placement, choice("placement")) } else { String::new() },
             sharing: network
                 .filter(|network| network.transport.is_flow())
@@ -123,13 +124,13 @@ impl<'a> Choice<'a> {
                 .unwrap_or_default(),
             transport: network.map(|network| network.transport.name()).unwrap_or_default(),
             routing: if network.is_some() { name(Axis::Routing, choice("routing")) } else { String::new() },
-            injection: match &runnable {
-                Runnable::Pattern(scenario) => scenario.injection.to_string(),
-                Runnable::Program(..) | Runnable::Farm(_) => name(Axis::Injection, String::new()),
+            injection: match scenario.work() {
+                Work::Pattern(work) => work.injection.to_string(),
+                Work::Program(_) | Work::Farm(_) => name(Axis::Injection, String::new()),
             },
             machine: name(Axis::Machine, chosen("node").filter(|node| node != "ideal").unwrap_or_default()),
-            varied: keys.collect(),
-            runnable,
+            varied: keys.chain(scenario.keys().clone()).collect(),
+            scenario,
             seeds,
         }
     }
@@ -222,7 +223,7 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
         varied: point.varied.clone(),
         pattern: point.pattern.clone(),
         ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),
-        job: job(&point.runnable, first.bytes),
+        job: job(point.scenario.work(), first.bytes),
         // Where it stands is known when all are there.
         ratio_to_best: 1.0,
         place: 1,
@@ -242,12 +243,12 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
 /// What is done, by a name that all have that do the same: collective operations by their kind and size, whatever an
 /// algorithm sends for it; farms by their tasks, however many work on them; recorded programs by their name; other
 /// patterns and programs by the data that they move.
-fn job(runnable: &Runnable, bytes: u64) -> String {
-    if let Runnable::Farm(farm) = runnable {
+fn job(work: &Work, bytes: u64) -> String {
+    if let Work::Farm(farm) = work {
         return farm.name().to_owned();
     }
-    let ranks = runnable.ranks();
-    let workload = runnable.workload();
+    let ranks = work.ranks();
+    let workload = work.spec();
     let named = match workload {
         Some(WorkloadSpec::Pattern(
             PatternSpec::AllToAll(_)
@@ -269,7 +270,7 @@ fn job(runnable: &Runnable, bytes: u64) -> String {
             Some(spec.size.map_or_else(|| name.to_owned(), |size| format!("{name} of {}", *size)))
         }
         // A recorded program is what it is, whatever its collectives send.
-        Some(WorkloadSpec::Program(ProgramSpec::Trace(_))) | None => Some(runnable.name().to_owned()),
+        Some(WorkloadSpec::Program(ProgramSpec::Trace(_))) | None => Some(work.name().to_owned()),
         _ => None,
     };
     format!("{} among {ranks} ranks", named.unwrap_or_else(|| format!("{} B", grouped(bytes))))

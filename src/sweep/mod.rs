@@ -4,6 +4,10 @@
 //! cores. What comes out does not depend on how many there are.
 
 mod combine;
+mod control;
+mod farm;
+mod seeds;
+pub mod variation;
 pub mod whatif;
 
 use std::collections::BTreeMap;
@@ -15,10 +19,12 @@ use rayon::prelude::*;
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
 use crate::report::{Comparison, Gridlock, Status, Stopped};
-use crate::scenario::{Loader, Measured, Runnable};
+use crate::scenario::{Loader, Scenario};
+use crate::simulation::{Simulated, Summary};
 use crate::workload::Blocked;
 
-pub use crate::scenario::{Control, SweepProgress};
+pub use control::{Control, SweepProgress};
+pub use seeds::over_seeds;
 
 /// What is compared: every combination of what is listed. An empty list leaves the choice to `base`.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +77,7 @@ pub struct Point {
     /// The values of the keys that are varied.
     pub varied: BTreeMap<String, String>,
     /// What is run with the first seed.
-    pub runnable: Runnable,
+    pub scenario: Scenario,
     /// The seeds it runs with: only the first where nothing in it is random.
     pub seeds: Vec<u64>,
 }
@@ -140,14 +146,13 @@ impl Sweep {
         let mut points: Vec<Point> = Vec::new();
         let mut mistakes = combine::Mistakes::default();
         for choice in combine::choices(self) {
-            match choice.loader(self).load_any() {
-                Ok(runnable) if choice.is_repeated(&runnable, &self.sharings) => {}
-                Ok(mut runnable) => {
-                    share_fabric(&mut runnable, &points);
-                    for (keys, runnable) in runnable.split() {
-                        let mut point = choice.point(runnable, &self.seeds);
-                        point.varied.extend(keys);
-                        points.push(point);
+            match choice.loader(self).load_all() {
+                Ok(loaded) => {
+                    for mut scenario in loaded.split() {
+                        if !choice.is_repeated(&scenario, &self.sharings) {
+                            share_fabric(&mut scenario, &points);
+                            points.push(choice.point(scenario, &self.seeds));
+                        }
                     }
                 }
                 Err(invalid) => mistakes.add(&choice.name(), &invalid),
@@ -199,7 +204,7 @@ impl Sweep {
 /// What one run contributes to its row.
 struct Outcome {
     seed: u64,
-    run: Measured,
+    run: Summary,
 }
 
 /// Runs all points with all their seeds.
@@ -207,16 +212,16 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
     // The longest runs first, so that no core is left alone with one at the end.
     let mut jobs: Vec<(usize, u64)> =
         points.iter().enumerate().flat_map(|(i, point)| point.seeds.iter().map(move |&seed| (i, seed))).collect();
-    jobs.sort_by_key(|&(i, _)| std::cmp::Reverse(points[i].runnable.messages()));
+    jobs.sort_by_key(|&(i, _)| std::cmp::Reverse(points[i].scenario.work().messages()));
     let tally = Tally {
         control,
         runs: AtomicUsize::new(0),
         messages: AtomicU64::new(0),
         total_runs: jobs.len(),
-        total_messages: jobs.iter().map(|&(i, _)| points[i].runnable.messages()).sum(),
+        total_messages: jobs.iter().map(|&(i, _)| points[i].scenario.work().messages()).sum(),
         failed: AtomicBool::new(false),
     };
-    let outcomes: Mutex<BTreeMap<(usize, u64), Measured>> = Mutex::new(BTreeMap::new());
+    let outcomes: Mutex<BTreeMap<(usize, u64), Summary>> = Mutex::new(BTreeMap::new());
     let errors: Mutex<BTreeMap<(usize, u64), SweepError>> = Mutex::new(BTreeMap::new());
     jobs.par_iter().with_max_len(1).for_each(|&(i, seed)| {
         if tally.ended() {
@@ -254,16 +259,16 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
 }
 
 /// One run; nothing where it was interrupted.
-fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Measured>, SweepError> {
+fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Summary>, SweepError> {
     let again;
-    let runnable = if seed == point.runnable.seed() {
-        &point.runnable
+    let scenario = if seed == point.scenario.seed() {
+        &point.scenario
     } else {
-        again = point.runnable.with_seed(seed)?;
+        again = point.scenario.with_seed(seed)?;
         &again
     };
     let watch = Counted { tally, counted: AtomicU64::new(0) };
-    let run = runnable.run(Some(&watch));
+    let run = scenario.measured(Some(&watch));
     match run.status {
         Status::Complete if run.undone > 0 => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
         Status::Complete => {
@@ -284,15 +289,14 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Measure
 }
 
 /// The same fabric and routes once, however many points use them.
-fn share_fabric(runnable: &mut Runnable, points: &[Point]) {
-    let written = |runnable: &Runnable| {
-        let json = runnable.to_json();
-        (json.get("topology").cloned(), json.get("routing").cloned(), runnable.seed())
+fn share_fabric(scenario: &mut Scenario, points: &[Point]) {
+    let system = scenario.system();
+    let is_same = |point: &&Point| {
+        let known = point.scenario.system();
+        (known.topology(), known.routing(), known.seed()) == (system.topology(), system.routing(), system.seed())
     };
-    let wanted = written(runnable);
-    let mut known = points.iter().filter_map(|point| Some((point, point.runnable.network()?)));
-    if let Some((_, known)) = known.find(|(point, _)| written(&point.runnable) == wanted) {
-        runnable.share_network(known);
+    if let Some(known) = points.iter().find(is_same).and_then(|point| point.scenario.system().network()) {
+        scenario.share_network(known);
     }
 }
 

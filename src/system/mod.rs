@@ -1,66 +1,15 @@
-//! What work runs on: a fabric with ranks on its nodes, and how messages move over it.
+//! What work runs on.
 //!
-//! [`Network`] puts a [`Simulation`] together for any [`Workload`]: pattern, program or master with its workers. So
-//! each of them runs on every fabric, with every routing, placement, sharing policy and transport.
+//! A [`Network`] is a fabric with ranks on its nodes and how messages move over it; it puts a simulation together for
+//! any [`Workload`](crate::workload::Workload). A [`System`] is that with nodes that cost something, the algorithms of
+//! collectives and a seed: all that a pattern, a program or a farm runs on.
 
-use std::sync::Arc;
+mod network;
+#[cfg(feature = "simulator")]
+mod whole;
 
-use crate::diagnostic::Diagnostic;
-use crate::engine::{Observer, Outcome, Simulation, Watch};
-use crate::fabric::Fabric;
-use crate::placement::Placement;
-use crate::routing::{Router, RoutingSpec};
-use crate::sharing::SharingSpec;
-use crate::transport::TransportSpec;
-use crate::units::Time;
-use crate::workload::Workload;
-
-/// A fabric with its routes, ranks on its nodes, and how messages move: built and checked.
-#[derive(Clone, Debug)]
-pub struct Network {
-    /// Nodes, switches and links.
-    pub fabric: Arc<Fabric>,
-    /// The routes.
-    pub router: Arc<dyn Router>,
-    /// Where ranks are.
-    pub placement: Placement,
-    /// How flows share links.
-    pub sharing: SharingSpec,
-    /// How messages move.
-    pub transport: TransportSpec,
-    /// The smallest step of simulated time; zero for none.
-    pub resolution: Time,
-}
-
-impl Network {
-    /// A rank on each node in order, the usual routes of the fabric, exact max-min fairness between flows. What is to
-    /// be otherwise is set afterwards.
-    ///
-    /// # Errors
-    /// A fabric on which not every node reaches every other.
-    pub fn new(fabric: Fabric) -> Result<Self, Vec<Diagnostic>> {
-        fabric.check()?;
-        let fabric = Arc::new(fabric);
-        Ok(Self {
-            router: RoutingSpec::default_for(&fabric).build(&fabric, 0)?,
-            placement: fabric.node_ids().collect(),
-            fabric,
-            sharing: SharingSpec::default(),
-            transport: TransportSpec::default(),
-            resolution: Time::ZERO,
-        })
-    }
-
-    /// Runs a workload to its end, or until the watch ends it.
-    pub fn simulate(
-        &self,
-        workload: &mut dyn Workload,
-        observer: &mut impl Observer,
-        watch: Option<&dyn Watch>,
-    ) -> Outcome {
-        let Self { fabric, router, placement, sharing, resolution, .. } = self;
-        let mut transport = self.transport.build(fabric, &**router, placement, sharing, workload.load());
-        let (transport, resolution) = (&mut *transport, *resolution);
-        Simulation { fabric, router: &**router, placement, workload, transport, resolution }.run(observer, watch)
-    }
-}
+pub use network::Network;
+#[cfg(feature = "simulator")]
+pub use whole::System;
+#[cfg(feature = "simulator")]
+pub(crate) use whole::{Written, network_of_its_own};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use hayase::report::Status;
+use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
-use hayase::scenario::replay::ReplayOptions;
-use hayase::scenario::{Loader, RunOptions};
+use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::workload::collectives::{Algorithm, Call, Operation, Plan, rules};
 use hayase::workload::program::{Collective, CollectiveCall, Counts, ProgramBuilder};
 use insta::assert_snapshot;
@@ -24,7 +24,7 @@ fn collective(operation: &str, lines: &str) -> String {
 /// How long it takes among so many ranks, and how many messages and bytes it sends.
 fn run(nodes: u32, workload: &str) -> (f64, u64, u64) {
     let loader = Loader::new().text("fabric.toml", crossbar(nodes)).text("work.toml", workload);
-    let scenario = loader.load().unwrap_or_else(|invalid| panic!("{workload}: {invalid}"));
+    let scenario = loader.load_pattern().unwrap_or_else(|invalid| panic!("{workload}: {invalid}"));
     let report = scenario.run(RunOptions::default()).report;
     assert_eq!(report.status, Status::Complete, "{workload}, {nodes} ranks");
     (report.makespan_s * 1e9, report.messages, report.bytes)
@@ -76,9 +76,9 @@ fn a_collective_as_a_pattern_takes_the_time_of_the_same_in_a_program() {
                     }
                     let by = format!("[collectives]\n{operation} = \"{algorithm}\"\n");
                     let loader = Loader::new().text("fabric.toml", crossbar(ranks)).text("by.toml", by);
-                    let replay = loader.load_replay(Arc::new(program.build().unwrap()), "test", 1.0);
+                    let replay = loader.load_program(ProgramWork::new(Arc::new(program.build().unwrap()), "test"));
                     let replayed = replay.unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
-                    let report = replayed.run(ReplayOptions::default()).report;
+                    let report = replayed.run(RunOptions::default()).report;
                     assert_eq!((messages, sent), (report.messages, report.bytes), "{name}");
                     let played = report.makespan_s * 1e9;
                     assert!((pattern - played).abs() <= 1e-6 * played, "{name}: {pattern} and {played} ns");
@@ -166,7 +166,7 @@ fn a_scattered_alltoall_waits_for_a_batch_before_it_starts_the_next() {
         .text("fabric.toml", crossbar(40))
         .text("node.toml", "[node.loggps]\nL = \"0 s\"\no = \"0 s\"\nGs = \"0 ns/B\"\nS = \"0 B\"\n")
         .text("work.toml", collective("alltoall", "algorithm = \"scattered\"; size = \"1 KB\""));
-    let measured = loader.load_any().unwrap().run(None);
+    let measured = loader.load().unwrap().measured(None);
     assert!(measured.makespan_s > 39.3e-6, "{}", measured.makespan_s);
 }
 
@@ -199,13 +199,13 @@ fn every_algorithm_of_every_operation_has_a_name() {
     for &operation in Operation::ALL {
         for algorithm in Algorithm::of(operation) {
             let name = format!("{operation}-{algorithm}");
-            let work = Loader::new().pattern(&name).load_pattern(16).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let work = Loader::new().pattern(&name).load_workload(16).unwrap_or_else(|error| panic!("{name}: {error}"));
             let size = if needs_size(operation) { "; size = \"1 MB\"" } else { "" };
             let text = collective(operation.name(), &format!("algorithm = \"{algorithm}\"{size}"));
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("same.toml");
             std::fs::write(&path, text).unwrap();
-            let same = Loader::new().pattern(path.to_str().unwrap()).load_pattern(16).unwrap();
+            let same = Loader::new().pattern(path.to_str().unwrap()).load_workload(16).unwrap();
             let messages = |pattern: &dyn hayase::workload::pattern::Pattern| {
                 let ranks = (0..pattern.ranks()).map(hayase::ids::RankId);
                 let all = ranks.flat_map(|rank| (0..pattern.sends(rank)).map(move |index| (rank, index)));
@@ -221,7 +221,7 @@ fn every_algorithm_of_every_operation_has_a_name() {
 
 fn told(text: &str) -> String {
     let text = format!("{}{text}", crossbar(12));
-    Loader::new().text("s.toml", text).load().expect_err("this is wrong").lines()
+    Loader::new().text("s.toml", text).load_pattern().expect_err("this is wrong").lines()
 }
 
 #[test]

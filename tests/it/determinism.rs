@@ -1,6 +1,7 @@
 //! Same scenario and seed: same result to the last bit, on any machine, at any level of optimisation.
 
-use hayase::scenario::{Loader, RunOptions};
+use hayase::scenario::Loader;
+use hayase::simulation::RunOptions;
 
 /// Topology, pattern, settings, and the fingerprint that every machine must find.
 ///
@@ -27,7 +28,7 @@ fn results_are_the_same_to_the_last_bit_everywhere() {
                 other => panic!("unknown setting {other}"),
             };
         }
-        let scenario = loader.load().unwrap_or_else(|invalid| panic!("{line}: {invalid}"));
+        let scenario = loader.load_pattern().unwrap_or_else(|invalid| panic!("{line}: {invalid}"));
         let report = scenario.run(RunOptions::default()).report;
         found += &format!("{} {}\n", settings.join(" "), report.fingerprint);
         assert_eq!(known.len(), 1);
@@ -37,12 +38,16 @@ fn results_are_the_same_to_the_last_bit_everywhere() {
 
 #[test]
 fn observing_a_run_does_not_change_it() {
-    let scenario =
-        Loader::new().topology("fat-tree-54").pattern("all-to-all-simple-spread").placement("random").load().unwrap();
+    let scenario = Loader::new()
+        .topology("fat-tree-54")
+        .pattern("all-to-all-simple-spread")
+        .placement("random")
+        .load_pattern()
+        .unwrap();
     let plain = scenario.run(RunOptions::default()).report;
     let mut messages = 0;
     let mut count = |_: &hayase::report::MessageRecord| messages += 1;
-    let observed = scenario.run(RunOptions { link_use: true, on_message: Some(&mut count), watch: None });
+    let observed = scenario.run(RunOptions { link_use: true, on_message: Some(&mut count), ..RunOptions::default() });
     assert_eq!(observed.report.fingerprint, plain.fingerprint);
     assert_eq!(messages, plain.messages);
 }
@@ -67,7 +72,7 @@ fn even_steps_are_counted_to_the_bit_as_they_are_played() {
             if let Some(set) = set {
                 loader = loader.set("--set", set);
             }
-            let scenario = loader.load().unwrap();
+            let scenario = loader.load_pattern().unwrap();
             let counted = scenario.run(RunOptions::default()).report;
             let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
             let case = format!("{topology} {placement} {injection} {sharing} {set:?}");
@@ -87,7 +92,7 @@ fn a_barrier_counted_step_by_step_ends_when_its_messages_do() {
             for sharing in ["equal-share", "max-min"] {
                 let loader = Loader::new().topology(topology).pattern(pattern).placement("random");
                 let loader = loader.sharing(sharing).injection("barrier");
-                let scenario = loader.load().unwrap();
+                let scenario = loader.load_pattern().unwrap();
                 let counted = scenario.run(RunOptions::default()).report;
                 let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
                 assert_eq!(counted.fingerprint, played.fingerprint, "{topology} {pattern} {sharing}");

@@ -13,6 +13,7 @@ const LEVELS: &[&[&str]] = &[
     &["engine"],
     &["record", "system"],
     &["report"],
+    &["simulation"],
     &["scenario"],
     &["sweep"],
 ];

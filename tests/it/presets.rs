@@ -3,6 +3,7 @@
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, Scenario};
 use hayase::sharing::{Among, SharingSpec};
+use hayase::simulation::PatternWork;
 use hayase::units::Bytes;
 use hayase::workload::WorkloadSpec;
 use hayase::workload::pattern::{Injection, PatternSpec};
@@ -10,16 +11,16 @@ use hayase::workload::pattern::{Injection, PatternSpec};
 const TREE: &str = "[topology.fat-tree]\np = 2\n";
 const SPREAD: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\n";
 
-fn load(loader: Loader) -> Scenario {
-    loader.load().unwrap_or_else(|invalid| panic!("{invalid}"))
+fn load(loader: Loader) -> Scenario<PatternWork> {
+    loader.load_pattern().unwrap_or_else(|invalid| panic!("{invalid}"))
 }
 
 fn errors(loader: Loader) -> String {
-    loader.load().expect_err("this is wrong").lines()
+    loader.load_pattern().expect_err("this is wrong").lines()
 }
 
-fn threshold(scenario: &Scenario) -> f64 {
-    match &scenario.network.sharing {
+fn threshold(scenario: &Scenario<PatternWork>) -> f64 {
+    match &scenario.network().unwrap().sharing {
         SharingSpec::Redistribute(spec) => *spec.threshold,
         other => panic!("{other:?}"),
     }
@@ -29,30 +30,33 @@ fn threshold(scenario: &Scenario) -> f64 {
 fn every_preset_is_a_complete_scenario() {
     for named in Shelf::Presets.all() {
         let scenario = load(Loader::new().preset(named.name));
-        assert!(scenario.pattern.ranks() > 0, "{}", named.name);
+        assert!(scenario.work().pattern.ranks() > 0, "{}", named.name);
     }
 }
 
 #[test]
 fn mfs_is_sendrecv_and_equal_share_on_full_bisection_trees() {
     let scenario = load(Loader::new().preset("mfs"));
-    assert_eq!((scenario.injection, scenario.network.sharing.name()), (Injection::SendRecv, "equal-share"));
-    assert_eq!((scenario.network.fabric.nodes(), scenario.pattern.ranks()), (54, 54));
-    assert_eq!(scenario.network.transport.name(), "flow");
+    assert_eq!(
+        (scenario.work().injection, scenario.network().unwrap().sharing.name()),
+        (Injection::SendRecv, "equal-share")
+    );
+    assert_eq!((scenario.network().unwrap().fabric.nodes(), scenario.work().pattern.ranks()), (54, 54));
+    assert_eq!(scenario.network().unwrap().transport.name(), "flow");
 }
 
 #[test]
 fn what_a_file_leaves_out_is_as_the_preset_says() {
     let scenario = load(Loader::new().preset("mfs").text("s.toml", format!("{TREE}{SPREAD}")));
-    assert_eq!((scenario.network.fabric.nodes(), scenario.injection), (16, Injection::SendRecv));
-    let WorkloadSpec::Pattern(PatternSpec::AllToAll(spec)) = &scenario.file.workload else {
-        panic!("{:?}", scenario.file.workload)
+    assert_eq!((scenario.network().unwrap().fabric.nodes(), scenario.work().injection), (16, Injection::SendRecv));
+    let WorkloadSpec::Pattern(PatternSpec::AllToAll(spec)) = scenario.work().spec.as_ref().unwrap() else {
+        panic!("{:?}", scenario.work().spec)
     };
     assert_eq!(*spec.size, Bytes(20_000));
     // A workload without sizes of its own takes none, and one that says how it sends keeps to it.
     let linear = load(Loader::new().preset("mfs").topology("torus-4x4").pattern("all-to-all-linear"));
-    assert_eq!((linear.network.fabric.nodes(), linear.injection), (16, Injection::All));
-    assert_eq!(load(Loader::new().preset("mfs").pattern("ring")).injection, Injection::SendRecv);
+    assert_eq!((linear.network().unwrap().fabric.nodes(), linear.work().injection), (16, Injection::All));
+    assert_eq!(load(Loader::new().preset("mfs").pattern("ring")).work().injection, Injection::SendRecv);
 }
 
 #[test]
@@ -60,16 +64,22 @@ fn everything_else_overrides_a_preset_whatever_the_order() {
     let changed = |loader: Loader| loader.sharing("max-min").injection("window=2").topology("torus-8x8").seed(5);
     for loader in [changed(Loader::new()).preset("mfs"), changed(Loader::new().preset("mfs"))] {
         let scenario = load(loader);
-        assert_eq!((scenario.network.sharing.name(), scenario.injection), ("max-min", Injection::Window(2)));
-        assert_eq!((scenario.network.fabric.nodes(), scenario.seed), (64, 5));
+        assert_eq!(
+            (scenario.network().unwrap().sharing.name(), scenario.work().injection),
+            ("max-min", Injection::Window(2))
+        );
+        assert_eq!((scenario.network().unwrap().fabric.nodes(), scenario.seed()), (64, 5));
     }
     let file = format!("{TREE}bandwidth = \"2 GB/s\"\n{SPREAD}injection = \"barrier\"\n[sharing.redistribute]\n");
     for loader in
         [Loader::new().preset("mfs").text("s.toml", &*file), Loader::new().text("s.toml", &*file).preset("mfs")]
     {
         let scenario = load(loader);
-        assert_eq!((scenario.network.sharing.name(), scenario.injection), ("redistribute", Injection::Barrier));
-        assert_eq!(scenario.network.fabric.links()[hayase::ids::LinkId(0)].capacity.bytes_per_second(), 2e9);
+        assert_eq!(
+            (scenario.network().unwrap().sharing.name(), scenario.work().injection),
+            ("redistribute", Injection::Barrier)
+        );
+        assert_eq!(scenario.network().unwrap().fabric.links()[hayase::ids::LinkId(0)].capacity.bytes_per_second(), 2e9);
     }
 }
 
@@ -81,37 +91,43 @@ fn a_preset_has_options_for_choices_that_others_make() {
     std::fs::write(&path, format!("preset = \"mfs\"\n{own}")).unwrap();
     let own = || Loader::new().preset(path.to_str().unwrap());
     let plain = load(own());
-    assert_eq!((plain.network.sharing.name(), plain.injection), ("equal-share", Injection::SendRecv), "it lies on mfs");
+    assert_eq!(
+        (plain.network().unwrap().sharing.name(), plain.work().injection),
+        ("equal-share", Injection::SendRecv),
+        "it lies on mfs"
+    );
     let chosen = load(own().sharing("redistribute"));
     assert_eq!(threshold(&chosen), 0.05);
-    assert!(matches!(&chosen.network.sharing, SharingSpec::Redistribute(spec) if spec.among == Among::Growing));
+    assert!(
+        matches!(&chosen.network().unwrap().sharing, SharingSpec::Redistribute(spec) if spec.among == Among::Growing)
+    );
     let explicit = load(own().sharing("redistribute").set("--set", "sharing.redistribute.threshold=0.03"));
     assert_eq!(threshold(&explicit), 0.03);
     // It holds for the fabric named on the command line, too.
     let torus = load(own().topology("torus-4x4"));
-    assert!(torus.network.fabric.links().iter().any(|link| link.latency.ps() > 0.0));
+    assert!(torus.network().unwrap().fabric.links().iter().any(|link| link.latency.ps() > 0.0));
     assert_eq!(threshold(&load(Loader::new().preset("mfs").sharing("redistribute"))), 0.01);
 }
 
 #[test]
 fn a_scenario_file_names_a_preset_and_the_command_line_another() {
     let named = || Loader::new().text("s.toml", format!("preset = \"mfs\"\n{TREE}"));
-    assert_eq!(load(named()).injection, Injection::SendRecv);
-    assert_eq!(load(named()).network.fabric.nodes(), 16);
+    assert_eq!(load(named()).work().injection, Injection::SendRecv);
+    assert_eq!(load(named()).network().unwrap().fabric.nodes(), 16);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("barrier.toml");
     std::fs::write(&path, "workload = \"ring\"\n[defaults.topology.any]\nbandwidth = \"3 GB/s\"\n").unwrap();
     let other = load(named().preset(path.to_str().unwrap()));
-    assert_eq!((other.injection, other.network.sharing.name()), (Injection::Queue, "max-min"));
+    assert_eq!((other.work().injection, other.network().unwrap().sharing.name()), (Injection::Queue, "max-min"));
     let set = load(Loader::new().text("s.toml", format!("{TREE}{SPREAD}")).set("--set", "preset = \"mfs\""));
-    assert_eq!((set.injection, set.network.fabric.nodes()), (Injection::SendRecv, 16));
+    assert_eq!((set.work().injection, set.network().unwrap().fabric.nodes()), (Injection::SendRecv, 16));
     // Of a file that is used as a topology only what it says of that is taken, and so of the preset that it names.
     let file = directory.path().join("whole.toml");
     std::fs::write(&file, format!("preset = \"mfs\"\n{TREE}")).unwrap();
     let alone =
         load(Loader::new().text("s.toml", format!("{SPREAD}size = \"1 KB\"\n")).topology(file.to_str().unwrap()));
     assert_eq!(
-        (alone.network.fabric.nodes(), alone.injection, alone.network.sharing.name()),
+        (alone.network().unwrap().fabric.nodes(), alone.work().injection, alone.network().unwrap().sharing.name()),
         (16, Injection::Queue, "max-min")
     );
 }
@@ -154,8 +170,11 @@ fn mistakes_in_and_about_presets_are_told_with_their_place() {
 #[test]
 fn a_report_of_a_run_with_a_preset_runs_again_without_it() {
     let scenario = load(Loader::new().preset("mfs").sharing("redistribute").topology("torus-4x4"));
-    let text = toml::to_string(&scenario.file).unwrap();
+    let text = toml::to_string(&scenario.to_json()).unwrap();
     let again = load(Loader::new().text("again.toml", text));
-    assert_eq!((again.injection, again.network.sharing.name()), (Injection::SendRecv, "redistribute"));
-    assert_eq!(again.network.fabric.nodes(), 16);
+    assert_eq!(
+        (again.work().injection, again.network().unwrap().sharing.name()),
+        (Injection::SendRecv, "redistribute")
+    );
+    assert_eq!(again.network().unwrap().fabric.nodes(), 16);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hayase::ids::RankId;
 use hayase::scenario::Loader;
-use hayase::scenario::replay::{ReplayOptions, Replayed};
+use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::Time;
 use hayase::workload::program::collectives::{CollectivesSpec, Expander};
 use hayase::workload::program::generate::Generator;
@@ -15,11 +15,12 @@ const NODE: &str = "[node.loggps]\nL = '800 ns'\no = '1500 ns'\nOss = '0.5 ns/B'
                     Osl = '0.125 ns/B'\nOrl = '0.5 ns/B'\nS = '4096 B'\n";
 const FABRIC: &str = "[topology.crossbar]\nnodes = 8\nbandwidth = '125 MB/s'\nlatency = '400 ns'\n";
 
-fn replayed(program: Program, texts: &[&str]) -> Replayed {
+fn replayed(program: Program, texts: &[&str]) -> ProgramOutcome {
     let loader =
         texts.iter().enumerate().fold(Loader::new(), |loader, (i, text)| loader.text(format!("{i}.toml"), *text));
-    let replay = loader.load_replay(Arc::new(program), "test", 1.0).unwrap_or_else(|invalid| panic!("{invalid}"));
-    let replayed = replay.run(ReplayOptions::default());
+    let replay =
+        loader.load_program(ProgramWork::new(Arc::new(program), "test")).unwrap_or_else(|invalid| panic!("{invalid}"));
+    let replayed = replay.run(RunOptions::default());
     assert_eq!(replayed.stuck, []);
     replayed
 }
@@ -173,9 +174,9 @@ fn the_same_allreduce_by_the_player_and_spelled_out_takes_the_same_time() {
 fn every_named_machine_can_be_played_on() {
     for named in hayase::scenario::library::Shelf::Machines.all() {
         let program = Generator::parse("pairwise:ranks=4").unwrap().program().unwrap();
-        let replay = Loader::new().machine(named.name).load_replay(Arc::new(program), "pairwise", 1.0);
+        let replay = Loader::new().machine(named.name).load_program(ProgramWork::new(Arc::new(program), "pairwise"));
         let report =
-            replay.unwrap_or_else(|invalid| panic!("{}: {invalid}", named.name)).run(ReplayOptions::default()).report;
+            replay.unwrap_or_else(|invalid| panic!("{}: {invalid}", named.name)).run(RunOptions::default()).report;
         assert!(report.makespan_s > 0.0 && report.messages == 12, "{}", named.name);
     }
 }
@@ -189,8 +190,9 @@ fn faster_processors_compute_in_less_time() {
         program.finish_rank(ops);
         Arc::new(program.build().unwrap())
     };
-    let replay = Loader::new().load_replay(program(), "calc", 4.0).unwrap();
-    let report = replay.run(ReplayOptions::default()).report;
+    let replay =
+        Loader::new().load_program(ProgramWork { cpu_speed: 4.0, ..ProgramWork::new(program(), "calc") }).unwrap();
+    let report = replay.run(RunOptions::default()).report;
     assert_eq!(report.ranks[RankId(0).0 as usize].end_s, 2e-6);
 }
 
@@ -198,7 +200,7 @@ fn faster_processors_compute_in_less_time() {
 fn what_does_not_go_together_is_said_with_its_place() {
     let error = |texts: &[&str]| {
         let loader = texts.iter().fold(Loader::new(), |loader, text| loader.text("x.toml", *text));
-        loader.load_replay(Arc::new(ring()), "ring", 1.0).unwrap_err().lines()
+        loader.load_program(ProgramWork::new(Arc::new(ring()), "ring")).unwrap_err().lines()
     };
     assert!(error(&["node = 'loggopsim'", FABRIC]).contains("a network of its own"));
     let missing = error(&["[node.loggps]\no = '1 us'\n"]);

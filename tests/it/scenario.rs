@@ -9,7 +9,7 @@ const TREE: &str = "[topology.fat-tree]\np = 2\nbandwidth = \"1 GB/s\"\n";
 const SPREAD: &str = "[workload.all-to-all]\nalgorithm = \"simple-spread\"\nsize = \"20 KB\"\n";
 
 fn told(loader: Loader) -> String {
-    loader.load().expect_err("this is wrong").lines()
+    loader.load_pattern().expect_err("this is wrong").lines()
 }
 
 fn told_of(text: &str) -> String {

@@ -128,7 +128,7 @@ proptest! {
     #[test]
     fn a_mangled_scenario_never_panics(which in 0..SCENARIOS.len(), changes in prop::collection::vec(change(), 1..6)) {
         let text = changes.iter().fold(SCENARIOS[which].to_owned(), |text, change| changed(&text, change));
-        if let Err(invalid) = Loader::new().text("mangled.toml", text).load() {
+        if let Err(invalid) = Loader::new().text("mangled.toml", text).load_pattern() {
             prop_assert!(!invalid.diagnostics.is_empty());
             prop_assert!(!invalid.to_string().is_empty());
         }
@@ -138,7 +138,7 @@ proptest! {
     fn a_mangled_flag_never_panics(assignment in "[a-z.=\\[\\]\"{}# \\n0-9-]{0,40}", value in "\\PC{0,12}") {
         let loader = Loader::new().text("s.toml", SCENARIOS[0]);
         let loader = loader.set("--set", &assignment).size(&value).injection(&value).placement(&value).sharing(&value);
-        let _ = loader.topology(&value).load();
+        let _ = loader.topology(&value).load_pattern();
     }
 
     #[test]
@@ -148,14 +148,14 @@ proptest! {
         let directory = tempfile::tempdir().map_err(|error| TestCaseError::fail(error.to_string()))?;
         let path = directory.path().join("report.json");
         std::fs::write(&path, text).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let _ = Loader::new().file(&path).load();
+        let _ = Loader::new().file(&path).load_pattern();
     }
 }
 
 #[test]
 fn the_scenarios_that_are_mangled_are_whole() {
     for text in SCENARIOS {
-        if let Err(invalid) = Loader::new().text("whole.toml", text).load() {
+        if let Err(invalid) = Loader::new().text("whole.toml", text).load_pattern() {
             panic!("{invalid}\n{text}");
         }
     }
@@ -176,9 +176,9 @@ fn numbers_out_of_all_bounds_are_mistakes() {
         ] {
             let loader = Loader::new().text("s.toml", SCENARIOS[0]).set("--set", &format!("{key}={number}"));
             if key != "seed" {
-                assert!(loader.load().is_err(), "{key} = {number}");
+                assert!(loader.load_pattern().is_err(), "{key} = {number}");
             } else {
-                let _ = loader.load();
+                let _ = loader.load_pattern();
             }
         }
     }

@@ -154,7 +154,8 @@ fn busiest_link(context: &Context<'_>) -> Result<Outcome, Trouble> {
         };
         let scenario = choice.load()?;
         let run = run(context, &scenario)?;
-        let inside = |link: u32| matches!(scenario.network.fabric.link(LinkId(link)).role, LinkRole::Network { .. });
+        let network = scenario.network().ok_or("a pattern without a network")?;
+        let inside = |link: u32| matches!(network.fabric.link(LinkId(link)).role, LinkRole::Network { .. });
         let bytes = run.links.iter().filter(|link| inside(link.id)).map(|link| link.bytes).max().unwrap_or(0);
         let n = u64::from(n);
         let expected = if n.is_multiple_of(2) { n * n * (n + 2) / 8 } else { n * (n * n - 1) / 8 };

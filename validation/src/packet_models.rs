@@ -3,9 +3,11 @@
 use serde::Deserialize;
 
 use super::context::stopwatch;
-use super::setup::{Choice, all_to_all, flows_on_links, run};
+use super::setup::{Choice, all_to_all, flows_on_links, on, run};
 use super::{Case, Context, Outcome, Trouble};
 use hayase::scenario::Scenario;
+use hayase::simulation::PatternWork;
+use hayase::system::Network;
 use hayase::transport::TransportSpec;
 use hayase::transport::packet::{Model, PacketSpec};
 use hayase::units::Time;
@@ -109,14 +111,14 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// A run on an n x n torus.
-fn torus(n: u32, algorithm: &str, transport: &str, more: &[&str], seed: u64) -> Result<Scenario, Trouble> {
+fn torus(n: u32, algorithm: &str, transport: &str, more: &[&str], seed: u64) -> Result<Scenario<PatternWork>, Trouble> {
     let (topology, pattern) = (format!("torus-{n}x{n}"), format!("all-to-all-{algorithm}"));
     let mut assignments = vec![format!("transport={transport}")];
     assignments.extend(more.iter().map(|text| (*text).to_owned()));
     Choice { seed, ..Choice::new(&topology, &pattern) }.load_with(&assignments)
 }
 
-fn makespan_us(context: &Context<'_>, scenario: &Scenario) -> Result<f64, Trouble> {
+fn makespan_us(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<f64, Trouble> {
     Ok(run(context, scenario)?.report.makespan_s * 1e6)
 }
 
@@ -193,8 +195,10 @@ fn alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
     for model in [Model::Oq, Model::Fq] {
         for hops in 3..=10u32 {
             let links = vec![(1e9, Time::ZERO); hops as usize];
-            let mut scenario = flows_on_links(&links, &[(0..hops).collect()], 20_000)?;
-            scenario.network.transport = TransportSpec::Packet(PacketSpec { model, ..PacketSpec::default() });
+            let scenario = flows_on_links(&links, &[(0..hops).collect()], 20_000)?;
+            let transport = TransportSpec::Packet(PacketSpec { model, ..PacketSpec::default() });
+            let network = scenario.network().cloned().ok_or("a pattern without a network")?;
+            let scenario = on(Network { transport, ..network }, scenario.work().clone())?;
             let (us, expected) = (makespan_us(context, &scenario)?, 20.0 + 1.5 * f64::from(hops - 1));
             if (us - expected).abs() > 1e-6 {
                 wrong.push(format!("{model}, {hops} links: {us} us instead of {expected}"));

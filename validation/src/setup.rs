@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use super::context::Counted;
 use super::{Context, Trouble};
+use hayase::diagnostic::Diagnostic;
 use hayase::fabric::{FabricBuilder, RouteTable, Shape};
 use hayase::ids::{LinkId, MessageId, NodeId, RankId};
-use hayase::placement::Placement;
 use hayase::report::{MessageRecord, Status};
 use hayase::routing::RoutingSpec;
-use hayase::scenario::{Loader, Run, RunOptions, Scenario};
+use hayase::scenario::{Loader, Scenario};
 use hayase::sharing::SharingSpec;
+use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
+use hayase::system::{Network, System};
+use hayase::transport::TransportSpec;
 use hayase::units::{Bandwidth, Time};
 use hayase::workload::pattern::{After, Injection, Message, Pattern};
 
@@ -59,7 +62,7 @@ impl<'a> Choice<'a> {
     }
 
     /// The same with more assignments (`topology.torus.host-link=false`), built.
-    pub fn load_with(&self, assignments: &[String]) -> Result<Scenario, Trouble> {
+    pub fn load_with(&self, assignments: &[String]) -> Result<Scenario<PatternWork>, Trouble> {
         let mut loader = Loader::new()
             .topology(self.topology)
             .pattern(self.pattern)
@@ -76,16 +79,16 @@ impl<'a> Choice<'a> {
         for assignment in assignments {
             loader = loader.set("validation", assignment);
         }
-        loader.load().map_err(|invalid| format!("{self:?}: {invalid}"))
+        loader.load_pattern().map_err(|invalid| format!("{self:?}: {invalid}"))
     }
 
     /// Built.
-    pub fn load(&self) -> Result<Scenario, Trouble> {
+    pub fn load(&self) -> Result<Scenario<PatternWork>, Trouble> {
         self.load_with(&[])
     }
 
     /// Built and run to its end.
-    pub fn run(&self, context: &Context<'_>) -> Result<Run, Trouble> {
+    pub fn run(&self, context: &Context<'_>) -> Result<PatternOutcome, Trouble> {
         run(context, &self.load()?)
     }
 
@@ -96,7 +99,7 @@ impl<'a> Choice<'a> {
 }
 
 /// Runs a scenario to its end, unless whoever looks on ends it.
-pub(super) fn run(context: &Context<'_>, scenario: &Scenario) -> Result<Run, Trouble> {
+pub(super) fn run(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<PatternOutcome, Trouble> {
     let watch = begin(context)?;
     complete(&watch, scenario.run(RunOptions { watch: Some(&watch), ..RunOptions::default() }))
 }
@@ -107,7 +110,7 @@ fn begin<'a>(context: &'a Context<'a>) -> Result<Counted<'a>, Trouble> {
 }
 
 /// What a run gave that came to its end.
-fn complete(watch: &Counted<'_>, run: Run) -> Result<Run, Trouble> {
+fn complete(watch: &Counted<'_>, run: PatternOutcome) -> Result<PatternOutcome, Trouble> {
     match run.report.status {
         Status::Complete => {
             watch.delivered(run.report.messages);
@@ -118,9 +121,13 @@ fn complete(watch: &Counted<'_>, run: Run) -> Result<Run, Trouble> {
 }
 
 /// When each message arrived \[s\]: by rank, then by the sender's order.
-pub(super) fn arrivals(context: &Context<'_>, scenario: &Scenario) -> Result<(Run, Vec<Vec<f64>>), Trouble> {
-    let ranks = scenario.pattern.ranks();
-    let sends = |rank| scenario.pattern.sends(RankId(rank)) as usize;
+pub(super) fn arrivals(
+    context: &Context<'_>,
+    scenario: &Scenario<PatternWork>,
+) -> Result<(PatternOutcome, Vec<Vec<f64>>), Trouble> {
+    let pattern = &scenario.work().pattern;
+    let ranks = pattern.ranks();
+    let sends = |rank| pattern.sends(RankId(rank)) as usize;
     let mut ends: Vec<Vec<f64>> = (0..ranks).map(|rank| vec![f64::NAN; sends(rank)]).collect();
     let mut note = |message: &MessageRecord| ends[message.src as usize][message.index as usize] = message.end_s;
     let watch = begin(context)?;
@@ -129,14 +136,13 @@ pub(super) fn arrivals(context: &Context<'_>, scenario: &Scenario) -> Result<(Ru
     Ok((run, ends))
 }
 
-/// Replaces the fabric of a scenario by nodes without switches; links are given by capacity \[B/s\] and latency, routes
-/// by source, destination and the numbers of their links.
-pub(super) fn on_given_routes(
-    scenario: &mut Scenario,
+/// Nodes without switches, rank r on node r, under max-min; links are given by capacity \[B/s\] and latency, routes by
+/// source, destination and the numbers of their links.
+pub(super) fn given_routes(
+    nodes: u32,
     links: impl IntoIterator<Item = (f64, Time)>,
     routes: impl IntoIterator<Item = (u32, u32, Vec<u32>)>,
-) -> Result<(), Trouble> {
-    let nodes = scenario.pattern.ranks();
+) -> Result<Network, Trouble> {
     let mut builder = FabricBuilder::new("given routes", nodes, 0);
     for (capacity, latency) in links {
         builder.loose_link(Bandwidth::from_bytes_per_second(capacity), latency);
@@ -147,18 +153,22 @@ pub(super) fn on_given_routes(
         table.insert(NodeId(src), NodeId(dst), &links);
     }
     builder.routes(table);
+    let said = |mistakes: Vec<Diagnostic>| mistakes.iter().map(|m| m.message.as_str()).collect::<String>();
     let fabric = Arc::new(builder.finish(Shape::Irregular));
-    scenario.network.router = RoutingSpec::default_for(&fabric).build(&fabric, scenario.seed).map_err(|mistakes| {
-        format!("no routes: {}", mistakes.iter().map(|m| m.message.as_str()).collect::<String>())
-    })?;
-    scenario.network.placement = (0..nodes).map(NodeId).collect();
-    scenario.network.fabric = fabric;
-    Ok(())
+    let router = RoutingSpec::default_for(&fabric).build(&fabric, System::SEED);
+    Ok(Network {
+        router: router.map_err(|mistakes| format!("no routes: {}", said(mistakes)))?,
+        placement: (0..nodes).map(NodeId).collect(),
+        fabric,
+        sharing: SharingSpec::default(),
+        transport: TransportSpec::default(),
+        resolution: Time::ZERO,
+    })
 }
 
-/// Places rank r on `nodes[r]`.
-pub(super) fn place(scenario: &mut Scenario, nodes: &[u32]) {
-    scenario.network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Placement>();
+/// Work on a network whose nodes cost nothing.
+pub(super) fn on(network: Network, work: PatternWork) -> Result<Scenario<PatternWork>, Trouble> {
+    Scenario::new(System::new(network), work).map_err(|mistake| mistake.message)
 }
 
 /// Separate flows: the even rank 2f sends one message to rank 2f + 1.
@@ -188,15 +198,15 @@ impl Pattern for Pairs {
 
 /// A scenario in which flow f of `flows` crosses these links, on a node pair of its own, with so many bytes, under
 /// max-min.
-pub(super) fn flows_on_links(links: &[(f64, Time)], flows: &[Vec<u32>], bytes: u64) -> Result<Scenario, Trouble> {
-    let mut scenario = Choice::new("torus-4x4", "all-to-all-simple-spread").load()?;
-    scenario.pattern = Arc::new(Pairs { flows: flows.len() as u32, bytes });
-    scenario.workload_name = "separate flows".into();
-    scenario.injection = Injection::All;
-    scenario.network.sharing = SharingSpec::default();
+pub(super) fn flows_on_links(
+    links: &[(f64, Time)],
+    flows: &[Vec<u32>],
+    bytes: u64,
+) -> Result<Scenario<PatternWork>, Trouble> {
+    let pattern = Arc::new(Pairs { flows: flows.len() as u32, bytes });
+    let work = PatternWork::new(pattern, "separate flows", Injection::All);
     let routes = flows.iter().enumerate().map(|(flow, links)| (2 * flow as u32, 2 * flow as u32 + 1, links.clone()));
-    on_given_routes(&mut scenario, links.iter().copied(), routes)?;
-    Ok(scenario)
+    on(given_routes(work.ranks(), links.iter().copied(), routes)?, work)
 }
 
 /// The message that a rank sends `index`-th, for notes.

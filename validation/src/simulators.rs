@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::setup::{Choice, arrivals, flows_on_links, name_of, on_given_routes, place, relative};
+use super::setup::{Choice, arrivals, flows_on_links, given_routes, name_of, on, relative};
 use super::{Case, Context, Outcome, Trouble};
 use hayase::units::Time;
 
@@ -81,7 +81,7 @@ fn max_min_rates() -> Result<Outcome, Trouble> {
     for problem in &problems {
         let links: Vec<(f64, Time)> = problem.capacity.iter().map(|&capacity| (capacity, Time::ZERO)).collect();
         let scenario = flows_on_links(&links, &problem.flows, 20_000)?;
-        let rates = scenario.rates();
+        let rates = scenario.work().rates(scenario.system());
         if rates.len() != problem.flows.len() {
             return Err(format!("{} rates for {} flows", rates.len(), problem.flows.len()));
         }
@@ -120,9 +120,11 @@ fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, Troubl
             .iter()
             .zip(0u32..)
             .flat_map(|(row, src)| row.iter().zip(0u32..).map(move |(links, dst)| (src, dst, links.clone())));
-        on_given_routes(&mut scenario, vec![(recorded.bandwidth_bps, Time::ZERO); links], pairs)?;
+        let ranks = scenario.work().pattern.ranks();
+        let network = given_routes(ranks, vec![(recorded.bandwidth_bps, Time::ZERO); links], pairs)?;
+        scenario = on(network, scenario.work().clone())?;
     }
-    place(&mut scenario, &recorded.node_of_rank);
+    let scenario = scenario.with_nodes(&recorded.node_of_rank).ok_or("the ranks do not fit their nodes")?;
     let (run, ends) = arrivals(context, &scenario)?;
     let mut worst = (0.0f64, String::new());
     let mut messages = 0;

@@ -6,6 +6,7 @@
 
 use hayase::diagnostic::Invalid;
 use hayase::scenario::{Loader, Scenario};
+use hayase::simulation::PatternWork;
 
 /// How much work a load is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -79,9 +80,9 @@ impl Load {
     ///
     /// # Errors
     /// None that a load of the list has.
-    pub fn scenario(&self) -> Result<Scenario, Invalid> {
+    pub fn scenario(&self) -> Result<Scenario<PatternWork>, Invalid> {
         let text = self.text();
-        self.settings.iter().fold(Loader::new().text(self.name.clone(), text), |l, s| l.set("bench", s)).load()
+        self.settings.iter().fold(Loader::new().text(self.name.clone(), text), |l, s| l.set("bench", s)).load_pattern()
     }
 
     /// The scenario as it would be written in a file, without what is unlike other loads.

@@ -9,8 +9,8 @@ use super::loads::Window;
 use hayase::diagnostic::Invalid;
 use hayase::engine::{Progress, Watch};
 use hayase::report::{self, Measurement, Status};
-use hayase::scenario::replay::ReplayOptions;
-use hayase::scenario::{Loader, RunOptions};
+use hayase::scenario::Loader;
+use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::workload::program::generate::Generator;
 
 /// Processor time that is long enough to be measured \[ns\]: shorter runs are repeated, and their mean is taken.
@@ -47,7 +47,7 @@ impl Load {
             (Some(window), Length::Messages(messages)) => Some(Window { messages, ..window }),
         };
         let stopwatch = Stopwatch { window, stop, seen: Mutex::default() };
-        let nodes = scenario.network.fabric.nodes();
+        let nodes = scenario.system().network().map_or(0, |network| network.fabric.nodes());
         let measurement = |messages, cpu_ns, wall_ns| Measurement {
             nodes,
             messages,
@@ -82,14 +82,17 @@ impl Load {
         let generator = Generator::parse(rule).map_err(|diagnostic| invalid(vec![diagnostic]))?;
         let program = Arc::new(generator.program().map_err(invalid)?);
         let nodes = program.ranks();
-        let replay = Loader::new().node("loggopsim").machine("loggopsim").load_replay(program, self.name(), 1.0)?;
+        let replay = Loader::new()
+            .node("loggopsim")
+            .machine("loggopsim")
+            .load_program(ProgramWork::new(program, self.name()))?;
         let start = Moment::now();
         let (mut runs, mut events) = (0.0, 0);
         loop {
             if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Ok(None);
             }
-            events = replay.run(ReplayOptions::default()).report.meta.events.max(events);
+            events = replay.run(RunOptions::default()).report.meta.events.max(events);
             runs += 1.0;
             let (cpu_ns, wall_ns) = Moment::now().since(start);
             if cpu_ns >= LEAST_NS {

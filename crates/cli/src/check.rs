@@ -9,7 +9,7 @@ use super::{End, Failure, Voice, complain, extension, print, program, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
 use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
-use hayase::scenario::{Loader, Runnable};
+use hayase::scenario::{Loaded, Loader, Scenario};
 use hayase::workload::ALONE;
 use hayase::workload::trace::unmatched;
 use hayase_output::table::{grouped, seconds};
@@ -51,33 +51,32 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
     };
     let named = file_names::text_of(path);
     match content(path, preset.is_some())? {
-        Content::Scenario => match loader.file(path).load_any()? {
-            Runnable::Pattern(scenario) => {
-                let injection = scenario.injection;
-                let (fabric, work) = (scenario.network.fabric, totals(&*scenario.pattern));
-                Ok(format!("{fabric}, {}, {work}, injection {injection}", scenario.workload_name))
+        Content::Scenario => match loader.file(path).load_all()? {
+            Loaded::Pattern(scenario) => {
+                let work = scenario.work();
+                let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
+                let (name, injection) = (&work.name, work.injection);
+                Ok(format!("{fabric}, {name}, {}, injection {injection}", totals(&*work.pattern)))
             }
-            Runnable::Program(replay, _) => {
-                let (ranks, operations) = (replay.program.ranks(), grouped(replay.program.operations()));
-                let on = replay.network_name();
-                Ok(format!(
-                    "{}, {ranks} ranks, {operations} operations, nodes {}, {on}",
-                    replay.name,
-                    replay.node.name()
-                ))
+            Loaded::Program(scenario) => {
+                let (name, program) = (&scenario.work().name, &scenario.work().program);
+                let (ranks, operations) = (program.ranks(), grouped(program.operations()));
+                let (node, on) = (scenario.system().node().name(), scenario.network_name());
+                Ok(format!("{name}, {ranks} ranks, {operations} operations, nodes {node}, {on}"))
             }
-            Runnable::Farm(farm) => {
-                let tasks = grouped(farm.tasks.len() as u64);
-                let tried = match farm.points.as_slice() {
-                    [point] => format!("{} workers", grouped(point.workers.len() as u64)),
-                    points => format!("{} combinations", points.len()),
+            Loaded::Farm(farm) => {
+                let Some(first) = farm.points.first().map(Scenario::work) else { return Ok("a farm".to_owned()) };
+                let tasks = grouped(first.listed.len() as u64);
+                let tried = match farm.points.len() {
+                    1 => format!("{} workers", grouped(first.point.workers.len() as u64)),
+                    points => format!("{points} combinations"),
                 };
-                Ok(format!("{}, {tasks} of them, {tried}, {}", farm.title, farm.setting))
+                Ok(format!("{}, {tasks} of them, {tried}, {}", first.title, farm.setting))
             }
         },
         Content::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),
         Content::Pattern => {
-            let work = loader.pattern(&named).load_pattern(RANKS)?;
+            let work = loader.pattern(&named).load_workload(RANKS)?;
             let ranks = pattern::ranks(&*work.pattern);
             Ok(format!("{}, {ranks}, {}", work.workload.title(), totals(&*work.pattern)))
         }

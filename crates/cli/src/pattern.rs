@@ -48,7 +48,7 @@ fn show(args: &PatternShowArgs, voice: Voice) -> Result<End, Failure> {
     for assignment in &args.set {
         loader = loader.set("--set", assignment);
     }
-    let work = loader.load_pattern(nodes)?;
+    let work = loader.load_workload(nodes)?;
     let pattern = &*work.pattern;
     if let Some(rank) = args.rank.filter(|rank| *rank >= pattern.ranks()) {
         let message = format!("there is no rank {rank}: {} has {}", work.workload.title(), ranks(pattern));

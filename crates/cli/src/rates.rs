@@ -30,13 +30,13 @@ impl Kind {
 /// Prints rates and bottlenecks.
 pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
-    let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load()?;
-    let rates = scenario.rates();
+    let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load_pattern()?;
+    let rates = scenario.work().rates(scenario.system());
     let title = format!(
         "first step of {} on {}, sharing {}",
-        scenario.workload_name,
-        scenario.network.fabric.name(),
-        scenario.network.sharing.name()
+        scenario.work().name,
+        scenario.network().map_or("no fabric", |network| network.fabric.name()),
+        scenario.network().map_or("none", |network| network.sharing.name())
     );
     for (kind, file) in files::open(&args.output, Kind::of)? {
         file.write(|w| match kind {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{Failure, Voice};
-use hayase::scenario::replay::Replay;
+use hayase::simulation::ProgramWork;
 use hayase::workload::program::Program;
 use hayase::workload::program::between::SourceLine;
 use hayase::workload::program::part::{Part, Skip};
@@ -50,12 +50,12 @@ impl RegionArgs {
         Ok(())
     }
 
-    /// The replay, asked for the region that is meant; borders that belong to no other are said in a line.
-    pub fn ask(&self, replay: Replay, voice: Voice) -> Result<Replay, Failure> {
-        say_strays(&replay.program, voice);
+    /// The program, asked for the region that is meant; borders that belong to no other are said in a line.
+    pub fn ask(&self, work: ProgramWork, voice: Voice) -> Result<ProgramWork, Failure> {
+        say_strays(&work.program, voice);
         match self.part().name() {
-            Some(name) => Ok(replay.of_region(&name)?),
-            None => Ok(replay),
+            Some(name) => Ok(work.of_region(&name)?),
+            None => Ok(work),
         }
     }
 }

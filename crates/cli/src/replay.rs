@@ -4,14 +4,13 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
-use super::progress::{self, RunMonitor, Stop};
+use super::progress::{self, RunMonitor};
 use super::regions;
-use super::seeds::{Seeded, over};
+use super::seeds::over;
 use super::trace::TraceArgs;
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
 use hayase::atomic_file::AtomicFile;
@@ -21,13 +20,13 @@ use hayase::player::{Activity, Stuck, Transfer};
 use hayase::record::Matrix;
 use hayase::report::Status;
 use hayase::report::replay::ReplayReport;
-use hayase::scenario::Loader;
-use hayase::scenario::replay::{Replay, ReplayOptions, Replayed};
+use hayase::scenario::{Loader, Scenario};
+use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::{Bytes, Time};
+use hayase::workload::program::Mark;
 use hayase::workload::program::generate::Generator;
-use hayase::workload::program::{Mark, Program};
 use hayase::workload::trace::{Options, unmatched};
-use hayase::workload::{Blocked, ProgramSpec, ReadProgram};
+use hayase::workload::{Blocked, ProgramSpec, ReadProgram, WorkloadSpec};
 use hayase_output::svg::Window;
 use hayase_output::trace::Trace as TraceFile;
 use hayase_output::{csv, json, svg, table};
@@ -83,44 +82,14 @@ impl Kind {
 /// Replays a program.
 pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
     args.written.check()?;
-    let regions = &args.on.regions;
-    let (program, name) = program(&args.input, &args.on, voice)?;
-    let loader = loader(&args.on).on_read(progress::reading(voice.show));
-    let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
-    let workload = workload(&args.input, &args.on);
-    let replay = regions.ask(replay, voice)?.with_workload(workload);
-    say_links(&replay, voice);
-    if replay.node.facts().is_ideal && replay.placement().is_none() {
+    let work = program(&args.input, &args.on, voice)?;
+    let work = args.on.regions.ask(work, voice)?;
+    let scenario = loader(&args.on).on_read(progress::reading(voice.show)).load_program(work)?;
+    say_links(&scenario, voice);
+    if scenario.system().node().facts().is_ideal && scenario.network().is_none() {
         voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
-    play(&replay, None, &args.written, args.format, voice)
-}
-
-/// Plays a program once for each of these seeds, and says of the first what [`play`] says.
-pub(super) fn play_over(
-    replay: &Replay,
-    seeds: &[u64],
-    written: &Written,
-    format: RunFormat,
-    voice: Voice,
-) -> Result<End, Failure> {
-    let window = written.check()?;
-    let files = files::open(&written.output, Kind::of)?;
-    let (report, stuck) = run(replay, None, seeds, files, window, voice)?;
-    answer(&report, stuck, format, voice)
-}
-
-impl Seeded for Replay {
-    fn depends_on_seed(&self) -> bool {
-        Replay::depends_on_seed(self)
-    }
-
-    fn makespan(&self, seed: u64, stop: &AtomicBool) -> Result<Option<f64>, Invalid> {
-        let watch = Stop(stop);
-        let options = ReplayOptions { watch: Some(&watch), room: Some(0), ..ReplayOptions::default() };
-        let report = self.with_seed(seed)?.run(options).report;
-        Ok((report.status == Status::Complete).then_some(report.asked_s()))
-    }
+    play(&scenario, None, &[scenario.seed()], &args.written, args.format, voice)
 }
 
 /// Whether a replay can write a file of this name.
@@ -137,23 +106,25 @@ impl Written {
 }
 
 /// Says how the links of the fabric compare with those of the machine, where it keeps its own.
-pub(super) fn say_links(replay: &Replay, voice: Voice) {
-    if let Some(comparison) = &replay.own_links {
+pub(super) fn say_links(scenario: &Scenario<ProgramWork>, voice: Voice) {
+    if let Some(comparison) = scenario.system().own_links() {
         voice.say(comparison);
     }
 }
 
-/// Plays it and writes and prints what came out; of a prediction, also since when it is put together.
+/// Plays it with each of these seeds and writes and prints what came out; of a prediction, also since when it is put
+/// together.
 pub(super) fn play(
-    replay: &Replay,
+    scenario: &Scenario<ProgramWork>,
     since: Option<Instant>,
+    seeds: &[u64],
     written: &Written,
     format: RunFormat,
     voice: Voice,
 ) -> Result<End, Failure> {
     let window = written.check()?;
     let files = files::open(&written.output, Kind::of)?;
-    let (report, stuck) = run(replay, since, &[replay.seed()], files, window, voice)?;
+    let (report, stuck) = run(scenario, since, seeds, files, window, voice)?;
     answer(&report, stuck, format, voice)
 }
 
@@ -175,7 +146,7 @@ fn answer(report: &ReplayReport, stuck: Vec<Stuck>, format: RunFormat, voice: Vo
 }
 
 /// The program that is named, as a scenario says it.
-pub(super) fn workload(input: &TraceArgs, on: &PlayedOn) -> ProgramSpec {
+fn workload(input: &TraceArgs, on: &PlayedOn) -> ProgramSpec {
     let mut workload = ProgramSpec::named(file_names::text_of(&input.trace).into());
     if let ProgramSpec::Trace(spec) = &mut workload {
         spec.truncated = input.truncated;
@@ -188,15 +159,22 @@ pub(super) fn workload(input: &TraceArgs, on: &PlayedOn) -> ProgramSpec {
 }
 
 /// Reads the program that is named.
-pub(super) fn program(input: &TraceArgs, on: &PlayedOn, voice: Voice) -> Result<(Program, String), Failure> {
+pub(super) fn program(input: &TraceArgs, on: &PlayedOn, voice: Voice) -> Result<ProgramWork, Failure> {
     let sources = progress::sources(voice.show);
     let text = file_names::text_of(&input.trace);
-    let read = workload(input, on).read(&sources);
+    let workload = workload(input, on);
+    let read = workload.read(&sources);
     let read = read.map_err(|diagnostics| diagnostics.into_iter().map(|mistake| with_hint(mistake, &text)).collect());
     let ReadProgram { program, name, start_up } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
     regions::say(start_up, &program, voice);
     caveats::judge(&program.caveats, &name, input.strictness, voice)?;
-    Ok((program, name))
+    Ok(ProgramWork {
+        cpu_speed: on.cpu_speed,
+        wildcards: on.wildcards.into(),
+        start_up,
+        spec: Some(WorkloadSpec::Program(workload)),
+        ..ProgramWork::new(program, name)
+    })
 }
 
 /// The mistake of a trace that cannot be read, with what was meant where that is something else: a rule, or messages.
@@ -241,7 +219,6 @@ pub(super) fn loader(args: &PlayedOn) -> Loader {
     if let Some(seed) = args.seed {
         loader = loader.seed(seed);
     }
-    loader = loader.wildcards(args.wildcards.into());
     args.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
 }
 
@@ -264,7 +241,7 @@ impl Running {
 
 /// Plays it, and writes the files.
 fn run(
-    replay: &Replay,
+    scenario: &Scenario<ProgramWork>,
     since: Option<Instant>,
     seeds: &[u64],
     files: Vec<(Kind, Opened)>,
@@ -272,7 +249,8 @@ fn run(
     voice: Voice,
 ) -> Result<(ReplayReport, Vec<Stuck>), Failure> {
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
-    let ranks = replay.program.ranks();
+    let work = scenario.work();
+    let ranks = work.program.ranks();
     let (mut running, mut others) = (Vec::new(), Vec::new());
     for (kind, file) in files {
         if !matches!(kind, Kind::Activities | Kind::Messages | Kind::Trace) {
@@ -281,8 +259,8 @@ fn run(
         }
         let (path, file) = file.into_parts();
         let begun = match kind {
-            Kind::Trace => TraceFile::new(file, &replay.name, ranks, &replay.program.regions).map(Running::Trace),
-            Kind::Messages => csv::Transfers::new(file, Arc::clone(&replay.program)).map(Running::Messages),
+            Kind::Trace => TraceFile::new(file, &work.name, ranks, &work.program.regions).map(Running::Trace),
+            Kind::Messages => csv::Transfers::new(file, Arc::clone(&work.program)).map(Running::Messages),
             _ => csv::Activities::new(file).map(Running::Activities),
         };
         match begun {
@@ -324,13 +302,13 @@ fn run(
                 }
             }
         };
-        replay.run(ReplayOptions {
+        scenario.run(RunOptions {
             on_activity: if asked { Some(&mut on_activity) } else { None },
             on_transfer: if asked || counts { Some(&mut on_transfer) } else { None },
             on_mark: if asked { Some(&mut on_mark) } else { None },
             keep: others.iter().any(|(kind, _)| matches!(kind, Kind::Timeline | Kind::Path)),
             watch: Some(&monitor),
-            ..ReplayOptions::default()
+            ..RunOptions::default()
         })
     };
     if let Some(start) = since {
@@ -339,12 +317,11 @@ fn run(
     }
     drop(monitor);
     if seeds.len() > 1 && replayed.report.status == Status::Complete {
-        let first = (replayed.report.asked_s(), replayed.report.messages);
-        let (statistics, complete) = over(replay, seeds, first, interrupt::stop_flag(), voice)?;
-        replayed.report.seeds = Some(statistics);
-        if !complete {
+        let statistics = over(scenario, seeds, &replayed.summary(), voice)?;
+        if statistics.missing > 0 {
             replayed.report.status = Status::Interrupted;
         }
+        replayed.report.seeds = Some(statistics);
     }
     let complete = replayed.report.status == Status::Complete;
     let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
@@ -357,13 +334,13 @@ fn run(
     }
     for (kind, file) in others {
         if complete || matches!(kind, Kind::Report | Kind::Ranks) {
-            write(kind, file, &replayed, &replay.program.regions, &matrix, window)?;
+            write(kind, file, &replayed, &work.program.regions, &matrix, window)?;
         } else {
             skipped(file.path());
         }
     }
     if !complete && !replayed.stuck.is_empty() {
-        for mistake in unmatched(&replay.program).into_iter().take(1) {
+        for mistake in unmatched(&work.program).into_iter().take(1) {
             voice.hint(mistake.message);
         }
     }
@@ -374,12 +351,12 @@ fn run(
 fn write(
     kind: Kind,
     file: Opened,
-    replayed: &Replayed,
+    replayed: &ProgramOutcome,
     names: &[Arc<str>],
     matrix: &Matrix,
     window: Window,
 ) -> Result<(), Failure> {
-    let Replayed { report, history, path, regions, .. } = replayed;
+    let ProgramOutcome { report, history, path, regions, .. } = replayed;
     let path = path.as_deref().unwrap_or_default();
     let ranks = report.ranks.len() as u32;
     let played_on = format!("nodes {}; network: {}", report.node, report.network);

@@ -7,17 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::args::{RunArgs, RunFormat, TableFormat};
 use super::files::{self, Opened, named, unknown};
 use super::master_slave::{self, Wanted};
-use super::progress::{self, RunMonitor, Stop};
+use super::progress::{self, RunMonitor};
 use super::scenario::seeds;
-use super::seeds::{Seeded, over};
+use super::seeds::over;
 use super::{
     End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, predict, print_with, regions,
     replay, show,
 };
 use hayase::atomic_file::AtomicFile;
-use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase::diagnostic::Diagnostic;
 use hayase::report::{MessageRecord, Report, Status};
-use hayase::scenario::{Run, RunOptions, Runnable, Scenario};
+use hayase::scenario::{Loaded, Scenario};
+use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
 use hayase::units::Bytes;
 use hayase_output::svg::Window;
 use hayase_output::{csv, json, table};
@@ -60,19 +61,20 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
         let farm = |mistake| master_slave::knows(path).or(Err(mistake));
         Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)).or_else(farm))
     })?;
-    match args.scenario.loader().on_read(progress::reading(voice.show)).load_any()? {
-        Runnable::Pattern(scenario) => pattern(&scenario, args, voice),
-        Runnable::Program(played, start_up) => {
-            regions::say(start_up, &played.program, voice);
-            regions::say_strays(&played.program, voice);
+    match args.scenario.loader().on_read(progress::reading(voice.show)).load_all()? {
+        Loaded::Pattern(scenario) => pattern(&scenario, args, voice),
+        Loaded::Program(played) => {
+            let work = played.work();
+            regions::say(work.start_up, &work.program, voice);
+            regions::say_strays(&work.program, voice);
             replay::say_links(&played, voice);
-            if !predict::say(&played, args.strictness, voice)? {
-                caveats::judge(&played.program.caveats, &played.name, args.strictness, voice)?;
+            if !predict::say(work, args.strictness, voice)? {
+                caveats::judge(&work.program.caveats, &work.name, args.strictness, voice)?;
             }
             let seeds = seeds(played.seed(), args.seeds)?;
-            replay::play_over(&played, &seeds, &args.written, args.format, voice)
+            replay::play(&played, None, &seeds, &args.written, args.format, voice)
         }
-        Runnable::Farm(farm) => {
+        Loaded::Farm(farm) => {
             let seeds = seeds(farm.seed(), args.seeds)?;
             let format = match args.format {
                 RunFormat::Table => TableFormat::Table,
@@ -85,22 +87,21 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
 }
 
 /// Runs a pattern.
-fn pattern(scenario: &Scenario, args: &RunArgs, voice: Voice) -> Result<End, Failure> {
+fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.written.output, Kind::of)?;
     let window =
         args.written.window.window(args.written.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?;
-    let seeds = seeds(scenario.seed, args.seeds)?;
+    let seeds = seeds(scenario.seed(), args.seeds)?;
     check_timeline(scenario, &args.written.output)?;
     let files = files::open(&args.written.output, Kind::of)?;
     let stop = interrupt::stop_flag();
     let Observed { mut run, mut files, records } = observe(scenario, files, stop, voice)?;
     if seeds.len() > 1 && run.report.status == Status::Complete {
-        let first = (run.report.makespan_s, run.report.messages);
-        let (statistics, complete) = over(scenario, &seeds, first, stop, voice)?;
-        run.report.seeds = Some(statistics);
-        if !complete {
+        let statistics = over(scenario, &seeds, &run.summary(), voice)?;
+        if statistics.missing > 0 {
             run.report.status = Status::Interrupted;
         }
+        run.report.seeds = Some(statistics);
     }
     if run.report.status != Status::Complete {
         // A part of a table looks like a whole one; the report says what it is.
@@ -127,8 +128,8 @@ fn pattern(scenario: &Scenario, args: &RunArgs, voice: Voice) -> Result<End, Fai
 }
 
 /// A timeline keeps every message, so its size is checked before the run.
-fn check_timeline(scenario: &Scenario, output: &[PathBuf]) -> Result<(), Failure> {
-    let messages = scenario.pattern.messages();
+fn check_timeline(scenario: &Scenario<PatternWork>, output: &[PathBuf]) -> Result<(), Failure> {
+    let messages = scenario.work().messages();
     match output.iter().find(|path| Kind::of(path) == Ok(Kind::Timeline)) {
         Some(path) if messages > TIMELINE => {
             let (messages, most) = (table::grouped(messages), table::grouped(TIMELINE));
@@ -147,7 +148,7 @@ const MESSAGES_WITH_LINK_TIMES: u64 = 2_000_000;
 
 /// A run with what was seen of it.
 struct Observed {
-    run: Run,
+    run: PatternOutcome,
     /// The files that are still to be written.
     files: Vec<(Kind, Opened)>,
     /// All messages, where there is a timeline.
@@ -156,14 +157,14 @@ struct Observed {
 
 /// Runs the scenario and writes its messages as they are delivered.
 fn observe(
-    scenario: &Scenario,
+    scenario: &Scenario<PatternWork>,
     mut files: Vec<(Kind, Opened)>,
     stop: &AtomicBool,
     voice: Voice,
 ) -> Result<Observed, Failure> {
     let asks = |wanted: Kind| files.iter().any(|(kind, _)| *kind == wanted);
     let timeline = asks(Kind::Timeline);
-    let link_use = asks(Kind::Links) || scenario.pattern.messages() <= MESSAGES_WITH_LINK_TIMES;
+    let link_use = asks(Kind::Links) || scenario.work().messages() <= MESSAGES_WITH_LINK_TIMES;
     let mut records = Vec::new();
     let mut tables = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Messages) {
@@ -191,6 +192,7 @@ fn observe(
             link_use,
             on_message: if observe { Some(&mut on_message) } else { None },
             watch: Some(&monitor),
+            ..RunOptions::default()
         })
     };
     drop(monitor);
@@ -208,8 +210,8 @@ fn observe(
 fn write(
     kind: Kind,
     w: &mut AtomicFile,
-    scenario: &Scenario,
-    run: &Run,
+    scenario: &Scenario<PatternWork>,
+    run: &PatternOutcome,
     records: &[MessageRecord],
     window: Window,
 ) -> io::Result<()> {
@@ -217,22 +219,13 @@ fn write(
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Links => csv::links(&run.links, w),
-        Kind::Loads => pictures::loads(&scenario.network.fabric, &run.links, report, w),
-        Kind::Timeline => pictures::timeline(records, &*scenario.pattern, window, report, w),
+        Kind::Loads => match scenario.network() {
+            Some(network) => pictures::loads(&network.fabric, &run.links, report, w),
+            None => Ok(()),
+        },
+        Kind::Timeline => pictures::timeline(records, &*scenario.work().pattern, window, report, w),
         // Written while it ran.
         Kind::Messages => Ok(()),
-    }
-}
-
-impl Seeded for Scenario {
-    fn depends_on_seed(&self) -> bool {
-        Scenario::depends_on_seed(self)
-    }
-
-    fn makespan(&self, seed: u64, stop: &AtomicBool) -> Result<Option<f64>, Invalid> {
-        let watch = Stop(stop);
-        let report = self.with_seed(seed)?.run(RunOptions { watch: Some(&watch), ..RunOptions::default() }).report;
-        Ok((report.status == Status::Complete).then_some(report.makespan_s))
     }
 }
 

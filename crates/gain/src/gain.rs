@@ -25,8 +25,10 @@ use super::together::Together;
 use hayase::engine::Watch;
 use hayase::report::Status;
 use hayase::report::replay::PathPart;
-use hayase::scenario::replay::{Replay, ReplayOptions, Replayed};
+use hayase::scenario::Scenario;
+use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::{Bytes, Time};
+use hayase::workload::program::Program;
 use hayase::workload::program::collectives::{CollectivesSpec, Operation};
 
 /// Simulations of algorithms of collective operations.
@@ -64,7 +66,7 @@ pub const LEAST_WAIT: f64 = 0.01;
 #[derive(Clone, Copy)]
 pub struct Judge<'a> {
     /// The program as it is, and what it is played on.
-    pub replay: &'a Replay,
+    pub replay: &'a Scenario<ProgramWork>,
     /// How long a rank takes to copy a byte \[ps/B\].
     pub copy: f64,
     /// Looks on and may end each simulation.
@@ -213,7 +215,7 @@ impl<'a> Judge<'a> {
             untried_s: 0.0,
         };
         if !everything {
-            ranked.hide(base.makespan_s * f64::from(self.replay.program.ranks()));
+            ranked.hide(base.makespan_s * f64::from(self.replay.work().program.ranks()));
         }
         ranked.together = self.together(base, &ranked.findings);
         ranked
@@ -264,16 +266,16 @@ impl<'a> Judge<'a> {
     /// Whether what the critical path says of a change is sure: nothing but messages connects the ranks, and each of
     /// them does one thing after the other.
     pub(super) fn is_bound(&self) -> bool {
-        let plain = self.replay.node.facts().path_bounds;
+        let plain = self.replay.system().node().facts().path_bounds;
         // What lies on no critical path of the whole run may still shorten a region.
-        let whole = self.replay.region.is_none();
-        plain && whole && self.replay.network().is_none() && !self.replay.program.has_graphs()
+        let whole = self.replay.work().region.is_none();
+        plain && whole && self.replay.network().is_none() && !self.replay.work().program.has_graphs()
     }
 
     /// When a simulation that may take so many times as long as the program as it is need not go on \[s\]: it is known
     /// then to be slower. Of a region nothing is known before the end.
     pub(super) fn until(&self, base: &Base, times: f64) -> Option<f64> {
-        let whole = self.replay.region.is_none();
+        let whole = self.replay.work().region.is_none();
         (whole && !self.thorough).then_some(times * base.simulated.makespan_s)
     }
 
@@ -314,13 +316,13 @@ impl<'a> Judge<'a> {
     }
 
     /// What the change makes of the replay.
-    fn change(&self, change: &Change, placement: Placement) -> Result<(Replay, Applied), String> {
+    fn change(&self, change: &Change, placement: Placement) -> Result<(Scenario<ProgramWork>, Applied), String> {
         match change {
             Change::None => Err("there is no change that follows from the run alone".into()),
             Change::Program { edits, .. } => {
-                let mut changed = Changed::new(&self.replay.program, self.copy);
+                let mut changed = Changed::new(&self.replay.work().program, self.copy);
                 let applied = changed.add(edits, placement).map_err(|refused| refused.why)?;
-                Ok((self.replay.with_program(Arc::new(changed.build()?)), applied))
+                Ok((with_program(self.replay, changed.build()?)?, applied))
             }
             Change::Scenario(change) => Ok((scenario(self.replay, change)?, Applied::default())),
         }
@@ -330,22 +332,22 @@ impl<'a> Judge<'a> {
     ///
     /// # Errors
     /// It does not come to its end.
-    pub fn play(&self, replay: &Replay, known: u64) -> Result<Simulated, String> {
+    pub fn play(&self, replay: &Scenario<ProgramWork>, known: u64) -> Result<Simulated, String> {
         self.play_until(replay, known, None)
     }
 
     /// Plays it, until it is known to take longer than this \[s\].
-    fn play_until(&self, replay: &Replay, known: u64, until: Option<f64>) -> Result<Simulated, String> {
+    fn play_until(&self, replay: &Scenario<ProgramWork>, known: u64, until: Option<f64>) -> Result<Simulated, String> {
         let until = until.map(Time::from_seconds);
-        let options = ReplayOptions { until, watch: self.watch, ..ReplayOptions::default() };
+        let options = RunOptions { until, watch: self.watch, ..RunOptions::default() };
         received(&replay.run(options), known, until.is_some())
     }
 
     /// When it ends \[s\], where it comes to its end by `until`.
-    pub(super) fn makespan(&self, replay: &Replay, known: u64, until: Option<f64>) -> Option<f64> {
+    pub(super) fn makespan(&self, replay: &Scenario<ProgramWork>, known: u64, until: Option<f64>) -> Option<f64> {
         let until = until.map(Time::from_seconds);
         // Nothing is kept: only when it ends is asked for.
-        let options = ReplayOptions { until, room: Some(0), watch: self.watch, ..ReplayOptions::default() };
+        let options = RunOptions { until, room: Some(0), watch: self.watch, ..RunOptions::default() };
         Some(received(&replay.run(options), known, until.is_some()).ok()?.makespan_s)
     }
 }
@@ -415,7 +417,7 @@ impl Open {
 }
 
 /// What a replay gave, where it came to its end; `bounded` says that it was stopped where it took too long.
-fn received(replayed: &Replayed, known: u64, bounded: bool) -> Result<Simulated, String> {
+fn received(replayed: &ProgramOutcome, known: u64, bounded: bool) -> Result<Simulated, String> {
     if bounded && replayed.report.status == Status::Interrupted {
         return Err(SLOWER.to_owned());
     }
@@ -430,7 +432,7 @@ fn received(replayed: &Replayed, known: u64, bounded: bool) -> Result<Simulated,
 ///
 /// # Errors
 /// It did not come to its end.
-pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
+pub fn outcome(replayed: &ProgramOutcome) -> Result<Simulated, String> {
     match replayed.report.status {
         Status::Complete => Ok(Simulated {
             makespan_s: replayed.report.asked_s(),
@@ -449,22 +451,36 @@ pub fn outcome(replayed: &Replayed) -> Result<Simulated, String> {
 }
 
 /// The same program on what a change makes of the scenario.
-pub(super) fn scenario(replay: &Replay, change: &ScenarioChange) -> Result<Replay, String> {
-    let mut replay = replay.clone();
-    match change {
+pub(super) fn scenario(
+    replay: &Scenario<ProgramWork>,
+    change: &ScenarioChange,
+) -> Result<Scenario<ProgramWork>, String> {
+    let system = replay.system().clone();
+    let changed = match change {
         ScenarioChange::RaiseEager { to } => {
-            if !replay.node.set_eager_limit(Bytes(*to)) {
-                return Err(format!("the node model `{}` knows no limit S", replay.node.name()));
+            let mut node = system.node().clone();
+            if !node.set_eager_limit(Bytes(*to)) {
+                return Err(format!("the node model `{}` knows no limit S", node.name()));
             }
+            system.with_node(node).map_err(|mistake| mistake.message)?
         }
         ScenarioChange::Placement { nodes } => {
-            return replay.with_nodes(nodes).ok_or_else(|| "the ranks do not fit there".to_owned());
+            system.with_nodes(nodes).ok_or_else(|| "the ranks do not fit there".to_owned())?
         }
         ScenarioChange::Algorithm { collective, algorithm } => {
-            replay.collectives = with_algorithm(&replay.collectives, collective, algorithm)?;
+            let collectives = with_algorithm(system.collectives(), collective, algorithm)?;
+            system.with_collectives(collectives)
         }
-    }
-    Ok(replay)
+    };
+    replay.with_system(changed).map_err(|mistake| mistake.message)
+}
+
+/// Another program of as many ranks on the same.
+pub(super) fn with_program(
+    replay: &Scenario<ProgramWork>,
+    program: impl Into<Arc<Program>>,
+) -> Result<Scenario<ProgramWork>, String> {
+    replay.with_work(replay.work().with_program(program.into())).map_err(|mistake| mistake.message)
 }
 
 /// Collectives with one algorithm named.

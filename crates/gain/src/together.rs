@@ -18,13 +18,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use hayase_advice::model::Change;
 use serde::Serialize;
 
 use super::edit::Changed;
-use super::gain::{Judge, Judged, LEAST_GAIN, Simulated, scenario};
+use super::gain::{Judge, Judged, LEAST_GAIN, Simulated, scenario, with_program};
 
 /// Pieces of advice that are tried together one after the other, at most, by a thorough judge.
 const MOST_TRIED: usize = 40;
@@ -161,7 +160,7 @@ impl Judge<'_> {
     /// Those that keep all dependences beside those before them.
     fn compatible<'j>(&self, good: Vec<Piece<'j>>, left_out: &mut Vec<(String, String)>) -> Vec<Piece<'j>> {
         let mut taken: Vec<Piece<'j>> = Vec::new();
-        let mut changed = Changed::new(&self.replay.program, self.copy);
+        let mut changed = Changed::new(&self.replay.work().program, self.copy);
         // By change of the program, in their order, the piece it is.
         let mut changes: Vec<&str> = Vec::new();
         for piece in good {
@@ -172,7 +171,7 @@ impl Judge<'_> {
                     let beside = with.map_or_else(String::new, |id| format!("beside {id}, "));
                     left_out.push((finding.id.clone(), beside + &refused.why));
                     // As far as it was made, it is in there.
-                    changed = Changed::new(&self.replay.program, self.copy);
+                    changed = Changed::new(&self.replay.work().program, self.copy);
                     for Piece { judged, .. } in &taken {
                         if let Change::Program { edits, .. } = &judged.finding.change {
                             // They went together before.
@@ -190,7 +189,7 @@ impl Judge<'_> {
 
     /// All these changes at once.
     fn all(&self, base: &Simulated, pieces: &[Piece<'_>]) -> Result<Simulated, String> {
-        let mut changed = Changed::new(&self.replay.program, self.copy);
+        let mut changed = Changed::new(&self.replay.work().program, self.copy);
         let mut replay = self.replay.clone();
         for Piece { judged, .. } in pieces {
             match &judged.finding.change {
@@ -201,7 +200,7 @@ impl Judge<'_> {
                 Change::Scenario(change) => replay = scenario(&replay, change)?,
             }
         }
-        self.play(&replay.with_program(Arc::new(changed.build()?)), base.unreceived)
+        self.play(&with_program(&replay, changed.build()?)?, base.unreceived)
     }
 }
 

@@ -1,12 +1,65 @@
 //! The schema as the types give it.
 
 use schemars::schema_for;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::ScenarioFile;
+use super::super::LinkSpec;
 use super::super::known::choices;
 use super::super::loader::CHOICES;
 use super::*;
+use crate::diagnostic::Located;
+use crate::node::NodeSpec;
+use crate::placement::PlacementSpec;
+use crate::routing::RoutingSpec;
+use crate::sharing::SharingSpec;
+use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
+use crate::units::Time;
+use crate::workload::WorkloadSpec;
+use crate::workload::program::collectives::CollectivesSpec;
+
+/// What the texts say together: every table of a scenario file.
+#[derive(Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ScenarioFile {
+    /// The seed of everything random (default 1).
+    #[serde(default = "first_seed")]
+    seed: u64,
+    /// Smallest step of simulated time (default 0 s; only to reproduce published results).
+    #[serde(default)]
+    resolution: Located<Time>,
+    /// The fabric.
+    topology: TopologySpec,
+    /// What links have where the topology leaves them to the machine (default: as the topology says for that).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    link: Option<LinkSpec>,
+    /// The routes (default: what is usual for the topology).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    routing: Option<RoutingSpec>,
+    /// Where ranks are (default regular).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    placement: Option<PlacementSpec>,
+    /// How flows share links (default max-min).
+    #[serde(default)]
+    sharing: SharingSpec,
+    /// How messages move (default flow).
+    #[serde(default, skip_serializing_if = "TransportSpec::is_default")]
+    transport: TransportSpec,
+    /// What a message costs at its two ends (default ideal: nothing; programs only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    node: Option<NodeSpec>,
+    /// By which algorithms collectives are done (programs only; default: as MPICH chooses).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    collectives: Option<CollectivesSpec>,
+    /// What ranks send.
+    workload: WorkloadSpec,
+}
+
+/// For the schema: of files, the seed is read apart.
+fn first_seed() -> u64 {
+    crate::system::System::SEED
+}
 
 /// The schema of [`ScenarioFile`], with what the loader takes besides.
 fn of_types() -> Value {

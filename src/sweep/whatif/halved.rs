@@ -3,19 +3,20 @@
 use serde_json::{Map, Value};
 
 use super::{Amount, Change, Trial, Varied};
-use crate::scenario::Runnable;
+use crate::scenario::Scenario;
+use crate::simulation::Work;
 
 /// The factors, and what a factor is called.
 const FACTORS: [f64; 2] = [0.5, 2.0];
 
 /// Every quantity above 0 of the node model and of the fabric, those of a pattern or a farm itself, and the speed of
 /// processors of a program, halved and doubled each. Bands of lengths are changed all together.
-pub fn halved_and_doubled(base: &Runnable) -> Vec<Varied> {
+pub fn halved_and_doubled(base: &Scenario) -> Vec<Varied> {
     let scenario = base.to_json();
     let mut all = Vec::new();
-    let tables: &[(&str, bool)] = match base {
-        Runnable::Program(..) => &[("node", true), ("topology", false)],
-        Runnable::Pattern(_) | Runnable::Farm(_) => &[("node", true), ("topology", false), ("workload", false)],
+    let tables: &[(&str, bool)] = match base.work() {
+        Work::Program(_) => &[("node", true), ("topology", false)],
+        Work::Pattern(_) | Work::Farm(_) => &[("node", true), ("topology", false), ("workload", false)],
     };
     for &(table, short) in tables {
         let Some(choices) = scenario.get(table).and_then(Value::as_object) else { continue };
@@ -25,8 +26,8 @@ pub fn halved_and_doubled(base: &Runnable) -> Vec<Varied> {
             of_table(options, &key, if short { "" } else { &key }, &mut all);
         }
     }
-    if let Runnable::Program(replay, _) = base {
-        let speed = Amount::Number(replay.cpu_speed);
+    if let Work::Program(program) = base.work() {
+        let speed = Amount::Number(program.cpu_speed);
         all.push(varied("cpu-speed".to_owned(), speed, |amount| Change::CpuSpeed(amount.raw())));
     }
     all

@@ -6,7 +6,6 @@
 mod amount;
 mod halved;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -16,9 +15,9 @@ use crate::diagnostic::Invalid;
 use crate::engine::Watch;
 use crate::report::replay::ReplayReport;
 use crate::report::whatif::{Limits, SCHEMA, Sensitivity, WhatIfPoint, WhatIfReport, elasticity};
-use crate::report::{self, Meta, Status, Stopped};
-use crate::scenario::replay::{Replay, ReplayOptions, Replayed};
-use crate::scenario::{Loader, Runnable};
+use crate::report::{self, Meta, Status};
+use crate::scenario::{Loader, Scenario};
+use crate::simulation::{Outcome, ProgramWork, RunOptions, Simulated, Summary, Work};
 use crate::workload::{Blocked, WorkloadSpec};
 
 pub use amount::Amount;
@@ -28,7 +27,7 @@ pub use halved::halved_and_doubled;
 #[derive(Clone, Debug)]
 pub struct WhatIf {
     /// What is played with nothing changed.
-    pub base: Runnable,
+    pub base: Scenario,
     /// The texts that say so; changes are laid over them.
     pub loader: Loader,
     /// What is changed.
@@ -82,9 +81,9 @@ impl WhatIf {
         let checked: Vec<Option<Invalid>> = trials.par_iter().map(|(_, trial)| self.changed(trial).err()).collect();
         let refused = self.refused(&trials, checked)?;
         let (done, total) = (AtomicUsize::new(0), trials.len() + 2);
-        let messages = self.base.messages();
-        let play = |runnable: &Runnable| -> Outcome {
-            let outcome = outcome(runnable, &control);
+        let messages = self.base.work().messages();
+        let play = |scenario: &Scenario| -> Run {
+            let outcome = run(scenario, &control);
             let runs = done.fetch_add(1, Ordering::Relaxed) + 1;
             if let Some(progress) = control.progress {
                 let (messages, total_messages) = (runs as u64 * messages, total as u64 * messages);
@@ -93,9 +92,9 @@ impl WhatIf {
             outcome
         };
         let (base, ideal) = rayon::join(|| play(&self.base), || without_network(&self.base).map(|ideal| play(&ideal)));
-        let mut events = base.events + ideal.as_ref().map_or(0, |ideal| ideal.events);
-        let whole =
-            base.status == Status::Complete && ideal.as_ref().is_none_or(|ideal| ideal.status == Status::Complete);
+        let mut events = base.summary.events + ideal.as_ref().map_or(0, |ideal| ideal.summary.events);
+        let whole = base.summary.status == Status::Complete
+            && ideal.as_ref().is_none_or(|ideal| ideal.summary.status == Status::Complete);
         let mut complete = whole;
         let mut varied: Vec<Sensitivity> = Vec::new();
         if whole {
@@ -106,7 +105,7 @@ impl WhatIf {
                 .map(|((_, trial), refused)| match refused {
                     Some(refused) => Ok(Some((failed(trial, refused), 0))),
                     None => {
-                        let point = point(trial, &play(&self.changed(trial)?), base.time_s);
+                        let point = point(trial, &play(&self.changed(trial)?), base.summary.makespan_s);
                         let note = self.follows(trial).map(|(note, _)| note);
                         Ok(point.map(|(point, events)| (WhatIfPoint { note, ..point }, events)))
                     }
@@ -134,14 +133,14 @@ impl WhatIf {
             schema: SCHEMA,
             limits: limits(played, ideal.as_ref()),
             scenario: self.base.to_json(),
-            program: played.map_or_else(|| self.base.name().to_owned(), |played| played.program.clone()),
+            program: played.map_or_else(|| self.base.work().name().to_owned(), |played| played.program.clone()),
             incomplete: played.map(|played| played.incomplete.clone()).unwrap_or_default(),
             lack_of_cores: played.map(|played| played.lack_of_cores.clone()).unwrap_or_default(),
-            node: self.base.node_name(),
+            node: self.base.system().node().name().to_owned(),
             network: self.base.network_name(),
-            status: base.status,
-            stopped: base.stopped,
-            makespan_s: base.time_s,
+            status: base.summary.status,
+            stopped: base.summary.stopped,
+            makespan_s: base.summary.makespan_s,
             measured_s: played.and_then(|played| played.chosen().map_or(played.measured_s, |region| region.recorded_s)),
             region: played.and_then(|played| played.region.clone()),
             tornado: self.tornado,
@@ -155,7 +154,7 @@ impl WhatIf {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         };
-        Ok((report, base.blocked))
+        Ok((report, base.summary.blocked))
     }
 
     /// Why each trial cannot be played, where it cannot. A number that does not go with the other parameters is a
@@ -181,8 +180,8 @@ impl WhatIf {
     /// assignment.
     fn follows(&self, trial: &Trial) -> Option<(String, String)> {
         let Change::Set(assignment) = &trial.change else { return None };
-        let Runnable::Program(base, _) = &self.base else { return None };
-        let node = &base.node;
+        let Work::Program(_) = self.base.work() else { return None };
+        let node = self.base.system().node();
         let (parameter, value) =
             assignment.strip_prefix("node.")?.strip_prefix(node.name())?.strip_prefix('.')?.split_once('=')?;
         let follows = node.follows(parameter, Amount::read(value)?.raw())?;
@@ -190,16 +189,16 @@ impl WhatIf {
     }
 
     /// What is run with this change.
-    fn changed(&self, trial: &Trial) -> Result<Runnable, Invalid> {
-        let program = match &self.base {
-            Runnable::Program(replay, start_up) => Some((replay, *start_up)),
-            Runnable::Pattern(_) | Runnable::Farm(_) => None,
+    fn changed(&self, trial: &Trial) -> Result<Scenario, Invalid> {
+        let program = match self.base.work() {
+            Work::Program(program) => Some(&**program),
+            Work::Pattern(_) | Work::Farm(_) => None,
         };
         match (&trial.change, program) {
-            (Change::CpuSpeed(cpu_speed), Some((replay, start_up))) => {
-                let mut replay = replay.clone();
-                replay.cpu_speed = *cpu_speed;
-                Ok(Runnable::Program(replay, start_up))
+            (Change::CpuSpeed(cpu_speed), Some(program)) => {
+                let program = ProgramWork { cpu_speed: *cpu_speed, ..program.clone() };
+                let changed = self.base.with_work(Work::Program(Box::new(program)));
+                changed.map_err(|mistake| Invalid { diagnostics: vec![mistake], ..Invalid::default() })
             }
             // Nothing that has processors of its own.
             (Change::CpuSpeed(_), None) => Ok(self.base.clone()),
@@ -209,13 +208,9 @@ impl WhatIf {
                     loader = loader.set("--vary", &follows);
                 }
                 // A program that a change leaves as it is need not be read again.
-                match program.filter(|(replay, _)| is_kept(replay, assignment)) {
-                    Some((base, start_up)) => {
-                        let loader = loader.wildcards(base.wildcards);
-                        let replay = loader.load_replay(Arc::clone(&base.program), &base.name, base.cpu_speed)?;
-                        Ok(Runnable::Program(Box::new(replay.with_region(base.region)), start_up))
-                    }
-                    None => loader.load_any(),
+                match program.filter(|program| is_kept(program, assignment)) {
+                    Some(program) => Ok(loader.load_program(program.clone())?.into()),
+                    None => loader.load(),
                 }
             }
         }
@@ -223,54 +218,37 @@ impl WhatIf {
 }
 
 /// What one run came to.
-struct Outcome {
-    status: Status,
-    time_s: f64,
-    events: u64,
-    stopped: Option<Stopped>,
-    blocked: Vec<Blocked>,
+struct Run {
+    summary: Summary,
     /// Of a program, what is said of it.
     report: Option<ReplayReport>,
 }
 
-fn outcome(runnable: &Runnable, watch: &dyn Watch) -> Outcome {
-    if let Runnable::Program(replay, _) = runnable {
-        let Replayed { report, stuck, .. } =
-            replay.run(ReplayOptions { watch: Some(watch), ..ReplayOptions::default() });
-        return Outcome {
-            status: report.status,
-            time_s: report.asked_s(),
-            events: report.meta.events,
-            stopped: report.stopped,
-            blocked: stuck.into_iter().map(Blocked::from).collect(),
-            report: Some(report),
-        };
-    }
-    let run = runnable.run(Some(watch));
-    Outcome {
-        status: run.status,
-        time_s: run.makespan_s,
-        events: run.messages,
-        stopped: run.stopped,
-        blocked: run.blocked,
-        report: None,
-    }
+fn run(scenario: &Scenario, watch: &dyn Watch) -> Run {
+    let outcome = scenario.run(RunOptions { watch: Some(watch), ..RunOptions::default() });
+    let summary = outcome.summary();
+    let report = match outcome {
+        Outcome::Program(outcome) => Some(outcome.report),
+        Outcome::Pattern(_) | Outcome::Farm(_) => None,
+    };
+    Run { summary, report }
 }
 
 /// The same where messages cost nothing; of a pattern, which is nothing but messages, there is no such thing.
-fn without_network(runnable: &Runnable) -> Option<Runnable> {
-    match runnable {
-        Runnable::Program(replay, start_up) => Some(Runnable::Program(Box::new(replay.without_network()), *start_up)),
-        Runnable::Farm(farm) => Some(Runnable::Farm(Box::new(farm.without_network()))),
-        Runnable::Pattern(_) => None,
+fn without_network(scenario: &Scenario) -> Option<Scenario> {
+    let system = scenario.system().without_network();
+    match scenario.work() {
+        Work::Program(_) => scenario.with_system(system).ok(),
+        Work::Farm(farm) => Scenario::new(system, Work::Farm(Box::new(farm.without_costs()))).ok(),
+        Work::Pattern(_) => None,
     }
 }
 
 /// Whether a program stays as it is when this is assigned: it does where only nodes and network change that it does not
 /// depend on.
-fn is_kept(replay: &Replay, assignment: &str) -> bool {
-    let of_pattern = matches!(replay.workload, Some(WorkloadSpec::Pattern(_)));
-    !of_pattern && replay.origin.is_none() && !assignment.starts_with("workload.") && !assignment.starts_with("seed=")
+fn is_kept(program: &ProgramWork, assignment: &str) -> bool {
+    let of_pattern = matches!(program.spec, Some(WorkloadSpec::Pattern(_)));
+    !of_pattern && program.origin.is_none() && !assignment.starts_with("workload.") && !assignment.starts_with("seed=")
 }
 
 fn named(varied: &Varied) -> Sensitivity {
@@ -279,11 +257,12 @@ fn named(varied: &Varied) -> Sensitivity {
 }
 
 /// What came out of one change, and its events; nothing where it was ended early.
-fn point(trial: &Trial, outcome: &Outcome, unchanged_s: f64) -> Option<(WhatIfPoint, u64)> {
-    let time_s = outcome.time_s;
-    let point = match outcome.status {
+fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64)> {
+    let summary = &run.summary;
+    let time_s = summary.makespan_s;
+    let point = match summary.status {
         Status::Interrupted => return None,
-        Status::Deadlocked => WhatIfPoint { stopped: outcome.stopped, ..failed(trial, "deadlocks".to_owned()) },
+        Status::Deadlocked => WhatIfPoint { stopped: summary.stopped, ..failed(trial, "deadlocks".to_owned()) },
         Status::Complete => WhatIfPoint {
             time_s: Some(time_s),
             change: (unchanged_s > 0.0).then(|| time_s / unchanged_s - 1.0),
@@ -291,7 +270,7 @@ fn point(trial: &Trial, outcome: &Outcome, unchanged_s: f64) -> Option<(WhatIfPo
         },
     };
     let failed = point.failed.clone().filter(|reason| !reason.is_empty());
-    Some((WhatIfPoint { failed, ..point }, outcome.events))
+    Some((WhatIfPoint { failed, ..point }, summary.events))
 }
 
 fn failed(trial: &Trial, reason: String) -> WhatIfPoint {
@@ -305,15 +284,15 @@ fn reason(invalid: &Invalid) -> String {
 }
 
 /// What is not known of an interrupted study is no number.
-fn limits(base: Option<&ReplayReport>, ideal: Option<&Outcome>) -> Limits {
+fn limits(base: Option<&ReplayReport>, ideal: Option<&Run>) -> Limits {
     // A rank may do several things at once, but not beyond its end.
     let most = |of: fn(&report::replay::RankReport) -> f64| {
         let most = |base: &ReplayReport| base.ranks.iter().map(|rank| of(rank).min(rank.end_s)).fold(0.0, f64::max);
         base.map_or(f64::NAN, most)
     };
-    let ideal = ideal.filter(|ideal| ideal.status != Status::Interrupted);
+    let ideal = ideal.filter(|ideal| ideal.summary.status != Status::Interrupted);
     Limits {
-        ideal_s: ideal.map_or(f64::NAN, |ideal| ideal.time_s),
+        ideal_s: ideal.map_or(f64::NAN, |ideal| ideal.summary.makespan_s),
         zero_wait_s: most(|rank| rank.compute_s + rank.send_overhead_s + rank.recv_overhead_s),
         compute_s: most(|rank| rank.compute_s),
     }

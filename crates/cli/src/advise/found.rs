@@ -12,6 +12,7 @@ use super::AdviseArgs;
 use crate::caveats::judge;
 use crate::{Failure, Voice, progress, reason, replay};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
+use hayase::simulation::ProgramWork;
 use hayase::workload::program::generate::Generator;
 use hayase::workload::program::{Op, OpKind, Program, RankProgram};
 use hayase::workload::trace::{Format, Options, ToProgram, ToTrace, Trace};
@@ -46,16 +47,16 @@ impl Drop for Converted {
 pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let text = file_names::text_of(&args.input.trace);
     let regions = &args.on.regions;
-    let schedule = |program: Program, name: String| Found {
+    let schedule = |program: Arc<Program>, name: String| Found {
         name,
-        program: Arc::new(program),
+        program,
         run: None,
         folder: PathBuf::new(),
         source: None,
         _converted: None,
     };
     if Generator::is_meant(&text) && !args.input.trace.exists() {
-        let (program, name) = replay::program(&args.input, &args.on, voice)?;
+        let ProgramWork { program, name, .. } = replay::program(&args.input, &args.on, voice)?;
         return Ok(schedule(program, name));
     }
     let sources = progress::sources(voice.show);
@@ -67,7 +68,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     if matches!(trace.format(), Format::Goal | Format::GoalBinary) {
         let mut program = trace.program(options).map_err(read)?;
         regions.in_program(&mut program, voice)?;
-        return Ok(schedule(program, name));
+        return Ok(schedule(Arc::new(program), name));
     }
     if trace.format() == Format::Hayase && args.input.trace.is_dir() {
         let folder = args.input.trace.clone();

@@ -23,7 +23,8 @@ use found::Found;
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, closest};
 use hayase::report::Status;
-use hayase::scenario::replay::Replay;
+use hayase::scenario::Scenario;
+use hayase::simulation::ProgramWork;
 use hayase::workload::caveats::Caveats;
 use hayase_gain::gain::{LEAST_GAIN, LEAST_WAIT};
 use hayase_gain::page::Context;
@@ -58,8 +59,12 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     files::check_names(&args.output, Kind::of)?;
     let run = found::open(args, voice)?;
     let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
-    let replay = loader.load_replay(Arc::clone(&run.program), &run.name, args.on.cpu_speed)?;
-    let replay = args.on.regions.ask(replay, voice)?;
+    let work = ProgramWork {
+        cpu_speed: args.on.cpu_speed,
+        wildcards: args.on.wildcards.into(),
+        ..ProgramWork::new(Arc::clone(&run.program), run.name.as_str())
+    };
+    let replay = loader.load_program(args.on.regions.ask(work, voice)?)?;
     replay::say_links(&replay, voice);
     let files = files::open(&args.output, Kind::of)?;
     let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
@@ -129,7 +134,13 @@ enum Outcome {
     End(End),
 }
 
-fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: Voice) -> Result<Outcome, Failure> {
+fn advised(
+    args: &AdviseArgs,
+    replay: &Scenario<ProgramWork>,
+    run: &Found,
+    keeps: bool,
+    voice: Voice,
+) -> Result<Outcome, Failure> {
     let stop = Stop(interrupt::stop_flag());
     let copy = 1e12 / args.copy_rate.bytes_per_second();
     let judge = Judge { replay, copy, watch: Some(&stop), thorough: args.all };
@@ -142,9 +153,9 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
         }
         Err(_) => return Ok(Outcome::End(End::Interrupted)),
     };
-    let simulates = !(replay.node.facts().is_ideal && replay.placement().is_none());
+    let simulates = !(replay.system().node().facts().is_ideal && replay.network().is_none());
     let beside = if simulates { base.simulated.makespan_s } else { 0.0 };
-    let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.region, beside)?;
+    let (mut findings, mut notes) = run.search(rules::eager(&judge), replay.work().region, beside)?;
     let ranked = if simulates {
         findings.extend(rules::search(&base, &judge, &findings));
         judge.rank(&base, findings, args.all)
@@ -164,7 +175,7 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     if ranked.untried > 0 {
         // Of a region there is no such bound.
         let share = base.simulated.makespan_s.recip() * 100.0 * ranked.untried_s;
-        let most = match share.is_finite() && replay.region.is_none() {
+        let most = match share.is_finite() && replay.work().region.is_none() {
             true => format!("; one of them could save up to {share:.1} %"),
             false => String::new(),
         };
@@ -173,9 +184,9 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
             ranked.untried,
         ));
     }
-    let sites = replay.program.sites.iter().map(|site| &**site);
+    let sites = replay.work().program.sites.iter().map(|site| &**site);
     notes.extend(lines::remedy_of_places(sites.map(|site| site.split(CALLED_FROM).next().unwrap_or(site))));
-    let mut facts = vec![("ranks".to_owned(), replay.program.ranks().to_string())];
+    let mut facts = vec![("ranks".to_owned(), replay.work().program.ranks().to_string())];
     if let Some(region) = base.replayed.report.chosen() {
         let times = if region.executions == 1 { "once".to_owned() } else { format!("{} times", region.executions) };
         facts.push(("region".to_owned(), format!("{} ({times}): advice and times are of it", region.name)));
@@ -190,10 +201,11 @@ fn advised(args: &AdviseArgs, replay: &Replay, run: &Found, keeps: bool, voice: 
     if keeps && base.replayed.history.is_none() {
         notes.push("the run is too long to be shown event by event".to_owned());
     }
-    let Caveats { incomplete, lack_of_cores } = &replay.program.caveats;
+    let Caveats { incomplete, lack_of_cores } = &replay.work().program.caveats;
     let missing = incomplete.iter().map(|what| format!("the recording is incomplete: {what}"));
     notes.extend(missing.chain(lack_of_cores.iter().cloned()));
-    let happened = if keeps { page::run(&base, &ranked) } else { hayase_advice_page::Run::new(replay.program.ranks()) };
+    let happened =
+        if keeps { page::run(&base, &ranked) } else { hayase_advice_page::Run::new(replay.work().program.ranks()) };
     let mut folders = args.source.clone();
     folders.extend(run.source.clone());
     let context = Context { program: run.name.clone(), facts, notes, folders };

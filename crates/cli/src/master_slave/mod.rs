@@ -14,7 +14,8 @@ use crate::args::TableFormat;
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::report::FarmReport;
-use hayase::scenario::{Control, Farm};
+use hayase::scenario::Farm;
+use hayase::sweep::Control;
 use hayase_output::{csv, json, svg, table};
 
 /// What a file holds, by its name.
@@ -114,5 +115,6 @@ pub(super) fn play_over(farm: &Farm, seeds: &[u64], wanted: Wanted<'_>, voice: V
 fn gantt(farm: &Farm, report: &FarmReport) -> String {
     let Some(row) = report.predictions.first() else { return String::new() };
     let title = format!("{}, {}", report.tasks, report.setting);
-    svg::gantt(&farm.turns(0), row.workers as usize, row.time_s, &title)
+    let turns = farm.points.first().map(|point| point.work().turns(point.system())).unwrap_or_default();
+    svg::gantt(&turns, row.workers as usize, row.time_s, &title)
 }

@@ -7,28 +7,29 @@ use super::{End, Failure, Voice, caveats, progress, regions, replay};
 use args::PredictArgs;
 use hayase::diagnostic::{Diagnostic, file_names};
 use hayase::report;
-use hayase::scenario::replay::Replay;
-use hayase::scenario::{Loader, Runnable};
+use hayase::scenario::{Loaded, Loader};
+use hayase::simulation::ProgramWork;
 use hayase::workload::program::Wildcards;
 
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let start = report::wall_clock();
     args.written.check()?;
-    let (played, start_up) = match loader(args).on_read(progress::reading(voice.show)).load_any()? {
-        Runnable::Program(played, start_up) => (played, start_up),
-        Runnable::Pattern(_) | Runnable::Farm(_) => {
+    let played = match loader(args).on_read(progress::reading(voice.show)).load_all()? {
+        Loaded::Program(played) => played,
+        Loaded::Pattern(_) | Loaded::Farm(_) => {
             return Err(Diagnostic::new("wrong-choice", "the workload is no program data").into());
         }
     };
-    regions::say(start_up, &played.program, voice);
-    regions::say_strays(&played.program, voice);
-    say(&played, args.strictness, voice)?;
+    let work = played.work();
+    regions::say(work.start_up, &work.program, voice);
+    regions::say_strays(&work.program, voice);
+    say(work, args.strictness, voice)?;
     replay::say_links(&played, voice);
-    if args.communication.is_none() && played.node.facts().is_ideal && played.placement().is_none() {
+    if args.communication.is_none() && played.system().node().facts().is_ideal && played.network().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
     }
-    replay::play(&played, Some(start), &args.written, args.format, voice)
+    replay::play(&played, Some(start), &[played.seed()], &args.written, args.format, voice)
 }
 
 /// What was typed, as the scenario that it stands for.
@@ -62,8 +63,8 @@ fn loader(args: &PredictArgs) -> Loader {
 
 /// Says what is wrong with the recordings behind the data sets of a prediction, and how times were found; whether it is
 /// one.
-pub(super) fn say(played: &Replay, strictness: Strictness, voice: Voice) -> Result<bool, Failure> {
-    let Some(origin) = &played.origin else { return Ok(false) };
+pub(super) fn say(work: &ProgramWork, strictness: Strictness, voice: Voice) -> Result<bool, Failure> {
+    let Some(origin) = &work.origin else { return Ok(false) };
     for (name, found) in &origin.caveats {
         caveats::judge(found, name, strictness, voice)?;
     }

@@ -18,7 +18,7 @@ use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::prediction::computation::{self, ComputationData, Estimates, Machine, Pool, Take, gather};
 use hayase::prediction::program::{self, Blocks, Folded, ProgramData, extend, fold, unfold};
 use hayase::report::variation::Variation;
-use hayase::scenario::variation::variation;
+use hayase::sweep::variation::variation;
 use hayase::units::Bytes;
 use hayase::workload::caveats::Caveats;
 use hayase::workload::trace::{Options, Tally, Trace, unmatched};

@@ -4,7 +4,6 @@ pub mod args;
 mod vary;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::args::TableFormat;
 use super::files::{self, unknown};
@@ -17,7 +16,8 @@ use args::WhatIfArgs;
 use hayase::diagnostic::{Diagnostic, file_names};
 use hayase::report::Status;
 use hayase::scenario::library::Shelf;
-use hayase::scenario::{Loader, Runnable};
+use hayase::scenario::{Loader, Scenario};
+use hayase::simulation::Work;
 use hayase::sweep::Control;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
 use hayase::workload::program::Wildcards;
@@ -50,14 +50,13 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
     let (base, loader, named) = match named(args, loader.clone()) {
         Some(loader) => (work(args, loader.clone(), voice)?, loader, true),
         None => {
-            let (program, name) = replay::program(&args.input, &args.on, voice)?;
-            let base = loader.clone().load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
-            let base = args.on.regions.ask(base, voice)?.with_workload(replay::workload(&args.input, &args.on));
-            (Runnable::Program(Box::new(base), None), loader, false)
+            let program = replay::program(&args.input, &args.on, voice)?;
+            let program = args.on.regions.ask(program, voice)?;
+            (loader.clone().load_program(program)?.into(), loader, false)
         }
     };
-    if let Runnable::Program(base, _) = &base {
-        replay::say_links(base, voice);
+    if let Some(comparison) = base.system().own_links() {
+        voice.say(comparison);
     }
     let varied = match args.vary.is_empty() {
         true => halved_and_doubled(&base),
@@ -107,7 +106,7 @@ fn named(args: &WhatIfArgs, loader: Loader) -> Option<Loader> {
 }
 
 /// The work that the texts name.
-fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Runnable, Failure> {
+fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Scenario, Failure> {
     let part = args.on.regions.part();
     let beside = [
         ("--cpu-speed", args.on.cpu_speed != 1.0),
@@ -124,21 +123,13 @@ fn work(args: &WhatIfArgs, loader: Loader, voice: Voice) -> Result<Runnable, Fai
         let help = "the scenario itself says it: --set workload.trace.cpu-speed=2.0";
         return Err(Diagnostic::new("wrong-choice", message).help(help).into());
     }
-    let work = loader.load_any()?;
-    match &work {
-        Runnable::Program(played, start_up) => {
-            regions::say(*start_up, &played.program, voice);
-            regions::say_strays(&played.program, voice);
-            if !predict::say(played, args.input.strictness, voice)? {
-                caveats::judge(&played.program.caveats, &played.name, args.input.strictness, voice)?;
-            }
+    let scenario = loader.load()?;
+    if let Work::Program(work) = scenario.work() {
+        regions::say(work.start_up, &work.program, voice);
+        regions::say_strays(&work.program, voice);
+        if !predict::say(work, args.input.strictness, voice)? {
+            caveats::judge(&work.program.caveats, &work.name, args.input.strictness, voice)?;
         }
-        Runnable::Farm(farm) if farm.points.len() > 1 => {
-            let message = format!("one thing is changed at a time, and this farm already tries {}", farm.points.len());
-            let help = "give one number of workers (--set workload.master-slave.workers=8) and no `vary`";
-            return Err(Diagnostic::new("too-many-points", message).help(help).into());
-        }
-        Runnable::Farm(_) | Runnable::Pattern(_) => {}
     }
-    Ok(work)
+    Ok(scenario)
 }

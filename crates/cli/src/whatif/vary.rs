@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::range::{self, Part, Step};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources, Span, closest};
-use hayase::scenario::{KEYS, Runnable, node_parameters};
+use hayase::scenario::{KEYS, Scenario, node_parameters};
+use hayase::simulation::Work;
 use hayase::sweep::whatif::{Amount, Change, Trial, Varied};
 
 /// Most values of a parameter.
@@ -18,7 +19,7 @@ const CPU_SPEED: &str = "cpu-speed";
 
 /// All that was typed, for what is played.
 /// Keys of the workload are parameters only where it is `named` by the texts of a scenario.
-pub fn varied(texts: &[String], base: &Runnable, named: bool) -> Result<Vec<Varied>, Invalid> {
+pub fn varied(texts: &[String], base: &Scenario, named: bool) -> Result<Vec<Varied>, Invalid> {
     let mut sources = Sources::default();
     let mut diagnostics = Vec::new();
     let mut all = Vec::new();
@@ -48,7 +49,7 @@ enum Target {
 }
 
 impl Typed<'_> {
-    fn varied(&self, base: &Runnable) -> Result<Varied, Diagnostic> {
+    fn varied(&self, base: &Scenario) -> Result<Varied, Diagnostic> {
         let Some((name, values)) = self.text.split_once('=') else {
             return Err(Diagnostic::new("syntax", format!("`{}` has no values", self.text))
                 .at(self.span(self.text))
@@ -86,15 +87,15 @@ impl Typed<'_> {
     }
 
     /// What a name means, and the unchanged value.
-    fn target(&self, name: &str, base: &Runnable) -> Result<(Target, Option<String>), Diagnostic> {
+    fn target(&self, name: &str, base: &Scenario) -> Result<(Target, Option<String>), Diagnostic> {
         if name == CPU_SPEED {
-            let Runnable::Program(replay, _) = base else {
+            let Work::Program(program) = base.work() else {
                 let message = "only programs have processors whose speed can change";
                 return Err(Diagnostic::new("wrong-choice", message).at(self.span(name)));
             };
-            return Ok((Target::CpuSpeed, Some(replay.cpu_speed.to_string())));
+            return Ok((Target::CpuSpeed, Some(program.cpu_speed.to_string())));
         }
-        let model = &base.node_name();
+        let model = base.system().node().name();
         let first = name.split('.').next().unwrap_or(name);
         let parameters = node_parameters(model);
         let key = if parameters.contains(&name) {

@@ -1,7 +1,8 @@
 //! Packets, through the front door: scenario files, the command line, comparisons, reports.
 
 use hayase::report::Status;
-use hayase::scenario::{Loader, RunOptions, Scenario};
+use hayase::scenario::{Loader, Scenario};
+use hayase::simulation::{PatternWork, RunOptions};
 use insta::assert_snapshot;
 
 use crate::Desk;
@@ -13,8 +14,8 @@ fn base() -> Loader {
     Loader::new().text("s.toml", format!("{TORUS}{SPREAD}"))
 }
 
-fn load(loader: Loader) -> Scenario {
-    loader.load().unwrap_or_else(|invalid| panic!("{invalid}"))
+fn load(loader: Loader) -> Scenario<PatternWork> {
+    loader.load_pattern().unwrap_or_else(|invalid| panic!("{invalid}"))
 }
 
 fn makespan_us(loader: Loader) -> f64 {
@@ -28,23 +29,23 @@ fn what_is_wrong_with_the_options_of_packets_is_said_all_at_once() {
     let text = format!(
         "{TORUS}{SPREAD}[transport.packet]\nmodel = \"oq\"\npacket-size = \"0 B\"\nbuffer = 8\narbitration = \"round-robin\"\n"
     );
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @r#"
+    assert_snapshot!(Loader::new().text("s.toml", text).load_pattern().unwrap_err().lines(), @r#"
     s.toml:9:15: packets of 0 B (from 1 B to 1.074 GB); Ethernet's are "1500 B", InfiniBand's "4 KiB"
     s.toml:10:10: `buffer` has no meaning for oq (only for `iq` and `fq`); leave it out, or write model = "iq"
     s.toml:11:15: `arbitration` has no meaning for oq (only for `iq`); leave it out, or write model = "iq"
     "#);
     let text = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"xq\"\nbuffer = 0\nbufer = 1\n");
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @r"
+    assert_snapshot!(Loader::new().text("s.toml", text).load_pattern().unwrap_err().lines(), @r"
     s.toml:8:9: unknown model `xq`; did you mean `oq`?
     s.toml:9:10: a buffer of 0 packets; write a number from 1 to 1073741824
     s.toml:10:1: unknown key `bufer` in [transport.packet]; did you mean `buffer`?
     ");
     let text = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"iq\"\nbuffer = 1\nhead-latency = 50\n");
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @r#"s.toml:10:16: 50 has no unit; write a time like "1.5 us" or "250 ns""#);
+    assert_snapshot!(Loader::new().text("s.toml", text).load_pattern().unwrap_err().lines(), @r#"s.toml:10:16: 50 has no unit; write a time like "1.5 us" or "250 ns""#);
     let text = format!("resolution = \"1 us\"\ntransport = \"packet:fq\"\n{TORUS}{SPREAD}");
-    assert_snapshot!(Loader::new().text("s.toml", text).load().unwrap_err().lines(), @"s.toml:1:14: packets have no use for a resolution (only for flows); leave `resolution` out, or choose [transport.flow]");
+    assert_snapshot!(Loader::new().text("s.toml", text).load_pattern().unwrap_err().lines(), @"s.toml:1:14: packets have no use for a resolution (only for flows); leave `resolution` out, or choose [transport.flow]");
     for wrong in ["packet:", "paket:oq", "flow:maxmin", "contention-free:x", ":"] {
-        assert!(base().transport(wrong).load().is_err(), "{wrong}");
+        assert!(base().transport(wrong).load_pattern().is_err(), "{wrong}");
     }
 }
 
@@ -54,10 +55,10 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
     let word = Loader::new().text("s.toml", format!("transport = \"packet:fq\"\n{TORUS}{SPREAD}"));
     for loader in [table, word, base().transport("packet:fq"), base().set("--set", "transport.packet.model=fq")] {
         let scenario = load(loader);
-        assert_eq!(scenario.network.transport.name(), "packet:fq");
+        assert_eq!(scenario.network().unwrap().transport.name(), "packet:fq");
         // What a report says of its scenario is the same scenario.
-        let again = load(Loader::new().text("r.json.toml", toml::to_string(&scenario.file).unwrap()));
-        assert_eq!(again.file, scenario.file);
+        let again = load(Loader::new().text("r.json.toml", toml::to_string(&scenario.to_json()).unwrap()));
+        assert_eq!(again.to_json(), scenario.to_json());
     }
     // The packet size of a file stays where a flag chooses another model, and nothing that belongs to the file's.
     let file = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"fq\"\npacket-size = \"4 KiB\"\nbuffer = 1\n");
@@ -66,8 +67,11 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
         scenario.run(RunOptions::default()).report.makespan_s * 1e6
     });
     let scenario = load(base().transport("flow:equal-share"));
-    assert_eq!((scenario.network.transport.name().as_str(), scenario.network.sharing.name()), ("flow", "equal-share"));
-    assert!(load(base()).network.transport.is_default());
+    assert_eq!(
+        (scenario.network().unwrap().transport.name().as_str(), scenario.network().unwrap().sharing.name()),
+        ("flow", "equal-share")
+    );
+    assert!(load(base()).network().unwrap().transport.is_default());
 }
 
 /// 15 messages of 20 us one after another, whatever else moves; with latencies, two host links and 1 to 4 others more.
@@ -104,7 +108,7 @@ fn every_pattern_and_injection_rule_runs_on_packets() {
                 let scenario = load(loader.placement("random").transport(transport));
                 let report = scenario.run(RunOptions::default()).report;
                 assert_eq!(report.status, Status::Complete, "{pattern}, {injection}, {transport}");
-                assert_eq!(report.messages, scenario.pattern.messages(), "{pattern}, {injection}, {transport}");
+                assert_eq!(report.messages, scenario.work().pattern.messages(), "{pattern}, {injection}, {transport}");
                 assert!(report.contention >= 1.0 - 1e-9, "{pattern}, {injection}, {transport}: {}", report.contention);
                 assert!(report.ratio_to_bound >= 1.0 - 1e-9, "{pattern}, {injection}, {transport}");
             }

@@ -1,12 +1,13 @@
 use super::*;
 use crate::edit::{Changed, Placement};
+use crate::gain::with_program;
 use crate::{Judge, rules};
 use hayase::rng::Stream;
 use hayase::scenario::Loader;
-use hayase::scenario::replay::Replay;
+use hayase::scenario::Scenario;
+use hayase::simulation::ProgramWork;
 use hayase::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, ProgramBuilder};
 use hayase_advice::model::{Part, Point};
-use std::sync::Arc;
 
 const MACHINE: &str =
     "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\ng = \"2 us\"\nGs = \"1 ns/B\"\nGl = \"1 ns/B\"\nS = \"1000 B\"\n";
@@ -101,8 +102,8 @@ fn edits(random: &mut Random, program: &Program) -> Vec<Edit> {
     edits
 }
 
-fn replay(program: Program) -> Replay {
-    Loader::new().text("machine.toml", MACHINE).load_replay(program.into(), "test", 1.0).unwrap()
+fn replay(program: Program) -> Scenario<ProgramWork> {
+    Loader::new().text("machine.toml", MACHINE).load_program(ProgramWork::new(program, "test")).unwrap()
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn no_change_saves_more_than_its_bound() {
             let mut changed = Changed::new(&base.program, 0.0);
             let Ok(_) = changed.add(&edits, Placement::ALL[random.below(4) as usize]) else { continue };
             let Ok(changed) = changed.build() else { continue };
-            let Ok(simulated) = judge.play(&replay.with_program(Arc::new(changed)), 0) else { continue };
+            let Ok(simulated) = judge.play(&with_program(&replay, changed).unwrap(), 0) else { continue };
             let saved = base.simulated.makespan_s - simulated.makespan_s;
             let touched = Touched::edited(&edits, &base.program);
             let most = most_saved(&base, &touched).unwrap();

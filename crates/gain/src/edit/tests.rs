@@ -1,7 +1,7 @@
 use super::*;
 use hayase::node::NodeSpec;
 use hayase::scenario::Loader;
-use hayase::scenario::replay::ReplayOptions;
+use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::workload::program::{Envelope, ProgramBuilder};
 
 fn us(time: f64) -> Time {
@@ -46,9 +46,9 @@ fn words(program: &Program, rank: u32) -> Vec<String> {
 /// Microseconds that it takes with L = 10 us, o = 1 us, 1 ns/B, messages above 1000 B waiting for their receivers.
 fn makespan(program: Program) -> f64 {
     let text = "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"1 ns/B\"\nS = \"1000 B\"\n";
-    let replay = Loader::new().text("machine.toml", text).load_replay(program.into(), "test", 1.0).unwrap();
-    assert!(matches!(replay.node, NodeSpec::Loggps(_)));
-    let replayed = replay.run(ReplayOptions::default());
+    let replay = Loader::new().text("machine.toml", text).load_program(ProgramWork::new(program, "test")).unwrap();
+    assert!(matches!(replay.system().node(), NodeSpec::Loggps(_)));
+    let replayed = replay.run(RunOptions::default());
     assert!(replayed.stuck.is_empty(), "{:?}", replayed.stuck);
     replayed.report.makespan_s * 1e6
 }

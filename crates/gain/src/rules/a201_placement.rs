@@ -13,6 +13,7 @@ use hayase::fabric::Fabric;
 use hayase::ids::{Id, IdVec, LinkId, NodeId};
 use hayase::placement::{BlockSpec, PlacementSpec, RoundRobinSpec};
 use hayase::routing::Router;
+use hayase::system::Network;
 use hayase::units::Bytes;
 
 /// Routes that a search looks up, at most.
@@ -45,7 +46,7 @@ exist. A batch system may give other nodes the next time.
 
 /// Looks for one.
 pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
-    let (Some((fabric, router)), Some(placement)) = (judge.replay.network(), judge.replay.placement()) else {
+    let Some(Network { fabric, router, placement, .. }) = judge.replay.network() else {
         return Vec::new();
     };
     let pairs: Vec<(u32, u32, f64)> = base
@@ -70,7 +71,7 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let searched: Vec<Vec<u32>> = starts
         .par_iter()
         .map(|start| {
-            let mut search = Search::new(fabric, router, &pairs, start.clone());
+            let mut search = Search::new(fabric, &**router, &pairs, start.clone());
             search.improve(MOST_ROUTES);
             search.nodes
         })
@@ -90,8 +91,8 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     let Some((time, nodes)) = best.filter(|(time, _)| *time <= base.simulated.makespan_s * 0.999) else {
         return Vec::new();
     };
-    let before = Search::new(fabric, router, &pairs, now.clone());
-    let after = Search::new(fabric, router, &pairs, nodes.clone());
+    let before = Search::new(fabric, &**router, &pairs, now.clone());
+    let after = Search::new(fabric, &**router, &pairs, nodes.clone());
     let moved: Vec<u32> = (0..ranks).filter(|&rank| now[rank as usize] != nodes[rank as usize]).collect();
     let unit = super::unit(base, 0);
     let mut text = vec![
@@ -244,6 +245,7 @@ impl<'a> Search<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hayase::simulation::ProgramWork;
 
     #[test]
     fn ranks_that_talk_come_to_one_switch() {
@@ -258,10 +260,10 @@ mod tests {
             program.finish_rank(ops);
         }
         let program = std::sync::Arc::new(program.build().unwrap());
-        let replay = loader.load_replay(program, "none", 1.0).unwrap();
-        let (fabric, router) = replay.network().unwrap();
+        let replay = loader.load_program(ProgramWork::new(program, "none")).unwrap();
+        let Network { fabric, router, .. } = replay.network().unwrap();
         let pairs = [(0, 2, 100.0), (1, 3, 100.0)];
-        let mut search = Search::new(fabric, router, &pairs, vec![0, 1, 2, 3]);
+        let mut search = Search::new(fabric, &**router, &pairs, vec![0, 1, 2, 3]);
         assert_eq!(search.way(), 4.0);
         search.improve(1000);
         assert_eq!(search.way(), 2.0);

@@ -19,7 +19,7 @@ use hayase_advice::unit::Unit;
 use super::gain::{Judge, Simulated, outcome};
 use hayase::ids::RankId;
 use hayase::player::Transfer;
-use hayase::scenario::replay::{ReplayOptions, Replayed};
+use hayase::simulation::{ProgramOutcome, RunOptions};
 use hayase::units::Time;
 use hayase::workload::program::Program;
 use hayase::workload::program::collectives::{Operation, operation};
@@ -48,7 +48,7 @@ pub struct Base {
     /// How it ended.
     pub simulated: Simulated,
     /// All that came out.
-    pub replayed: Replayed,
+    pub replayed: ProgramOutcome,
     /// What the rules need of it.
     pub(super) seen: Seen,
     /// By rank, the operations that are looked at, where a region is asked for.
@@ -91,22 +91,22 @@ impl Base {
     ///
     /// # Errors
     /// What came out where the program does not come to its end.
-    pub fn new(judge: &Judge<'_>, keep: bool) -> Result<Self, Box<Replayed>> {
+    pub fn new(judge: &Judge<'_>, keep: bool) -> Result<Self, Box<ProgramOutcome>> {
         let mut seen = Seen::default();
         let limit = eager(judge);
         let mut on_transfer = |transfer: &Transfer| seen.transfer(transfer, limit);
-        let replayed = judge.replay.run(ReplayOptions {
+        let replayed = judge.replay.run(RunOptions {
             keep,
             room: Some(ROOM),
             watch: judge.watch,
             on_transfer: Some(&mut on_transfer),
-            ..ReplayOptions::default()
+            ..RunOptions::default()
         });
         match outcome(&replayed) {
             Ok(simulated) => {
-                let program = Arc::clone(&judge.replay.program);
+                let program = Arc::clone(&judge.replay.work().program);
                 let spans = |region| program.iter().map(|(_, rank)| rank.within(region)).collect();
-                let within = judge.replay.region.map(spans);
+                let within = judge.replay.work().region.map(spans);
                 Ok(Self { program, simulated, replayed, seen, within })
             }
             Err(_) => Err(Box::new(replayed)),
@@ -123,14 +123,14 @@ impl Base {
 
     /// Whether a stretch of time touches an execution of the region that is asked for.
     pub(super) fn is_at(&self, begin: Time, end: Time, judge: &Judge<'_>) -> bool {
-        let region = judge.replay.region.and_then(|region| self.replayed.regions.get(region as usize));
+        let region = judge.replay.work().region.and_then(|region| self.replayed.regions.get(region as usize));
         region.is_none_or(|region| region.clipped(begin, end).next().is_some())
     }
 }
 
 /// The longest message that is sent without waiting for its receiver \[B\], where the node model has such a limit.
 pub fn eager(judge: &Judge<'_>) -> Option<u64> {
-    judge.replay.node.eager_limit().map(|limit| limit.0)
+    judge.replay.system().node().eager_limit().map(|limit| limit.0)
 }
 
 /// What a simulation of the run shows, beside what the run itself showed (`known`). They have no numbers yet.

@@ -13,10 +13,11 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::Judge;
 use crate::bound::{Touched, most_saved};
-use crate::gain::{ALGORITHMS, LEAST_GAIN, with_algorithm};
+use crate::gain::{ALGORITHMS, LEAST_GAIN, with_algorithm, with_program};
 use crate::rules::Base;
 use hayase::ids::RankId;
-use hayase::scenario::replay::Replay;
+use hayase::scenario::Scenario;
+use hayase::simulation::ProgramWork;
 use hayase::workload::program::collectives::{Algorithm, CollectivesSpec, Expander, Operation, operation};
 use hayase::workload::program::{Expand, Op, OpKind, Program, RankProgram};
 
@@ -79,10 +80,10 @@ fn bound(base: &Base, of: Operation) -> f64 {
 }
 
 /// The same, with one operation done by one algorithm.
-fn by(replay: &Replay, of: Operation, algorithm: Algorithm) -> Option<Replay> {
-    let mut replay = replay.clone();
-    replay.collectives = with_algorithm(&replay.collectives, of.name(), algorithm.name()).ok()?;
-    Some(replay)
+fn by(replay: &Scenario<ProgramWork>, of: Operation, algorithm: Algorithm) -> Option<Scenario<ProgramWork>> {
+    let system = replay.system().clone();
+    let collectives = with_algorithm(system.collectives(), of.name(), algorithm.name()).ok()?;
+    replay.with_system(system.with_collectives(collectives)).ok()
 }
 
 /// Every algorithm by itself.
@@ -94,8 +95,9 @@ fn alone(of: Operation) -> Vec<Vec<Algorithm>> {
 /// calls alone soonest come first.
 fn groups(program: &Program, judge: &Judge<'_>, of: Operation) -> Vec<Vec<Algorithm>> {
     let algorithms = Algorithm::of(of);
-    let spec = |algorithm: Algorithm| with_algorithm(&judge.replay.collectives, of.name(), algorithm.name()).ok();
-    let groups = match messages(program, of, &judge.replay.collectives) {
+    let spec =
+        |algorithm: Algorithm| with_algorithm(judge.replay.system().collectives(), of.name(), algorithm.name()).ok();
+    let groups = match messages(program, of, judge.replay.system().collectives()) {
         None => alone(of),
         Some(now) => {
             let mut same: Vec<(u64, Vec<Algorithm>)> = Vec::new();
@@ -116,7 +118,7 @@ fn groups(program: &Program, judge: &Judge<'_>, of: Operation) -> Vec<Vec<Algori
         .enumerate()
         .map(|(at, group)| {
             let time = by(judge.replay, of, group[0])
-                .and_then(|replay| judge.makespan(&replay.with_program(Arc::clone(&calls)), 0, None));
+                .and_then(|replay| judge.makespan(&with_program(&replay, Arc::clone(&calls)).ok()?, 0, None));
             (time.unwrap_or(f64::INFINITY), at, group)
         })
         .collect();

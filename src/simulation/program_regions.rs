@@ -1,31 +1,21 @@
 //! What a report says of regions: of all, or of the one that is asked for.
 
-use super::replay::{Replay, breakdown, rank_report};
-use crate::diagnostic::Diagnostic;
+use super::program::{Playing, breakdown, rank_report};
 use crate::player::ActivityKind;
 use crate::record::PlayedRegion;
 use crate::report::replay::{RegionReport, ReplayReport};
 use crate::units::Time;
 
-impl Replay {
-    /// The same, asked for one region of the program.
-    ///
-    /// # Errors
-    /// There is none of this name.
-    pub fn of_region(self, name: &str) -> Result<Self, Diagnostic> {
-        let region = self.program.region(name)?;
-        Ok(self.with_region(Some(region)))
-    }
-
+impl Playing<'_> {
     /// Puts regions into a report. What it says of ranks is then of the region that is asked for.
     pub(super) fn report_regions(&self, report: &mut ReplayReport, regions: &[PlayedRegion]) {
-        let asked = |number: &usize| self.region.is_none_or(|region| region as usize == *number);
+        let asked = |number: &usize| self.work.region.is_none_or(|region| region as usize == *number);
         report.regions =
             (0..regions.len()).filter(asked).map(|number| self.region_report(number, &regions[number])).collect();
-        if let Some(region) = self.region
+        if let Some(region) = self.work.region
             && let Some(played) = regions.get(region as usize)
         {
-            report.region = self.program.regions.get(region as usize).map(ToString::to_string);
+            report.region = self.work.program.regions.get(region as usize).map(ToString::to_string);
             report.breakdown = breakdown(&played.times);
             for (rank, (row, times)) in (0..).zip(report.ranks.iter_mut().zip(&played.times)) {
                 *row = rank_report(rank, times);
@@ -35,9 +25,9 @@ impl Replay {
 
     fn region_report(&self, number: usize, played: &PlayedRegion) -> RegionReport {
         use ActivityKind::{Compute, RecvOverhead, RecvWait, SendOverhead, SendWait, Sync};
-        let recorded = self.program.recorded.get(number).and_then(|region| region.time);
+        let recorded = self.work.program.recorded.get(number).and_then(|region| region.time);
         RegionReport {
-            name: self.program.regions.get(number).map(ToString::to_string).unwrap_or_default(),
+            name: self.work.program.regions.get(number).map(ToString::to_string).unwrap_or_default(),
             executions: played.spans.len() as u64,
             ranks: played.ranks,
             time_s: played.time().seconds(),
@@ -51,12 +41,10 @@ impl Replay {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
     use crate::ids::RankId;
     use crate::scenario::Loader;
-    use crate::scenario::replay::ReplayOptions;
+    use crate::simulation::{ProgramWork, RunOptions};
     use crate::workload::program::{Collective, CollectiveCall, Counts, Envelope, Mark, Op, Program, ProgramBuilder};
 
     /// Four ranks that compute, exchange with their neighbours and add up, ten times; each has the same number of
@@ -100,8 +88,8 @@ mod tests {
 
     fn played(program: Program, model: &str) -> ReplayReport {
         let loader = Loader::new().text("machine.toml", model);
-        let replay = loader.load_replay(Arc::new(program), "test", 1.0).unwrap_or_else(|error| panic!("{error:?}"));
-        let replayed = replay.run(ReplayOptions::default());
+        let replay = loader.load_program(ProgramWork::new(program, "test")).unwrap_or_else(|error| panic!("{error:?}"));
+        let replayed = replay.run(RunOptions::default());
         assert!(replayed.stuck.is_empty(), "{:?}", replayed.stuck);
         replayed.report
     }

@@ -1,18 +1,22 @@
-//! Runs a scenario and puts its report together.
+//! Patterns: messages as a function of rank and number, played on a network, and the report of that.
+
+use std::sync::Arc;
 
 use petgraph::graph::NodeIndex;
 
-use super::{Run, RunOptions, Scenario};
+use super::{RunOptions, Simulated, Summary, fits_places, without_network};
+use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
 use crate::sharing::SharingSpec;
-use crate::system::Network;
+use crate::system::{Network, System};
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
-use crate::workload::pattern::{Injection, Message, PatternPlayer};
+use crate::workload::pattern::{Injection, Message, Pattern, PatternPlayer, PatternSpec};
+use crate::workload::{Blocked, WorkloadSpec};
 
 /// How many of the most used links a report holds.
 const MOST_USED: usize = 10;
@@ -32,11 +36,135 @@ impl Watch for Whole<'_> {
     }
 }
 
-impl Scenario {
+/// What ranks send.
+#[derive(Clone, Debug)]
+pub struct PatternWork {
+    /// The messages.
+    pub pattern: Arc<dyn Pattern>,
+    /// What it is, for people: `all-to-all simple-spread, 20 KB`.
+    pub name: String,
+    /// When ranks send them.
+    pub injection: Injection,
+    /// Largest start offset of a message.
+    pub jitter: Time,
+    /// What a scenario says of it; nothing where it was put together in code.
+    pub spec: Option<WorkloadSpec>,
+}
+
+/// What a run of a pattern gave.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PatternOutcome {
+    /// The report; its links are the most used ones.
+    pub report: Report,
+    /// All links, by id (busy time and flows are 0 unless they were asked for).
+    pub links: Vec<LinkUse>,
+    /// Who waits for whom, where it deadlocked.
+    pub blocked: Vec<Blocked>,
+}
+
+impl PatternWork {
+    /// This pattern, by its own rule of injection.
+    pub fn new(pattern: Arc<dyn Pattern>, name: impl Into<String>, injection: Injection) -> Self {
+        Self { pattern, name: name.into(), injection, jitter: Time::ZERO, spec: None }
+    }
+
+    /// What was written of the pattern.
+    pub fn pattern_spec(&self) -> Option<&PatternSpec> {
+        match &self.spec {
+            Some(WorkloadSpec::Pattern(spec)) => Some(spec),
+            _ => None,
+        }
+    }
+
+    /// The rates of the messages of the first step, all under way at once; none without a network.
+    ///
+    /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
+    /// `window=k`, all of them under `all`. What they would wait for is left out of account.
+    pub fn rates(&self, system: &System) -> Vec<Rate> {
+        self.on(system).map(|run| run.rates()).unwrap_or_default()
+    }
+
+    fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
+        let Self { pattern, injection, jitter, .. } = self;
+        let network = system.network()?;
+        Some(Playing { network, pattern, injection: *injection, jitter: *jitter, seed: system.seed() })
+    }
+}
+
+impl Simulated for PatternWork {
+    type Outcome = PatternOutcome;
+
+    fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        if system.network().is_none() {
+            return Err(without_network(&self.name));
+        }
+        if !system.node().facts().is_ideal {
+            let message =
+                format!("messages of a pattern cost nothing at their ends, and {} nodes do", system.node().name());
+            return Err(
+                Diagnostic::new("wrong-choice", message).help("play the pattern as a program: ProgramWork::of_pattern")
+            );
+        }
+        fits_places(&self.name, self.pattern.ranks(), system)
+    }
+
+    fn play(&self, system: &System, options: RunOptions<'_>) -> PatternOutcome {
+        match self.on(system) {
+            Some(run) => run.run(self, system, options),
+            // Whoever asks has seen that there is a network.
+            None => PatternOutcome { report: Report::default(), links: Vec::new(), blocked: Vec::new() },
+        }
+    }
+
+    fn summary(outcome: &PatternOutcome) -> Summary {
+        outcome.summary()
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranks(&self) -> u32 {
+        self.pattern.ranks()
+    }
+
+    fn messages(&self) -> u64 {
+        self.pattern.messages()
+    }
+
+    fn spec(&self) -> Option<&WorkloadSpec> {
+        self.spec.as_ref()
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.jitter > Time::ZERO || self.pattern_spec().is_some_and(PatternSpec::depends_on_seed)
+    }
+
+    fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
+        let mut work = self.clone();
+        if let (Some(spec), Some(network)) = (self.pattern_spec(), system.network())
+            && spec.depends_on_seed()
+        {
+            work.pattern = spec.build(network.fabric.nodes(), system.seed(), sources)?;
+        }
+        Ok(work)
+    }
+}
+
+/// A pattern that is played on a network.
+struct Playing<'a> {
+    network: &'a Network,
+    pattern: &'a Arc<dyn Pattern>,
+    injection: Injection,
+    jitter: Time,
+    seed: u64,
+}
+
+impl Playing<'_> {
     /// Runs it.
-    pub fn run(&self, options: RunOptions<'_>) -> Run {
+    fn run(&self, work: &PatternWork, system: &System, options: RunOptions<'_>) -> PatternOutcome {
         let start = report::wall_clock();
-        let RunOptions { link_use, mut on_message, watch } = options;
+        let RunOptions { link_use, mut on_message, watch, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
@@ -75,12 +203,14 @@ impl Scenario {
             peak_rss_bytes: report::peak_rss(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &outcome, bounds, &links, meta);
+        let scenario = work.to_json(system);
+        let report =
+            Report { scenario, workload: work.name.clone(), ..self.report(&recorder, &outcome, bounds, &links, meta) };
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
         };
-        Run { report, links, blocked }
+        PatternOutcome { report, links, blocked }
     }
 
     /// Plays the workload event by event.
@@ -105,7 +235,7 @@ impl Scenario {
                     &self.network.fabric,
                     &*self.network.router,
                     &self.network.placement,
-                    &*self.pattern,
+                    &**self.pattern,
                     because,
                 )
             })
@@ -133,9 +263,9 @@ impl Scenario {
         most_used.truncate(MOST_USED);
         Report {
             schema: SCHEMA,
-            scenario: self.file.to_json(),
+            scenario: serde_json::Value::Null,
             fabric: self.network.fabric.to_string(),
-            workload: self.workload_name.clone(),
+            workload: String::new(),
             status: match outcome.stop {
                 Stop::Done => Status::Complete,
                 Stop::Interrupted => Status::Interrupted,
@@ -264,11 +394,8 @@ impl Scenario {
         (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
 
-    /// The rates of the messages of the first step, all under way at once.
-    ///
-    /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
-    /// `window=k`, all of them under `all`. What they would wait for is left out of account.
-    pub fn rates(&self) -> Vec<Rate> {
+    /// See [`PatternWork::rates`].
+    fn rates(&self) -> Vec<Rate> {
         let capacities = self.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
         let mut sharing = self.network.sharing.build(capacities);
         let mut flows: Vec<(RankId, Message, Option<u32>)> = Vec::new();

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::replay::Replay;
+use super::ProgramWork;
 use crate::record::{PathKind, PathStep, PlayedRegion};
 use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
+use crate::system::System;
 use crate::units::Time;
 
 /// Ranks and operations of the path that a report holds.
 const MOST: usize = 20;
 
 /// What a report says of the path; of a region only what lies in its executions.
-pub(super) fn summary(path: &[PathStep], replay: &Replay, within: Option<&PlayedRegion>) -> CriticalPath {
+pub(super) fn summary(
+    path: &[PathStep],
+    work: &ProgramWork,
+    system: &System,
+    within: Option<&PlayedRegion>,
+) -> CriticalPath {
     let clipped: Vec<PathStep>;
     let path = match within {
         None => path,
@@ -41,15 +47,15 @@ pub(super) fn summary(path: &[PathStep], replay: &Replay, within: Option<&Played
         let time = *kinds.get(&kind)?;
         Some(PathPart { kind: kind.name(), time_s: time.seconds(), part: part(time) })
     });
-    let knows_receives = replay.node.facts().knows_receives;
+    let knows_receives = system.node().facts().knows_receives;
     let described = |rank: u32, op: u32| {
         let rank = crate::ids::RankId(rank);
-        let found = replay.program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
-        let mut words = replay.program.describe(rank, found);
-        if let Some(site) = replay.program.site(rank, op) {
+        let found = work.program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
+        let mut words = work.program.describe(rank, found);
+        if let Some(site) = work.program.site(rank, op) {
             words += &format!(" at {site}");
         }
-        Some(match replay.program.place(rank, op) {
+        Some(match work.program.place(rank, op) {
             Some(place) => format!("{words} ({place})"),
             None => words,
         })

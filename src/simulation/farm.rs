@@ -1,0 +1,229 @@
+//! Farms: a master that gives out tasks to workers, in closed form or over a network.
+
+use std::sync::Arc;
+
+use super::{RunOptions, Simulated, Summary, fits_places};
+use crate::diagnostic::{Diagnostic, Sources};
+use crate::engine::{Stop, Watch};
+use crate::report::{self, FarmBounds, Prediction, Utilisation, Waiting};
+use crate::system::System;
+use crate::units::Time;
+use crate::workload::WorkloadSpec;
+use crate::workload::farm::exchange::Exchange;
+use crate::workload::farm::{
+    self, Bounds, Costs, Dealer, FarmPoint, FarmSpec, MasterSlaveSpec, Order, Outcome, Tasks, Turn, TurnLog, WorkerUse,
+};
+
+/// A master that gives out tasks to workers in one way.
+#[derive(Clone, Debug)]
+pub struct FarmWork {
+    /// The tasks, as they are listed.
+    pub listed: Arc<Tasks>,
+    /// The same in the order in which they are given out.
+    pub tasks: Arc<Tasks>,
+    /// Where they come from, for people.
+    pub title: String,
+    /// The network and how tasks are given out, for people.
+    pub setting: String,
+    /// What messages cost; of these only the ends, where there is a network.
+    pub costs: Costs,
+    /// The workers, and how tasks are given out to them.
+    pub point: FarmPoint,
+    /// Whether the master does something else while a message leaves; over a network.
+    pub overlapped: bool,
+    /// What a scenario says of it.
+    pub spec: Option<WorkloadSpec>,
+}
+
+/// What a run of a farm gave.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FarmOutcome {
+    /// What is predicted; nothing where it was ended early.
+    pub prediction: Option<Prediction>,
+    /// Bytes of all tasks and results \[B\].
+    pub bytes: u64,
+    /// How long the run itself took \[s\].
+    pub wall_s: f64,
+}
+
+impl FarmWork {
+    /// The table of the farm.
+    pub fn master_slave(&self) -> Option<&MasterSlaveSpec> {
+        match &self.spec {
+            Some(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec))) => Some(spec),
+            _ => None,
+        }
+    }
+
+    /// The same where messages cost nothing.
+    #[must_use]
+    pub fn without_costs(&self) -> Self {
+        Self { costs: Costs::default(), ..self.clone() }
+    }
+
+    /// Every turn, for a picture.
+    pub fn turns(&self, system: &System) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        self.outcome(system, None, &mut turns);
+        turns
+    }
+
+    /// The workers that keep the master busy; not over a network.
+    pub fn master_bound_workers(&self, system: &System) -> Option<u32> {
+        const MOST: u32 = 1 << 20;
+        if system.network().is_some() || self.listed.is_empty() {
+            return None;
+        }
+        let workers = &self.point.workers;
+        let factor = workers.len() as f64 / workers.speed();
+        Bounds::saturation(&self.listed, factor, &self.costs, &self.point.policy, MOST)
+    }
+
+    /// Plays it; nothing where it was ended early.
+    fn outcome(&self, system: &System, watch: Option<&dyn Watch>, log: &mut impl TurnLog) -> Option<Outcome> {
+        let FarmPoint { workers, policy, .. } = &self.point;
+        let Some(network) = system.network() else {
+            return Some(farm::run(&self.tasks, workers, &self.costs, policy, log));
+        };
+        let ranks = workers.len() as u32 + 1;
+        let o = self.costs.overhead_among(ranks);
+        let dealer = Dealer::new(&self.tasks, policy.chunking, ranks - 1);
+        let mut exchange = Exchange::new(dealer, &workers.factors, &self.costs, o, self.overlapped, log);
+        let ended = network.simulate(&mut exchange, &mut (), watch);
+        (ended.stop != Stop::Interrupted).then(|| exchange.outcome())
+    }
+}
+
+impl Simulated for FarmWork {
+    type Outcome = FarmOutcome;
+
+    fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        fits_places(&self.title, self.point.workers.len() as u32 + 1, system)
+    }
+
+    fn play(&self, system: &System, options: RunOptions<'_>) -> FarmOutcome {
+        let start = report::wall_clock();
+        let outcome = self.outcome(system, options.watch, &mut ());
+        FarmOutcome {
+            prediction: outcome.map(|outcome| prediction(&self.point, &self.tasks, &self.costs, &outcome)),
+            bytes: self.tasks.bytes(),
+            wall_s: start.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn summary(outcome: &FarmOutcome) -> Summary {
+        outcome.summary()
+    }
+
+    fn name(&self) -> &str {
+        &self.title
+    }
+
+    /// Workers and their masters.
+    fn ranks(&self) -> u32 {
+        self.point.workers.len() as u32 + self.point.policy.masters.count()
+    }
+
+    /// One with each task and one with each result, at most.
+    fn messages(&self) -> u64 {
+        2 * self.tasks.len() as u64
+    }
+
+    fn spec(&self) -> Option<&WorkloadSpec> {
+        self.spec.as_ref()
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.master_slave().is_some_and(MasterSlaveSpec::depends_on_seed)
+    }
+
+    fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
+        let mut work = self.clone();
+        if let Some(spec) = self.master_slave().filter(|spec| spec.tasks_depend_on_seed()) {
+            work.listed = Arc::new(spec.tasks(system.seed(), sources)?);
+        }
+        if let Order::Random(_) = work.point.order {
+            work.point.order = Order::Random(system.seed());
+        }
+        work.tasks = arranged(&work.listed, work.point.order);
+        Ok(work)
+    }
+
+    fn network_name(&self, system: &System) -> String {
+        match system.network() {
+            Some(_) => system.network_name(),
+            None => self.setting.clone(),
+        }
+    }
+}
+
+/// Tasks in this order.
+pub(crate) fn arranged(listed: &Arc<Tasks>, order: Order) -> Arc<Tasks> {
+    match order {
+        Order::Listed => Arc::clone(listed),
+        order => Arc::new(order.arrange((**listed).clone())),
+    }
+}
+
+/// What is said of one outcome.
+fn prediction(point: &FarmPoint, tasks: &Tasks, costs: &Costs, outcome: &Outcome) -> Prediction {
+    let work = tasks.work();
+    let time_s = outcome.time.seconds();
+    let part = |time: Time| if outcome.time > Time::ZERO { time.ps() / outcome.time.ps() } else { 0.0 };
+    let workers = &outcome.workers;
+    let count = workers.len().max(1) as f64;
+    let busy = || workers.iter().map(|worker| part(worker.busy));
+    let last = |ends: f64, worker: &WorkerUse| ends + part(worker.last);
+    let latest = workers.iter().map(|worker| part(worker.last)).fold(0.0, f64::max);
+    let bounds = Bounds::of(tasks, &point.workers, costs, &point.policy);
+    let bounds = FarmBounds {
+        work_s: bounds.work.seconds(),
+        exchange_s: bounds.exchange.seconds(),
+        longest_s: bounds.longest.seconds(),
+        master_s: bounds.master.seconds(),
+    };
+    Prediction {
+        value: point.value.clone(),
+        workers: workers.len() as u32,
+        processors: workers.len() as u32 + point.policy.masters.count(),
+        time_s,
+        // Of what was not done there is no efficiency.
+        efficiency: match outcome.undone {
+            0 => part(Time::from_ps(work.ps() / point.workers.speed())),
+            _ => 0.0,
+        },
+        master_utilisation: outcome.masters.iter().map(|&busy| part(busy)).fold(0.0, f64::max),
+        worker_utilisation: Utilisation {
+            mean: busy().sum::<f64>() / count,
+            min: busy().fold(f64::INFINITY, f64::min),
+            max: busy().fold(0.0, f64::max),
+        },
+        waiting: Waiting { mean: part(outcome.waited), max: outcome.most_waiting },
+        imbalance: latest - workers.iter().fold(0.0, last) / count,
+        tail_s: (outcome.time - outcome.dealt).seconds(),
+        messages: outcome.messages,
+        repeated: outcome.repeated,
+        wasted_s: outcome.wasted.seconds(),
+        undone: outcome.undone,
+        bounds,
+        bound_s: bounds.work_s.max(bounds.exchange_s).max(bounds.longest_s).max(bounds.master_s),
+        seeds: None,
+        fingerprint: fingerprint(outcome),
+    }
+}
+
+/// Over when everybody did how much, to the last bit.
+fn fingerprint(outcome: &Outcome) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut time = |time: Time| {
+        hasher.update(&time.ps().to_bits().to_le_bytes());
+    };
+    time(outcome.time);
+    outcome.masters.iter().for_each(|&busy| time(busy));
+    for worker in &outcome.workers {
+        time(worker.busy);
+        time(worker.last);
+        time(Time::from_ps(f64::from(worker.tasks)));
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}

@@ -1,0 +1,475 @@
+//! Programs: what ranks do call by call, played on nodes, and over a network where there is one.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::{RunOptions, Simulated, Summary, fits_places, program_path};
+use crate::diagnostic::{Diagnostic, Sources};
+use crate::engine::{Progress, Stop, Watch};
+use crate::ids::RankId;
+use crate::player::{
+    Activity, ActivityKind, Observers, OnMark, Play, Played, Player, RankTimes, Stuck, Transfer, alone, rules,
+};
+use crate::prediction::{Origin, assemble};
+use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
+use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
+use crate::report::{self, Meta, Status, Stopped};
+use crate::system::{Network, System};
+use crate::units::Time;
+use crate::workload::pattern::{Pattern, PatternSpec};
+use crate::workload::program::collectives::Expander;
+use crate::workload::program::start_up::StartUp;
+use crate::workload::program::{Mark, Op, Program, Wildcards};
+use crate::workload::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec, as_program};
+
+/// Waits between two ranks that a report holds.
+const WAITS: usize = 20;
+
+/// Activities and messages that are kept for the critical path where nobody asks for more.
+pub const KEPT: usize = 1_000_000;
+
+/// What ranks do, call by call.
+#[derive(Clone, Debug)]
+pub struct ProgramWork {
+    /// The calls.
+    pub program: Arc<Program>,
+    /// The name of the program.
+    pub name: String,
+    /// How fast processors are, relative to those of the trace.
+    pub cpu_speed: f64,
+    /// What receives take that left open from whom.
+    pub wildcards: Wildcards,
+    /// The region of the program that is asked for, by its number.
+    pub region: Option<u32>,
+    /// What of its start is left out.
+    pub start_up: Option<StartUp>,
+    /// Which data sets it was put together from, where it is a prediction.
+    pub origin: Option<Arc<Origin>>,
+    /// What a scenario says of it; nothing where it was put together in code.
+    pub spec: Option<WorkloadSpec>,
+}
+
+/// What a run of a program gave.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProgramOutcome {
+    /// The report.
+    pub report: ReplayReport,
+    /// Who waits for whom, where the program deadlocked.
+    pub stuck: Vec<Stuck>,
+    /// What ranks did and the messages between them, if that was kept.
+    pub history: Option<History>,
+    /// The steps of the critical path, in order of time; where the run is complete and was kept.
+    pub path: Option<Vec<PathStep>>,
+    /// The program's regions, by number.
+    pub regions: Vec<PlayedRegion>,
+}
+
+impl ProgramWork {
+    /// This program, on processors as fast as those it was recorded on.
+    pub fn new(program: impl Into<Arc<Program>>, name: impl Into<String>) -> Self {
+        Self {
+            program: program.into(),
+            name: name.into(),
+            cpu_speed: 1.0,
+            wildcards: Wildcards::default(),
+            region: None,
+            start_up: None,
+            origin: None,
+            spec: None,
+        }
+    }
+
+    /// The same, asked for one region of the program.
+    ///
+    /// # Errors
+    /// There is none of this name.
+    pub fn of_region(self, name: &str) -> Result<Self, Diagnostic> {
+        let region = self.program.region(name)?;
+        Ok(Self { region: Some(region), ..self })
+    }
+
+    /// Another program of as many ranks, asked for the same.
+    #[must_use]
+    pub fn with_program(&self, program: Arc<Program>) -> Self {
+        Self { program, spec: None, origin: None, ..self.clone() }
+    }
+
+    /// Whether messages are told apart by the rules of MPIETE alone: nothing depends on the order in which they arrive.
+    pub fn by_rules(&self, system: &System) -> bool {
+        let open = self.wildcards == Wildcards::Arrival && self.program.pinned() > 0;
+        system.node().facts().is_table && !open && rules::apply(&self.program)
+    }
+
+    /// The pattern that it is the program of, if that depends on the seed.
+    fn random_pattern(&self) -> Option<&PatternSpec> {
+        match &self.spec {
+            Some(WorkloadSpec::Pattern(pattern)) => {
+                let jitter = *pattern.traffic().message_jitter > Time::ZERO;
+                (jitter || pattern.depends_on_seed()).then_some(pattern)
+            }
+            _ => None,
+        }
+    }
+
+    /// The data sets that it is put together from, if times of blocks are drawn.
+    fn drawn_data(&self) -> Option<&ProgramDataSpec> {
+        match &self.spec {
+            Some(WorkloadSpec::Program(ProgramSpec::ProgramData(spec))) => {
+                (spec.times == BlockTimes::Draw).then_some(spec)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The calls that the ranks of a pattern make.
+///
+/// # Errors
+/// A pattern whose messages no calls send.
+pub(crate) fn calls_of(pattern: &dyn Pattern, spec: &PatternSpec, seed: u64) -> Result<Program, Vec<Diagnostic>> {
+    let traffic = spec.traffic();
+    as_program(pattern, *traffic.injection, *traffic.message_jitter, seed)
+}
+
+impl Simulated for ProgramWork {
+    type Outcome = ProgramOutcome;
+
+    fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        fits_places(&self.name, self.program.ranks(), system)
+    }
+
+    fn play(&self, system: &System, options: RunOptions<'_>) -> ProgramOutcome {
+        Playing { work: self, system }.run(options)
+    }
+
+    fn summary(outcome: &ProgramOutcome) -> Summary {
+        outcome.summary()
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranks(&self) -> u32 {
+        self.program.ranks()
+    }
+
+    fn messages(&self) -> u64 {
+        self.program.messages()
+    }
+
+    fn spec(&self) -> Option<&WorkloadSpec> {
+        self.spec.as_ref()
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.random_pattern().is_some() || self.drawn_data().is_some()
+    }
+
+    fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
+        let mut work = self.clone();
+        if let Some(spec) = self.drawn_data() {
+            work.program = Arc::new(assemble(spec, system.seed(), sources)?.program);
+        }
+        if let (Some(spec), Some(network)) = (self.random_pattern(), system.network()) {
+            let pattern = spec.build(network.fabric.nodes(), system.seed(), sources)?;
+            work.program = Arc::new(calls_of(&*pattern, spec, system.seed())?);
+        }
+        Ok(work)
+    }
+
+    fn to_json(&self, system: &System) -> Value {
+        let mut value = system.to_json(self.spec.as_ref(), true);
+        if let (None, Some(map)) = (&self.spec, value.as_object_mut()) {
+            map.insert("trace".to_owned(), self.name.clone().into());
+            map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));
+            if self.wildcards != Wildcards::default() {
+                map.insert("wildcards".to_owned(), self.wildcards.name().into());
+            }
+        }
+        value
+    }
+}
+
+/// A program that is played on a system.
+#[derive(Clone, Copy)]
+pub(super) struct Playing<'a> {
+    pub work: &'a ProgramWork,
+    pub system: &'a System,
+}
+
+impl Playing<'_> {
+    /// Plays it.
+    fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
+        let start = report::wall_clock();
+        let Self { work, system } = self;
+        let RunOptions { mut on_activity, mut on_transfer, mut on_mark, keep, room, until, watch, .. } = options;
+        let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
+        let history = History::new(work.program.ranks(), room);
+        let history = RefCell::new(history);
+        let total = work.program.messages();
+        let go_on = |now: Time, delivered: u64| {
+            until.is_none_or(|until| now <= until)
+                && watch.is_none_or(|watch| watch.tick(Progress { now, delivered, total: total.max(delivered + 1) }))
+        };
+        let expander = Expander::new(system.collectives().clone());
+        let mut waits = Waits::default();
+        let pinned = work.program.pinned();
+        let unpinned = (pinned > 0 && work.wildcards == Wildcards::Arrival).then(|| work.program.unpinned());
+        let program = unpinned.as_ref().unwrap_or(&work.program);
+        let (mut matched, mut as_recorded) = (0_u64, 0_u64);
+        let mut see_transfer = |transfer: &Transfer| {
+            if pinned > 0
+                && let Some((op, sent)) = self.open_receive(transfer)
+            {
+                matched += 1;
+                as_recorded += u64::from((op.peer, op.tag) == (transfer.src.0, sent.tag));
+            }
+            history.borrow_mut().transfer(transfer);
+            if let Some(on_transfer) = &mut on_transfer {
+                on_transfer(transfer);
+            }
+        };
+        let marked = program.has_regions();
+        let regions = RefCell::new(Regions::new(program));
+        let mut see_mark = |rank: RankId, mark: &Mark, time: Time| {
+            regions.borrow_mut().mark(rank, mark, time);
+            if let Some(on_mark) = &mut on_mark {
+                on_mark(rank, mark, time);
+            }
+        };
+        let on_mark: Option<OnMark<'_>> = if marked { Some(&mut see_mark) } else { None };
+        let knows_waits = system.node().facts().knows_receives;
+        let mut see = |activity: &Activity| {
+            if marked {
+                regions.borrow_mut().activity(activity);
+            }
+            if knows_waits && work.region.is_none_or(|region| regions.borrow().is_open(activity.rank, region)) {
+                waits.see(activity);
+            }
+            history.borrow_mut().activity(activity);
+            if let Some(on_activity) = &mut on_activity {
+                on_activity(activity);
+            }
+        };
+        let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark };
+        let played = match system.network() {
+            None => alone(program, system.node().playing(), &expander, work.cpu_speed, observers, &go_on),
+            Some(network) => {
+                // Models that are a network of their own have been refused; nothing is left to play of one.
+                let costs = system.node().costs().unwrap_or_default();
+                let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
+                let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
+                over(network, player, Some(&Until { until, watch }))
+            }
+        };
+        let meta = Meta {
+            wall_s: start.elapsed().as_secs_f64(),
+            events: played.events,
+            packet_hops: None,
+            peak_rss_bytes: report::peak_rss(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let mut history = history.into_inner();
+        history.sort();
+        let history = (!history.is_full()).then_some(history);
+        let whole = !played.interrupted && played.stuck.is_empty();
+        let makespan = played.makespan();
+        let last = (0..).map(RankId).zip(&played.ranks).find(|(_, times)| times.end == makespan);
+        let path = history
+            .as_ref()
+            .zip(last)
+            .filter(|_| whole)
+            .map(|(history, (rank, times))| critical_path(history, rank, times.end));
+        let regions = regions.into_inner().finish(&played.ranks, makespan);
+        let mut report = self.report(&played, waits, meta);
+        self.report_regions(&mut report, &regions);
+        report.open_receives = (pinned > 0).then(|| OpenReceives {
+            take: work.wildcards.name(),
+            receives: pinned,
+            seen: matched,
+            as_recorded,
+        });
+        let within = work.region.and_then(|region| regions.get(region as usize));
+        report.critical_path = path.as_ref().map(|path| program_path::summary(path, work, system, within));
+        ProgramOutcome { report, stuck: played.stuck, history, path, regions }
+    }
+
+    /// The receive that took a message, where it is one that left open what it takes, and the send.
+    fn open_receive(&self, transfer: &Transfer) -> Option<(Op, Op)> {
+        let receive = *self.work.program.rank(transfer.dst).ops.get(transfer.received_by? as usize)?;
+        let send = *self.work.program.rank(transfer.src).ops.get(transfer.op? as usize)?;
+        receive.is_pinned().then_some((receive, send))
+    }
+
+    fn report(&self, played: &Played, waits: Waits, meta: Meta) -> ReplayReport {
+        let makespan_s = played.makespan().seconds();
+        let measured_s = self.work.program.measured().map(Time::seconds).filter(|&measured| measured > 0.0);
+        let status = match () {
+            () if played.interrupted => Status::Interrupted,
+            () if played.stuck.is_empty() => Status::Complete,
+            () => Status::Deadlocked,
+        };
+        ReplayReport {
+            schema: SCHEMA,
+            scenario: self.work.to_json(self.system),
+            program: format!(
+                "{} ({} ranks, {} operations)",
+                self.work.name,
+                self.work.program.ranks(),
+                self.work.program.operations()
+            ),
+            incomplete: self.work.program.caveats.incomplete.clone(),
+            lack_of_cores: self.work.program.caveats.lack_of_cores.clone(),
+            node: self.system.node().name().to_owned(),
+            network: self.system.network_name(),
+            status,
+            makespan_s,
+            stopped: (status != Status::Complete).then(|| Stopped {
+                at_s: played.last.seconds(),
+                messages: played.messages,
+                bytes: played.bytes,
+            }),
+            measured_s,
+            error: measured_s.filter(|_| status == Status::Complete).map(|measured| makespan_s / measured - 1.0),
+            region: None,
+            regions: Vec::new(),
+            operations: self.work.program.operations(),
+            messages: played.messages,
+            bytes: played.bytes,
+            unreceived: played.unreceived,
+            breakdown: breakdown(&played.ranks),
+            waits: waits.longest(),
+            open_receives: None,
+            critical_path: None,
+            prediction: self.work.origin.as_ref().map(|origin| self.prediction(origin)),
+            seeds: None,
+            ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
+            fingerprint: fingerprint(&played.ranks),
+            meta,
+        }
+    }
+
+    /// What it was put together from, as a report has it.
+    fn prediction(&self, origin: &Origin) -> Prediction {
+        let part = |(ranks, computation, scale): &(String, String, f64)| PredictionPart {
+            ranks: ranks.clone(),
+            computation: computation.clone(),
+            scale: *scale,
+        };
+        Prediction {
+            program: origin.program.clone(),
+            computation: origin.computation.iter().map(part).collect(),
+            communication: origin.communication.clone(),
+            recorded_s: origin.recorded.map(Time::seconds),
+            waits: match self.system.node().facts().is_table {
+                true if self.work.by_rules(self.system) => "rules",
+                true => "order of arrival",
+                false => "simulated",
+            },
+            direct: origin.found.direct,
+            by_name: origin.found.by_name,
+            other_ranks: origin.found.other_ranks,
+            times: origin.times.name(),
+        }
+    }
+}
+
+/// Plays a program over a network.
+fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> Played {
+    let outcome = network.simulate(&mut player, &mut (), watch);
+    player.ended(outcome.stop == Stop::Interrupted)
+}
+
+/// Ends a run at a time, or when whoever looks on wants it.
+struct Until<'a> {
+    until: Option<Time>,
+    watch: Option<&'a dyn Watch>,
+}
+
+impl Watch for Until<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        self.until.is_none_or(|until| progress.now <= until) && self.watch.is_none_or(|watch| watch.tick(progress))
+    }
+}
+
+/// How long ranks waited for each other.
+#[derive(Default)]
+struct Waits(FxHashMap<(u32, u32, ActivityKind), (Time, u64)>);
+
+impl Waits {
+    fn see(&mut self, activity: &Activity) {
+        if let (ActivityKind::SendWait | ActivityKind::RecvWait, Some(peer)) = (activity.kind, activity.peer) {
+            let wait = self.0.entry((activity.rank.0, peer.0, activity.kind)).or_default();
+            wait.0 += activity.end - activity.begin;
+            wait.1 += 1;
+        }
+    }
+
+    fn longest(self) -> Vec<Wait> {
+        let mut waits: Vec<_> = self.0.into_iter().collect();
+        // The order is a total one, so that of the map does not matter.
+        waits.sort_unstable_by(|(a, (time_a, _)), (b, (time_b, _))| time_b.cmp(time_a).then(a.cmp(b)));
+        waits.truncate(WAITS);
+        let wait = |((rank, peer, kind), (time, count)): ((u32, u32, ActivityKind), (Time, u64))| Wait {
+            rank,
+            peer,
+            kind: kind.name(),
+            time_s: time.seconds(),
+            count,
+        };
+        waits.into_iter().map(wait).collect()
+    }
+}
+
+pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
+    let of = |kind| times.of(kind).seconds();
+    RankReport {
+        rank,
+        end_s: times.end.seconds(),
+        compute_s: of(ActivityKind::Compute),
+        send_overhead_s: of(ActivityKind::SendOverhead),
+        recv_overhead_s: of(ActivityKind::RecvOverhead),
+        send_wait_s: of(ActivityKind::SendWait),
+        recv_wait_s: of(ActivityKind::RecvWait),
+        sync_s: of(ActivityKind::Sync),
+    }
+}
+
+pub(super) fn breakdown(ranks: &[RankTimes]) -> Vec<Spread> {
+    let all: f64 = ranks.iter().map(|rank| rank.end.seconds()).sum();
+    let spread = |kind: ActivityKind| {
+        let times = || (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));
+        let (least, least_rank) = times().min().unwrap_or_default();
+        let (most, most_rank) = times()
+            .map(|(time, rank)| (time, std::cmp::Reverse(rank)))
+            .max()
+            .map_or_else(Default::default, |(time, rank)| (time, rank.0));
+        let sum: f64 = times().map(|(time, _)| time.seconds()).sum();
+        Spread {
+            kind: kind.name(),
+            least_s: least.seconds(),
+            least_rank,
+            mean_s: sum / ranks.len().max(1) as f64,
+            most_s: most.seconds(),
+            most_rank,
+            part: if all > 0.0 { sum / all } else { 0.0 },
+        }
+    };
+    ActivityKind::ALL.into_iter().map(spread).collect()
+}
+
+/// Over what every rank spent on what, to the last bit.
+fn fingerprint(ranks: &[RankTimes]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for times in ranks {
+        hasher.update(&times.end.ps().to_bits().to_le_bytes());
+        for kind in ActivityKind::ALL {
+            hasher.update(&times.of(kind).ps().to_bits().to_le_bytes());
+        }
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}

@@ -1,0 +1,127 @@
+//! Farms for numbers of workers and ways of giving out tasks: all points of one table, side by side.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::{Control, SweepProgress};
+use crate::diagnostic::Invalid;
+use crate::report::{self, FARM_SCHEMA, FarmReport, Meta, Prediction, SeedStatistics, master_busy, saturation};
+use crate::scenario::{Farm, Scenario};
+use crate::simulation::RunOptions;
+use crate::system::System;
+use crate::workload::farm::MasterSlaveSpec;
+
+impl Farm {
+    /// Whether another seed can give another result.
+    pub fn depends_on_seed(&self) -> bool {
+        self.points.iter().any(Scenario::depends_on_seed)
+    }
+
+    /// The same with another seed: what is random is drawn again.
+    ///
+    /// # Errors
+    /// What cannot be built with this seed.
+    pub fn with_seed(&self, seed: u64) -> Result<Self, Invalid> {
+        let points = self.points.iter().map(|point| point.with_seed(seed)).collect::<Result<_, _>>()?;
+        Ok(Self { points, ..self.clone() })
+    }
+
+    /// Runs all points, on all cores.
+    pub fn run(&self, control: Control<'_>) -> FarmReport {
+        let start = report::wall_clock();
+        let done = AtomicUsize::new(0);
+        let total = self.points.len();
+        let (tasks, work, longest) = self.points.first().map_or_else(Default::default, |point| {
+            let tasks = &point.work().listed;
+            (tasks.len() as u64, tasks.work(), tasks.longest())
+        });
+        let tell = |runs: usize| {
+            if let Some(progress) = control.progress {
+                let messages = runs as u64 * tasks;
+                progress(SweepProgress { runs, total_runs: total, messages, total_messages: total as u64 * tasks });
+            }
+        };
+        let results: Vec<Option<Prediction>> = self
+            .points
+            .par_iter()
+            .with_max_len(1)
+            .map(|point| {
+                if control.is_cancelled() {
+                    return None;
+                }
+                let outcome = point.run(RunOptions { watch: Some(&control), ..RunOptions::default() });
+                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+                outcome.prediction
+            })
+            .collect();
+        let predictions: Vec<Prediction> = results.into_iter().flatten().collect();
+        let first = predictions.first().and_then(|prediction| prediction.value.clone());
+        let series = |of: fn(&Prediction) -> f64| -> Vec<(u32, f64)> {
+            let of_first = predictions.iter().filter(|prediction| prediction.value == first);
+            of_first.map(|prediction| (prediction.workers, of(prediction))).collect()
+        };
+        let complete = predictions.len() == total;
+        let point = self.points.first();
+        FarmReport {
+            schema: FARM_SCHEMA,
+            scenario: point.map(|point| point.system().to_json(Some(&self.written), false)).unwrap_or_default(),
+            tasks: point.map(|point| point.work().title.clone()).unwrap_or_default(),
+            setting: self.setting.clone(),
+            task_count: tasks,
+            work_s: work.seconds(),
+            longest_task_s: longest.seconds(),
+            varied: self.spec().and_then(MasterSlaveSpec::varied_name),
+            saturation_workers: saturation(&series(|row| row.time_s)).filter(|_| complete),
+            master_busy_workers: master_busy(&series(|row| row.master_utilisation)).filter(|_| complete),
+            master_bound_workers: point.and_then(|point| point.work().master_bound_workers(point.system())),
+            predictions,
+            complete,
+            meta: Meta {
+                wall_s: start.elapsed().as_secs_f64(),
+                events: tasks * total as u64,
+                packet_hops: None,
+                peak_rss_bytes: report::peak_rss(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+        }
+    }
+
+    /// Runs all points with each of these seeds, and says of the first what [`Farm::run`] says, with the times of all.
+    ///
+    /// # Errors
+    /// What cannot be built with one of the seeds.
+    pub fn run_seeds(&self, seeds: &[u64], control: Control<'_>) -> Result<FarmReport, Invalid> {
+        let mut report = match seeds.first() {
+            Some(&first) if first != self.seed() => self.with_seed(first)?.run(control),
+            _ => self.run(control),
+        };
+        if seeds.len() < 2 || !report.complete {
+            return Ok(report);
+        }
+        let mut done = vec![seeds[0]];
+        let mut times: Vec<Vec<f64>> = report.predictions.iter().map(|row| vec![row.time_s]).collect();
+        for &seed in &seeds[1..] {
+            let again = match self.depends_on_seed() {
+                true => self.with_seed(seed)?.run(control),
+                false => report.clone(),
+            };
+            if !again.complete {
+                report.complete = false;
+                break;
+            }
+            done.push(seed);
+            times.iter_mut().zip(&again.predictions).for_each(|(times, row)| times.push(row.time_s));
+        }
+        let missing = seeds.len() - done.len();
+        for (row, times) in report.predictions.iter_mut().zip(times) {
+            row.seeds = Some(SeedStatistics { missing, ..SeedStatistics::new(done.clone(), times) });
+        }
+        Ok(report)
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.points.first().map_or(System::SEED, Scenario::seed)
+    }
+}

@@ -1,0 +1,253 @@
+//! All that work runs on: network, nodes, collectives, seed.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Network;
+use crate::diagnostic::{Diagnostic, Sources};
+use crate::ids::NodeId;
+use crate::node::NodeSpec;
+use crate::placement::PlacementSpec;
+use crate::reading::nulls::drop_nulls;
+use crate::routing::RoutingSpec;
+use crate::sharing::SharingSpec;
+use crate::topology::TopologySpec;
+use crate::transport::TransportSpec;
+use crate::units::Time;
+use crate::workload::WorkloadSpec;
+use crate::workload::program::collectives::CollectivesSpec;
+
+/// What work runs on: a network with ranks on it, or none where the nodes' own latencies and gaps are all there is;
+/// what a message costs at its ends; how collectives are done; and the seed of everything random.
+///
+/// It does not change: another system is made from it, with another seed, placement or node model.
+#[derive(Clone, Debug)]
+pub struct System {
+    network: Option<Network>,
+    written: Written,
+    node: NodeSpec,
+    collectives: CollectivesSpec,
+    seed: u64,
+    own_links: Option<String>,
+}
+
+/// What was written of a network that was built from specifications: reports hold it, and what is random in it is drawn
+/// again from it. A network that was put together in code has nothing of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Written {
+    pub topology: Option<TopologySpec>,
+    pub routing: Option<RoutingSpec>,
+    pub placement: Option<PlacementSpec>,
+}
+
+/// The tables of a scenario, to be written.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct File<'a> {
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolution: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topology: Option<&'a TopologySpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    routing: Option<&'a RoutingSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    placement: Option<&'a PlacementSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sharing: Option<&'a SharingSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transport: Option<&'a TransportSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a NodeSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collectives: Option<&'a CollectivesSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workload: Option<&'a WorkloadSpec>,
+}
+
+impl Default for System {
+    /// No network, nodes that cost nothing, collectives as MPICH chooses, seed 1.
+    fn default() -> Self {
+        Self {
+            network: None,
+            written: Written::default(),
+            node: NodeSpec::default(),
+            collectives: CollectivesSpec::default(),
+            seed: Self::SEED,
+            own_links: None,
+        }
+    }
+}
+
+impl System {
+    /// The seed where none is given.
+    pub const SEED: u64 = 1;
+
+    /// This network, with nodes that cost nothing, collectives as MPICH chooses, and seed 1.
+    pub fn new(network: Network) -> Self {
+        Self { network: Some(network), ..Self::default() }
+    }
+
+    /// A network that was built from specifications, with this seed.
+    pub(crate) fn built(network: Option<Network>, written: Written, seed: u64) -> Self {
+        Self { network, written, seed, ..Self::default() }
+    }
+
+    /// The same with nodes that cost this.
+    ///
+    /// # Errors
+    /// A node model that is a network of its own, where there is a network already.
+    pub fn with_node(self, node: NodeSpec) -> Result<Self, Diagnostic> {
+        if node.facts().is_network && self.network.is_some() {
+            return Err(network_of_its_own(&node));
+        }
+        Ok(Self { node, ..self })
+    }
+
+    /// The same with collectives done in this way.
+    #[must_use]
+    pub fn with_collectives(self, collectives: CollectivesSpec) -> Self {
+        Self { collectives, ..self }
+    }
+
+    /// The same with another network; what was written of the old one is forgotten.
+    #[must_use]
+    pub fn with_network(self, network: Network) -> Self {
+        Self { network: Some(network), written: Written::default(), ..self }
+    }
+
+    /// Says how the links that the fabric brings along compare with those of the machine.
+    pub(crate) fn comparing_links(self, own_links: Option<String>) -> Self {
+        Self { own_links, ..self }
+    }
+
+    /// Takes fabric and routes from another network that has the same.
+    pub(crate) fn share_network(&mut self, known: &Network) {
+        if let Some(network) = &mut self.network {
+            network.fabric = known.fabric.clone();
+            network.router = known.router.clone();
+        }
+    }
+
+    /// The same on ideal nodes and no network: messages arrive when they are sent, so that computation and dependences
+    /// are left.
+    #[must_use]
+    pub fn without_network(&self) -> Self {
+        let (collectives, seed) = (self.collectives.clone(), self.seed);
+        Self { collectives, seed, ..Self::default() }
+    }
+
+    /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
+    /// ranks are not so many.
+    #[must_use]
+    pub fn with_nodes(&self, nodes: &[u32]) -> Option<Self> {
+        let mut system = self.clone();
+        let network = system.network.as_mut()?;
+        let mut taken = vec![false; network.fabric.nodes() as usize];
+        let free = |&node: &u32| taken.get_mut(node as usize).is_some_and(|taken| !std::mem::replace(taken, true));
+        if nodes.len() != network.placement.len() || !nodes.iter().all(free) {
+            return None;
+        }
+        network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into();
+        Some(system)
+    }
+
+    /// The same with another seed: random routes and placements are drawn again.
+    ///
+    /// # Errors
+    /// What cannot be built with this seed.
+    pub fn with_seed(&self, seed: u64, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
+        let mut system = Self { seed, ..self.clone() };
+        let Some(network) = &mut system.network else { return Ok(system) };
+        if let Some(routing) = self.written.routing.as_ref().filter(|routing| routing.depends_on_seed()) {
+            network.router = routing.build(&network.fabric, seed)?;
+        }
+        if let Some(placement) = self.written.placement.as_ref().filter(|placement| placement.depends_on_seed()) {
+            let ranks = network.placement.len() as u32;
+            network.placement = placement.build(ranks, &network.fabric, seed, sources)?;
+        }
+        Ok(system)
+    }
+
+    /// Whether another seed gives other routes or places.
+    pub fn depends_on_seed(&self) -> bool {
+        self.written.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
+            || self.written.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
+    }
+
+    /// The network with the ranks on it, if there is one.
+    pub fn network(&self) -> Option<&Network> {
+        self.network.as_ref()
+    }
+
+    /// What a message costs at its ends.
+    pub fn node(&self) -> &NodeSpec {
+        &self.node
+    }
+
+    /// How collectives are done.
+    pub fn collectives(&self) -> &CollectivesSpec {
+        &self.collectives
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How the links that the fabric brings along compare with those of the machine, where it does not take these.
+    pub fn own_links(&self) -> Option<&str> {
+        self.own_links.as_deref()
+    }
+
+    /// What was written of the topology.
+    pub fn topology(&self) -> Option<&TopologySpec> {
+        self.written.topology.as_ref()
+    }
+
+    /// What was written of the routes.
+    pub fn routing(&self) -> Option<&RoutingSpec> {
+        self.written.routing.as_ref()
+    }
+
+    /// What was written of the placement.
+    pub fn placement(&self) -> Option<&PlacementSpec> {
+        self.written.placement.as_ref()
+    }
+
+    /// What carries messages, for people: `fat-tree p=4 (...), max-min`.
+    pub fn network_name(&self) -> String {
+        match &self.network {
+            Some(network) => format!("{}, {}", network.fabric, network.moved_by()),
+            None => self.node.facts().network.to_owned(),
+        }
+    }
+
+    /// The scenario of this work on it, with every default put in; of a program, node model and collectives as well
+    /// where they are the usual ones.
+    pub fn to_json(&self, workload: Option<&WorkloadSpec>, of_program: bool) -> Value {
+        let network = self.network.as_ref();
+        let file = File {
+            seed: self.seed,
+            resolution: network.map(|network| network.resolution).filter(|resolution| *resolution > Time::ZERO),
+            topology: self.written.topology.as_ref(),
+            routing: self.written.routing.as_ref(),
+            placement: self.written.placement.as_ref(),
+            sharing: network.map(|network| &network.sharing),
+            transport: network.map(|network| &network.transport).filter(|transport| !transport.is_default()),
+            node: Some(&self.node).filter(|node| of_program || !node.facts().is_ideal),
+            collectives: Some(&self.collectives).filter(|_| of_program),
+            workload,
+        };
+        let mut value = serde_json::to_value(file).unwrap_or_default();
+        drop_nulls(&mut value);
+        value
+    }
+}
+
+/// The mistake of a fabric beside a node model that is a network.
+pub(crate) fn network_of_its_own(node: &NodeSpec) -> Diagnostic {
+    let message = format!("the node model `{}` is a network of its own", node.name());
+    let help = "leave the topology out, or choose another model (--node loggps)";
+    Diagnostic::new("wrong-choice", message).help(help)
+}
