@@ -27,7 +27,7 @@ use hayase_advice::model::{Action, Edit, Needed, Part, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::order::Refused;
-use self::order::{Order, Plan};
+use self::order::{Order, Plan, Turn};
 pub use self::placement::Placement;
 use hayase::ids::RankId;
 use hayase::units::Time;
@@ -314,15 +314,6 @@ enum Done {
     Made(Plan),
     Taken,
     Unknown,
-}
-
-/// Who goes first among what is put at one point.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Turn {
-    Wait,
-    Post,
-    /// Of something that is posted at the same point.
-    LateWait,
 }
 
 /// An operation to put in.

@@ -7,11 +7,12 @@
 //! where each index that makes it grow is at its last value. Where loops are triangular the bound is a few times what
 //! comes out; it is there to refuse what is beyond reach by far, not to count.
 
-use super::unfold::MOST_OPERATIONS;
 use super::{Group, Number, ProgramData, Step};
 use crate::diagnostic::Diagnostic;
 use crate::memory;
 
+/// Operations of a rank at most: positions have 31 bits, and a tenth of them is 5 GB.
+pub(super) const MOST_OPERATIONS: usize = 1 << 28;
 /// Bytes that an operation takes in a program, with what belongs to it.
 const PER_OPERATION: u64 = 32;
 /// How far the bound may lie above what comes out where a program is still tried.

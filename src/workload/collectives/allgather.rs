@@ -2,7 +2,7 @@
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds};
+use super::rounds::{Action, Rounds};
 
 /// How blocks get to all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 use super::call::Sizes;
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds, by_action};
+use super::rounds::{Action, Rounds, by_action};
 
 /// In what order blocks go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

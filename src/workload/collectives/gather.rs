@@ -2,7 +2,7 @@
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds, by_action};
+use super::rounds::{Action, Rounds, by_action};
 use super::tree::{Shape, Tree};
 
 /// Which way blocks go.

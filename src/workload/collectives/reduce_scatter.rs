@@ -3,7 +3,7 @@
 use super::butterfly::{Fold, Place, group, side};
 use super::data::{Data, Then};
 use super::layout::Layout;
-use super::phase::{Action, Rounds, by_action};
+use super::rounds::{Action, Rounds, by_action};
 
 /// How blocks are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

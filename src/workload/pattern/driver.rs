@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{After, Injection, Message, Pattern};
+use super::{After, Injection, Message, Pattern, start_offsets};
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
-use crate::rng::Mix;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
@@ -98,12 +97,6 @@ struct Barrier {
     /// Ranks that have no message of this step any more, neither to send nor under way.
     through: u32,
     is_through: Vec<bool>,
-}
-
-/// When a rank starts, where ranks start at a random time below `jitter`.
-pub fn start_offsets(seed: u64, jitter: Time) -> impl Fn(RankId) -> Time {
-    let random = Mix::new(seed, "message-jitter");
-    move |rank| Time::from_ps(jitter.ps() * random.one_unit(u64::from(rank.0)))
 }
 
 impl PatternPlayer {

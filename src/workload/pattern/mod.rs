@@ -34,14 +34,14 @@ pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};
 pub use collective::CollectiveSpec;
-pub use driver::{PatternPlayer, start_offsets};
+pub use driver::PatternPlayer;
 pub use file::FileSpec;
 pub use halo::{HaloSpec, Sizes};
 pub use incast::IncastSpec;
 pub use permutation::{PermutationKind, PermutationSpec};
 pub use ring::RingSpec;
-pub use spec::{PatternSpec, Traffic};
-pub use traffic::Injection;
+pub use spec::PatternSpec;
+pub use traffic::{Injection, Traffic, start_offsets};
 pub use uniform_random::UniformRandomSpec;
 
 /// One message of a pattern.

@@ -13,12 +13,20 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Turn;
 use hayase::ids::RankId;
 use hayase::workload::program::{Op, Program};
 
 /// Before an operation or, in a calculation, after a part of it.
 pub(super) type Place = (u32, f64);
+
+/// Who goes first among what is put at one point.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Turn {
+    Wait,
+    Post,
+    /// Of something that is posted at the same point.
+    LateWait,
+}
 
 /// An operation that changes its place, or another's.
 #[derive(Debug)]

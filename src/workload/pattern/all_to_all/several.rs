@@ -1,9 +1,19 @@
 //! All-to-all with several messages for each pair of ranks.
 
-use super::MessageOrder;
 use crate::divisor::Divisor;
 use crate::ids::RankId;
+use crate::workload::choice::choice;
 use crate::workload::pattern::{Block, Message, Needs, Pattern};
+
+choice! {
+    /// In which order a rank sends the messages that it has for the same rank.
+    pub enum MessageOrder {
+        /// All for one rank, then all for the next.
+        InARow = "in-a-row",
+        /// One for every rank, then the whole all-to-all again.
+        Rounds = "rounds",
+    }
+}
 
 /// An all-to-all whose ranks have k messages for each other instead of one.
 ///
