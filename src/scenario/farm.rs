@@ -174,7 +174,7 @@ impl Farm {
 
     /// Runs all points, on all cores.
     pub fn run(&self, control: Control<'_>) -> FarmReport {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let arranged = self.arranged();
         let done = AtomicUsize::new(0);
         let total = self.points.len();
@@ -222,7 +222,7 @@ impl Farm {
                 wall_s: start.elapsed().as_secs_f64(),
                 events: tasks * total as u64,
                 packet_hops: None,
-                peak_rss_bytes: report::peak_rss(),
+                peak_rss_bytes: crate::memory::peak(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         }
@@ -269,7 +269,7 @@ impl Farm {
 
     /// The first point, as any work is measured.
     pub(super) fn measured(&self, watch: Option<&dyn Watch>) -> Measured {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let row = self.run_point(0, watch);
         let status = if row.is_some() { Status::Complete } else { Status::Interrupted };
         let sent = |row: &Prediction| 2 * row.messages - row.repeated;

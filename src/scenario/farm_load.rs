@@ -11,7 +11,9 @@ use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::node;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
-use crate::workload::farm::{Costs, Executed, FarmSpec, Given, Grid, Machine, MasterSlaveSpec, MessageCost, Workers};
+use crate::workload::farm::{
+    Costs, Executed, FarmSpec, Given, Machine, MasterSlaveSpec, MessageCost, TaskGrid, Workers,
+};
 
 /// What a network is called, for people.
 fn network_in_words(spec: &MasterSlaveSpec, costs: &Costs, machine: Option<String>, on_fabric: bool) -> String {
@@ -228,7 +230,7 @@ pub struct FarmPlan {
     /// The tasks executed so far.
     pub executed: Executed,
     /// The grid of all tasks.
-    pub grid: Grid,
+    pub grid: TaskGrid,
     /// The workers that are tried; none if no number of them is said.
     pub crews: Vec<Workers>,
     /// What messages cost.

@@ -24,7 +24,7 @@ use crate::player::{
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, RankReport, ReplayReport, SCHEMA, Spread, Wait};
-use crate::report::{self, Meta, Status, Stopped};
+use crate::report::{Meta, Status, Stopped};
 use crate::routing::Router;
 use crate::sharing::SharingSpec;
 use crate::system::Network;
@@ -138,7 +138,7 @@ impl File<'_> {
 impl Replay {
     /// Plays it.
     pub fn run(&self, options: ReplayOptions<'_>) -> Replayed {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let ReplayOptions { mut on_activity, mut on_transfer, mut on_mark, keep, room, until, watch } = options;
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
         let history = History::new(self.program.ranks(), room);
@@ -203,7 +203,7 @@ impl Replay {
             wall_s: start.elapsed().as_secs_f64(),
             events: played.events,
             packet_hops: None,
-            peak_rss_bytes: report::peak_rss(),
+            peak_rss_bytes: crate::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let mut history = history.into_inner();

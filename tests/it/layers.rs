@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of `src`, lowest level first. A room uses only rooms of lower levels.
 const LEVELS: &[&[&str]] = &[
-    &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "diagnostic"],
+    &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "wall_clock", "diagnostic"],
     &["reading", "fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
     &["transport", "player", "prediction"],

@@ -23,12 +23,12 @@ pub struct Grid {
 #[derive(Clone, Debug)]
 struct Column {
     heading: String,
-    kind: Kind,
+    content: Content,
 }
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum Content {
     Text,
     /// Counts, ratios and other figures without a unit.
     Number,
@@ -116,19 +116,19 @@ impl Grid {
     /// With one more column of text, aligned to the left.
     #[must_use]
     pub fn text(self, heading: impl Into<String>) -> Self {
-        self.column(heading, Kind::Text)
+        self.column(heading, Content::Text)
     }
 
     /// With one more column of numbers that have no unit (counts, ratios), aligned to the right.
     #[must_use]
     pub fn number(self, heading: impl Into<String>) -> Self {
-        self.column(heading, Kind::Number)
+        self.column(heading, Content::Number)
     }
 
     /// With one more column of figures of a quantity, in base units; the heading gets the unit.
     #[must_use]
     pub fn quantity(self, heading: impl Into<String>, quantity: Quantity) -> Self {
-        self.column(heading, Kind::Quantity(quantity))
+        self.column(heading, Content::Quantity(quantity))
     }
 
     /// With one more column of times \[s\].
@@ -137,8 +137,8 @@ impl Grid {
         self.quantity(heading, Quantity::Time)
     }
 
-    fn column(mut self, heading: impl Into<String>, kind: Kind) -> Self {
-        self.columns.push(Column { heading: heading.into(), kind });
+    fn column(mut self, heading: impl Into<String>, content: Content) -> Self {
+        self.columns.push(Column { heading: heading.into(), content });
         self
     }
 
@@ -167,7 +167,7 @@ impl Grid {
 
     /// All figures of a quantity.
     fn figures(&self, quantity: Quantity) -> impl Iterator<Item = f64> {
-        let of_it = move |&(_, column): &(usize, &Column)| column.kind == Kind::Quantity(quantity);
+        let of_it = move |&(_, column): &(usize, &Column)| column.content == Content::Quantity(quantity);
         self.columns.iter().enumerate().filter(of_it).flat_map(|(at, _)| self.of_column(at))
     }
 
@@ -181,8 +181,8 @@ impl Grid {
     /// With all figures written in these units.
     pub(super) fn written(&self, units: &Units) -> Written {
         let styles: Vec<Option<(Scale, Style)>> = (self.columns.iter().enumerate())
-            .map(|(at, column)| match column.kind {
-                Kind::Quantity(quantity) => {
+            .map(|(at, column)| match column.content {
+                Content::Quantity(quantity) => {
                     let scale = units.scale(quantity);
                     Some((scale, scale.column(quantity, self.of_column(at))))
                 }
@@ -200,7 +200,7 @@ impl Grid {
         };
         Written {
             headings: self.columns.iter().zip(&styles).map(heading).collect(),
-            texts: self.columns.iter().map(|column| column.kind == Kind::Text).collect(),
+            texts: self.columns.iter().map(|column| column.content == Content::Text).collect(),
             rows: self.rows.iter().map(|row| row.iter().zip(&styles).map(show).collect()).collect(),
             keys: self.keys.min(self.columns.len()),
             sentence: self.sentences.then_some(SENTENCE),
