@@ -90,7 +90,8 @@ fn a_wait_moves_out_of_the_list_it_was_in() {
     let rank = builder.sequence(1);
     builder.finish_rank(rank);
     let before = builder.build().unwrap();
-    let action = Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(3, 1.0), needs: Vec::new() };
+    let action =
+        Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(3, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "irecv of 10 B from rank 1, tag 1",
@@ -166,8 +167,11 @@ fn nothing_is_changed_twice() {
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 50))],
     ]);
     let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0, needs: Vec::new() });
-    let overlap =
-        edit(0, 1, Action::Overlap { part: CallPart::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() });
+    let overlap = edit(
+        0,
+        1,
+        Action::Overlap { part: CallPart::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() },
+    );
     let mut changed = Changed::new(&before, 0.0);
     assert_eq!(changed.add(&[merge(0), merge(1)], Placement::default()).unwrap().made, 4);
     assert!(
@@ -323,10 +327,18 @@ fn needs(distance: u64, part: CallPart) -> Vec<Needed> {
 fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
     let before = one_buffer();
     // The receives end behind the computation; the sends go before it.
-    let late =
-        Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(1, 1.0), needs: needs(1, CallPart::Send) };
-    let early =
-        Action::Overlap { part: CallPart::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, CallPart::Receive) };
+    let late = Action::Overlap {
+        part: CallPart::Receive,
+        post: point(0, 0.0),
+        wait: point(1, 1.0),
+        needs: needs(1, CallPart::Send),
+    };
+    let early = Action::Overlap {
+        part: CallPart::Send,
+        post: point(0, 0.0),
+        wait: point(0, 1.0),
+        needs: needs(1, CallPart::Receive),
+    };
     let receives = [Edit { rank: 0, event: 1, times: 2, step: 2, action: late }];
     let sends = [Edit { rank: 0, event: 2, times: 2, step: 2, action: early }];
     for (first, second, crossing) in
@@ -349,8 +361,12 @@ fn within_one_change_the_later_call_makes_way() {
     // Both at once, as the occurrences of one line would: the sends start where the receives before them end.
     let before = one_buffer();
     let late = Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(1, 0.5), needs: Vec::new() };
-    let early =
-        Action::Overlap { part: CallPart::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, CallPart::Receive) };
+    let early = Action::Overlap {
+        part: CallPart::Send,
+        post: point(0, 0.0),
+        wait: point(0, 1.0),
+        needs: needs(1, CallPart::Receive),
+    };
     let after = changed(&before, &[edit(0, 1, late), edit(0, 2, early)]);
     let expected = [
         "send of 8 B to rank 1, tag 0",
@@ -423,7 +439,8 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
     before.finish_rank(rank);
     let before = before.build().unwrap();
 
-    let action = Action::Overlap { part: CallPart::Send, post: point(0, 0.625), wait: point(1, 0.5), needs: Vec::new() };
+    let action =
+        Action::Overlap { part: CallPart::Send, post: point(0, 0.625), wait: point(1, 0.5), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "calc of 1 us",
@@ -438,7 +455,8 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
     assert_eq!(words(&after, 0), expected);
     assert_eq!(after.rank(RankId(0)).within(region), [(1, 4)], "from behind the first microsecond to the second call");
     // In the first piece, in front of the border.
-    let action = Action::Overlap { part: CallPart::Send, post: point(0, 0.125), wait: point(0, 1.0), needs: Vec::new() };
+    let action =
+        Action::Overlap { part: CallPart::Send, post: point(0, 0.125), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     assert_eq!(words(&after, 0)[..3], ["calc of 500 ns", "isend of 100 B to rank 1, tag 5", "calc of 500 ns"]);
     assert_eq!(after.rank(RankId(0)).within(region)[0].0, 3);
