@@ -150,19 +150,15 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Writes a file whole or not at all.
-///
-/// # Errors
-/// Where it cannot be created, written or renamed; then what stood under the name before still stands there.
-pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    write(&mut file)?;
-    file.commit()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn write_atomic(path: &Path, write: impl FnOnce(&mut AtomicFile) -> io::Result<()>) -> io::Result<()> {
+        let mut file = AtomicFile::create(path)?;
+        write(&mut file)?;
+        file.commit()
+    }
 
     #[test]
     fn what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not() {

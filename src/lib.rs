@@ -62,6 +62,8 @@ pub mod threads;
 pub mod topology;
 pub mod transport;
 pub mod units;
+#[cfg(feature = "simulator")]
+pub mod wall_clock;
 pub mod workload;
 
 #[cfg(feature = "simulator")]

@@ -1,9 +1,10 @@
-//! How much memory this process may still take, as far as the system tells (Linux).
+//! How much memory this process may still take and has taken, as far as the system tells (Linux).
 //!
 //! ```text
 //! free = min(memory of the machine that is available, what the control groups leave, what `ulimit -v` leaves)
 //! ```
-//! Used before something is begun that cannot fit: results never depend on it.
+//! What is free is looked at before something is begun that cannot fit; what was taken goes into the `meta` of reports.
+//! Results never depend on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,11 @@ use std::path::{Path, PathBuf};
 /// Memory that can be had without swapping and within the limits of this process \[B\]; `None` where nothing tells.
 pub fn free() -> Option<u64> {
     [machine(), groups(), address_space()].into_iter().flatten().min()
+}
+
+/// The most memory that this process has had at once \[B\].
+pub fn peak() -> Option<u64> {
+    kib(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
 /// What the machine has \[B\].

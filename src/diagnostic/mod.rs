@@ -9,6 +9,7 @@ mod located;
 #[cfg(feature = "simulator")]
 mod show;
 mod sources;
+mod span;
 
 use std::fmt;
 
@@ -17,7 +18,8 @@ pub(crate) use located::LOCATED;
 pub use located::Located;
 #[cfg(feature = "simulator")]
 pub use show::failure;
-pub use sources::{BuiltIn, OnRead, Place, Sources, Span};
+pub use sources::{BuiltIn, OnRead, Place, Sources};
+pub use span::Span;
 
 /// One mistake in an input.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,25 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Located, file_names};
-
-/// A range of bytes of one of the texts of a [`Sources`], counted through all of them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Span {
-    /// First byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
-
-impl Span {
-    /// The range `start..end`.
-    pub fn new(start: usize, end: usize) -> Self {
-        Self { start, end: end.max(start) }
-    }
-}
+use super::file_names;
+use super::located::Located;
+use super::span::Span;
 
 /// A place in a text, as a person would name it.
 #[derive(Clone, PartialEq, Eq, Debug)]

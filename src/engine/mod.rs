@@ -25,7 +25,7 @@ use crate::transport::{Facts, Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
-pub use observer::{Alone, Flight, Observer, Step};
+pub use observer::{Alone, CountedStep, Flight, Observer};
 pub use steps::{Because, Steps};
 
 /// The width of an instant, relative to the time since the start: rounding moves a finish time by some 1e-16 of it

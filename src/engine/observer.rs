@@ -18,7 +18,7 @@ pub struct Flight {
 
 /// A step: of every rank one message, which all start together and are delivered together.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
+pub struct CountedStep<'a> {
     /// Which of its rank's messages each of them is.
     pub index: u32,
     /// When they were sent.
@@ -42,7 +42,7 @@ pub enum Alone<'a> {
     Each(&'a [Time]),
 }
 
-impl Step<'_> {
+impl CountedStep<'_> {
     /// Its messages, in order of their senders.
     pub fn flights(&self) -> impl Iterator<Item = Flight> {
         self.destinations.iter().enumerate().map(|(rank, &dst)| {
@@ -75,7 +75,7 @@ pub trait Observer {
     }
 
     /// Steps have been delivered, one after another; what their messages did to links is told by [`Observer::carried`].
-    fn steps(&mut self, steps: &[Step<'_>]) {
+    fn steps(&mut self, steps: &[CountedStep<'_>]) {
         for step in steps {
             for flight in step.flights() {
                 self.delivered(step.now, &flight, &[]);

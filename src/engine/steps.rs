@@ -1,15 +1,15 @@
-//! Programs that go step by step, without an event for each message.
+//! Work in lockstep, without an event for each message.
 
-use super::{Alone, Observer, Outcome, Progress, Step, Stop, Watch, Wires};
+use super::{Alone, CountedStep, Observer, Outcome, Progress, Stop, Watch, Wires};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
 use crate::routing::Router;
 use crate::threads;
 use crate::units::{Bandwidth, Time};
-use crate::workload::pattern::Pattern;
+use crate::workload::Lockstep;
 
-/// A pattern whose steps are counted instead of played.
+/// Work in lockstep whose steps are counted instead of played.
 ///
 /// In each step every rank sends one message, all of b bytes, and the next step begins when all have arrived, for one
 /// of two reasons:
@@ -35,10 +35,8 @@ pub struct Steps<'a> {
     fabric: &'a Fabric,
     router: &'a dyn Router,
     placement: &'a Placement,
-    pattern: &'a dyn Pattern,
+    work: Lockstep<'a>,
     wires: Wires,
-    /// Size of all messages \[B\].
-    bytes: u64,
     /// What makes the next step wait for this one.
     because: Because,
 }
@@ -78,24 +76,24 @@ struct Counted {
 }
 
 impl<'a> Steps<'a> {
-    /// The pattern on this fabric, if it can be counted so: its steps are uniform and no link has a latency.
+    /// The work on this fabric, if it can be counted so: its messages have bytes and no link has a latency.
     pub fn new(
         fabric: &'a Fabric,
         router: &'a dyn Router,
         placement: &'a Placement,
-        pattern: &'a dyn Pattern,
+        work: Lockstep<'a>,
         because: Because,
     ) -> Option<Self> {
-        let bytes = pattern.uniform_steps()?;
-        let fits = bytes > 0 && fabric.links().iter().all(|link| link.latency == Time::ZERO);
-        fits.then(|| Self { fabric, router, placement, pattern, wires: Wires::new(fabric), bytes, because })
+        let fits = work.bytes > 0 && fabric.links().iter().all(|link| link.latency == Time::ZERO);
+        fits.then(|| Self { fabric, router, placement, work, wires: Wires::new(fabric), because })
     }
 
     /// Runs to the end, or until the watch wants to stop; `None`, with an observer that has seen a part, where a step
     /// is not even but should.
     pub fn run(&self, observer: &mut impl Observer, watch: Option<&dyn Watch>) -> Option<Outcome> {
         let mut outcome = Outcome::default();
-        let (ranks, steps, total) = (self.pattern.ranks(), self.pattern.steps(), self.pattern.messages());
+        let Lockstep { ranks, steps, bytes, .. } = self.work;
+        let total = u64::from(ranks) * u64::from(steps);
         let mut workers: Vec<Worker> = (0..threads::count()).map(|_| self.worker()).collect();
         let most = (MESSAGES_A_TURN / ranks.max(1)).max(1) * workers.len() as u32;
         let mut turn: Vec<Counted> = Vec::new();
@@ -120,14 +118,14 @@ impl<'a> Steps<'a> {
                 let start = outcome.makespan;
                 let rate = counted.rate?;
                 if rate < f64::INFINITY {
-                    outcome.makespan = start + Bandwidth::from_bytes_per_second(rate).time_for(self.bytes as f64);
+                    outcome.makespan = start + Bandwidth::from_bytes_per_second(rate).time_for(bytes as f64);
                 }
                 let alone = match self.wires.common_capacity {
-                    Some(capacity) if counted.alone.is_empty() => Alone::Same(capacity.time_for(self.bytes as f64)),
+                    Some(capacity) if counted.alone.is_empty() => Alone::Same(capacity.time_for(bytes as f64)),
                     _ => Alone::Each(&counted.alone),
                 };
                 let (now, destinations) = (outcome.makespan, counted.destinations.as_slice());
-                delivered.push(Step { index, start, now, bytes: self.bytes, destinations, alone });
+                delivered.push(CountedStep { index, start, now, bytes, destinations, alone });
             }
             observer.steps(&delivered);
             outcome.messages += u64::from(ranks) * delivered.len() as u64;
@@ -135,10 +133,10 @@ impl<'a> Steps<'a> {
             len = (2 * len).min(most);
         }
         outcome.ended = outcome.makespan;
-        outcome.bytes = outcome.messages * self.bytes;
+        outcome.bytes = outcome.messages * bytes;
         outcome.events = 2 * outcome.messages;
         for link in self.fabric.links().ids() {
-            observer.carried(link, workers.iter().map(|worker| worker.crossed[link]).sum::<u64>() * self.bytes);
+            observer.carried(link, workers.iter().map(|worker| worker.crossed[link]).sum::<u64>() * bytes);
         }
         if let Some(watch) = watch {
             watch.tick(Progress { now: outcome.makespan, delivered: outcome.messages, total });
@@ -160,7 +158,7 @@ impl<'a> Steps<'a> {
     fn count(&self, step: u32, worker: &mut Worker, counted: &mut Counted) {
         let Counted { destinations, alone, rate } = counted;
         destinations.clear();
-        self.pattern.destinations(step, destinations);
+        (self.work.destinations)(step, destinations);
         worker.ends.clear();
         let ends = destinations.iter().enumerate();
         worker.ends.extend(ends.map(|(rank, &dst)| (self.placement[RankId(rank as u32)], self.placement[dst])));
@@ -171,7 +169,7 @@ impl<'a> Steps<'a> {
         if at_home || self.wires.common_capacity.is_none() {
             for &(from, to) in &worker.ends {
                 self.route(from, to, &mut worker.route);
-                alone.push(self.wires.transfer(&worker.route, self.bytes));
+                alone.push(self.wires.transfer(&worker.route, self.work.bytes));
             }
         }
         let slowest = self.slowest(&worker.counts);

@@ -111,6 +111,22 @@ mod tests {
     }
 
     #[test]
+    fn beyond_the_last_row_a_message_goes_on_along_the_last_half_and_is_never_faster() {
+        let time = |rows: &[(u64, f64)], bytes: u64| {
+            let row = |&(size, us): &(u64, f64)| ReceiveTime { size: Bytes(size), receive: Time::from_ps(us * 1e6) };
+            let spec = ReceiveTimesSpec { times: rows.iter().map(row).collect::<Vec<_>>().into(), between: Vec::new() };
+            spec.table().time(bytes).ps() / 1e6
+        };
+        // From the row of 1000 B, half the last, and not from the one right before it, which may be off: 1 us a byte.
+        assert_eq!(time(&[(1, 1e6), (1000, 1000.0), (1990, 1.0), (2000, 2000.0)], 2500), 2500.0);
+        assert_eq!(time(&[(10, 100.0), (20, 50.0)], 1 << 40), 50.0, "never below the last");
+        assert_eq!((time(&[(8, 70.0)], 1 << 20), time(&[(8, 70.0)], 0)), (70.0, 70.0));
+        // Times may jump from one byte to the next.
+        let jump = [(0, 100.0), (1000, 300.0), (1001, 2000.0), (2002, 4000.0)];
+        assert_eq!([0, 500, 1000, 1001].map(|bytes| time(&jump, bytes)), [100.0, 200.0, 300.0, 2000.0]);
+    }
+
+    #[test]
     fn pairs_may_have_times_of_their_own_and_the_last_that_names_one_holds() {
         let rows = |us: f64| vec![ReceiveTime { size: Bytes(0), receive: Time::from_ps(us * 1e6) }].into();
         let other = |pairs: &str, us| ReceiveTimesBetween { pairs: pairs.parse().unwrap(), times: rows(us) };

@@ -5,7 +5,7 @@ use super::clock::{Event, MessageEvent};
 use super::ledger::Ledger;
 use super::played::{Play, Played};
 use super::protocol::{Asks, Protocol};
-use super::rank::Rank;
+use super::rank::RankPlayer;
 use super::runtime::Runtime;
 use super::stuck;
 use crate::ids::{Id, IdVec, RankId, WakeId};
@@ -18,7 +18,7 @@ const EVENTS_PER_LOOK: u64 = 65_536;
 
 /// Plays a program. See the [module](super).
 pub struct Player<'a> {
-    ranks: IdVec<RankId, Rank>,
+    ranks: IdVec<RankId, RankPlayer>,
     runtime: Runtime<'a>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Player<'a> {
         let ranks = program.ranks() as usize;
         let has_processors = program.iter().map(|(_, rank)| rank.graph().is_some());
         Self {
-            ranks: (0..ranks).map(|rank| Rank::new(program, RankId::from_index(rank))).collect(),
+            ranks: (0..ranks).map(|rank| RankPlayer::new(program, RankId::from_index(rank))).collect(),
             runtime: Runtime {
                 program,
                 expand,
@@ -92,22 +92,22 @@ impl<'a> Player<'a> {
         match event {
             Event::Message(event) => self.message(event),
             Event::Resume(rank) => {
-                if let Rank::Sequence(sequence) = &mut self.ranks[rank] {
+                if let RankPlayer::Sequence(sequence) = &mut self.ranks[rank] {
                     sequence.advance(&mut self.runtime);
                 }
             }
             Event::Background(rank, op) => {
-                if let Rank::Sequence(sequence) = &mut self.ranks[rank] {
+                if let RankPlayer::Sequence(sequence) = &mut self.ranks[rank] {
                     sequence.run_background(op, &mut self.runtime);
                 }
             }
             Event::Started(rank, op) => {
-                if let Rank::Graph(graph) = &mut self.ranks[rank] {
+                if let RankPlayer::Graph(graph) = &mut self.ranks[rank] {
                     graph.started(op, &mut self.runtime);
                 }
             }
             Event::Finish(rank, op) => {
-                if let Rank::Graph(graph) = &mut self.ranks[rank] {
+                if let RankPlayer::Graph(graph) = &mut self.ranks[rank] {
                     graph.finish(op, &mut self.runtime);
                 }
             }

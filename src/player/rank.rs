@@ -9,12 +9,12 @@ use crate::workload::program::Program;
 
 /// A rank, by the form of its operations.
 #[derive(Debug)]
-pub(super) enum Rank {
+pub(super) enum RankPlayer {
     Sequence(Sequence),
     Graph(GraphRank),
 }
 
-impl Rank {
+impl RankPlayer {
     pub fn new(program: &Program, rank: RankId) -> Self {
         match program.rank(rank).graph() {
             None => Self::Sequence(Sequence::new(rank)),

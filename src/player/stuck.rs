@@ -3,16 +3,16 @@
 use super::graph::GraphRank;
 use super::keys::{STEP, is_of_program};
 use super::played::Stuck;
-use super::rank::Rank;
+use super::rank::RankPlayer;
 use super::sequence::{Sequence, State};
 use crate::ids::{IdVec, RankId};
 use crate::workload::program::{Action, Op, Program};
 
 /// Ranks that have not come to their end.
-pub(super) fn all(ranks: &IdVec<RankId, Rank>, program: &Program) -> Vec<Stuck> {
+pub(super) fn all(ranks: &IdVec<RankId, RankPlayer>, program: &Program) -> Vec<Stuck> {
     let stuck = ranks.iter_ids().filter_map(|(me, rank)| match rank {
-        Rank::Sequence(rank) => of_sequence(rank, program),
-        Rank::Graph(rank) => of_graph(me, rank, program),
+        RankPlayer::Sequence(rank) => of_sequence(rank, program),
+        RankPlayer::Graph(rank) => of_graph(me, rank, program),
     });
     stuck.collect()
 }

@@ -1,7 +1,7 @@
 //! A prediction put together from its data sets, as a scenario names them: `[workload.program-data]`.
 
 use super::communication::Communication;
-use super::computation::{self, ComputationData, Estimates, Found, Machine, Take};
+use super::computation::{self, BlockMatches, ComputationData, Estimates, Machine, Take};
 use super::program::{self, Blocks, ProgramData, ranges, unfold};
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::node::{Pairs, ReceiveTime, ReceiveTimesBetween, ReceiveTimesSpec};
@@ -37,7 +37,7 @@ pub struct Origin {
     /// How long the run took that the computation data is of, where it is one run and that is known.
     pub recorded: Option<Time>,
     /// How times of blocks were found.
-    pub found: Found,
+    pub found: BlockMatches,
     /// Which times of a block are taken.
     pub times: BlockTimes,
     /// What is wrong with the recordings behind the data sets, by their names; each thing once.

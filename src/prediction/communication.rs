@@ -204,39 +204,6 @@ impl Communication {
         mistakes
     }
 
-    /// T_comm: from the call of the send to the end of the receive.
-    ///
-    /// Piecewise linear between the measured sizes; beyond the last, along the line from the row with half its size (or
-    /// the nearest above); below the first, as the first. Cost: O(log n) for n rows.
-    ///
-    /// ```
-    /// use hayase::prediction::communication::Communication;
-    ///
-    /// let text = r#"
-    /// format = "hayase-communication-1"
-    /// times = [
-    ///   { size = "0 B", receive = "1 us", median = "1 us", high = "2 us" },
-    ///   { size = "1000 B", receive = "2 us", median = "2 us", high = "3 us" },
-    /// ]
-    /// "#;
-    /// let data = Communication::parse(text, 0).unwrap();
-    /// assert_eq!(data.receive_time(500).ps(), 1.5e6);
-    /// assert_eq!(data.receive_time(3000).ps(), 4e6);
-    /// ```
-    pub fn receive_time(&self, bytes: u64) -> Time {
-        interpolate(&self.times, bytes, |row| Some(row.receive)).unwrap_or(Time::ZERO)
-    }
-
-    /// A blocking send whose receive is posted; none where it was not measured.
-    pub fn send_time(&self, bytes: u64) -> Option<Time> {
-        interpolate(&self.times, bytes, |row| row.send)
-    }
-
-    /// A receive that comes later than its message; none where it was not measured.
-    pub fn late_receive_time(&self, bytes: u64) -> Option<Time> {
-        interpolate(&self.times, bytes, |row| row.late)
-    }
-
     /// Whether a message of this size waits for its receiver.
     pub fn waits(&self, bytes: u64) -> bool {
         self.limits.sync.is_some_and(|sync| bytes > sync.0)
@@ -305,31 +272,6 @@ impl Communication {
         }
         text
     }
-}
-
-/// The value at `bytes` of a table in which `of` gives a time to some rows.
-fn interpolate(rows: &[Row], bytes: u64, of: impl Fn(&Row) -> Option<Time>) -> Option<Time> {
-    let at = rows.partition_point(|row| row.size.0 < bytes);
-    let above = rows[at..].iter().find_map(|row| Some((row.size.0, of(row)?.ps())));
-    let below = rows[..at].iter().rev().find_map(|row| Some((row.size.0, of(row)?.ps())));
-    let line = |(a, at_a): (u64, f64), (b, at_b): (u64, f64)| {
-        at_a + (at_b - at_a) * (bytes as f64 - a as f64) / (b as f64 - a as f64)
-    };
-    let ps = match (below, above) {
-        (_, Some((size, time))) if size == bytes => time,
-        (Some(below), Some(above)) => line(below, above),
-        (None, Some((_, time))) => time,
-        (Some(last), None) => {
-            let half = rows.iter().filter(|row| row.size.0 >= last.0 / 2 && row.size.0 < last.0);
-            let half = half.filter_map(|row| Some((row.size.0, of(row)?.ps()))).next();
-            let before = rows[..at].iter().rev().filter(|row| row.size.0 < last.0);
-            let before = before.filter_map(|row| Some((row.size.0, of(row)?.ps()))).next();
-            // No message is faster for being longer.
-            half.or(before).map_or(last.1, |from| line(from, last).max(last.1))
-        }
-        (None, None) => return None,
-    };
-    Some(Time::from_ps(ps))
 }
 
 #[cfg(test)]

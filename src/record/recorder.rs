@@ -2,7 +2,7 @@
 
 use super::Fingerprint;
 use super::fingerprint::mix;
-use crate::engine::{Alone, Flight, Observer, Step};
+use crate::engine::{Alone, CountedStep, Flight, Observer};
 use crate::fabric::{Bisection, Fabric};
 use crate::ids::{IdVec, LinkId, NodeId, RankId};
 use crate::placement::Placement;
@@ -105,7 +105,7 @@ impl Observer for Recorder<'_> {
         }
     }
 
-    fn steps(&mut self, steps: &[Step<'_>]) {
+    fn steps(&mut self, steps: &[CountedStep<'_>]) {
         if let Some(on_message) = &mut self.on_message {
             for step in steps {
                 step.flights().for_each(|flight| on_message(step.now, &flight));
@@ -154,7 +154,7 @@ struct Tally {
 
 impl Tally {
     /// Of the senders from `first` on, whose part of the fingerprint is brought on.
-    fn of(steps: &[Step<'_>], first: usize, senders: &mut [u64], homes: &[Home]) -> Self {
+    fn of(steps: &[CountedStep<'_>], first: usize, senders: &mut [u64], homes: &[Home]) -> Self {
         let mut tally = Self { ranks: vec![(0, 0); homes.len()], crossed: (0, 0) };
         for step in steps {
             let destinations = &step.destinations[first..][..senders.len()];

@@ -5,7 +5,6 @@
 mod benchmark;
 mod comparison;
 mod farm;
-mod meta;
 pub mod replay;
 pub mod variation;
 pub mod whatif;
@@ -18,7 +17,6 @@ pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
-pub use meta::{peak_rss, wall_clock};
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";

@@ -15,7 +15,7 @@ use crate::system::System;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
 use crate::workload::farm::{
-    Costs, Executed, FarmSpec, Given, Grid, Machine, MasterSlaveSpec, MessageCost, Order, Tasks, Workers,
+    Costs, Executed, FarmSpec, Given, Machine, MasterSlaveSpec, MessageCost, Order, TaskGrid, Tasks, Workers,
 };
 
 /// What a network is called, for people.
@@ -261,7 +261,7 @@ pub struct FarmPlan {
     /// The tasks executed so far.
     pub executed: Executed,
     /// The grid of all tasks.
-    pub grid: Grid,
+    pub grid: TaskGrid,
     /// The workers that are tried; none if no number of them is said.
     pub crews: Vec<Workers>,
     /// What messages cost.

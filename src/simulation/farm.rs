@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{RunOptions, Simulated, Summary, fits_places};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Stop, Watch};
-use crate::report::{self, FarmBounds, Prediction, Utilisation, Waiting};
+use crate::report::{FarmBounds, Prediction, Utilisation, Waiting};
 use crate::system::System;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
@@ -102,7 +102,7 @@ impl Simulated for FarmWork {
     }
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> FarmOutcome {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let outcome = self.outcome(system, options.watch, &mut ());
         FarmOutcome {
             prediction: outcome.map(|outcome| prediction(&self.point, &self.tasks, &self.costs, &outcome)),

@@ -163,7 +163,7 @@ struct Playing<'a> {
 impl Playing<'_> {
     /// Runs it.
     fn run(&self, work: &PatternWork, system: &System, options: RunOptions<'_>) -> PatternOutcome {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let RunOptions { link_use, mut on_message, watch, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
@@ -200,7 +200,7 @@ impl Playing<'_> {
             wall_s: start.elapsed().as_secs_f64(),
             events: outcome.events,
             packet_hops: outcome.facts.packet_hops,
-            peak_rss_bytes: report::peak_rss(),
+            peak_rss_bytes: crate::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let scenario = work.to_json(system);
@@ -229,17 +229,9 @@ impl Playing<'_> {
         let plain =
             self.jitter == Time::ZERO && self.network.resolution == Time::ZERO && self.network.transport.is_flow();
         let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
-        let steps = (plain && is_known)
-            .then(|| {
-                Steps::new(
-                    &self.network.fabric,
-                    &*self.network.router,
-                    &self.network.placement,
-                    &**self.pattern,
-                    because,
-                )
-            })
-            .flatten()?;
+        let lockstep = if plain && is_known { self.pattern.lockstep()? } else { return None };
+        let Network { fabric, router, placement, .. } = &self.network;
+        let steps = Steps::new(fabric, &**router, placement, lockstep, because)?;
         let outcome = steps.run(&mut recorder, watch)?;
         Some((recorder, outcome))
     }

@@ -16,7 +16,7 @@ use crate::player::{
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
-use crate::report::{self, Meta, Status, Stopped};
+use crate::report::{Meta, Status, Stopped};
 use crate::system::{Network, System};
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, PatternSpec};
@@ -204,7 +204,7 @@ pub(super) struct Playing<'a> {
 impl Playing<'_> {
     /// Plays it.
     fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let Self { work, system } = self;
         let RunOptions { mut on_activity, mut on_transfer, mut on_mark, keep, room, until, watch, .. } = options;
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
@@ -270,7 +270,7 @@ impl Playing<'_> {
             wall_s: start.elapsed().as_secs_f64(),
             events: played.events,
             packet_hops: None,
-            peak_rss_bytes: report::peak_rss(),
+            peak_rss_bytes: crate::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         let mut history = history.into_inner();

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{Control, SweepProgress};
 use crate::diagnostic::Invalid;
-use crate::report::{self, FARM_SCHEMA, FarmReport, Meta, Prediction, SeedStatistics, master_busy, saturation};
+use crate::report::{FARM_SCHEMA, FarmReport, Meta, Prediction, SeedStatistics, master_busy, saturation};
 use crate::scenario::{Farm, Scenario};
 use crate::simulation::RunOptions;
 use crate::system::System;
@@ -29,7 +29,7 @@ impl Farm {
 
     /// Runs all points, on all cores.
     pub fn run(&self, control: Control<'_>) -> FarmReport {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let done = AtomicUsize::new(0);
         let total = self.points.len();
         let (tasks, work, longest) = self.points.first().map_or_else(Default::default, |point| {
@@ -81,7 +81,7 @@ impl Farm {
                 wall_s: start.elapsed().as_secs_f64(),
                 events: tasks * total as u64,
                 packet_hops: None,
-                peak_rss_bytes: report::peak_rss(),
+                peak_rss_bytes: crate::memory::peak(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         }

@@ -5,7 +5,7 @@ const MOST: usize = 10_000;
 
 /// One part of a list of values, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part<'a> {
+pub enum ListItem<'a> {
     /// A value.
     One(&'a str),
     /// `FIRST..LAST`, and how it goes on.
@@ -15,13 +15,13 @@ pub enum Part<'a> {
         /// The last value, or what is not exceeded.
         last: &'a str,
         /// How it goes on.
-        step: Step<'a>,
+        step: Stride<'a>,
     },
 }
 
 /// How a range goes on, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step<'a> {
+pub enum Stride<'a> {
     /// Nothing is said.
     Default,
     /// `:8`.
@@ -31,17 +31,17 @@ pub enum Step<'a> {
 }
 
 /// The parts of `4,8,16`, `8..128:8`, `1..1024:x2`.
-pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+pub fn parts(text: &str) -> impl Iterator<Item = ListItem<'_>> {
     text.split(',').map(|part| {
-        let Some((first, rest)) = part.split_once("..") else { return Part::One(part.trim()) };
+        let Some((first, rest)) = part.split_once("..") else { return ListItem::One(part.trim()) };
         let (last, step) = match rest.split_once(':') {
-            None => (rest, Step::Default),
+            None => (rest, Stride::Default),
             Some((last, step)) => match step.trim().strip_prefix('x') {
-                Some(factor) => (last, Step::Times(factor.trim())),
-                None => (last, Step::Add(step.trim())),
+                Some(factor) => (last, Stride::Times(factor.trim())),
+                None => (last, Stride::Add(step.trim())),
             },
         };
-        Part::Range { first: first.trim(), last: last.trim(), step }
+        ListItem::Range { first: first.trim(), last: last.trim(), step }
     })
 }
 
@@ -65,16 +65,16 @@ pub fn numbers(text: &str) -> Result<Vec<u32>, String> {
     let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
     for part in parts(text) {
         let (first, last, step) = match part {
-            Part::One(value) => {
+            ListItem::One(value) => {
                 all.push(number(value)?);
                 continue;
             }
-            Part::Range { first, last, step } => (number(first)?, number(last)?, step),
+            ListItem::Range { first, last, step } => (number(first)?, number(last)?, step),
         };
         let (factor, step) = match step {
-            Step::Default => (None, 1),
-            Step::Add(step) => (None, number(step)?),
-            Step::Times(factor) => (Some(number(factor)?), 0),
+            Stride::Default => (None, 1),
+            Stride::Add(step) => (None, number(step)?),
+            Stride::Times(factor) => (Some(number(factor)?), 0),
         };
         if first > last || factor.is_some_and(|factor| factor < 2 || first == 0) || factor.is_none() && step == 0 {
             return Err(wrong());

@@ -98,3 +98,16 @@ pub trait Workload {
     /// Asked when nothing is under way any more: who is stuck (nobody: the program is done).
     fn blocked(&self) -> Vec<Blocked>;
 }
+
+/// Work in lockstep: in step s every rank sends just one message, its s-th, all messages of one size, after no delay and
+/// for nothing that must have arrived in the same step. The engine counts such steps instead of playing them.
+pub struct Lockstep<'a> {
+    /// Number of ranks.
+    pub ranks: u32,
+    /// Number of steps.
+    pub steps: u32,
+    /// Size of each message \[B\].
+    pub bytes: u64,
+    /// Appends where the messages of a step go, by sender.
+    pub destinations: Box<dyn Fn(u32, &mut Vec<RankId>) + Sync + 'a>,
+}

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 
 use super::Trouble;
 use hayase::engine::{self, Progress};
-use hayase::report::wall_clock;
 
 /// How much work a case may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -162,7 +161,7 @@ fn thread_time() -> Option<Duration> {
 /// Does something for a case, and says how much processor time it took on this thread \[s\]: what others do beside it
 /// counts for nothing. The wall clock where the system does not tell.
 pub(super) fn stopwatch<T>(context: &Context<'_>, work: impl FnOnce() -> T) -> (T, f64) {
-    let wall = wall_clock();
+    let wall = hayase::wall_clock::now();
     let (result, own) = on_this_thread(work);
     if let (Some(tally), Some(own)) = (context.tally, own) {
         tally.cpu.fetch_add(nanoseconds(own), Ordering::Relaxed);

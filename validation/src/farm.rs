@@ -9,8 +9,8 @@ use hayase::reading::Input;
 use hayase::report::saturation;
 use hayase::units::Time;
 use hayase::workload::farm::{
-    self, Bounds, Chunking, Costs, Executed, Grid, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, Tasks, Workers,
-    interpolate, plan, source,
+    self, Bounds, Chunking, Costs, Executed, MandelbrotSpec, Order, Outside, Policy, Size, Sizes, TaskGrid, Tasks,
+    Workers, interpolate, plan, source,
 };
 
 /// Tasks executed for the measured run: 1/1024 of all, with their times.
@@ -63,7 +63,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// Mandelbrot tasks, and every so many of them executed along each side.
-fn mandelbrot() -> Result<(MandelbrotSpec, Grid, Tasks), Trouble> {
+fn mandelbrot() -> Result<(MandelbrotSpec, TaskGrid, Tasks), Trouble> {
     let spec = MandelbrotSpec { side: 1024.into(), iterations: 1000.into(), time: Time::from_ps(5e6).into() };
     let grid = spec.grid().map_err(|diagnostic| diagnostic.message)?;
     let times = spec.times().map_err(|diagnostic| diagnostic.message)?;
@@ -71,7 +71,7 @@ fn mandelbrot() -> Result<(MandelbrotSpec, Grid, Tasks), Trouble> {
 }
 
 /// All tasks from `k x k` executed ones at even distances.
-fn subset(all: &Tasks, grid: &Grid, k: i64) -> Result<Tasks, Trouble> {
+fn subset(all: &Tasks, grid: &TaskGrid, k: i64) -> Result<Tasks, Trouble> {
     let axis: Vec<i64> = (0..k).map(|i| 1 + i * 1023 / (k - 1)).collect();
     let mut executed = Executed::new(2);
     for &i in &axis {
@@ -157,7 +157,7 @@ fn measured_run(_: &Context) -> Result<Outcome, Trouble> {
     let measured: Measured = serde_json::from_str(MEASURED).map_err(|error| error.to_string())?;
     let input = Input::from_bytes("executed.csv", EXECUTED.to_vec());
     let executed = source::read_table(input, Size::default()).map_err(|mistakes| mistakes[0].message.clone())?;
-    let grid: Grid = "1024x1024".parse()?;
+    let grid: TaskGrid = "1024x1024".parse()?;
     let tasks = interpolate(&executed, &grid, Outside::Refuse).map_err(|diagnostic| diagnostic.message)?;
     let us = |time: f64| Time::from_ps(time * 1e6);
     let costs = Costs::log_gp(us(measured.latency_us), us(measured.overhead_us), Time::ZERO, 0.0);

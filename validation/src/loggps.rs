@@ -58,7 +58,7 @@ impl Cell {
 }
 
 /// What came out for it.
-struct Run {
+struct CellResult {
     cell: Cell,
     seconds: f64,
     /// Part of all ranks' time in which a sender waits for its receiver, and a receiver for its message.
@@ -66,7 +66,7 @@ struct Run {
     recv_wait: f64,
 }
 
-impl Run {
+impl CellResult {
     fn error(&self) -> f64 {
         self.seconds / self.cell.predicted_s - 1.0
     }
@@ -149,12 +149,12 @@ fn computing(program: &Program) -> f64 {
     ops.map(|op| op.duration().seconds()).sum::<f64>() / f64::from(program.ranks())
 }
 
-fn run(context: &Context, cell: Cell) -> Result<Run, Trouble> {
+fn run(context: &Context, cell: Cell) -> Result<CellResult, Trouble> {
     run_with(context, cell, FLOPS, None)
 }
 
 /// With this rate of computing and this room for eager messages at each receiver.
-fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> Result<Run, Trouble> {
+fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> Result<CellResult, Trouble> {
     let fragment = (cell.variant == "fragmented").then_some(PIECE);
     let program = GaussianElimination { n: cell.n, flops, fragment, ..Default::default() };
     let program = program.program().map_err(|mistakes| mistakes[0].message.clone())?;
@@ -175,7 +175,7 @@ fn run_with(context: &Context, cell: Cell, flops: f64, room: Option<Bytes>) -> R
         sum / (makespan * played.ranks.len() as f64)
     };
     let (send_wait, recv_wait) = (part(ActivityKind::SendWait), part(ActivityKind::RecvWait));
-    Ok(Run { cell, seconds: makespan, send_wait, recv_wait })
+    Ok(CellResult { cell, seconds: makespan, send_wait, recv_wait })
 }
 
 fn rendezvous_wait(context: &Context) -> Result<Outcome, Trouble> {
@@ -188,7 +188,7 @@ fn rendezvous_wait(context: &Context) -> Result<Outcome, Trouble> {
         && pieces.send_wait == 0.0
         && raised.seconds < 0.65 * above.seconds
         && pieces.seconds < 0.65 * above.seconds;
-    let percent = |run: &Run| format!("{:.0} %", 100.0 * run.send_wait);
+    let percent = |run: &CellResult| format!("{:.0} %", 100.0 * run.send_wait);
     let got = format!(
         "send wait {} at n = 1024; {} at 2048, {} with S = 65536, {} in pieces; {:.2} s, {:.2} s, {:.2} s",
         percent(&below),
@@ -214,7 +214,7 @@ fn table(network: &str, context: &Context) -> Result<Outcome, Trouble> {
         "n, variant: ours, measured, predicted there [s]; ours against both; send wait, receive wait; * fitted",
     );
     for run in &runs {
-        let Run { cell, seconds, send_wait, recv_wait } = run;
+        let CellResult { cell, seconds, send_wait, recv_wait } = run;
         let _ = write!(
             note,
             "\n{:>4} {:<10} {seconds:>7.3} {:>7.3} {:>7.3}  {:>+6.1} % {:>+6.1} %  {:>3.0} % {:>3.0} %{}",
@@ -230,7 +230,7 @@ fn table(network: &str, context: &Context) -> Result<Outcome, Trouble> {
         );
     }
     let close = runs.iter().filter(|run| run.error().abs() <= CLOSE).count();
-    let of = |rate| largest_of(runs.iter().filter(|run| run.cell.rate == rate).map(Run::error));
+    let of = |rate| largest_of(runs.iter().filter(|run| run.cell.rate == rate).map(CellResult::error));
     let got = format!(
         "{close} of {} within 10 %; worst {:+.1} % where fitted, {:+.1} % of the others",
         runs.len(),

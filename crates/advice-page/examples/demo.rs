@@ -10,7 +10,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hayase_advice_page::{
-    Detail, Finding, Gain, Kind, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, Unit, page, sarif,
+    Activity, Detail, Finding, Gain, Mark, Message, PageData, Role, Rule, Run, Source, Span, Together, Unit, page,
+    sarif,
 };
 
 const FILE: &str = "examples/programs/gauss.c";
@@ -31,7 +32,7 @@ fn main() -> io::Result<()> {
     std::fs::write(Path::new(&folder).join("odd.sarif"), sarif(&odd, env!("CARGO_PKG_VERSION")).to_string())?;
     write("empty.html", &PageData::new(Run::new(0)))?;
     let mut quiet = Run::new(1);
-    quiet.span(0, Span::new(Kind::Computation, 0, 1_000_000));
+    quiet.span(0, Span::new(Activity::Computation, 0, 1_000_000));
     write("quiet.html", &PageData::new(quiet))?;
     let mut wide = gauss_page(300, 60);
     wide.together.iter_mut().for_each(|together| together.left_out.clear());
@@ -69,7 +70,7 @@ fn eliminate(run: &mut Run, n: u64) {
         for (rank, now) in now.iter_mut().enumerate() {
             noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let work = (n - step) % 1280 * 5 + (noise >> 52) + 400 * rank as u64;
-            run.span(rank as u32, Span { place: scan, ..Span::new(Kind::Computation, *now, *now + work) });
+            run.span(rank as u32, Span { place: scan, ..Span::new(Activity::Computation, *now, *now + work) });
             *now += work;
         }
         for place in [first, second] {
@@ -84,11 +85,12 @@ fn eliminate(run: &mut Run, n: u64) {
             }
             run.critical(late as u32, None, 0, together);
             for (rank, now) in now.iter_mut().enumerate() {
-                let (begin, at) = (*now, Span { call: "Allreduce", place, bytes: 16, ..Span::new(Kind::Wait, 0, 0) });
+                let (begin, at) =
+                    (*now, Span { call: "Allreduce", place, bytes: 16, ..Span::new(Activity::Wait, 0, 0) });
                 let last = together - OVERHEAD;
                 let pieces = [
                     Span { begin, end: last, ..at },
-                    Span { kind: Kind::Collective, begin: last, end: together, ..at },
+                    Span { kind: Activity::Collective, begin: last, end: together, ..at },
                 ];
                 call(run, &mut event, rank, &pieces);
                 *now = together;
@@ -109,9 +111,9 @@ fn eliminate(run: &mut Run, n: u64) {
                     bytes,
                     tag: step as i32,
                     peer: Some(before as u32),
-                    ..Span::new(Kind::Wait, begin, waited)
+                    ..Span::new(Activity::Wait, begin, waited)
                 };
-                let pieces = [at, Span { kind: Kind::Receive, begin: waited, end: waited + OVERHEAD, ..at }];
+                let pieces = [at, Span { kind: Activity::Receive, begin: waited, end: waited + OVERHEAD, ..at }];
                 call(run, &mut event, rank, &pieces[usize::from(waited == begin)..]);
                 let (from, to, sent) = (before as u32, rank as u32, now[before]);
                 now[rank] = waited + OVERHEAD;
@@ -135,16 +137,16 @@ fn eliminate(run: &mut Run, n: u64) {
                     bytes,
                     tag: step as i32,
                     peer: Some(after as u32),
-                    ..Span::new(Kind::Send, begin, begin + OVERHEAD)
+                    ..Span::new(Activity::Send, begin, begin + OVERHEAD)
                 };
-                call(run, &mut event, rank, &[at, Span { kind: Kind::Wait, begin: begin + OVERHEAD, end, ..at }]);
+                call(run, &mut event, rank, &[at, Span { kind: Activity::Wait, begin: begin + OVERHEAD, end, ..at }]);
                 arrives = begin + OVERHEAD + LATENCY + bytes * BYTE_TIME;
             }
         }
         for (rank, now) in now.iter_mut().enumerate() {
             let rows = 8 + (rank as u64 + step) % 3;
             let work = rows * bytes / 8 * ELEMENT_TIME;
-            run.span(rank as u32, Span { place: update, ..Span::new(Kind::Computation, *now, *now + work) });
+            run.span(rank as u32, Span { place: update, ..Span::new(Activity::Computation, *now, *now + work) });
             *now += work;
         }
     }
@@ -277,7 +279,7 @@ fn odd_page() -> PageData {
     let mut run = Run::new(2);
     let (here, gone, address) = (run.place(path, 2), run.place("/gone/away.f90", 7), run.place("0x401136", 0));
     for rank in 0..2 {
-        run.span(rank, Span { place: gone, ..Span::new(Kind::Computation, 0, 100) });
+        run.span(rank, Span { place: gone, ..Span::new(Activity::Computation, 0, 100) });
         run.span(
             rank,
             Span {
@@ -287,10 +289,10 @@ fn odd_page() -> PageData {
                 peer: Some(1 - rank),
                 bytes: u64::MAX,
                 tag: i32::MIN,
-                ..Span::new(Kind::Send, 100, 200)
+                ..Span::new(Activity::Send, 100, 200)
             },
         );
-        run.span(rank, Span { place: address, event: Some(7), call: "Recv", ..Span::new(Kind::Receive, 250, 250) });
+        run.span(rank, Span { place: address, event: Some(7), call: "Recv", ..Span::new(Activity::Receive, 250, 250) });
         run.message(&Message {
             from_place: here,
             to_place: address,

@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Some(folder), Some(out)) = (arguments.next(), arguments.next()) else {
         return Err("write: recorded RUN PAGE.html [FOLDER WITH SOURCES]...".into());
     };
-    let run = search::Run::open(&folder)?;
+    let run = search::RunFiles::open(&folder)?;
     let advice = search::search(&run, &search::Options::default(), &|_, _| None)?;
     let mut data = PageData {
         program: folder.display().to_string(),

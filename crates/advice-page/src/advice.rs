@@ -159,7 +159,7 @@ fn point_text(event: u64, point: Point) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Blocker, Iterations, Part, Place, RuleId};
+    use model::{Blocker, CallPart, Iterations, Place, RuleId};
 
     fn at(line: u32) -> Location {
         Location { file: "a.c".into(), line, ..Location::default() }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn edits_that_repeat_are_listed_one_by_one_up_to_a_limit() {
         let (post, wait) = (Point { interval: 0, fraction: 1.0 }, Point { interval: 1, fraction: 0.25 });
-        let action = Action::Overlap { part: Part::Send, post, wait, needs: Vec::new() };
+        let action = Action::Overlap { part: CallPart::Send, post, wait, needs: Vec::new() };
         let edit = |times| Edit { rank: 1, event: 10, times, step: 4, action: action.clone() };
         let of = |times| details(&Change::Program { edits: vec![edit(times)], left_out: 0 });
         let list = of(2);

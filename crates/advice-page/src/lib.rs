@@ -15,12 +15,12 @@
 //! page are bounded whatever the length of the run.
 //!
 //! ```
-//! use hayase_advice_page::{Kind, Message, PageData, Run, Span};
+//! use hayase_advice_page::{Activity, Message, PageData, Run, Span};
 //!
 //! let mut run = Run::new(2);
 //! let line = run.place("ring.c", 12);
-//! run.span(0, Span { place: line, event: Some(0), call: "Send".into(), ..Span::new(Kind::Send, 0, 900) });
-//! run.span(1, Span { place: line, event: Some(0), call: "Recv".into(), ..Span::new(Kind::Receive, 0, 1_500) });
+//! run.span(0, Span { place: line, event: Some(0), call: "Send".into(), ..Span::new(Activity::Send, 0, 900) });
+//! run.span(1, Span { place: line, event: Some(0), call: "Recv".into(), ..Span::new(Activity::Receive, 0, 1_500) });
 //! run.message(&Message { bytes: 4096, from_place: line, to_place: line, ..Message::new(0, 1, 0, 1_500) });
 //!
 //! let mut html = Vec::new();
@@ -50,4 +50,4 @@ pub use html::page;
 pub use recorded::recorded;
 pub use run::Run;
 pub use sarif::{Level, sarif};
-pub use span::{Kind, Message, PlaceId, Span};
+pub use span::{Activity, Message, PlaceId, Span};

@@ -11,7 +11,7 @@ use hayase_trace::walk::{Channel, Channels, Communicators, Requests};
 use hayase_trace::{Call, Event, Item, ReadError, Reader};
 
 use crate::run::Run;
-use crate::span::{Kind, Message, PlaceId, Span};
+use crate::span::{Activity, Message, PlaceId, Span};
 
 /// Reads the streams of a run, one a rank, as `rank-00000.hyt` and so on.
 ///
@@ -24,7 +24,7 @@ use crate::span::{Kind, Message, PlaceId, Span};
 ///
 /// # Errors
 /// A file cannot be read, or is damaged; one that ends early is taken as far as it goes.
-pub fn recorded(run: &hayase_advice::search::Run, names: Names<'_>) -> Result<Run, Error> {
+pub fn recorded(run: &hayase_advice::search::RunFiles, names: Names<'_>) -> Result<Run, Error> {
     let starts = run.streams.iter().map(|path| start(path)).collect::<Result<Vec<_>, Error>>()?;
     let known = starts.iter().all(|&(start, _)| start > 0);
     let first = starts.iter().map(|&(start, ready)| start.saturating_add(ready)).min().unwrap_or(0);
@@ -146,7 +146,7 @@ impl Timeline {
         if begin > self.end {
             // Before the stream starts the rank was not there yet.
             let from = if self.number == 0 { shifted(0) } else { self.end };
-            page.span(self.rank, Span { place, ..Span::new(Kind::Computation, from, begin) });
+            page.span(self.rank, Span { place, ..Span::new(Activity::Computation, from, begin) });
         }
         let peer = self.communicators.world(event, event.peer);
         page.span(
@@ -199,16 +199,16 @@ impl Timeline {
     }
 }
 
-fn kind(call: Call) -> Kind {
+fn kind(call: Call) -> Activity {
     use hayase_trace::Kind as Of;
     match call.kind() {
         // All ranks end together.
-        Of::Local if call == Call::Finalize => Kind::Collective,
-        Of::Send | Of::Isend | Of::SendInit | Of::Start => Kind::Send,
-        Of::Recv | Of::Irecv | Of::RecvInit | Of::Sendrecv => Kind::Receive,
-        Of::Wait | Of::WaitAny | Of::Test | Of::Probe | Of::Iprobe => Kind::Wait,
-        Of::Collective | Of::Icollective | Of::Communicator => Kind::Collective,
-        Of::Local | Of::Opaque => Kind::Computation,
+        Of::Local if call == Call::Finalize => Activity::Collective,
+        Of::Send | Of::Isend | Of::SendInit | Of::Start => Activity::Send,
+        Of::Recv | Of::Irecv | Of::RecvInit | Of::Sendrecv => Activity::Receive,
+        Of::Wait | Of::WaitAny | Of::Test | Of::Probe | Of::Iprobe => Activity::Wait,
+        Of::Collective | Of::Icollective | Of::Communicator => Activity::Collective,
+        Of::Local | Of::Opaque => Activity::Computation,
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn read(folder: &Path) -> Run {
-        let run = hayase_advice::search::Run::open(folder).unwrap();
+        let run = hayase_advice::search::RunFiles::open(folder).unwrap();
         recorded(&run, &|rank, address| (address == 0x10).then(|| format!("b.c:{}", rank + 1))).unwrap()
     }
 
@@ -245,8 +245,11 @@ mod tests {
         stream(folder.path(), 1, 1_500, &[receive(0, 1), receive(5, 2), wait]);
         let run = read(folder.path());
         let spans = |rank: usize| -> Vec<_> { run.spans[rank].iter().map(|s| (s.kind, s.begin, s.end)).collect() };
-        assert_eq!(spans(0)[..3], [(Kind::Computation, 0, 10), (Kind::Send, 10, 20), (Kind::Computation, 20, 30)]);
-        assert_eq!(spans(1).last(), Some(&(Kind::Wait, 510, 540)));
+        assert_eq!(
+            spans(0)[..3],
+            [(Activity::Computation, 0, 10), (Activity::Send, 10, 20), (Activity::Computation, 20, 30)]
+        );
+        assert_eq!(spans(1).last(), Some(&(Activity::Wait, 510, 540)));
         let messages: Vec<_> = run.messages.iter().map(|m| (m.sent, m.arrived, m.bytes, m.from, m.to)).collect();
         assert_eq!(messages, [(10, 540, 100, 0, 1), (30, 540, 200, 0, 1)]);
         let place = |place: PlaceId| run.places[place.0 as usize].clone();
@@ -263,8 +266,8 @@ mod tests {
         let run = read(folder.path());
         let spans =
             |rank: usize| -> Vec<_> { run.spans[rank].iter().map(|s| (s.kind, s.begin, s.end, s.event)).collect() };
-        assert_eq!(spans(0), [(Kind::Computation, 0, 200, None), (Kind::Collective, 200, 220, Some(1))]);
-        assert_eq!(spans(1), [(Kind::Computation, 200, 300, None), (Kind::Collective, 300, 320, Some(1))]);
+        assert_eq!(spans(0), [(Activity::Computation, 0, 200, None), (Activity::Collective, 200, 220, Some(1))]);
+        assert_eq!(spans(1), [(Activity::Computation, 200, 300, None), (Activity::Collective, 300, 320, Some(1))]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::regions::{self, Region};
-use crate::span::{Kind, Message, PlaceId, Span};
+use crate::span::{Activity, Message, PlaceId, Span};
 use crate::totals::Totals;
 
 /// Most spans that are kept one by one: more than fit into a page.
@@ -40,7 +40,7 @@ pub(crate) struct Kept {
     pub peer: Option<u32>,
     pub tag: i32,
     pub call: u32,
-    pub kind: Kind,
+    pub kind: Activity,
     pub several: bool,
     /// Advice names it: it stays as it is.
     pub named: bool,
@@ -392,8 +392,8 @@ mod tests {
     fn long_run(spans: u64, limit: usize) -> Run {
         let mut run = Run::new(2).keeping(limit, limit);
         for i in 0..spans {
-            let (begin, kind) = (i * 100, Kind::ALL[(i % 3) as usize]);
-            let event = (kind != Kind::Computation).then_some(i);
+            let (begin, kind) = (i * 100, Activity::ALL[(i % 3) as usize]);
+            let event = (kind != Activity::Computation).then_some(i);
             run.span(0, Span { event, call: "Send", ..Span::new(kind, begin, begin + 10 + 20 * (i % 3)) });
             run.message(&Message { bytes: 8, ..Message::new(0, 1, begin, begin + 50) });
         }
@@ -428,12 +428,12 @@ mod tests {
         // Computation first, waiting then: no window may mix the halves but the one at the border.
         let mut run = Run::new(1).keeping(100, 1);
         for i in 0..5_000 {
-            let kind = if i < 2_500 { Kind::Computation } else { Kind::Wait };
+            let kind = if i < 2_500 { Activity::Computation } else { Activity::Wait };
             run.span(0, Span::new(kind, i * 10, i * 10 + 10));
         }
         let middle = 25_000;
         let early: u64 =
-            run.spans[0].iter().filter(|s| s.kind == Kind::Wait).map(|s| middle.max(s.begin) - s.begin).sum();
+            run.spans[0].iter().filter(|s| s.kind == Activity::Wait).map(|s| middle.max(s.begin) - s.begin).sum();
         assert!(early <= run.resolution, "{early} of waiting before its time");
     }
 
@@ -451,7 +451,7 @@ mod tests {
     fn more_ranks_than_spans_may_be_kept_is_no_endless_loop() {
         let mut run = Run::new(50).keeping(10, 10);
         for rank in 0..50 {
-            run.span(rank, Span::new(Kind::Computation, 0, 5));
+            run.span(rank, Span::new(Activity::Computation, 0, 5));
         }
         assert_eq!(run.spans.iter().map(Vec::len).sum::<usize>(), 50);
     }
@@ -459,9 +459,9 @@ mod tests {
     #[test]
     fn spans_that_overlap_are_put_behind_each_other() {
         let mut run = Run::new(1);
-        run.span(0, Span::new(Kind::Send, 10, 30));
-        run.span(0, Span::new(Kind::Wait, 20, 25));
-        run.span(0, Span::new(Kind::Computation, 40, 35));
+        run.span(0, Span::new(Activity::Send, 10, 30));
+        run.span(0, Span::new(Activity::Wait, 20, 25));
+        run.span(0, Span::new(Activity::Computation, 40, 35));
         let times: Vec<_> = run.spans[0].iter().map(|span| (span.begin, span.end)).collect();
         assert_eq!(times, [(10, 30), (30, 30), (40, 40)]);
     }
@@ -470,7 +470,7 @@ mod tests {
     fn pieces_of_a_call_are_one_call() {
         let mut run = Run::new(1);
         let place = run.place("a.c", 3);
-        for kind in [Kind::Send, Kind::Wait] {
+        for kind in [Activity::Send, Activity::Wait] {
             run.span(0, Span { event: Some(4), call: "Send", bytes: 100, place, ..Span::new(kind, 0, 10) });
         }
         let line = run.totals.lines[&(place, 0)];

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-/// How many [`Kind`]s there are.
+/// How many [`Activity`]s there are.
 pub(crate) const KINDS: usize = 5;
 
 /// What a rank does with its time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-pub enum Kind {
+pub enum Activity {
     /// It computes.
     Computation,
     /// It sends: its processor is busy with it.
@@ -20,7 +20,7 @@ pub enum Kind {
     Collective,
 }
 
-impl Kind {
+impl Activity {
     /// All, in the order in which they are shown.
     pub const ALL: [Self; KINDS] = [Self::Computation, Self::Send, Self::Receive, Self::Wait, Self::Collective];
 }
@@ -38,7 +38,7 @@ impl PlaceId {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span<'a> {
     /// What it did.
-    pub kind: Kind,
+    pub kind: Activity,
     /// From when \[ns\].
     pub begin: u64,
     /// Until when \[ns\].
@@ -60,7 +60,7 @@ pub struct Span<'a> {
 
 impl Span<'_> {
     /// A span of which no more is known.
-    pub fn new(kind: Kind, begin: u64, end: u64) -> Self {
+    pub fn new(kind: Activity, begin: u64, end: u64) -> Self {
         Self { kind, begin, end, place: PlaceId::UNKNOWN, event: None, call: "", peer: None, bytes: 0, tag: 0 }
     }
 }

@@ -6,7 +6,7 @@ use crate::pack;
 use crate::run::{Kept, Run};
 use crate::span::Message;
 
-/// What many spans have in common: kind (its number in `Kind::ALL`), call, place, peer (-1: none), whether it is
+/// What many spans have in common: kind (its number in `Activity::ALL`), call, place, peer (-1: none), whether it is
 /// several.
 pub(crate) type Class = (u8, u32, u32, i64, u8);
 /// What many messages have in common: receiver, where sent, where received.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hayase_advice::search::{Options, Run, search};
+use hayase_advice::search::{Options, RunFiles, search};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         })
         .collect();
     let name = |rank: u32, address: u64| names.get(&(rank, address)).cloned();
-    match Run::open(folder.as_ref()).and_then(|run| search(&run, &options, &name)) {
+    match RunFiles::open(folder.as_ref()).and_then(|run| search(&run, &options, &name)) {
         Ok(advice) => {
             println!("{} ranks, {} calls, {} accesses", advice.ranks, advice.events, advice.accesses);
             for note in &advice.notes {

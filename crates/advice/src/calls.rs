@@ -3,7 +3,7 @@
 use hayase_trace::{Call, Event, Flags, Kind, MessageEnd};
 use smallvec::{SmallVec, smallvec};
 
-use crate::model::Part;
+use crate::model::CallPart;
 use crate::stream::Known;
 use crate::watch::Span;
 
@@ -11,7 +11,7 @@ use crate::watch::Span;
 #[derive(Clone, Debug)]
 pub struct Communication {
     /// Which part.
-    pub part: Part,
+    pub part: CallPart,
     /// Bytes it is taken from and put into.
     pub spans: SmallVec<[Span; 2]>,
     /// Payload \[B\].
@@ -146,7 +146,7 @@ pub fn communications(event: &Event, known: &Known) -> SmallVec<[Communication; 
     // How far a buffer with gaps reaches is known of messages alone.
     let reach = (gaps && event.call.kind() != Kind::Sendrecv).then_some(event.bytes2).filter(|&reach| reach > 0);
     let message = |MessageEnd { sends, peer, tag, bytes }: MessageEnd| {
-        let (part, write) = if sends { (Part::Send, false) } else { (Part::Receive, true) };
+        let (part, write) = if sends { (CallPart::Send, false) } else { (CallPart::Receive, true) };
         // Of a sendrecv, what is received has a buffer of its own.
         let address = if write && event.call == Call::Sendrecv { event.buffer2 } else { event.buffer };
         let mut doubts = doubts;
@@ -222,7 +222,15 @@ fn collective(event: &Event, known: &Known, mut doubts: Doubts) -> Option<Commun
         }
     }
     let Event { peer, tag, .. } = *event;
-    Some(Communication { part: Part::Collective, spans, bytes: sent.max(received), peer, tag, wildcard: false, doubts })
+    Some(Communication {
+        part: CallPart::Collective,
+        spans,
+        bytes: sent.max(received),
+        peer,
+        tag,
+        wildcard: false,
+        doubts,
+    })
 }
 
 #[cfg(test)]

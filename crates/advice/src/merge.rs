@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::calls::{Communication, Doubts, may_be_length};
-use crate::model::Part;
+use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
 use crate::watch::{AT_EVENT, Span, Through};
 
@@ -40,7 +40,7 @@ const LONGEST: u64 = 256;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Join {
     /// Which part of the call.
-    pub part: Part,
+    pub part: CallPart,
     /// The call.
     pub event: u32,
     /// The first of its group, at whose place it could be.
@@ -87,7 +87,7 @@ struct Group {
 /// Finds the joins of a rank.
 #[derive(Debug, Default)]
 pub struct Merges {
-    groups: FxHashMap<(Part, u32, i32), Group>,
+    groups: FxHashMap<(CallPart, u32, i32), Group>,
     /// Those found, by event.
     pub joins: Vec<Join>,
     computed: u64,
@@ -125,7 +125,7 @@ impl Merges {
         self.sizes.iter().flat_map(of)
     }
 
-    fn sized(&mut self, part: Part, line: u32, bytes: u64) {
+    fn sized(&mut self, part: CallPart, line: u32, bytes: u64) {
         let sizes = &mut self.sizes[part as usize];
         if sizes.len() <= line as usize {
             sizes.resize(line as usize + 1, None);
@@ -139,11 +139,9 @@ impl Merges {
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, communication: part, known, .. } = *at;
         self.sized(part.part, at.line, part.bytes);
-        let collective = part.part == Part::Collective;
+        let collective = part.part == CallPart::Collective;
         let counted = !event.counts.is_empty() || !event.counts2.is_empty();
-        let dynamic = part.wildcard
-            || (!collective && part.peer < 0)
-            || matches!(event.call.kind(), Kind::Start | Kind::Sendrecv);
+        let dynamic = part.wildcard || (!collective && part.peer < 0) || event.call.kind() == Kind::Sendrecv;
         let key = (part.part, event.comm, if collective { 0 } else { part.peer });
         if part.bytes == 0 || counted || dynamic || matches!(event.call, Call::Rsend | Call::Irsend) {
             self.groups.remove(&key);
@@ -164,9 +162,9 @@ impl Merges {
             _ => (0, 0),
         };
         let turned = self.turned[match part.part {
-            Part::Send => 0,
-            Part::Receive => 1,
-            Part::Collective => 2,
+            CallPart::Send => 0,
+            CallPart::Receive => 1,
+            CallPart::Collective => 2,
         }];
         let brings = brings(event, part);
         let brought = part.spans.iter().filter(|span| span.write).map(|&span| (span, number, part.bytes)).collect();
@@ -234,9 +232,9 @@ impl Merges {
 /// Whether the rank gets something by it: the root of a broadcast, and who sends, does not.
 fn brings(event: &Event, part: &Communication) -> bool {
     match part.part {
-        Part::Send => false,
-        Part::Receive => true,
-        Part::Collective => event.call.blocking() != Call::Bcast || part.spans.iter().all(|span| span.write),
+        CallPart::Send => false,
+        CallPart::Receive => true,
+        CallPart::Collective => event.call.blocking() != Call::Bcast || part.spans.iter().all(|span| span.write),
     }
 }
 

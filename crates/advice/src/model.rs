@@ -440,7 +440,7 @@ pub enum Action {
     /// Never later posted or earlier waited for than now.
     Overlap {
         /// Which part of the call: `Sendrecv` has two.
-        part: Part,
+        part: CallPart,
         /// Where it is posted.
         post: Point,
         /// Where it is waited for.
@@ -477,7 +477,7 @@ pub enum Action {
         calls: Vec<(u32, u64)>,
         /// What must be complete when a rank calls it: rank, event and part.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        needs: Vec<(u32, u64, Part)>,
+        needs: Vec<(u32, u64, CallPart)>,
     },
 }
 
@@ -491,13 +491,13 @@ pub struct Needed {
     /// So many events before the edited one.
     pub distance: u64,
     /// Which part of the call.
-    pub part: Part,
+    pub part: CallPart,
 }
 
 /// Which part of a call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum CallPart {
     /// What it sends.
     #[default]
     Send,
@@ -553,7 +553,7 @@ mod tests {
     #[test]
     fn a_finding_comes_back_from_json() {
         let point = Point { interval: 1, fraction: 0.5 };
-        let action = Action::Overlap { part: Part::Send, post: point, wait: point, needs: Vec::new() };
+        let action = Action::Overlap { part: CallPart::Send, post: point, wait: point, needs: Vec::new() };
         let change =
             Change::Program { edits: vec![Edit { rank: 0, event: 3, times: 2, step: 4, action }], left_out: 0 };
         let text = serde_json::to_string(&change).unwrap();

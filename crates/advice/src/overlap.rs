@@ -31,7 +31,7 @@ use smallvec::SmallVec;
 use crate::accesses::Accesses;
 use crate::address::End;
 use crate::calls::{Communication, Doubts, communications, may_be_length};
-use crate::model::{Dependence, Part};
+use crate::model::{CallPart, Dependence};
 use crate::past::{Past, Share};
 use crate::stream::{Known, Step};
 use crate::watch::{AT_EVENT, Block, NO_LINE, Span, Stamp, Through, Watch};
@@ -57,7 +57,7 @@ pub struct Spread {
     /// Call and line of the completion.
     pub waits: Option<(Call, u32)>,
     /// Which part of the call.
-    pub part: Part,
+    pub part: CallPart,
     /// Payload \[B\].
     pub bytes: u64,
     /// What must be checked by eye.
@@ -159,7 +159,7 @@ pub struct Search {
     /// Posted and not completed, by request.
     requests: Requests<SmallVec<[Box<Open>; 2]>>,
     /// The last event of each envelope, of wildcards by communicator, of collectives by communicator.
-    order: FxHashMap<(Part, u32, i32, i32), Block>,
+    order: FxHashMap<(CallPart, u32, i32, i32), Block>,
     wild: FxHashMap<u32, Block>,
     receives: FxHashMap<u32, Block>,
     /// Nothing is posted before it: the program began, a communicator was made, something unknown happened.
@@ -257,7 +257,7 @@ impl Search {
         } else if event.call.kind() == Kind::Collective {
             // A barrier moves no data, but no collective operation passes it.
             let block = Block::at_call(number, event.call, line);
-            self.order.insert((Part::Collective, event.comm, 0, 0), block);
+            self.order.insert((CallPart::Collective, event.comm, 0, 0), block);
         }
     }
 
@@ -420,7 +420,7 @@ impl Search {
             let mut doubts = part.doubts;
             if !known.memory {
                 doubts.and(Doubts::MEMORY);
-                if part.part != Part::Receive {
+                if part.part != CallPart::Receive {
                     data = data.max(Block::nowhere((number, AT_EVENT - 1), Dependence::NotSeen));
                 }
             }
@@ -445,7 +445,7 @@ impl Search {
             // A ready send may not be earlier than it is: its receive must have been posted.
             let ready = matches!(event.call, Call::Rsend | Call::Irsend | Call::RsendInit);
             // What is put where something is taken from by the same call is put there after that.
-            let replaces = event.call == Call::SendrecvReplace && part.part == Part::Receive;
+            let replaces = event.call == Call::SendrecvReplace && part.part == CallPart::Receive;
             let before = match (ready, replaces) {
                 (true, _) => Block { dependence: Dependence::Order, ..here },
                 (_, true) => Block { dependence: Dependence::Anti, ..here },
@@ -541,8 +541,8 @@ impl Search {
     fn open(&mut self, number: u64, mut open: Box<Open>, listener: &mut impl Listener, known: &Known) {
         let serial = self.base + self.open.len() as u64;
         let blind = !known.memory || open.spread.doubts.has(Doubts::ADDRESS);
-        let overwritten = open.spread.call == Call::SendrecvReplace && open.spread.part == Part::Send;
-        let not_seen = blind && (open.spread.part != Part::Send || open.spread.doubts.has(Doubts::ADDRESS));
+        let overwritten = open.spread.call == Call::SendrecvReplace && open.spread.part == CallPart::Send;
+        let not_seen = blind && (open.spread.part != CallPart::Send || open.spread.doubts.has(Doubts::ADDRESS));
         open.since = self.past.until((number, 1.0));
         for &buffer in &open.buffers {
             if let Some(buffer) = self.watch.get(buffer) {

@@ -11,7 +11,7 @@ use hayase_trace::Kind;
 use rustc_hash::FxHashMap;
 
 use crate::calls::Doubts;
-use crate::model::Part;
+use crate::model::CallPart;
 use crate::overlap::{Called, Posted};
 use crate::watch::{AT_EVENT, Stamp, Through};
 
@@ -24,7 +24,7 @@ const MOST: usize = 1 << 21;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
     /// Sent or received.
-    pub part: Part,
+    pub part: CallPart,
     /// Line, a number of the rank's table.
     pub line: u32,
     /// The id of the communicator and how many ranks it has.
@@ -48,7 +48,7 @@ pub struct Round {
 }
 
 /// What a round is at: sent or received, line, communicator.
-type Key = (Part, u32, u32);
+type Key = (CallPart, u32, u32);
 
 #[derive(Debug, Default)]
 struct Open {
@@ -77,8 +77,8 @@ impl Rounds {
     pub fn call(&mut self, called: &Called<'_>) {
         self.computed += called.gap;
         match called.event.call.kind() {
-            Kind::Send => self.end(|key| key.0 == Part::Receive),
-            Kind::Recv | Kind::Probe | Kind::Iprobe => self.end(|key| key.0 == Part::Send),
+            Kind::Send => self.end(|key| key.0 == CallPart::Receive),
+            Kind::Recv | Kind::Probe | Kind::Iprobe => self.end(|key| key.0 == CallPart::Send),
             Kind::Collective | Kind::Icollective | Kind::Communicator | Kind::Opaque => self.end(|_| true),
             _ => {}
         }
@@ -87,11 +87,11 @@ impl Rounds {
     /// A message is posted; without memory accesses, less computation than `least` \[ns\] does not keep messages apart.
     pub fn posted(&mut self, at: &Posted<'_>, least: u64) {
         let Posted { number, event, line, communication: part, known, .. } = *at;
-        if part.part == Part::Collective || part.bytes == 0 {
+        if part.part == CallPart::Collective || part.bytes == 0 {
             return;
         }
         let Some(peer) = known.communicators.world(event, part.peer) else { return };
-        let side = &mut self.executions[usize::from(part.part == Part::Receive)];
+        let side = &mut self.executions[usize::from(part.part == CallPart::Receive)];
         if side.len() <= line as usize {
             side.resize(line as usize + 1, 0);
         }
@@ -112,7 +112,7 @@ impl Rounds {
                 self.computed - open.computed <= least * open.lows.len() as u64
             };
             // Received into one buffer, one after the other: only sums do that.
-            let sums = part.part == Part::Receive && open.lows.iter().all(|&other| other == low) && low != 0;
+            let sums = part.part == CallPart::Receive && open.lows.iter().all(|&other| other == low) && low != 0;
             let round = &mut open.round;
             if (free || sums)
                 && round.bytes == part.bytes
@@ -147,9 +147,9 @@ impl Rounds {
     }
 
     /// By part and line, how many messages there were.
-    pub fn executions(&self) -> BTreeMap<(Part, u32), u64> {
+    pub fn executions(&self) -> BTreeMap<(CallPart, u32), u64> {
         let mut executions = BTreeMap::new();
-        for (part, counts) in [Part::Send, Part::Receive].into_iter().zip(&self.executions) {
+        for (part, counts) in [CallPart::Send, CallPart::Receive].into_iter().zip(&self.executions) {
             let counts = (0..).zip(counts).filter(|&(_, &count)| count > 0);
             executions.extend(counts.map(|(line, &count)| ((part, line), count)));
         }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::lines::Names;
 use crate::merge::{Join, Merges};
-use crate::model::{Advice, Finding, Location, Part};
+use crate::model::{Advice, CallPart, Finding, Location};
 use crate::overlap::{Called, Listener, Posted, Search, Spread};
 use crate::rounds::{Round, Rounds};
 use crate::rules::a001_overlap::Overlap;
@@ -25,14 +25,14 @@ pub use crate::options::Options;
 
 /// The files of a run, by rank.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Run {
+pub struct RunFiles {
     /// Calls.
     pub streams: Vec<PathBuf>,
     /// Accesses, where they were recorded.
     pub memory: Vec<Option<PathBuf>>,
 }
 
-impl Run {
+impl RunFiles {
     /// The run in a folder: `rank-00000.hyt`, `rank-00000.mem` and so on.
     ///
     /// # Errors
@@ -95,7 +95,7 @@ pub struct RankFindings {
     /// Messages to or from many.
     pub rounds: Vec<Round>,
     /// By part and line, how many messages there were; lines by location.
-    pub executions: BTreeMap<(Part, u32), u64>,
+    pub executions: BTreeMap<(CallPart, u32), u64>,
     /// Lines of the rank.
     pub lines: crate::lines::Lines,
 }
@@ -175,7 +175,7 @@ pub fn search_rank<R: Read, M: Read>(mut steps: Steps<'_, R, M>, options: &Optio
     let inside = |event: u32| options.looks_at(rank, event.into());
     merges.joins.retain(|join| inside(join.event) && inside(join.head) && inside(join.before));
     let of_several_sizes = merges.of_several_sizes().map(|line| known.lines.get(line)).collect();
-    let (collective_joins, joins) = merges.joins.into_iter().partition(|join| join.part == Part::Collective);
+    let (collective_joins, joins) = merges.joins.into_iter().partition(|join| join.part == CallPart::Collective);
     Ok(RankFindings {
         rank,
         ranks: known.ranks,
@@ -334,7 +334,7 @@ fn without_instrumentation(foreign: &BTreeMap<String, BTreeSet<String>>) -> Opti
 ///
 /// # Errors
 /// Those of reading.
-pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, Error> {
+pub fn search(run: &RunFiles, options: &Options, names: Names<'_>) -> Result<Advice, Error> {
     let files: Vec<(&PathBuf, &Option<PathBuf>)> = run.streams.iter().zip(&run.memory).collect();
     let callers = callers(run, names)?;
     let ranks: Vec<RankFindings> = files
@@ -355,7 +355,7 @@ pub fn search(run: &Run, options: &Options, names: Names<'_>) -> Result<Advice, 
 }
 
 /// What tells the call sites of one place apart, over all ranks.
-fn callers(run: &Run, names: Names<'_>) -> Result<Callers, Error> {
+fn callers(run: &RunFiles, names: Names<'_>) -> Result<Callers, Error> {
     let mut gather = Gather::default();
     for path in &run.streams {
         let failed = |error| Error::File { path: path.clone(), error };

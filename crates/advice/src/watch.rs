@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::model::{Dependence, Part};
+use crate::model::{CallPart, Dependence};
 
 /// When something happens on a rank: the interval and the position in it; events are after all accesses of their
 /// interval.
@@ -81,7 +81,7 @@ pub struct Through {
     /// The event that posts it.
     pub event: u64,
     /// Which part of the call.
-    pub part: Part,
+    pub part: CallPart,
     /// What must stay behind it: it could be waited for up to here.
     pub until: Stamp,
 }

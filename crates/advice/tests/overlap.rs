@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Access, Recorded, Spreads, access, run_of};
-use hayase_advice::model::{Dependence, Part};
+use hayase_advice::model::{CallPart, Dependence};
 use hayase_advice::overlap::{Limits, Spread};
 use hayase_trace::{Call, Event, Kind};
 use proptest::prelude::*;
@@ -263,7 +263,7 @@ fn a_message_under_way_is_followed_from_its_wait_and_traced_back_from_its_post()
         events: vec![Event::new(Call::Init, 0, 0), isend, wait, Event::new(Call::Finalize, 0, 0)],
     };
     let spread = spread_of(&recorded, EVERYTHING, 1);
-    assert_eq!((spread.part, spread.completion, spread.accesses), (Part::Send, 2, (7, 20)));
+    assert_eq!((spread.part, spread.completion, spread.accesses), (CallPart::Send, 2, (7, 20)));
     assert_eq!((spread.before.stamp, spread.after.stamp), ((1, 9), (3, 20)));
 }
 

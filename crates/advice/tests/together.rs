@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Access, Program, access, advise, message, of};
-use hayase_advice::model::{Action, Certainty, Change, Finding, Part, Role, RuleId};
+use hayase_advice::model::{Action, CallPart, Certainty, Change, Finding, Role, RuleId};
 use hayase_advice::search::Options;
 use hayase_trace::{Call, Event, Flags, Op};
 
@@ -503,7 +503,7 @@ fn what_is_replaced_is_sent_first() {
     for action in moves {
         let Action::Overlap { part, post, wait, .. } = action else { panic!("{action:?}") };
         match part {
-            Part::Receive => assert_eq!((post.interval, post.fraction), (0, 1.0)),
+            CallPart::Receive => assert_eq!((post.interval, post.fraction), (0, 1.0)),
             // The call itself is its end.
             _ => assert_eq!((wait.interval, wait.fraction), (0, 1.0)),
         }

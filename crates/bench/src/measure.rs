@@ -8,7 +8,7 @@ use super::clock::Moment;
 use super::loads::Window;
 use hayase::diagnostic::Invalid;
 use hayase::engine::{Progress, Watch};
-use hayase::report::{self, Measurement, Status};
+use hayase::report::{Measurement, Status};
 use hayase::scenario::Loader;
 use hayase::simulation::{ProgramWork, RunOptions};
 use hayase::workload::program::generate::Generator;
@@ -53,7 +53,7 @@ impl Load {
             messages,
             cpu_ns,
             wall_ns,
-            peak_rss_bytes: report::peak_rss(),
+            peak_rss_bytes: hayase::memory::peak(),
         };
         let start = Moment::now();
         let mut runs = 0.0;
@@ -102,7 +102,7 @@ impl Load {
                     messages: events,
                     cpu_ns,
                     wall_ns,
-                    peak_rss_bytes: report::peak_rss(),
+                    peak_rss_bytes: hayase::memory::peak(),
                 }));
             }
         }

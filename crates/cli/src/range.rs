@@ -5,7 +5,7 @@ use std::str::FromStr;
 use hayase::diagnostic::Diagnostic;
 use hayase::units::QuantityError;
 
-pub use hayase::units::range::{Part, Step, parts};
+pub use hayase::units::range::{ListItem, Stride, parts};
 
 /// A quantity with its unit.
 pub fn quantity<T: FromStr<Err = QuantityError>>(flag: &str, text: &str) -> Result<T, Diagnostic> {

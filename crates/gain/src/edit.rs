@@ -23,11 +23,11 @@ mod placement;
 
 use std::collections::BTreeMap;
 
-use hayase_advice::model::{Action, Edit, Needed, Part, Point};
+use hayase_advice::model::{Action, CallPart, Edit, Needed, Point};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::order::Refused;
-use self::order::{Order, Plan};
+use self::order::{OpMove, Order, Turn};
 pub use self::placement::Placement;
 use hayase::ids::RankId;
 use hayase::units::Time;
@@ -52,7 +52,7 @@ pub struct Changed<'a> {
     program: &'a Program,
     /// How long a rank takes to copy a byte \[ps/B\].
     copy: f64,
-    ranks: BTreeMap<u32, Rank<'a>>,
+    ranks: BTreeMap<u32, RankEdit<'a>>,
     communicators: Vec<Communicator>,
     collectives: Vec<Collective>,
     numbers: FxHashMap<Collective, u32>,
@@ -89,7 +89,7 @@ impl<'a> Changed<'a> {
             return Err("another piece of advice changes the same calls".to_owned().into());
         }
         let mut applied = Applied::default();
-        let mut plans: BTreeMap<u32, Vec<Plan>> = BTreeMap::new();
+        let mut plans: BTreeMap<u32, Vec<OpMove>> = BTreeMap::new();
         for edit in edits {
             if edit.rank >= self.program.ranks() {
                 return Err(format!("there is no rank {}", edit.rank).into());
@@ -102,7 +102,7 @@ impl<'a> Changed<'a> {
                         match rank.overlap(event, *part, (*post, *wait), placement) {
                             Done::Made(plan) => {
                                 let needs = rank.needed(event, needs);
-                                plans.push(Plan { needs, ..plan });
+                                plans.push(OpMove { needs, ..plan });
                                 applied.made += 1;
                             }
                             Done::Taken => applied.taken += 1,
@@ -115,7 +115,7 @@ impl<'a> Changed<'a> {
                         let at = self.merge(edit.rank, event, with, *bytes, *copy)?;
                         let rank = self.rank(edit.rank);
                         let needs = rank.needed(event, needs);
-                        plans.entry(edit.rank).or_default().push(Plan::stays(at, needs));
+                        plans.entry(edit.rank).or_default().push(OpMove::stays(at, needs));
                         applied.made += 1 + with.len() as u64;
                     }
                 }
@@ -131,7 +131,7 @@ impl<'a> Changed<'a> {
                         if is_first {
                             let own = needs.iter().filter(|need| need.0 == rank);
                             let needs = own.filter_map(|&(_, event, part)| self.rank(rank).part(event, part)).collect();
-                            plans.entry(rank).or_default().push(Plan::stays(at, needs));
+                            plans.entry(rank).or_default().push(OpMove::stays(at, needs));
                         }
                         applied.made += 1;
                     }
@@ -173,9 +173,9 @@ impl<'a> Changed<'a> {
         Ok(program)
     }
 
-    fn rank(&mut self, number: u32) -> &mut Rank<'a> {
+    fn rank(&mut self, number: u32) -> &mut RankEdit<'a> {
         let program = self.program;
-        self.ranks.entry(number).or_insert_with(|| Rank::new(program.rank(RankId(number))))
+        self.ranks.entry(number).or_insert_with(|| RankEdit::new(program.rank(RankId(number))))
     }
 
     /// Whether any call of the edit is changed already.
@@ -195,7 +195,7 @@ impl<'a> Changed<'a> {
     /// Makes one call of several; says which operation it is.
     fn merge(&mut self, rank: u32, event: u64, with: &[u64], bytes: u64, copy: u64) -> Result<u32, String> {
         let copying = (copy > 0).then(|| Op::calc(Time::from_ps(copy as f64 * self.copy)));
-        let one = |rank: &Rank<'_>, event: u64| {
+        let one = |rank: &RankEdit<'_>, event: u64| {
             let mut calls = rank.calls(event).filter(|&op| is_communication(rank.of.ops[op as usize].kind));
             match (calls.next(), calls.next()) {
                 (Some(op), None) if !rank.is_taken(op) => Ok(op),
@@ -311,18 +311,9 @@ fn is_communication(kind: OpKind) -> bool {
 
 /// What became of one call.
 enum Done {
-    Made(Plan),
+    Made(OpMove),
     Taken,
     Unknown,
-}
-
-/// Who goes first among what is put at one point.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Turn {
-    Wait,
-    Post,
-    /// Of something that is posted at the same point.
-    LateWait,
 }
 
 /// An operation to put in.
@@ -348,7 +339,7 @@ struct Insert {
 
 /// A rank that is being changed; operations are named by their positions before.
 #[derive(Debug)]
-struct Rank<'a> {
+struct RankEdit<'a> {
     of: &'a RankProgram,
     removed: FxHashSet<u32>,
     replaced: FxHashMap<u32, Op>,
@@ -361,7 +352,7 @@ struct Rank<'a> {
     order: Order,
 }
 
-impl<'a> Rank<'a> {
+impl<'a> RankEdit<'a> {
     fn new(of: &'a RankProgram) -> Self {
         Self {
             of,
@@ -467,11 +458,11 @@ impl<'a> Rank<'a> {
     }
 
     /// The operation that a part of an event is.
-    fn part(&self, event: u64, part: Part) -> Option<u32> {
+    fn part(&self, event: u64, part: CallPart) -> Option<u32> {
         let wanted = |kind: OpKind| match part {
-            Part::Send => matches!(kind, OpKind::Send | OpKind::Isend),
-            Part::Receive => matches!(kind, OpKind::Recv | OpKind::Irecv),
-            Part::Collective => kind.is_collective(),
+            CallPart::Send => matches!(kind, OpKind::Send | OpKind::Isend),
+            CallPart::Receive => matches!(kind, OpKind::Recv | OpKind::Irecv),
+            CallPart::Collective => kind.is_collective(),
         };
         self.calls(event).find(|&op| wanted(self.of.ops[op as usize].kind))
     }
@@ -482,7 +473,7 @@ impl<'a> Rank<'a> {
     }
 
     /// Takes a part of an event from its place; where it goes instead.
-    fn overlap(&mut self, event: u64, part: Part, (post, wait): (Point, Point), placement: Placement) -> Done {
+    fn overlap(&mut self, event: u64, part: CallPart, (post, wait): (Point, Point), placement: Placement) -> Done {
         let Some(op) = self.part(event, part) else { return Done::Unknown };
         if self.is_taken(op) {
             return Done::Taken;
@@ -506,19 +497,19 @@ impl<'a> Rank<'a> {
             _ => self.waiter(op).is_some(),
         };
         new.kind = match part {
-            Part::Send => OpKind::Isend,
-            Part::Receive => OpKind::Irecv,
-            Part::Collective => OpKind::Icollective,
+            CallPart::Send => OpKind::Isend,
+            CallPart::Receive => OpKind::Irecv,
+            CallPart::Collective => OpKind::Icollective,
         };
         new.marks &= !Op::WITHIN_CALL;
         self.remove(op);
         self.unwaited.insert(op);
-        Done::Made(Plan { op, post, moved: Some(new), wait: waited.then_some(wait), needs: Vec::new() })
+        Done::Made(OpMove { op, post, moved: Some(new), wait: waited.then_some(wait), needs: Vec::new() })
     }
 
     /// Puts in what was taken from its place.
-    fn carry_out(&mut self, plans: Vec<Plan>, change: usize) -> Result<(), order::Crossing> {
-        for Plan { op, post, moved, wait, .. } in self.order.add(plans, change)? {
+    fn carry_out(&mut self, plans: Vec<OpMove>, change: usize) -> Result<(), order::Crossing> {
+        for OpMove { op, post, moved, wait, .. } in self.order.add(plans, change)? {
             let Some(new) = moved else { continue };
             self.insert(post, Turn::Post, op, New::Post(new));
             if let Some(wait) = wait {

@@ -168,12 +168,12 @@ pub fn run(base: &Base, ranked: &Ranked) -> out::Run {
                 taken.insert(message, place);
             }
             let kind = match activity.kind {
-                ActivityKind::Compute => out::Kind::Computation,
-                ActivityKind::SendOverhead => out::Kind::Send,
-                ActivityKind::RecvOverhead => out::Kind::Receive,
-                ActivityKind::SendWait | ActivityKind::RecvWait | ActivityKind::Sync => out::Kind::Wait,
+                ActivityKind::Compute => out::Activity::Computation,
+                ActivityKind::SendOverhead => out::Activity::Send,
+                ActivityKind::RecvOverhead => out::Activity::Receive,
+                ActivityKind::SendWait | ActivityKind::RecvWait | ActivityKind::Sync => out::Activity::Wait,
             };
-            let compute = kind == out::Kind::Computation;
+            let compute = kind == out::Activity::Computation;
             let event = of.places.get(activity.op as usize).filter(|_| !compute && program.place_unit == "event");
             run.span(
                 rank.0,

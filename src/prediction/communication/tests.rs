@@ -1,4 +1,4 @@
-//! Tables are read, written and interpolated; what is no table is refused at its place.
+//! Tables are read and written; what is no table is refused at its place.
 
 use super::*;
 
@@ -19,33 +19,9 @@ fn data(rows: &[(u64, f64)]) -> Communication {
 }
 
 #[test]
-fn times_are_measured_ones_at_measured_sizes_and_lines_between_them() {
-    let data = data(&[(0, 100.0), (1000, 300.0), (1001, 2000.0), (2002, 4000.0)]);
-    for (bytes, ns) in [(0, 100.0), (500, 200.0), (1000, 300.0), (1001, 2000.0), (2002, 4000.0)] {
-        assert_eq!(data.receive_time(bytes).ps(), ns * 1e3, "{bytes} B");
-    }
+fn a_message_waits_for_its_receiver_above_the_limit_that_was_measured() {
+    let data = data(&[(0, 100.0)]);
     assert!(!data.waits(1000) && data.waits(1001));
-}
-
-#[test]
-fn a_message_longer_than_any_measured_goes_on_along_the_last_half() {
-    let data = data(&[(1, 1e6), (1000, 1000.0), (1990, 1.0), (2000, 2000.0)]);
-    // From the row of 1000 B, half the last, and not from the one right before it, which may be off: 1 ns a byte.
-    assert_eq!(data.receive_time(2500).ps(), 2_500e3);
-    let falling = self::data(&[(10, 100.0), (20, 50.0)]);
-    assert_eq!(falling.receive_time(1 << 40).ps(), 50e3, "never below the last");
-    assert_eq!(self::data(&[(8, 70.0)]).receive_time(1 << 20).ps(), 70e3);
-    assert_eq!(self::data(&[(8, 70.0)]).receive_time(0).ps(), 70e3);
-}
-
-#[test]
-fn a_column_that_was_not_measured_everywhere_is_interpolated_over_the_gap() {
-    let mut data = data(&[(0, 1.0), (10, 2.0), (20, 3.0)]);
-    assert_eq!(data.send_time(10), None);
-    data.times[0].send = Some(Time::from_ps(10.0));
-    data.times[2].send = Some(Time::from_ps(30.0));
-    assert_eq!(data.send_time(10), Some(Time::from_ps(20.0)));
-    assert_eq!(data.late_receive_time(10), None);
 }
 
 #[test]

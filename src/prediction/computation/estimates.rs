@@ -36,7 +36,7 @@ pub enum Take {
 
 /// How times were found, in numbers of blocks of ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Found {
+pub struct BlockMatches {
     /// By block and rank.
     pub direct: u64,
     /// By the block's name, at this rank.
@@ -67,7 +67,7 @@ pub struct Estimates {
     eighths: Vec<[f64; 8]>,
     random: Mix,
     /// How they were found.
-    pub found: Found,
+    pub found: BlockMatches,
     rank: usize,
 }
 
@@ -92,7 +92,7 @@ impl Estimates {
             executions: Vec::new(),
             eighths: Vec::new(),
             random: Mix::new(if let Take::Draw(seed) = take { seed } else { 0 }, "computation"),
-            found: Found::default(),
+            found: BlockMatches::default(),
             rank: 0,
         };
         let mut missing: Vec<(&BlockName, u32, u32)> = Vec::new();
@@ -206,7 +206,7 @@ impl<'a> Book<'a> {
         Self { data, fits, by_name, by_block }
     }
 
-    fn find(&self, block: u32, name: &BlockName, rank: u32, found: &mut Found) -> Option<Entry> {
+    fn find(&self, block: u32, name: &BlockName, rank: u32, found: &mut BlockMatches) -> Option<Entry> {
         let has = |row: &&Times| row.ranks.binary_search(&rank).is_ok();
         if self.fits {
             debug_assert!(self.data.ranks > 0);

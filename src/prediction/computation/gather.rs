@@ -1,6 +1,6 @@
 //! From the times of a run to computation data.
 
-use super::{BlockTimes, ComputationData, Times, structure};
+use super::{ComputationData, MeasuredBlock, Times, structure};
 use crate::diagnostic::Diagnostic;
 use crate::prediction::program::{Blocks, Folded, Timing, unfold};
 use crate::units::Time;
@@ -54,7 +54,7 @@ pub fn gather(folded: &Folded, blocks: &Blocks, pool: Pool) -> Result<Computatio
             Pool::EachRank => of_block.chunk_by(|a, b| a.rank == b.rank).map(row).collect(),
         };
         let Some(name) = blocks.name(block).cloned() else { continue };
-        data.blocks.push(BlockTimes { block, name, rows: merged(rows) });
+        data.blocks.push(MeasuredBlock { block, name, rows: merged(rows) });
     }
     Ok(data)
 }

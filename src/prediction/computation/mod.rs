@@ -27,7 +27,7 @@ use super::program::{BlockName, Blocks, ProgramData};
 use crate::units::Time;
 use crate::workload::program::{Program, RecordedRegion};
 
-pub use estimates::{Estimates, Found, Machine, Take};
+pub use estimates::{BlockMatches, Estimates, Machine, Take};
 pub use gather::{Pool, gather};
 pub use read::read;
 pub use write::write;
@@ -50,12 +50,12 @@ pub struct ComputationData {
     /// Which program data has the same blocks: [`structure`] of it.
     pub structure: String,
     /// The blocks that ran, ascending.
-    pub blocks: Vec<BlockTimes>,
+    pub blocks: Vec<MeasuredBlock>,
 }
 
 /// How long a block takes.
 #[derive(Clone, PartialEq, Debug)]
-pub struct BlockTimes {
+pub struct MeasuredBlock {
     /// Its number, from 0.
     pub block: u32,
     /// What it runs between.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{BlockTimes, ComputationData, SIGNATURE, Times};
+use super::{ComputationData, MeasuredBlock, SIGNATURE, Times};
 use crate::diagnostic::Diagnostic;
 use crate::prediction::program::BlockName;
 use crate::reading::Input;
@@ -73,7 +73,7 @@ fn one_line(line: &Line<'_>, text: &str, data: &mut ComputationData) -> Result<(
                 return Err(wrong(format!("block {} comes late", block + 1)));
             }
             let name = BlockName { from: from.to_owned(), to: to.trim_end().to_owned() };
-            data.blocks.push(BlockTimes { block, name, rows: Vec::new() });
+            data.blocks.push(MeasuredBlock { block, name, rows: Vec::new() });
         }
         _ => {
             let ranks = data.ranks;

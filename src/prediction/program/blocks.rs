@@ -5,7 +5,7 @@
 //! n + 1 blocks: *level* k is that in which k of the loops, from the inside, have just been entered. After the last
 //! operation comes one block more.
 
-use super::{Group, Operation, ProgramData, Step, What};
+use super::{Group, Operation, ProgramData, Statement, What};
 
 /// The blocks of a program, numbered from 1 through all groups.
 #[derive(Clone, PartialEq, Debug)]
@@ -56,14 +56,14 @@ impl Blocks {
     fn leaves(
         &mut self,
         data: &ProgramData,
-        steps: &[Step],
+        steps: &[Statement],
         first: &mut Vec<u32>,
         entered: &mut Vec<String>,
         before: &mut String,
     ) {
         for step in steps {
             match step {
-                Step::Op(op) => {
+                Statement::Op(op) => {
                     first.push(self.names.len() as u32);
                     let to = name(data, op);
                     while let Some(from) = entered.pop() {
@@ -72,7 +72,7 @@ impl Blocks {
                     self.names.push(BlockName { from: std::mem::take(before), to: to.clone() });
                     *before = to;
                 }
-                Step::Loop(inner) => {
+                Statement::Loop(inner) => {
                     entered.push(last(data, &inner.body));
                     self.leaves(data, &inner.body, first, entered, before);
                 }
@@ -118,10 +118,10 @@ pub fn short(site: &str) -> &str {
 }
 
 /// The name of the last operation.
-fn last(data: &ProgramData, steps: &[Step]) -> String {
+fn last(data: &ProgramData, steps: &[Statement]) -> String {
     match steps.last() {
-        Some(Step::Op(op)) => name(data, op),
-        Some(Step::Loop(inner)) => last(data, &inner.body),
+        Some(Statement::Op(op)) => name(data, op),
+        Some(Statement::Loop(inner)) => last(data, &inner.body),
         None => String::new(),
     }
 }
@@ -149,17 +149,17 @@ struct Walk<'a, F> {
 }
 
 impl<F> Walk<'_, F> {
-    fn steps<E>(&mut self, steps: &[Step], leaf: &mut usize) -> Result<(), E>
+    fn steps<E>(&mut self, steps: &[Statement], leaf: &mut usize) -> Result<(), E>
     where
         F: FnMut(usize, u32, &Operation, &[u64]) -> Result<(), E>,
     {
         for step in steps {
             match step {
-                Step::Op(op) => {
+                Statement::Op(op) => {
                     (self.each)(*leaf, std::mem::take(&mut self.entered), op, &self.indices)?;
                     *leaf += 1;
                 }
-                Step::Loop(inner) => {
+                Statement::Loop(inner) => {
                     let count = inner.count.value(self.position, &self.indices).max(0) as u64;
                     self.entered += 1;
                     self.indices.push(0);

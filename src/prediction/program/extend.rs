@@ -1,6 +1,6 @@
 //! The same program with more iterations of its loops.
 
-use super::{Base, Loop, Number, ProgramData, Step};
+use super::{Base, Loop, Number, ProgramData, Statement};
 use crate::diagnostic::Diagnostic;
 
 /// How many iterations a loop is to have.
@@ -60,9 +60,9 @@ pub fn extend(data: &mut ProgramData, name: &str, iterations: Iterations) -> Res
     Ok(change.unwrap_or_default())
 }
 
-fn find<'a>(steps: &'a mut [Step], name: u32, found: &mut Vec<&'a mut Loop>) {
+fn find<'a>(steps: &'a mut [Statement], name: u32, found: &mut Vec<&'a mut Loop>) {
     for step in steps {
-        if let Step::Loop(inner) = step {
+        if let Statement::Loop(inner) = step {
             if inner.name == name {
                 found.push(inner);
             } else {

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::fold::{Element, Folder, Form, Forms};
 use super::sequence::{self, CountTable, Key};
-use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, Step, What};
+use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, Statement, What};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
 use crate::workload::program::{Communicator, Program};
@@ -110,7 +110,7 @@ impl Gathered {
         form: u32,
         at: &mut usize,
         around: &mut Vec<Around<'a>>,
-    ) -> Step {
+    ) -> Statement {
         match forms.form(form) {
             Form::Leaf((site, what)) => {
                 let mut peer = Peer::Relative;
@@ -120,7 +120,7 @@ impl Gathered {
                     if meaning == Meaning::Peer { self.peer(number, ranks, &mut peer) } else { number }
                 });
                 let numbers = numbers.collect();
-                Step::Op(Operation { site: *site, what: what.clone(), peer, numbers })
+                Statement::Op(Operation { site: *site, what: what.clone(), peer, numbers })
             }
             Form::Loop { body, steps } => {
                 let count = self.number(*at, around);
@@ -128,7 +128,7 @@ impl Gathered {
                 around.push(Around { steps, start: *at });
                 let body = body.iter().map(|&part| self.step(forms, ranks, part, at, around)).collect();
                 around.pop();
-                Step::Loop(Loop { name: 0, count, body })
+                Statement::Loop(Loop { name: 0, count, body })
             }
         }
     }
@@ -182,7 +182,7 @@ fn name_loops(data: &mut ProgramData) {
     type Place = (usize, u32, u32, i64);
     let mut names: FxHashMap<(Place, u32), u32> = FxHashMap::default();
     fn name(
-        steps: &mut [Step],
+        steps: &mut [Statement],
         depth: usize,
         parent: u32,
         joined: &mut Joined,
@@ -190,7 +190,7 @@ fn name_loops(data: &mut ProgramData) {
         names: &mut FxHashMap<(Place, u32), u32>,
     ) {
         for step in steps {
-            let Step::Loop(found) = step else { continue };
+            let Statement::Loop(found) = step else { continue };
             let count = if let Base::Same(count) = found.count.base { count } else { -1 };
             let place = (depth, parent, joined.of(&found.body, depth), count);
             let ordinal = seen.entry(place).or_default();
@@ -223,9 +223,9 @@ impl Joined {
         site
     }
 
-    fn join(&mut self, steps: &[Step], depth: usize) {
+    fn join(&mut self, steps: &[Statement], depth: usize) {
         for step in steps {
-            let Step::Loop(found) = step else { continue };
+            let Statement::Loop(found) = step else { continue };
             if let Some(first) = first_site(&found.body) {
                 self.join_all(&found.body, depth, first);
             }
@@ -233,29 +233,29 @@ impl Joined {
         }
     }
 
-    fn join_all(&mut self, steps: &[Step], depth: usize, with: u32) {
+    fn join_all(&mut self, steps: &[Statement], depth: usize, with: u32) {
         for step in steps {
             match step {
-                Step::Op(op) if op.site != 0 => {
+                Statement::Op(op) if op.site != 0 => {
                     let (a, b) = (self.find(depth, with), self.find(depth, op.site));
                     if a != b {
                         self.parent.insert((depth, a.max(b)), a.min(b));
                     }
                 }
-                Step::Op(_) => {}
-                Step::Loop(inner) => self.join_all(&inner.body, depth, with),
+                Statement::Op(_) => {}
+                Statement::Loop(inner) => self.join_all(&inner.body, depth, with),
             }
         }
     }
 
-    fn of(&mut self, body: &[Step], depth: usize) -> u32 {
+    fn of(&mut self, body: &[Statement], depth: usize) -> u32 {
         first_site(body).map_or(0, |site| self.find(depth, site))
     }
 }
 
-fn first_site(steps: &[Step]) -> Option<u32> {
+fn first_site(steps: &[Statement]) -> Option<u32> {
     steps.iter().find_map(|step| match step {
-        Step::Op(op) => (op.site != 0).then_some(op.site),
-        Step::Loop(inner) => first_site(&inner.body),
+        Statement::Op(op) => (op.site != 0).then_some(op.site),
+        Statement::Loop(inner) => first_site(&inner.body),
     })
 }

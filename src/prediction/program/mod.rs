@@ -79,12 +79,12 @@ pub struct Group {
     /// Which, ascending.
     pub ranks: Vec<u32>,
     /// What they do.
-    pub body: Vec<Step>,
+    pub body: Vec<Statement>,
 }
 
 /// An operation, or several in a loop.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Step {
+pub enum Statement {
     /// One operation.
     Op(Operation),
     /// Operations that are repeated.
@@ -99,7 +99,7 @@ pub struct Loop {
     /// How often.
     pub count: Number,
     /// What.
-    pub body: Vec<Step>,
+    pub body: Vec<Statement>,
 }
 
 /// One operation of the folded program.
@@ -308,8 +308,8 @@ impl ProgramData {
 
     /// Number of steps of the folded program: operations and loops, of all groups.
     pub fn steps(&self) -> usize {
-        fn count(steps: &[Step]) -> usize {
-            steps.iter().map(|step| if let Step::Loop(inner) = step { 1 + count(&inner.body) } else { 1 }).sum()
+        fn count(steps: &[Statement]) -> usize {
+            steps.iter().map(|step| if let Statement::Loop(inner) = step { 1 + count(&inner.body) } else { 1 }).sum()
         }
         self.groups.iter().map(|group| count(&group.body)).sum()
     }

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use smallvec::SmallVec;
 
 use super::write::meaning_name;
-use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Step, What};
+use super::{Base, Group, Loop, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What};
 use crate::diagnostic::Diagnostic;
 use crate::reading::Input;
 use crate::workload::program::{CollectiveCall, Communicator, Op, OpKind};
@@ -109,14 +109,14 @@ impl Reader {
             "end" => match self.open.pop() {
                 Some(done) if done.body.is_empty() => Err(words.wrong_here("this loop has no operations".to_owned())),
                 Some(done) => {
-                    self.add(Step::Loop(done));
+                    self.add(Statement::Loop(done));
                     Ok(())
                 }
                 None => Err(words.wrong_here("no loop is open here".to_owned())),
             },
             name => {
                 let op = self.operation(name, &words)?;
-                self.add(Step::Op(op));
+                self.add(Statement::Op(op));
                 Ok(())
             }
         }
@@ -140,7 +140,7 @@ impl Reader {
         Ok(self.data)
     }
 
-    fn add(&mut self, step: Step) {
+    fn add(&mut self, step: Statement) {
         let body = match (self.open.last_mut(), &mut self.group) {
             (Some(open), _) => &mut open.body,
             (None, Some(group)) => &mut group.body,

@@ -7,11 +7,12 @@
 //! where each index that makes it grow is at its last value. Where loops are triangular the bound is a few times what
 //! comes out; it is there to refuse what is beyond reach by far, not to count.
 
-use super::unfold::MOST_OPERATIONS;
-use super::{Group, Number, ProgramData, Step};
+use super::{Group, Number, ProgramData, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::memory;
 
+/// Operations of a rank at most: positions have 31 bits, and a tenth of them is 5 GB.
+pub(super) const MOST_OPERATIONS: usize = 1 << 28;
 /// Bytes that an operation takes in a program, with what belongs to it.
 const PER_OPERATION: u64 = 32;
 /// How far the bound may lie above what comes out where a program is still tried.
@@ -41,11 +42,11 @@ fn group(group: &Group) -> u128 {
 }
 
 /// Operations and iterations of these steps in loops whose indices end at `last`, at most.
-fn steps(body: &[Step], position: usize, last: &mut Vec<u64>) -> u128 {
+fn steps(body: &[Statement], position: usize, last: &mut Vec<u64>) -> u128 {
     body.iter().fold(0, |sum: u128, step| {
         let of_step = match step {
-            Step::Op(_) => 1,
-            Step::Loop(inner) => {
+            Statement::Op(_) => 1,
+            Statement::Loop(inner) => {
                 let iterations = most(&inner.count, position, last);
                 last.push(iterations.saturating_sub(1));
                 let once = steps(&inner.body, position, last);

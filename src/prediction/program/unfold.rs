@@ -1,6 +1,7 @@
 //! From program data and times to a program that can be played.
 
 use super::blocks::Blocks;
+use super::size::{self, MOST_OPERATIONS};
 use super::{Group, Meaning, Operation, Peer, ProgramData, What, sequence};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
@@ -8,9 +9,6 @@ use crate::workload::caveats::Caveats;
 use crate::workload::program::{
     ANY_SOURCE, ANY_TAG, Collective, Communicator, Counts, Op, Program, ProgramBuilder, SequenceBuilder,
 };
-
-/// Operations of a rank at most: positions have 31 bits, and a tenth of them is 5 GB.
-pub const MOST_OPERATIONS: usize = 1 << 28;
 
 /// Says how long blocks take.
 pub trait Timing {
@@ -41,7 +39,7 @@ pub fn unfold(
     timing: &mut impl Timing,
     name: &str,
 ) -> Result<Program, Vec<Diagnostic>> {
-    super::size::check(data).map_err(|diagnostic| vec![diagnostic])?;
+    size::check(data).map_err(|diagnostic| vec![diagnostic])?;
     let mut program = ProgramBuilder::new(data.ranks);
     let file = program.file(name);
     program.places_in("block");

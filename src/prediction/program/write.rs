@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Base, Group, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Step, What, ranges};
+use super::{Base, Group, Meaning, Number, Operation, Peer, ProgramData, SIGNATURE, Statement, What, ranges};
 use crate::workload::program::{Communicator, Op, OpKind};
 
 /// Writes program data (`docs/formats.md`).
@@ -38,12 +38,12 @@ pub fn write(data: &ProgramData, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The lines of a group as they are written, without those of its loops' ends; for people.
-pub(super) fn steps(body: &[Step], around: &mut Vec<u32>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn steps(body: &[Statement], around: &mut Vec<u32>, out: &mut dyn Write) -> io::Result<()> {
     let indent = around.len();
     for step in body {
         match step {
-            Step::Op(op) => writeln!(out, "{:indent$}{}", "", op.text(around))?,
-            Step::Loop(inner) => {
+            Statement::Op(op) => writeln!(out, "{:indent$}{}", "", op.text(around))?,
+            Statement::Loop(inner) => {
                 writeln!(out, "{:indent$}loop L{} {}", "", inner.name + 1, inner.count.text(around))?;
                 around.push(inner.name);
                 steps(&inner.body, around, out)?;

@@ -74,7 +74,7 @@ impl WhatIf {
     /// # Errors
     /// Changes that give no scenario, whatever their number; nothing is played then.
     pub fn run(&self, control: Control<'_>) -> Result<(WhatIfReport, Vec<Blocked>), Invalid> {
-        let start = report::wall_clock();
+        let start = crate::wall_clock::now();
         let trials: Vec<(usize, &Trial)> =
             self.varied.iter().enumerate().flat_map(|(i, varied)| varied.trials.iter().map(move |t| (i, t))).collect();
         // Mistakes are better known before a long run than after it.
@@ -150,7 +150,7 @@ impl WhatIf {
                 wall_s: start.elapsed().as_secs_f64(),
                 events,
                 packet_hops: None,
-                peak_rss_bytes: report::peak_rss(),
+                peak_rss_bytes: crate::memory::peak(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
         };

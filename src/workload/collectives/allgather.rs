@@ -2,11 +2,11 @@
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds};
+use super::rounds::{Action, Rounds};
 
 /// How blocks get to all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Manner {
+pub(super) enum AllgatherAlgorithm {
     /// A rank passes on to the next what it got last: P - 1 rounds of a block.
     Ring,
     /// In round k partners 2^k apart swap all they have; P is a power of two. log2 P rounds.
@@ -26,7 +26,7 @@ pub(super) enum Manner {
 /// An allgather. Of a broadcast vector that has been scattered, blocks are numbered from the root on.
 #[derive(Clone, Debug)]
 pub(super) struct Allgather {
-    pub manner: Manner,
+    pub algorithm: AllgatherAlgorithm,
     pub ranks: u32,
     /// The rank that has block 0.
     pub root: u32,
@@ -48,21 +48,21 @@ impl Rounds for Allgather {
             received: Data::Blocks { first: received.0, count: received.1 },
             then: Then::Keep,
         };
-        match self.manner {
-            Manner::Ring => (step + 1 < ranks)
+        match self.algorithm {
+            AllgatherAlgorithm::Ring => (step + 1 < ranks)
                 .then(|| exchange(plus(me, 1), (minus(me, step), 1), minus(me, 1), (minus(me, step + 1), 1))),
-            Manner::RecursiveDoubling => {
+            AllgatherAlgorithm::RecursiveDoubling => {
                 let count = 1u32.checked_shl(step).filter(|&count| count < ranks)?;
                 let other = me ^ count;
                 Some(exchange(other, (me & !(count - 1), count), other, (other & !(count - 1), count)))
             }
-            Manner::Bruck => {
+            AllgatherAlgorithm::Bruck => {
                 let distance = 1u32.checked_shl(step).filter(|&distance| distance < ranks)?;
                 let count = distance.min(ranks - distance);
                 let (to, from) = (minus(me, distance), plus(me, distance));
                 Some(exchange(to, (me, count), from, (from, count)))
             }
-            Manner::NeighborExchange => {
+            AllgatherAlgorithm::NeighborExchange => {
                 if step >= ranks / 2 {
                     return None;
                 }
@@ -98,10 +98,10 @@ impl Rounds for Allgather {
     }
 
     fn rounds(&self) -> u64 {
-        u64::from(match self.manner {
-            Manner::Ring => self.ranks - 1,
-            Manner::RecursiveDoubling | Manner::Bruck => ceil_log2(self.ranks),
-            Manner::NeighborExchange => self.ranks / 2,
+        u64::from(match self.algorithm {
+            AllgatherAlgorithm::Ring => self.ranks - 1,
+            AllgatherAlgorithm::RecursiveDoubling | AllgatherAlgorithm::Bruck => ceil_log2(self.ranks),
+            AllgatherAlgorithm::NeighborExchange => self.ranks / 2,
         })
     }
 

@@ -3,11 +3,11 @@
 use super::call::Sizes;
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds, by_action};
+use super::rounds::{Action, Rounds, by_action};
 
 /// In what order blocks go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Manner {
+pub(super) enum AlltoallAlgorithm {
     /// All receives and all sends are started, so many peers at a time: those 1, 2, 3 ... further on.
     Started { at_once: u32 },
     /// In step p a rank sends to the one p further on and receives from the one p before.
@@ -24,7 +24,7 @@ pub(super) enum Manner {
 /// An all-to-all.
 #[derive(Clone, Debug)]
 pub(super) struct Alltoall {
-    pub manner: Manner,
+    pub algorithm: AlltoallAlgorithm,
     pub ranks: u32,
     pub sizes: Sizes,
 }
@@ -34,18 +34,18 @@ impl Rounds for Alltoall {
         let ranks = self.ranks;
         let plus = |by: u32| ((u64::from(rank) + u64::from(by)) % u64::from(ranks)) as u32;
         let minus = |by: u32| plus(ranks - by);
-        match self.manner {
-            Manner::Started { at_once } => self.started(rank, index, at_once),
-            Manner::Shift | Manner::Pairwise => {
+        match self.algorithm {
+            AlltoallAlgorithm::Started { at_once } => self.started(rank, index, at_once),
+            AlltoallAlgorithm::Shift | AlltoallAlgorithm::Pairwise => {
                 let step = u32::try_from(index + 1).ok().filter(|&step| step < ranks)?;
-                let (to, from) = match self.manner {
-                    Manner::Pairwise => (rank ^ step, rank ^ step),
+                let (to, from) = match self.algorithm {
+                    AlltoallAlgorithm::Pairwise => (rank ^ step, rank ^ step),
                     _ => (plus(step), minus(step)),
                 };
                 let (sent, received) = (Data::Pair { src: rank, dst: to }, Data::Pair { src: from, dst: rank });
                 Some(Action::Exchange { to, sent, from, received, then: Then::Keep })
             }
-            Manner::Bruck => {
+            AlltoallAlgorithm::Bruck => {
                 let bit = u32::try_from(index).ok()?;
                 let distance = 1u32.checked_shl(bit).filter(|&distance| distance < ranks)?;
                 let (to, from) = (plus(distance), minus(distance));
@@ -65,17 +65,17 @@ impl Rounds for Alltoall {
 
     fn rounds(&self) -> u64 {
         let others = self.ranks - 1;
-        u64::from(match self.manner {
-            Manner::Shift | Manner::Pairwise => others,
-            Manner::Bruck => ceil_log2(self.ranks),
-            Manner::Started { at_once } => others.div_ceil(at_once.max(1)),
+        u64::from(match self.algorithm {
+            AlltoallAlgorithm::Shift | AlltoallAlgorithm::Pairwise => others,
+            AlltoallAlgorithm::Bruck => ceil_log2(self.ranks),
+            AlltoallAlgorithm::Started { at_once } => others.div_ceil(at_once.max(1)),
         })
     }
 
     /// What is started at once is a round.
     fn round(&self, _: u32, index: u64) -> u64 {
-        match self.manner {
-            Manner::Started { at_once } => index / (2 * u64::from(at_once.max(1)) + 1),
+        match self.algorithm {
+            AlltoallAlgorithm::Started { at_once } => index / (2 * u64::from(at_once.max(1)) + 1),
             _ => index,
         }
     }
@@ -85,17 +85,17 @@ impl Rounds for Alltoall {
     }
 
     fn sends(&self, rank: u32) -> u64 {
-        match (self.manner, &self.sizes) {
-            (Manner::Started { .. }, Sizes::Own { .. }) => by_action::sends(self, rank),
-            (Manner::Started { .. }, _) => u64::from(self.ranks) - 1,
+        match (self.algorithm, &self.sizes) {
+            (AlltoallAlgorithm::Started { .. }, Sizes::Own { .. }) => by_action::sends(self, rank),
+            (AlltoallAlgorithm::Started { .. }, _) => u64::from(self.ranks) - 1,
             _ => self.rounds(),
         }
     }
 
     fn send(&self, rank: u32, number: u64) -> u64 {
-        match (self.manner, &self.sizes) {
-            (Manner::Started { .. }, Sizes::Own { .. }) => by_action::send(self, rank, number),
-            (Manner::Started { at_once }, _) => {
+        match (self.algorithm, &self.sizes) {
+            (AlltoallAlgorithm::Started { .. }, Sizes::Own { .. }) => by_action::send(self, rank, number),
+            (AlltoallAlgorithm::Started { at_once }, _) => {
                 let at_once = u64::from(at_once.max(1));
                 number / at_once * (2 * at_once + 1) + at_once + number % at_once
             }
@@ -104,9 +104,9 @@ impl Rounds for Alltoall {
     }
 
     fn receives(&self, rank: u32, round: u64) -> u64 {
-        match (self.manner, &self.sizes) {
-            (Manner::Started { .. }, Sizes::Own { .. }) => by_action::receives(self, rank, round),
-            (Manner::Started { at_once }, _) => {
+        match (self.algorithm, &self.sizes) {
+            (AlltoallAlgorithm::Started { .. }, Sizes::Own { .. }) => by_action::receives(self, rank, round),
+            (AlltoallAlgorithm::Started { at_once }, _) => {
                 let (others, at_once) = (u64::from(self.ranks) - 1, u64::from(at_once.max(1)));
                 others.saturating_sub(round.saturating_mul(at_once)).min(at_once)
             }
@@ -117,8 +117,8 @@ impl Rounds for Alltoall {
     fn total(&self) -> u128 {
         let Sizes::Equal(bytes) = self.sizes else { return by_action::total(self) };
         let ranks = self.ranks;
-        let blocks: u128 = match self.manner {
-            Manner::Bruck => (0..ceil_log2(ranks)).map(|bit| u128::from(places_with(ranks, bit))).sum(),
+        let blocks: u128 = match self.algorithm {
+            AlltoallAlgorithm::Bruck => (0..ceil_log2(ranks)).map(|bit| u128::from(places_with(ranks, bit))).sum(),
             _ => u128::from(ranks - 1),
         };
         u128::from(ranks) * blocks * u128::from(bytes)
@@ -129,7 +129,7 @@ impl Rounds for Alltoall {
     }
 
     fn starts(&self) -> bool {
-        matches!(self.manner, Manner::Started { .. })
+        matches!(self.algorithm, AlltoallAlgorithm::Started { .. })
     }
 
     fn bytes(&self, rank: u32, data: Data) -> u64 {

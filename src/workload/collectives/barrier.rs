@@ -3,7 +3,7 @@
 use super::butterfly::{Fold, Place};
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds};
+use super::rounds::{Action, Rounds};
 
 /// A barrier in which every rank does the same.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@
 
 use super::data::{Data, Then};
 use super::layout::Layout;
-use super::phase::{Action, Rounds};
+use super::rounds::{Action, Rounds};
 
 /// Which ranks are members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

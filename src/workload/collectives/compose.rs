@@ -3,16 +3,16 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::algorithm::{Algorithm as A, Plan};
-use super::allgather::{self, Allgather};
-use super::alltoall::{self, Alltoall};
+use super::allgather::{Allgather, AllgatherAlgorithm};
+use super::alltoall::{Alltoall, AlltoallAlgorithm};
 use super::barrier::Barrier;
 use super::butterfly::{Fold, FoldedGather, Halves, Halving, RecursiveDoubling};
 use super::call::{Call, Operation, Sizes};
-use super::gather::{Linear, Manner, Subtrees, Way};
+use super::gather::{Direction, Linear, RootPosting, Subtrees};
 use super::layout::Layout;
 use super::phase::Phase;
-use super::reduce_scatter::{self, Deliver, ReduceScatter};
-use super::scan::{self, Scan};
+use super::reduce_scatter::{Deliver, ReduceScatter, ReduceScatterAlgorithm};
+use super::scan::{Scan, ScanAlgorithm};
 use super::tree::{Shape, Tree};
 use super::tree_phase::{Move, TreeDown, TreeUp};
 
@@ -28,8 +28,8 @@ pub(super) fn phases(call: &Call, plan: Plan) -> Phases {
         Operation::Bcast => bcast(call, plan),
         Operation::Reduce => reduce(call, plan),
         Operation::Allreduce => allreduce(call, plan),
-        Operation::Gather | Operation::Gatherv => blocks_at_root(call, plan, Way::Gather),
-        Operation::Scatter | Operation::Scatterv => blocks_at_root(call, plan, Way::Scatter),
+        Operation::Gather | Operation::Gatherv => blocks_at_root(call, plan, Direction::Gather),
+        Operation::Scatter | Operation::Scatterv => blocks_at_root(call, plan, Direction::Scatter),
         Operation::Allgather | Operation::Allgatherv => allgather(call, plan),
         Operation::Alltoall | Operation::Alltoallv => alltoall(call, plan),
         Operation::ReduceScatter | Operation::ReduceScatterBlock => reduce_scatter(call, plan),
@@ -95,17 +95,17 @@ fn barrier(call: &Call, plan: Plan) -> Phases {
 
 fn bcast(call: &Call, plan: Plan) -> Phases {
     let (ranks, root) = (call.ranks, call.root);
-    let manner = match plan.algorithm {
-        A::ScatterAllgather => allgather::Manner::RecursiveDoubling,
-        A::ScatterRing => allgather::Manner::Ring,
+    let algorithm = match plan.algorithm {
+        A::ScatterAllgather => AllgatherAlgorithm::RecursiveDoubling,
+        A::ScatterRing => AllgatherAlgorithm::Ring,
         _ => {
             let layout = Layout::segments(vector(call), plan.segment, call.element);
             return smallvec![down(shape(plan), call, root, layout)];
         }
     };
     let layout = Layout::spread(vector(call), ranks, call.element);
-    let scatter = Subtrees { from_root: true, ..Subtrees::new(Way::Scatter, ranks, root, layout.clone()) };
-    smallvec![Phase::Subtrees(scatter), Phase::Allgather(Allgather { manner, ranks, root, layout })]
+    let scatter = Subtrees { from_root: true, ..Subtrees::new(Direction::Scatter, ranks, root, layout.clone()) };
+    smallvec![Phase::Subtrees(scatter), Phase::Allgather(Allgather { algorithm, ranks, root, layout })]
 }
 
 fn reduce(call: &Call, plan: Plan) -> Phases {
@@ -143,10 +143,13 @@ fn allreduce(call: &Call, plan: Plan) -> Phases {
         }
         A::Ring => {
             let layout = Layout::Even { total, blocks: ranks, element: call.element };
-            let (manner, root) = (reduce_scatter::Manner::Ring, ranks - 1);
+            let (algorithm, root) = (ReduceScatterAlgorithm::Ring, ranks - 1);
             smallvec![
-                Phase::ReduceScatter(ReduceScatter { ahead: 1, ..ReduceScatter::new(manner, ranks, layout.clone()) }),
-                Phase::Allgather(Allgather { manner: allgather::Manner::Ring, ranks, root, layout })
+                Phase::ReduceScatter(ReduceScatter {
+                    ahead: 1,
+                    ..ReduceScatter::new(algorithm, ranks, layout.clone())
+                }),
+                Phase::Allgather(Allgather { algorithm: AllgatherAlgorithm::Ring, ranks, root, layout })
             ]
         }
         A::ReduceBcast | A::Linear => {
@@ -160,58 +163,60 @@ fn allreduce(call: &Call, plan: Plan) -> Phases {
     }
 }
 
-fn blocks_at_root(call: &Call, plan: Plan, way: Way) -> Phases {
+fn blocks_at_root(call: &Call, plan: Plan, direction: Direction) -> Phases {
     let (ranks, root, layout) = (call.ranks, call.root, blocks(call));
-    let manner = match plan.algorithm {
-        A::Binomial => return smallvec![Phase::Subtrees(Subtrees::new(way, ranks, root, layout))],
-        A::LinearNonblocking => Manner::Started,
-        A::LinearSync => Manner::Synchronised,
-        _ => Manner::Blocking,
+    let posting = match plan.algorithm {
+        A::Binomial => return smallvec![Phase::Subtrees(Subtrees::new(direction, ranks, root, layout))],
+        A::LinearNonblocking => RootPosting::Started,
+        A::LinearSync => RootPosting::Synchronised,
+        _ => RootPosting::Blocking,
     };
-    smallvec![Phase::Linear(Linear { way, manner, ranks, root, layout })]
+    smallvec![Phase::Linear(Linear { direction, posting, ranks, root, layout })]
 }
 
 fn allgather(call: &Call, plan: Plan) -> Phases {
     let (ranks, layout) = (call.ranks, blocks(call));
-    let manner = match plan.algorithm {
-        A::RecursiveDoubling => allgather::Manner::RecursiveDoubling,
-        A::Bruck => allgather::Manner::Bruck,
-        A::NeighborExchange => allgather::Manner::NeighborExchange,
+    let algorithm = match plan.algorithm {
+        A::RecursiveDoubling => AllgatherAlgorithm::RecursiveDoubling,
+        A::Bruck => AllgatherAlgorithm::Bruck,
+        A::NeighborExchange => AllgatherAlgorithm::NeighborExchange,
         A::Linear => {
-            let gather = Linear { way: Way::Gather, manner: Manner::Blocking, ranks, root: 0, layout };
+            let gather =
+                Linear { direction: Direction::Gather, posting: RootPosting::Blocking, ranks, root: 0, layout };
             return smallvec![Phase::Linear(gather), down(Shape::Flat, call, 0, Layout::whole(call.total()))];
         }
-        _ => allgather::Manner::Ring,
+        _ => AllgatherAlgorithm::Ring,
     };
-    smallvec![Phase::Allgather(Allgather { manner, ranks, root: 0, layout })]
+    smallvec![Phase::Allgather(Allgather { algorithm, ranks, root: 0, layout })]
 }
 
 fn alltoall(call: &Call, plan: Plan) -> Phases {
-    let manner = match plan.algorithm {
-        A::Bruck => alltoall::Manner::Bruck,
-        A::Pairwise => alltoall::Manner::Pairwise,
-        A::SimpleSpread => alltoall::Manner::Shift,
-        A::Scattered => alltoall::Manner::Started { at_once: 32 },
-        _ => alltoall::Manner::Started { at_once: call.ranks - 1 },
+    let algorithm = match plan.algorithm {
+        A::Bruck => AlltoallAlgorithm::Bruck,
+        A::Pairwise => AlltoallAlgorithm::Pairwise,
+        A::SimpleSpread => AlltoallAlgorithm::Shift,
+        A::Scattered => AlltoallAlgorithm::Started { at_once: 32 },
+        _ => AlltoallAlgorithm::Started { at_once: call.ranks - 1 },
     };
-    smallvec![Phase::Alltoall(Alltoall { manner, ranks: call.ranks, sizes: call.sizes.clone() })]
+    smallvec![Phase::Alltoall(Alltoall { algorithm, ranks: call.ranks, sizes: call.sizes.clone() })]
 }
 
 fn reduce_scatter(call: &Call, plan: Plan) -> Phases {
     let (ranks, layout) = (call.ranks, blocks(call));
-    let manner = match plan.algorithm {
+    let algorithm = match plan.algorithm {
         A::ReduceThenScatter => {
-            let scatter = Linear { way: Way::Scatter, manner: Manner::Blocking, ranks, root: 0, layout };
+            let scatter =
+                Linear { direction: Direction::Scatter, posting: RootPosting::Blocking, ranks, root: 0, layout };
             return smallvec![up(Shape::Binomial, call, 0, Layout::whole(call.total())), Phase::Linear(scatter)];
         }
-        A::RecursiveHalving => reduce_scatter::Manner::RecursiveHalving,
-        A::RecursiveDoubling => reduce_scatter::Manner::RecursiveDoubling,
-        A::Interleaved => reduce_scatter::Manner::Interleaved,
-        A::Pairwise => reduce_scatter::Manner::Pairwise,
-        _ => reduce_scatter::Manner::Ring,
+        A::RecursiveHalving => ReduceScatterAlgorithm::RecursiveHalving,
+        A::RecursiveDoubling => ReduceScatterAlgorithm::RecursiveDoubling,
+        A::Interleaved => ReduceScatterAlgorithm::Interleaved,
+        A::Pairwise => ReduceScatterAlgorithm::Pairwise,
+        _ => ReduceScatterAlgorithm::Ring,
     };
-    let folds = !matches!(manner, reduce_scatter::Manner::Pairwise | reduce_scatter::Manner::Ring);
-    let mut phases: Phases = smallvec![Phase::ReduceScatter(ReduceScatter::new(manner, ranks, layout.clone()))];
+    let folds = !matches!(algorithm, ReduceScatterAlgorithm::Pairwise | ReduceScatterAlgorithm::Ring);
+    let mut phases: Phases = smallvec![Phase::ReduceScatter(ReduceScatter::new(algorithm, ranks, layout.clone()))];
     if folds && !ranks.is_power_of_two() {
         phases.push(Phase::Deliver(Deliver { layout, fold: Fold::pairs(ranks) }));
     }
@@ -219,10 +224,10 @@ fn reduce_scatter(call: &Call, plan: Plan) -> Phases {
 }
 
 fn scan(call: &Call, plan: Plan) -> Phases {
-    let manner = match plan.algorithm {
-        A::Linear => scan::Manner::Linear,
-        _ => scan::Manner::RecursiveDoubling,
+    let algorithm = match plan.algorithm {
+        A::Linear => ScanAlgorithm::Linear,
+        _ => ScanAlgorithm::RecursiveDoubling,
     };
     let exclusive = call.collective == Operation::Exscan;
-    smallvec![Phase::Scan(Scan { manner, exclusive, ranks: call.ranks, layout: Layout::whole(vector(call)) })]
+    smallvec![Phase::Scan(Scan { algorithm, exclusive, ranks: call.ranks, layout: Layout::whole(vector(call)) })]
 }

@@ -2,12 +2,12 @@
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds, by_action};
+use super::rounds::{Action, Rounds, by_action};
 use super::tree::{Shape, Tree};
 
-/// Which way blocks go.
+/// Which direction blocks go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum Direction {
     /// To the root.
     Gather,
     /// From the root.
@@ -19,7 +19,7 @@ pub(super) enum Way {
 /// log2 P rounds at the root; a block crosses up to log2 P messages.
 #[derive(Clone, Debug)]
 pub(super) struct Subtrees {
-    pub way: Way,
+    pub direction: Direction,
     /// Binomial.
     pub tree: Tree,
     pub layout: Layout,
@@ -29,8 +29,8 @@ pub(super) struct Subtrees {
 
 impl Subtrees {
     /// A binomial tree.
-    pub fn new(way: Way, ranks: u32, root: u32, layout: Layout) -> Self {
-        Self { way, tree: Tree::new(Shape::Binomial, ranks, root), layout, from_root: false }
+    pub fn new(direction: Direction, ranks: u32, root: u32, layout: Layout) -> Self {
+        Self { direction, tree: Tree::new(Shape::Binomial, ranks, root), layout, from_root: false }
     }
 
     /// The blocks of a rank and all below it.
@@ -55,27 +55,27 @@ impl Rounds for Subtrees {
         let (children, parent) = (self.tree.children(rank), self.tree.parent(rank));
         let index = u32::try_from(index).ok()?;
         // With the parent last in a gather and first in a scatter.
-        let position = match (self.way, parent) {
-            (Way::Gather, Some(to)) if index == children => {
+        let position = match (self.direction, parent) {
+            (Direction::Gather, Some(to)) if index == children => {
                 return Some(Action::Send { to, data: self.data(rank) });
             }
-            (Way::Scatter, Some(from)) if index == 0 => {
+            (Direction::Scatter, Some(from)) if index == 0 => {
                 let data = self.data(rank);
                 let empty = self.is_empty(data);
                 return Some(if empty { Action::Nothing } else { Action::Receive { from, data, then: Then::Keep } });
             }
-            (Way::Scatter, Some(_)) => index - 1,
+            (Direction::Scatter, Some(_)) => index - 1,
             _ => index,
         };
         if position >= children {
             return None;
         }
-        Some(match self.way {
-            Way::Gather => {
+        Some(match self.direction {
+            Direction::Gather => {
                 let from = self.tree.child(rank, position);
                 Action::Receive { from, data: self.data(from), then: Then::Keep }
             }
-            Way::Scatter => {
+            Direction::Scatter => {
                 let to = self.tree.child(rank, children - 1 - position);
                 let data = self.data(to);
                 if self.is_empty(data) { Action::Nothing } else { Action::Send { to, data } }
@@ -102,19 +102,19 @@ impl Rounds for Subtrees {
         let (children, parent) = (u64::from(self.tree.children(rank)), self.tree.parent(rank));
         let last = u64::from(ceil_log2(self.tree.ranks)) - 1;
         let level = self.tree.level(rank);
-        match self.way {
-            Way::Gather if index == children => level,
-            Way::Gather => index,
-            Way::Scatter if parent.is_none() => last + 1 + index - children,
-            Way::Scatter if index == 0 => last - level,
-            Way::Scatter => last + index - children,
+        match self.direction {
+            Direction::Gather if index == children => level,
+            Direction::Gather => index,
+            Direction::Scatter if parent.is_none() => last + 1 + index - children,
+            Direction::Scatter if index == 0 => last - level,
+            Direction::Scatter => last + index - children,
         }
     }
 }
 
 /// How the root of a linear algorithm does it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Manner {
+pub(super) enum RootPosting {
     /// One after the other.
     Blocking,
     /// All at once.
@@ -126,8 +126,8 @@ pub(super) enum Manner {
 /// Each block in a message of its own between its rank and the root; empty blocks are not sent.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
-    pub way: Way,
-    pub manner: Manner,
+    pub direction: Direction,
+    pub posting: RootPosting,
     pub ranks: u32,
     pub root: u32,
     pub layout: Layout,
@@ -159,36 +159,36 @@ impl Rounds for Linear {
             Some(_) => u64::from(self.ranks) - 1,
             None => (0..self.ranks).filter(sending).map(|rank| self.turn(rank) + 1).max().unwrap_or(0),
         };
-        match (self.way, self.manner) {
-            (Way::Gather, Manner::Synchronised) => 2 * turns,
-            (Way::Gather, _) | (Way::Scatter, Manner::Started) => turns.min(1),
-            (Way::Scatter, _) => turns,
+        match (self.direction, self.posting) {
+            (Direction::Gather, RootPosting::Synchronised) => 2 * turns,
+            (Direction::Gather, _) | (Direction::Scatter, RootPosting::Started) => turns.min(1),
+            (Direction::Scatter, _) => turns,
         }
     }
 
     fn round(&self, rank: u32, index: u64) -> u64 {
         let at_root = rank == self.root;
-        match (self.way, self.manner) {
-            (Way::Gather, Manner::Synchronised) if at_root => 2 * self.turn((index / 2) as u32) + index % 2,
-            (Way::Gather, Manner::Synchronised) => 2 * self.turn(rank) + index,
-            (Way::Gather, _) | (Way::Scatter, Manner::Started) => 0,
-            (Way::Scatter, _) => self.turn(if at_root { index as u32 } else { rank }),
+        match (self.direction, self.posting) {
+            (Direction::Gather, RootPosting::Synchronised) if at_root => 2 * self.turn((index / 2) as u32) + index % 2,
+            (Direction::Gather, RootPosting::Synchronised) => 2 * self.turn(rank) + index,
+            (Direction::Gather, _) | (Direction::Scatter, RootPosting::Started) => 0,
+            (Direction::Scatter, _) => self.turn(if at_root { index as u32 } else { rank }),
         }
     }
 
     fn sends(&self, rank: u32) -> u64 {
-        match (self.equal_blocks(), self.way, self.manner) {
+        match (self.equal_blocks(), self.direction, self.posting) {
             (None, ..) => by_action::sends(self, rank),
             (Some(0), ..) => 0,
-            (_, Way::Gather, _) if rank != self.root => 1,
-            (_, Way::Gather, Manner::Blocking | Manner::Started) => 0,
-            (_, Way::Scatter, _) if rank != self.root => 0,
+            (_, Direction::Gather, _) if rank != self.root => 1,
+            (_, Direction::Gather, RootPosting::Blocking | RootPosting::Started) => 0,
+            (_, Direction::Scatter, _) if rank != self.root => 0,
             _ => u64::from(self.ranks) - 1,
         }
     }
 
     fn send(&self, rank: u32, number: u64) -> u64 {
-        let synchronised = self.way == Way::Gather && self.manner == Manner::Synchronised;
+        let synchronised = self.direction == Direction::Gather && self.posting == RootPosting::Synchronised;
         match (self.equal_blocks(), rank == self.root) {
             (None, _) => by_action::send(self, rank, number),
             (_, false) => number + u64::from(synchronised),
@@ -201,16 +201,16 @@ impl Rounds for Linear {
 
     fn receives(&self, rank: u32, round: u64) -> u64 {
         let others = u64::from(self.ranks) - 1;
-        match (self.equal_blocks(), self.way, self.manner) {
+        match (self.equal_blocks(), self.direction, self.posting) {
             (None, ..) => by_action::receives(self, rank, round),
             (Some(0), ..) => 0,
-            (_, Way::Gather, Manner::Synchronised) if rank == self.root => {
+            (_, Direction::Gather, RootPosting::Synchronised) if rank == self.root => {
                 u64::from(round < 2 * others && !round.is_multiple_of(2))
             }
-            (_, Way::Gather, Manner::Synchronised) => u64::from(round == 2 * self.turn(rank)),
-            (_, Way::Gather, _) => u64::from(rank == self.root && round == 0) * others,
-            (_, Way::Scatter, Manner::Started) => u64::from(rank != self.root && round == 0),
-            (_, Way::Scatter, _) => u64::from(rank != self.root && round == self.turn(rank)),
+            (_, Direction::Gather, RootPosting::Synchronised) => u64::from(round == 2 * self.turn(rank)),
+            (_, Direction::Gather, _) => u64::from(rank == self.root && round == 0) * others,
+            (_, Direction::Scatter, RootPosting::Started) => u64::from(rank != self.root && round == 0),
+            (_, Direction::Scatter, _) => u64::from(rank != self.root && round == self.turn(rank)),
         }
     }
 
@@ -219,16 +219,16 @@ impl Rounds for Linear {
     }
 
     fn waits(&self) -> bool {
-        self.way == Way::Gather && self.manner == Manner::Synchronised
+        self.direction == Direction::Gather && self.posting == RootPosting::Synchronised
     }
 
     fn starts(&self) -> bool {
-        self.way == Way::Scatter && self.manner == Manner::Started
+        self.direction == Direction::Scatter && self.posting == RootPosting::Started
     }
 
     fn most_to_one(&self) -> u32 {
-        match (self.way, self.manner) {
-            (Way::Gather, Manner::Blocking | Manner::Started) => self.ranks - 1,
+        match (self.direction, self.posting) {
+            (Direction::Gather, RootPosting::Blocking | RootPosting::Started) => self.ranks - 1,
             _ => 0,
         }
     }
@@ -250,34 +250,36 @@ impl Linear {
 
     fn other(&self, rank: u32, index: u64) -> Option<Action> {
         let (data, peer) = (Data::block(rank), self.root);
-        match (self.way, self.manner, index) {
-            (Way::Scatter, _, 0) => Some(Action::Receive { from: peer, data, then: Then::Keep }),
-            (Way::Gather, Manner::Synchronised, 0) => {
+        match (self.direction, self.posting, index) {
+            (Direction::Scatter, _, 0) => Some(Action::Receive { from: peer, data, then: Then::Keep }),
+            (Direction::Gather, RootPosting::Synchronised, 0) => {
                 Some(Action::Receive { from: peer, data: Data::Token, then: Then::Keep })
             }
-            (Way::Gather, Manner::Synchronised, 1) | (Way::Gather, _, 0) => Some(Action::Send { to: peer, data }),
+            (Direction::Gather, RootPosting::Synchronised, 1) | (Direction::Gather, _, 0) => {
+                Some(Action::Send { to: peer, data })
+            }
             _ => None,
         }
     }
 
     fn at_root(&self, index: u64) -> Option<Action> {
-        let each = if self.manner == Manner::Synchronised && self.way == Way::Gather { 2 } else { 1 };
+        let each = if self.posting == RootPosting::Synchronised && self.direction == Direction::Gather { 2 } else { 1 };
         let peer = u32::try_from(index / each).unwrap_or(u32::MAX);
         if peer >= self.ranks {
-            return (self.manner == Manner::Started && peer == self.ranks).then_some(Action::WaitAll);
+            return (self.posting == RootPosting::Started && peer == self.ranks).then_some(Action::WaitAll);
         }
         let data = Data::block(peer);
         if peer == self.root || self.layout.bytes(peer, 1) == 0 {
             return Some(Action::Nothing);
         }
-        Some(match (self.way, self.manner) {
-            (Way::Gather, Manner::Started) => Action::StartReceive { from: peer, data },
-            (Way::Gather, Manner::Synchronised) if index.is_multiple_of(2) => {
+        Some(match (self.direction, self.posting) {
+            (Direction::Gather, RootPosting::Started) => Action::StartReceive { from: peer, data },
+            (Direction::Gather, RootPosting::Synchronised) if index.is_multiple_of(2) => {
                 Action::Send { to: peer, data: Data::Token }
             }
-            (Way::Gather, _) => Action::Receive { from: peer, data, then: Then::Keep },
-            (Way::Scatter, Manner::Started) => Action::StartSend { to: peer, data },
-            (Way::Scatter, _) => Action::Send { to: peer, data },
+            (Direction::Gather, _) => Action::Receive { from: peer, data, then: Then::Keep },
+            (Direction::Scatter, RootPosting::Started) => Action::StartSend { to: peer, data },
+            (Direction::Scatter, _) => Action::Send { to: peer, data },
         })
     }
 }

@@ -3,11 +3,11 @@
 use super::butterfly::{Fold, Place, group, side};
 use super::data::{Data, Then};
 use super::layout::Layout;
-use super::phase::{Action, Rounds, by_action};
+use super::rounds::{Action, Rounds, by_action};
 
 /// How blocks are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Manner {
+pub(super) enum ReduceScatterAlgorithm {
     /// A block goes round the ranks and is combined at each: P - 1 rounds of a block. Not in order of ranks.
     Ring,
     /// In step p a rank sends the block of the one p further on to it, and combines what comes from the one p before.
@@ -25,7 +25,7 @@ pub(super) enum Manner {
 /// A reduce-scatter; where ranks are folded, members end with the blocks of both, which [`Deliver`] hands over.
 #[derive(Clone, Debug)]
 pub(super) struct ReduceScatter {
-    pub manner: Manner,
+    pub algorithm: ReduceScatterAlgorithm,
     pub ranks: u32,
     pub layout: Layout,
     /// Ring: a rank ends with the block of the rank so many further on.
@@ -33,9 +33,9 @@ pub(super) struct ReduceScatter {
 }
 
 impl ReduceScatter {
-    /// By a manner in which a rank ends with its own block.
-    pub fn new(manner: Manner, ranks: u32, layout: Layout) -> Self {
-        Self { manner, ranks, layout, ahead: 0 }
+    /// By a algorithm in which a rank ends with its own block.
+    pub fn new(algorithm: ReduceScatterAlgorithm, ranks: u32, layout: Layout) -> Self {
+        Self { algorithm, ranks, layout, ahead: 0 }
     }
 
     /// Members, where ranks are folded.
@@ -54,8 +54,8 @@ impl Rounds for ReduceScatter {
         let ranks = self.ranks;
         let plus = |by: u32| ((u64::from(rank) + u64::from(by)) % u64::from(ranks)) as u32;
         let minus = |by: u32| plus(ranks - by % ranks);
-        match self.manner {
-            Manner::Ring => {
+        match self.algorithm {
+            ReduceScatterAlgorithm::Ring => {
                 let step = u32::try_from(index + 1).ok().filter(|&step| step < ranks)?;
                 Some(Action::Exchange {
                     to: plus(1),
@@ -65,13 +65,15 @@ impl Rounds for ReduceScatter {
                     then: Then::Left,
                 })
             }
-            Manner::Pairwise => {
+            ReduceScatterAlgorithm::Pairwise => {
                 let step = u32::try_from(index + 1).ok().filter(|&step| step < ranks)?;
                 let (to, from) = (plus(step), minus(step));
                 let (sent, received) = (Data::block(to), Data::block(rank));
                 Some(Action::Exchange { to, sent, from, received, then: side(from, rank) })
             }
-            Manner::RecursiveHalving | Manner::RecursiveDoubling | Manner::Interleaved => {
+            ReduceScatterAlgorithm::RecursiveHalving
+            | ReduceScatterAlgorithm::RecursiveDoubling
+            | ReduceScatterAlgorithm::Interleaved => {
                 let fold = Fold::pairs(ranks);
                 match fold.place_of_members(rank, index, u64::from(fold.log))? {
                     Place::GiveUp { to } => {
@@ -108,7 +110,7 @@ impl Rounds for ReduceScatter {
     }
 
     fn is_regular(&self) -> bool {
-        matches!(self.manner, Manner::Ring | Manner::Pairwise)
+        matches!(self.algorithm, ReduceScatterAlgorithm::Ring | ReduceScatterAlgorithm::Pairwise)
     }
 
     fn sends(&self, rank: u32) -> u64 {
@@ -136,9 +138,11 @@ impl Rounds for ReduceScatter {
 
     fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
         let place = self.fold().and_then(|fold| Some((fold, fold.place(rank, index, u64::from(fold.log))?)));
-        let mut all: Vec<u32> = match (self.manner, place) {
-            (Manner::Ring, _) => (0..=index as u32).map(|back| (rank + self.ranks - back) % self.ranks).collect(),
-            (Manner::RecursiveHalving, Some((fold, Place::Round { member, round }))) => {
+        let mut all: Vec<u32> = match (self.algorithm, place) {
+            (ReduceScatterAlgorithm::Ring, _) => {
+                (0..=index as u32).map(|back| (rank + self.ranks - back) % self.ranks).collect()
+            }
+            (ReduceScatterAlgorithm::RecursiveHalving, Some((fold, Place::Round { member, round }))) => {
                 let low = (1 << (fold.log - round)) - 1;
                 fold.stood_for((0..fold.members()).filter(|other| other & low == member & low))
             }
@@ -152,15 +156,15 @@ impl Rounds for ReduceScatter {
 
 impl ReduceScatter {
     fn exchange(&self, fold: Fold, rank: u32, member: u32, round: u32) -> Action {
-        let bit = if self.manner == Manner::RecursiveHalving { fold.log - 1 - round } else { round };
+        let bit = if self.algorithm == ReduceScatterAlgorithm::RecursiveHalving { fold.log - 1 - round } else { round };
         let other = member ^ (1 << bit);
         let partner = fold.rank(other);
         // What a member gets in this round, of another that differs from it in this bit.
-        let wanted = |member: u32| match self.manner {
+        let wanted = |member: u32| match self.algorithm {
             // The blocks that it is left with.
-            Manner::RecursiveHalving => Self::blocks(fold, member >> bit << bit, 1 << bit),
+            ReduceScatterAlgorithm::RecursiveHalving => Self::blocks(fold, member >> bit << bit, 1 << bit),
             // All but those of the group that it gets them from: going round from the end of that to its start.
-            Manner::RecursiveDoubling => {
+            ReduceScatterAlgorithm::RecursiveDoubling => {
                 let group = (member ^ (1 << bit)) >> bit << bit;
                 let (start, own) = fold.ranks_of(group, 1 << bit);
                 Data::Blocks { first: (start + own) % self.ranks, count: self.ranks - own }

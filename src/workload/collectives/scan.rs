@@ -2,12 +2,12 @@
 
 use super::data::{Data, Then};
 use super::layout::{Layout, ceil_log2};
-use super::phase::{Action, Rounds};
+use super::rounds::{Action, Rounds};
 
 /// A scan.
 #[derive(Clone, Debug)]
 pub(super) struct Scan {
-    pub manner: Manner,
+    pub algorithm: ScanAlgorithm,
     /// Whether a rank's own contribution is left out of its result.
     pub exclusive: bool,
     pub ranks: u32,
@@ -16,7 +16,7 @@ pub(super) struct Scan {
 
 /// How.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Manner {
+pub(super) enum ScanAlgorithm {
     /// Each rank combines what comes from the one before and passes it on: P - 1 messages one after the other.
     Linear,
     /// In round k partners `r` and `r xor 2^k` swap the combinations of their groups of 2^k: ceil(log2 P) rounds. The
@@ -27,8 +27,8 @@ pub(super) enum Manner {
 impl Rounds for Scan {
     fn action(&self, rank: u32, index: u64) -> Option<Action> {
         let data = Data::block(0);
-        match self.manner {
-            Manner::Linear => {
+        match self.algorithm {
+            ScanAlgorithm::Linear => {
                 let receives = rank > 0;
                 match index {
                     0 if receives => Some(Action::Receive { from: rank - 1, data, then: self.what_came_before(rank) }),
@@ -38,7 +38,7 @@ impl Rounds for Scan {
                     _ => None,
                 }
             }
-            Manner::RecursiveDoubling => {
+            ScanAlgorithm::RecursiveDoubling => {
                 let distance =
                     1u32.checked_shl(u32::try_from(index).ok()?).filter(|&distance| distance < self.ranks)?;
                 let partner = rank ^ distance;
@@ -65,23 +65,23 @@ impl Rounds for Scan {
     }
 
     fn rounds(&self) -> u64 {
-        u64::from(match self.manner {
-            Manner::Linear => self.ranks - 1,
-            Manner::RecursiveDoubling => ceil_log2(self.ranks),
+        u64::from(match self.algorithm {
+            ScanAlgorithm::Linear => self.ranks - 1,
+            ScanAlgorithm::RecursiveDoubling => ceil_log2(self.ranks),
         })
     }
 
     fn round(&self, rank: u32, index: u64) -> u64 {
-        match self.manner {
-            Manner::Linear => u64::from(rank.saturating_sub(1)) + index,
-            Manner::RecursiveDoubling => index,
+        match self.algorithm {
+            ScanAlgorithm::Linear => u64::from(rank.saturating_sub(1)) + index,
+            ScanAlgorithm::RecursiveDoubling => index,
         }
     }
 
     fn contributors(&self, rank: u32, index: u64) -> Vec<u32> {
-        let mut all = match self.manner {
-            Manner::Linear => (0..=rank).collect(),
-            Manner::RecursiveDoubling => self.group(rank, index as u32),
+        let mut all = match self.algorithm {
+            ScanAlgorithm::Linear => (0..=rank).collect(),
+            ScanAlgorithm::RecursiveDoubling => self.group(rank, index as u32),
         };
         all.sort_unstable();
         all

@@ -5,9 +5,10 @@ use smallvec::SmallVec;
 use super::algorithm::Plan;
 use super::alltoall::at_places;
 use super::call::{Call, Operation};
+use super::compose;
 use super::data::Data;
+use super::expansion::Expansion;
 use super::phase::Phase;
-use super::{Expansion, compose};
 
 /// The messages that all ranks send in one call of a collective.
 ///

@@ -140,7 +140,7 @@ impl Tree {
                 found
             }
             Shape::InOrder => {
-                let Found { low, high, .. } = self.search(place);
+                let Subtree { low, high, .. } = self.search(place);
                 if position == 0 && low < place { middle(low, place) } else { middle(place + 1, high) }
             }
         })
@@ -291,12 +291,12 @@ impl Tree {
     }
 
     /// Where a place is in the search tree.
-    fn search(&self, place: u32) -> Found {
+    fn search(&self, place: u32) -> Subtree {
         let (mut low, mut high, mut parent, mut depth) = (0, self.ranks, None, 0);
         loop {
             let here = middle(low, high);
             match place.cmp(&here) {
-                std::cmp::Ordering::Equal => return Found { low, high, parent, depth },
+                std::cmp::Ordering::Equal => return Subtree { low, high, parent, depth },
                 std::cmp::Ordering::Less => high = here,
                 std::cmp::Ordering::Greater => low = here + 1,
             }
@@ -307,7 +307,7 @@ impl Tree {
 }
 
 /// A part of a search tree: its places, and the place above it.
-struct Found {
+struct Subtree {
     low: u32,
     high: u32,
     parent: Option<u32>,

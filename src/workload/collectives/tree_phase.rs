@@ -2,7 +2,7 @@
 
 use super::data::{Data, Then};
 use super::layout::Layout;
-use super::phase::{Action, Rounds};
+use super::rounds::{Action, Rounds};
 use super::tree::{Shape, Tree};
 
 /// From the root to all, segment by segment: while a rank passes on a segment, it receives the next.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::grid::{Extent, Grid};
+use super::grid::{Extent, TaskGrid};
 use super::portable::{exp, ln};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::rng::Mix;
@@ -189,14 +189,14 @@ impl MandelbrotSpec {
     ///
     /// # Errors
     /// With too many or no tasks.
-    pub fn grid(&self) -> Result<Grid, Diagnostic> {
+    pub fn grid(&self) -> Result<TaskGrid, Diagnostic> {
         let last = i64::try_from(*self.side).unwrap_or(i64::MAX);
         let range = || Diagnostic::new("out-of-range", format!("there is no side of {} points", *self.side));
         if last < 1 || *self.iterations < 1 || last > 1 << 15 {
             return Err(range().at_value(&self.side).label("from 1 to 32768, and at least 1 iteration"));
         }
         let extent = Extent { first: 1, last };
-        Grid::new(vec![extent, extent]).map_err(|_| range().at_value(&self.side))
+        TaskGrid::new(vec![extent, extent]).map_err(|_| range().at_value(&self.side))
     }
 
     /// The time of one of them.

@@ -39,9 +39,9 @@ impl Extent {
 ///
 /// Source: Mizutani et al., section 3.1.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Grid(Vec<Extent>);
+pub struct TaskGrid(Vec<Extent>);
 
-impl Grid {
+impl TaskGrid {
     /// A grid of these extents.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Grid {
 }
 
 /// `1024x1024` (coordinates from 1), `0..1023x0..1023`.
-impl FromStr for Grid {
+impl FromStr for TaskGrid {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let example = "write a grid like 1024x1024 (coordinates from 1) or 0..1023x0..1023";
@@ -110,7 +110,7 @@ impl FromStr for Grid {
     }
 }
 
-impl fmt::Display for Grid {
+impl fmt::Display for TaskGrid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, extent) in self.0.iter().enumerate() {
             let gap = if i > 0 { "x" } else { "" };
@@ -201,7 +201,7 @@ impl Executed {
     ///
     /// # Errors
     /// Names the points that do not.
-    pub fn check_inside(&self, grid: &Grid) -> Result<(), Diagnostic> {
+    pub fn check_inside(&self, grid: &TaskGrid) -> Result<(), Diagnostic> {
         if self.dimensions != grid.extents().len() {
             let message = format!(
                 "the executed tasks have {} coordinates, the grid {grid} has {} dimensions",

@@ -8,7 +8,7 @@
 //!
 //! Source: Mizutani et al., section 3.2, equation (1).
 
-use super::grid::{Executed, Grid, ProductGrid};
+use super::grid::{Executed, ProductGrid, TaskGrid};
 use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
@@ -38,7 +38,7 @@ struct Between {
 ///
 /// # Errors
 /// Where the executed tasks are no product grid, stand outside of the grid, or do not reach its ends (unless clamped).
-pub fn interpolate(executed: &Executed, grid: &Grid, outside: Outside) -> Result<Tasks, Diagnostic> {
+pub fn interpolate(executed: &Executed, grid: &TaskGrid, outside: Outside) -> Result<Tasks, Diagnostic> {
     executed.check_inside(grid)?;
     if executed.is_empty() {
         return Err(Diagnostic::new("no-tasks", "no executed task to interpolate between"));
@@ -65,7 +65,7 @@ pub fn interpolate(executed: &Executed, grid: &Grid, outside: Outside) -> Result
 }
 
 /// Whether the executed tasks reach the ends of every dimension.
-fn check_reach(product: &ProductGrid, grid: &Grid) -> Result<(), Diagnostic> {
+fn check_reach(product: &ProductGrid, grid: &TaskGrid) -> Result<(), Diagnostic> {
     for (i, (axis, extent)) in product.axes.iter().zip(grid.extents()).enumerate() {
         let (first, last) = (axis[0], axis[axis.len() - 1]);
         if first > extent.first || last < extent.last {
@@ -84,7 +84,7 @@ fn check_reach(product: &ProductGrid, grid: &Grid) -> Result<(), Diagnostic> {
 }
 
 /// By dimension and coordinate: the executed neighbours and how far it is between them.
-fn weights(product: &ProductGrid, grid: &Grid) -> Vec<Vec<Between>> {
+fn weights(product: &ProductGrid, grid: &TaskGrid) -> Vec<Vec<Between>> {
     let of_axis = |axis: &[i64], first: i64, last: i64| {
         let mut above = 0;
         let mut weights = Vec::with_capacity(last.abs_diff(first) as usize + 1);

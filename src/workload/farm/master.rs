@@ -20,7 +20,7 @@ use crate::units::Time;
 
 /// What a master does beyond the paper.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Manner {
+pub struct Extensions {
     /// Messages a worker may have beside the one it computes.
     pub prefetch: u32,
     /// How long after its loss a worker is missed.
@@ -46,7 +46,7 @@ struct Worker {
     used: WorkerUse,
 }
 
-struct Run<'a, 'b, L> {
+struct MasterRun<'a, 'b, L> {
     dealer: Dealer<'a>,
     costs: &'b Costs,
     o: Time,
@@ -65,14 +65,14 @@ pub fn run(
     workers: &Workers,
     costs: &Costs,
     o: Time,
-    manner: Manner,
+    extensions: Extensions,
     log: &mut impl TurnLog,
 ) -> Outcome {
     let mut states: Vec<Worker> = workers.factors.iter().map(|&factor| Worker::new(factor)).collect();
     for loss in &workers.losses {
         states[loss.worker as usize].lost = loss.at;
     }
-    let mut run = Run {
+    let mut run = MasterRun {
         dealer,
         costs,
         o,
@@ -84,18 +84,18 @@ pub fn run(
         outcome: Outcome::default(),
         log,
     };
-    run.play(workers, manner);
+    run.play(workers, extensions);
     run.finish()
 }
 
-impl<L: TurnLog> Run<'_, '_, L> {
-    fn play(&mut self, workers: &Workers, manner: Manner) {
+impl<L: TurnLog> MasterRun<'_, '_, L> {
+    fn play(&mut self, workers: &Workers, extensions: Extensions) {
         let mut losses = workers.losses.clone();
         losses.sort_by_key(|loss| (loss.at, loss.worker));
         let mut losses = losses.into_iter().peekable();
         // First requests; then, round by round, what every worker may have beyond its first message.
         let mut fresh = self.workers.len();
-        let mut ahead = 0..u64::from(manner.prefetch) * self.workers.len() as u64;
+        let mut ahead = 0..u64::from(extensions.prefetch) * self.workers.len() as u64;
         loop {
             if fresh == 0
                 && let Some(turn) = ahead.next()
@@ -109,7 +109,7 @@ impl<L: TurnLog> Run<'_, '_, L> {
                 continue;
             }
             let (arrival, worker) = self.arrivals.first();
-            let missed = losses.peek().map_or(Time::NEVER, |loss| loss.at + manner.detection);
+            let missed = losses.peek().map_or(Time::NEVER, |loss| loss.at + extensions.detection);
             if missed <= arrival {
                 match losses.next() {
                     Some(loss) => self.miss(loss.worker, missed),

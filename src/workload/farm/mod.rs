@@ -38,7 +38,7 @@ pub use costs::{Costs, Machine, MessageCost};
 pub use counts::Counts;
 pub use deal::{Chunk, Chunking, Dealer, Order};
 pub use generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
-pub use grid::{Executed, Extent, Grid, MOST_DIMENSIONS, ProductGrid};
+pub use grid::{Executed, Extent, MOST_DIMENSIONS, ProductGrid, TaskGrid};
 pub use interpolate::{Outside, interpolate};
 pub use outcome::{Outcome, Turn, TurnLog, WorkerUse};
 pub use play::{Bounds, Masters, Policy, run};

@@ -21,7 +21,7 @@
 
 use std::collections::BTreeSet;
 
-use super::grid::{Executed, Grid};
+use super::grid::{Executed, TaskGrid};
 use super::refined::{MOST_REFINED_DIMENSIONS, Node, Tree};
 use super::tasks::Size;
 use crate::diagnostic::Diagnostic;
@@ -36,7 +36,7 @@ const LEFT_AFTER_CUT: f64 = 0.25;
 
 /// What is known, and what to execute next.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Plan {
+pub struct SamplingPlan {
     /// Tasks executed so far.
     pub executed: usize,
     /// Tasks of the grid.
@@ -49,7 +49,7 @@ pub struct Plan {
     pub next: Vec<Vec<i64>>,
 }
 
-impl Plan {
+impl SamplingPlan {
     /// Half the width of the interval of the work, relative to the work.
     pub fn relative(&self) -> f64 {
         if self.work > Time::ZERO { self.half_width.ps() / self.work.ps() } else { f64::INFINITY }
@@ -66,11 +66,11 @@ struct Uncertain<'a> {
 ///
 /// # Errors
 /// Where the executed tasks are not those of a plan (see [`Tree::new`]), or the grid has too many dimensions.
-pub fn plan(executed: &Executed, grid: &Grid, accuracy: f64) -> Result<Plan, Diagnostic> {
+pub fn plan(executed: &Executed, grid: &TaskGrid, accuracy: f64) -> Result<SamplingPlan, Diagnostic> {
     let tasks = grid.tasks();
     if executed.is_empty() {
         let next = first(grid)?;
-        return Ok(Plan { executed: 0, tasks, work: Time::ZERO, half_width: Time::NEVER, next });
+        return Ok(SamplingPlan { executed: 0, tasks, work: Time::ZERO, half_width: Time::NEVER, next });
     }
     let tree = Tree::new(executed, grid)?;
     let n = tree.cells.len();
@@ -133,7 +133,7 @@ pub fn plan(executed: &Executed, grid: &Grid, accuracy: f64) -> Result<Plan, Dia
             }
         }
     }
-    Ok(Plan {
+    Ok(SamplingPlan {
         executed: executed.len(),
         tasks,
         work: Time::from_ps(work),
@@ -143,7 +143,7 @@ pub fn plan(executed: &Executed, grid: &Grid, accuracy: f64) -> Result<Plan, Dia
 }
 
 /// The tasks to begin with: all cells cut a few times.
-fn first(grid: &Grid) -> Result<Vec<Vec<i64>>, Diagnostic> {
+fn first(grid: &TaskGrid) -> Result<Vec<Vec<i64>>, Diagnostic> {
     if grid.extents().len() > MOST_REFINED_DIMENSIONS {
         let message = format!("there are no plans for grids of more than {MOST_REFINED_DIMENSIONS} dimensions");
         return Err(Diagnostic::new("wrong-dimensions", message).help("execute a product grid"));
@@ -167,10 +167,10 @@ fn first(grid: &Grid) -> Result<Vec<Vec<i64>>, Diagnostic> {
 /// # Errors
 /// As [`plan`].
 pub fn execute_until(
-    grid: &Grid,
+    grid: &TaskGrid,
     accuracy: f64,
     mut execute: impl FnMut(&[i64]) -> Time,
-) -> Result<(Executed, Plan), Diagnostic> {
+) -> Result<(Executed, SamplingPlan), Diagnostic> {
     let mut executed = Executed::new(grid.extents().len());
     loop {
         let plan = plan(&executed, grid, accuracy)?;

@@ -3,7 +3,7 @@
 use super::arrivals::Tournament;
 use super::costs::Costs;
 use super::deal::{Chunking, Dealer};
-use super::master::{self, Manner};
+use super::master::{self, Extensions};
 use super::outcome::{Outcome, TurnLog, WorkerUse};
 use super::tasks::{Size, Sizes, Tasks};
 use super::workers::Workers;
@@ -38,7 +38,7 @@ pub struct Policy {
     /// How many go in one message.
     pub chunking: Chunking,
     /// Messages sent ahead, and how soon a loss is noticed.
-    pub manner: Manner,
+    pub extensions: Extensions,
 }
 
 impl Masters {
@@ -66,10 +66,10 @@ pub fn run(tasks: &Tasks, workers: &Workers, costs: &Costs, policy: &Policy, log
 /// One master with its workers.
 fn one(dealer: Dealer<'_>, workers: &Workers, costs: &Costs, policy: &Policy, log: &mut impl TurnLog) -> Outcome {
     let o = costs.overhead_among(workers.len() as u32 + 1);
-    if workers.losses.is_empty() && policy.manner.prefetch == 0 && costs.is_log_gp() {
+    if workers.losses.is_empty() && policy.extensions.prefetch == 0 && costs.is_log_gp() {
         paper::run::<Tournament>(dealer, &workers.factors, costs, o, log)
     } else {
-        master::run(dealer, workers, costs, o, policy.manner, log)
+        master::run(dealer, workers, costs, o, policy.extensions, log)
     }
 }
 
@@ -154,7 +154,7 @@ impl Bounds {
             let ends = there.receive + back.send;
             (ends, ends + there.send + there.flight + back.flight, there.send + back.receive)
         };
-        let (ahead, fastest) = (policy.manner.prefetch > 0, workers.fastest());
+        let (ahead, fastest) = (policy.extensions.prefetch > 0, workers.fastest());
         let (mut least, mut longest, mut busy, mut messages) = (f64::INFINITY, 0.0f64, Time::ZERO, 0u64);
         let mut add = |count: u64, work: Time, size: Size| {
             let (ends, cycle, master) = cycle(size);
@@ -207,7 +207,7 @@ impl Bounds {
             let o = costs.overhead_among(workers + 1);
             let (there, back) = (costs.message(input, o), costs.message(output, o));
             let service = back.receive.ps() + there.send.ps();
-            let flight = if policy.manner.prefetch == 0 { there.flight.ps() + back.flight.ps() } else { 0.0 };
+            let flight = if policy.extensions.prefetch == 0 { there.flight.ps() + back.flight.ps() } else { 0.0 };
             let cycle = service + flight + there.receive.ps() + mean_work + back.send.ps();
             service * f64::from(workers) >= cycle
         })

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::grid::{Executed, Grid, show_point, some};
+use super::grid::{Executed, TaskGrid, show_point, some};
 use super::tasks::{Size, Sizes, Tasks};
 use crate::diagnostic::Diagnostic;
 use crate::units::Time;
@@ -92,20 +92,20 @@ impl Cell {
     }
 
     /// By dimension the tasks it owns: from its smallest corner to before its largest, or to it at the end of the grid.
-    fn owned(&self, grid: &Grid) -> Vec<(i64, i64)> {
+    fn owned(&self, grid: &TaskGrid) -> Vec<(i64, i64)> {
         let ends = self.lo.iter().zip(&self.hi).zip(grid.extents());
         ends.map(|((&lo, &hi), extent)| (lo, if hi == extent.last { hi } else { hi - 1 })).collect()
     }
 
     /// How many tasks it owns.
-    pub fn tasks(&self, grid: &Grid) -> f64 {
+    pub fn tasks(&self, grid: &TaskGrid) -> f64 {
         self.owned(grid).iter().map(|(from, to)| (to - from + 1) as f64).product()
     }
 
     /// The sum of the interpolated times of the tasks it owns, from those of its corners \[ps\].
     ///
     /// The weights of the two ends of a dimension, summed over the tasks owned, multiply: no task is looked at.
-    pub fn work(&self, grid: &Grid, corners: &[f64]) -> f64 {
+    pub fn work(&self, grid: &TaskGrid, corners: &[f64]) -> f64 {
         let mut weights = vec![1.0];
         for (((&lo, &hi), (from, to)), _) in self.lo.iter().zip(&self.hi).zip(self.owned(grid)).zip(grid.extents()) {
             let count = (to - from + 1) as f64;
@@ -148,7 +148,7 @@ impl Tree {
     ///
     /// # Errors
     /// Where tasks stand outside of the grid or twice, corners of the grid are missing, or tasks belong to no cut.
-    pub fn new(executed: &Executed, grid: &Grid) -> Result<Self, Diagnostic> {
+    pub fn new(executed: &Executed, grid: &TaskGrid) -> Result<Self, Diagnostic> {
         executed.check_inside(grid)?;
         if grid.extents().len() > MOST_REFINED_DIMENSIONS {
             let message = format!("grids of more than {MOST_REFINED_DIMENSIONS} dimensions are not refined");
@@ -214,7 +214,7 @@ impl Tree {
 ///
 /// # Errors
 /// As [`Tree::new`].
-pub fn interpolate(executed: &Executed, grid: &Grid) -> Result<Tasks, Diagnostic> {
+pub fn interpolate(executed: &Executed, grid: &TaskGrid) -> Result<Tasks, Diagnostic> {
     let tree = Tree::new(executed, grid)?;
     let mut times = vec![Time::ZERO; grid.tasks()];
     for node in tree.leaves() {
@@ -243,9 +243,9 @@ pub fn interpolate(executed: &Executed, grid: &Grid) -> Result<Tasks, Diagnostic
 }
 
 /// Interpolates the values of the corners at every task that the cell owns.
-fn fill(grid: &Grid, cell: &Cell, corners: &[f64], set: &mut impl FnMut(usize, f64)) {
+fn fill(grid: &TaskGrid, cell: &Cell, corners: &[f64], set: &mut impl FnMut(usize, f64)) {
     fn along(
-        grid: &Grid,
+        grid: &TaskGrid,
         cell: &Cell,
         owned: &[(i64, i64)],
         dimension: usize,

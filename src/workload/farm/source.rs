@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::generate::{ConstantSpec, ExponentialSpec, HeavyTailSpec, MandelbrotSpec, UniformSpec};
-use super::grid::{Executed, Grid, MOST_DIMENSIONS};
+use super::grid::{Executed, MOST_DIMENSIONS, TaskGrid};
 use super::interpolate::{Outside, interpolate};
 use super::refined;
 use super::tasks::{Size, Sizes, Tasks};
@@ -98,7 +98,7 @@ pub struct PointSpec {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Given {
     /// Some of the tasks of a grid.
-    Executed(Executed, Option<Grid>),
+    Executed(Executed, Option<TaskGrid>),
     /// All tasks.
     All(Tasks),
 }
@@ -172,7 +172,8 @@ impl TasksFile {
     pub fn given(&self, seed: u64, sources: &mut Sources) -> Result<Given, Vec<Diagnostic>> {
         let grid = match &self.grid {
             Some(text) => Some(
-                text.parse::<Grid>().map_err(|message| vec![Diagnostic::new("bad-grid", message).at_value(text)])?,
+                text.parse::<TaskGrid>()
+                    .map_err(|message| vec![Diagnostic::new("bad-grid", message).at_value(text)])?,
             ),
             None => None,
         };

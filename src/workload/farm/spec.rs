@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::costs::Costs;
 use super::counts::{self, Counts};
 use super::deal::Order;
-use super::grid::{Executed, Grid};
-use super::master::Manner;
+use super::grid::{Executed, TaskGrid};
+use super::master::Extensions;
 use super::play::{Masters, Policy};
 use super::rules::{ChunkingRule, OrderRule, Rules};
 use super::source::{Given, TasksFile, TasksSpec};
@@ -233,7 +233,7 @@ impl MasterSlaveSpec {
         if matches!(&self.tasks, TasksSpec::Executed(listed) if listed.points.is_empty()) {
             let grid = self.grid.as_ref().map(|text| {
                 let wrong = |message| vec![Diagnostic::new("bad-grid", message).at_value(text)];
-                text.parse::<Grid>().map_err(wrong)
+                text.parse::<TaskGrid>().map_err(wrong)
             });
             let grid = grid.transpose()?;
             let dimensions = grid.as_ref().map_or(0, |grid| grid.extents().len());
@@ -388,8 +388,8 @@ impl MasterSlaveSpec {
                 }
                 workers.losses = losses.clone();
                 workers.losses.sort_by_key(|loss| loss.worker);
-                let manner = Manner { prefetch: rules.prefetch, detection: self.detection };
-                let policy = Policy { masters, chunking: rules.chunking(), manner };
+                let extensions = Extensions { prefetch: rules.prefetch, detection: self.detection };
+                let policy = Policy { masters, chunking: rules.chunking(), extensions };
                 self.check(&policy, &workers, on_fabric).map_err(one)?;
                 points.push(FarmPoint { value: value.clone(), workers, order: rules.order(seed), policy });
             }
@@ -431,7 +431,7 @@ impl MasterSlaveSpec {
             let message = format!("{group} masters have too few workers: {}", workers.len());
             return Err(Diagnostic::new("out-of-range", message).help("give each master a worker at least"));
         }
-        let beyond = policy.manner.prefetch > 0 || !workers.losses.is_empty();
+        let beyond = policy.extensions.prefetch > 0 || !workers.losses.is_empty();
         if matches!(policy.masters, Masters::Hierarchy { .. }) && beyond {
             return Err(Diagnostic::new(
                 "wrong-choice",

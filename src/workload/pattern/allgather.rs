@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
-use super::options::{self, choice, table};
+use super::options::{self, table};
 use super::scheduled::Scheduled;
 use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
+use crate::workload::choice::choice;
 use crate::workload::collectives::{Algorithm, Call, Operation};
 
 choice! {

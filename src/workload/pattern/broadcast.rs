@@ -8,11 +8,12 @@
 
 use std::sync::Arc;
 
-use super::options::{self, choice, rank_below, table, together, too_many, unused};
+use super::options::{self, rank_below, table, together, too_many, unused};
 use super::scheduled::Scheduled;
 use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
+use crate::workload::choice::choice;
 use crate::workload::collectives::{Algorithm, Call, Operation, Schedule};
 
 choice! {

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{After, Injection, Message, Pattern};
+use super::{After, Injection, Message, Pattern, start_offsets};
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
-use crate::rng::Mix;
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
@@ -26,7 +25,7 @@ use crate::workload::{Blocked, Load, Requests, Send, Workload};
 pub struct PatternPlayer {
     pattern: Arc<dyn Pattern>,
     injection: Injection,
-    ranks: IdVec<RankId, Rank>,
+    ranks: IdVec<RankId, RankProgress>,
     starts: IdVec<RankId, Time>,
     received: Received,
     arrivals: Arrivals,
@@ -36,7 +35,7 @@ pub struct PatternPlayer {
 
 /// Where a rank is in its list of messages.
 #[derive(Clone, Debug, Default)]
-struct Rank {
+struct RankProgress {
     /// The next message.
     next: u32,
     /// How many there are.
@@ -64,12 +63,12 @@ enum Wait {
 struct Received {
     /// Whether anything depends on it.
     tracked: bool,
-    ranks: IdVec<RankId, Steps>,
+    ranks: IdVec<RankId, StepsReceived>,
 }
 
 /// The steps whose messages to one rank have arrived.
 #[derive(Clone, Debug, Default)]
-struct Steps {
+struct StepsReceived {
     /// All steps before this one are complete.
     complete: u32,
     /// Messages of step `complete` that have arrived.
@@ -100,18 +99,13 @@ struct Barrier {
     is_through: Vec<bool>,
 }
 
-/// When a rank starts, where ranks start at a random time below `jitter`.
-pub fn start_offsets(seed: u64, jitter: Time) -> impl Fn(RankId) -> Time {
-    let random = Mix::new(seed, "message-jitter");
-    move |rank| Time::from_ps(jitter.ps() * random.one_unit(u64::from(rank.0)))
-}
-
 impl PatternPlayer {
     /// The pattern, ready to start; ranks start at a random time below `jitter`.
     pub fn new(pattern: Arc<dyn Pattern>, injection: Injection, jitter: Time, seed: u64) -> Self {
         let count = pattern.ranks() as usize;
-        let ranks: IdVec<RankId, Rank> =
-            (0..pattern.ranks()).map(|rank| Rank { count: pattern.sends(RankId(rank)), ..Rank::default() }).collect();
+        let ranks: IdVec<RankId, RankProgress> = (0..pattern.ranks())
+            .map(|rank| RankProgress { count: pattern.sends(RankId(rank)), ..RankProgress::default() })
+            .collect();
         let start = start_offsets(seed, jitter);
         let needs = pattern.needs();
         Self {
@@ -119,7 +113,7 @@ impl PatternPlayer {
             starts: (0..pattern.ranks()).map(|rank| start(RankId(rank))).collect(),
             received: Received {
                 tracked: needs.steps || injection == Injection::SendRecv,
-                ranks: IdVec::filled(count, Steps::default()),
+                ranks: IdVec::filled(count, StepsReceived::default()),
             },
             arrivals: Arrivals {
                 tracked: needs.messages,
@@ -203,7 +197,7 @@ impl PatternPlayer {
     /// Opens the next step as long as every rank is through with the present one.
     fn advance_barrier(&mut self, now: Time, requests: &mut Requests) {
         while self.injection == Injection::Barrier && self.barrier.through as usize == self.ranks.len() {
-            let next_step = |(id, rank): (RankId, &Rank)| {
+            let next_step = |(id, rank): (RankId, &RankProgress)| {
                 (rank.next < rank.count).then(|| self.pattern.message(id, rank.next).step)
             };
             let Some(step) = self.ranks.iter_ids().filter_map(next_step).min() else { return };
@@ -391,7 +385,7 @@ impl Workload for PatternPlayer {
     }
 
     fn blocked(&self) -> Vec<Blocked> {
-        let blocked = |(id, rank): (RankId, &Rank)| {
+        let blocked = |(id, rank): (RankId, &RankProgress)| {
             if rank.next >= rank.count {
                 return None;
             }

@@ -19,8 +19,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::Traffic;
-use super::{After, Injection, Message, Needs, Pattern};
+use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;

@@ -28,20 +28,21 @@ mod tests;
 
 use crate::ids::{MessageId, RankId};
 use crate::units::Time;
+use crate::workload::Lockstep;
 
 pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
 pub use broadcast::{Broadcast, BroadcastSpec};
 pub use collective::CollectiveSpec;
-pub use driver::{PatternPlayer, start_offsets};
+pub use driver::PatternPlayer;
 pub use file::FileSpec;
 pub use halo::{HaloSpec, Sizes};
 pub use incast::IncastSpec;
 pub use permutation::{PermutationKind, PermutationSpec};
 pub use ring::RingSpec;
-pub use spec::{PatternSpec, Traffic};
-pub use traffic::Injection;
+pub use spec::PatternSpec;
+pub use traffic::{Injection, Traffic, start_offsets};
 pub use uniform_random::UniformRandomSpec;
 
 /// One message of a pattern.
@@ -138,15 +139,9 @@ pub trait Pattern: std::marker::Send + Sync + std::fmt::Debug {
         0
     }
 
-    /// The size of all messages \[B\], where in step s every rank sends just one message, its s-th, after no delay and
-    /// for nothing that must have arrived in the same step.
-    fn uniform_steps(&self) -> Option<u64> {
+    /// The same in lockstep, where it goes so.
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
         None
-    }
-
-    /// Appends where the messages of a step go, by sender, where steps are uniform ([`Pattern::uniform_steps`]).
-    fn destinations(&self, step: u32, destinations: &mut Vec<RankId>) {
-        destinations.extend((0..self.ranks()).map(|rank| self.message(RankId(rank), step).dst));
     }
 
     /// Whether any of its messages has a delay.

@@ -1,4 +1,4 @@
-//! What the tables of all patterns share: their common options, the choice of an algorithm, and the checks.
+//! What the tables of all patterns share: their common options, and the checks.
 
 use std::sync::Arc;
 
@@ -41,7 +41,6 @@ macro_rules! table {
     };
 }
 
-pub(super) use crate::workload::choice::choice;
 pub(super) use table;
 
 /// What was built, unless there were mistakes before; then these and those of the building.

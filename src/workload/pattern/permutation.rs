@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::arith::add_mod;
-use super::options::{self, choice, dims, finish, once, show_rounds, table, together, unused};
+use super::options::{self, dims, finish, once, show_rounds, table, together, unused};
 use super::{After, Injection, Message, Needs, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::divisor::Divisor;
 use crate::ids::{IdVec, RankId};
 use crate::rng::Stream;
 use crate::units::Bytes;
+use crate::workload::choice::choice;
 
 choice! {
     /// Which permutation. In a grid of lengths d_i a rank is `x_0 + x_1 d_0 + x_2 d_0 d_1 + ...`.

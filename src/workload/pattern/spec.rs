@@ -15,9 +15,8 @@ use super::incast::IncastSpec;
 use super::permutation::{PermutationKind, PermutationSpec};
 use super::ring::RingSpec;
 use super::uniform_random::UniformRandomSpec;
-use super::{Injection, Pattern};
-use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::units::Time;
+use super::{Pattern, Traffic};
+use crate::diagnostic::{Diagnostic, Sources};
 
 /// The workload of a scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -46,16 +45,6 @@ pub enum PatternSpec {
     UniformRandom(UniformRandomSpec),
     /// Messages listed in a CSV file.
     File(FileSpec),
-}
-
-/// What every workload says beside its own options: each `...Spec` has these as its own fields `injection` and
-/// `message-jitter`.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Traffic {
-    /// When a rank sends its next message.
-    pub injection: Located<Injection>,
-    /// Each rank starts at a random time below this \[ps\].
-    pub message_jitter: Located<Time>,
 }
 
 impl PatternSpec {

@@ -6,6 +6,27 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::diagnostic::Located;
+use crate::ids::RankId;
+use crate::rng::Mix;
+use crate::units::Time;
+
+/// What every workload says beside its own options: each `...Spec` has these as its own fields `injection` and
+/// `message-jitter`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Traffic {
+    /// When a rank sends its next message.
+    pub injection: Located<Injection>,
+    /// Each rank starts at a random time below this \[ps\].
+    pub message_jitter: Located<Time>,
+}
+
+/// When a rank starts, where ranks start at a random time below `jitter`.
+pub fn start_offsets(seed: u64, jitter: Time) -> impl Fn(RankId) -> Time {
+    let random = Mix::new(seed, "message-jitter");
+    move |rank| Time::from_ps(jitter.ps() * random.one_unit(u64::from(rank.0)))
+}
+
 /// When a rank sends its next message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Injection {

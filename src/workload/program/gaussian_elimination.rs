@@ -2,10 +2,7 @@
 
 mod steps;
 
-use crate::diagnostic::Diagnostic;
 use crate::units::Bytes;
-use crate::workload::program::{Program, ProgramBuilder};
-use steps::Writer;
 
 /// Bytes of an element: double precision.
 const ELEMENT: u64 = 8;
@@ -138,22 +135,6 @@ impl GaussianElimination {
         let (search, solve) = (3 * side, if self.solve { 2 * side } else { 0 });
         let messages = 2 * side * side * panels * pieces + n * (search + solve + 2 * side * swap);
         2 * messages + n * (side + solve) + 4 * panels * side * side
-    }
-
-    /// The program. Cost: proportional to its operations.
-    ///
-    /// # Errors
-    /// What [`GaussianElimination::mistake`] says.
-    pub fn program(&self) -> Result<Program, Vec<Diagnostic>> {
-        if let Some(mistake) = self.mistake() {
-            return Err(vec![Diagnostic::new("wrong-program", mistake)]);
-        }
-        let mut program = ProgramBuilder::new(self.ranks);
-        let ranks = (0..self.ranks).map(|rank| program.sequence(rank)).collect();
-        for rank in Writer::new(self, ranks).write() {
-            program.finish_rank(rank);
-        }
-        program.build()
     }
 }
 

@@ -34,6 +34,7 @@ mod collective;
 mod expander;
 mod gaussian_elimination;
 pub mod generate;
+mod marked;
 pub mod matching;
 mod op;
 pub mod part;

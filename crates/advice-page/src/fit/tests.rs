@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Detail, Kind, Mark, Message, Role, Rule, Span};
+use crate::{Activity, Detail, Mark, Message, Role, Rule, Span};
 
 /// Numbers that look random.
 struct Numbers(u64);
@@ -42,7 +42,7 @@ fn generated(shape: Shape) -> (Run, Vec<(u32, u64, u64, u64)>) {
             let begin = now[rank as usize] + numbers.below(100);
             let end = begin + numbers.below(shape.length);
             now[rank as usize] = end;
-            let kind = Kind::ALL[numbers.below(5) as usize];
+            let kind = Activity::ALL[numbers.below(5) as usize];
             let place = places[numbers.below(places.len() as u64) as usize];
             let peer = numbers.below(shape.ranks.into()) as u32;
             let (bytes, tag) = (numbers.below(1 << 40), numbers.below(1000) as i32);
@@ -185,7 +185,7 @@ fn advice_notes_and_names_of_any_length_fit() {
 fn sources_that_are_too_long_keep_the_lines_that_are_named() {
     let (mut run, _) = generated(Shape { spans: 10_000, ..SHAPE });
     let hot = run.place("hot.c", 70_000);
-    run.span(0, Span { place: hot, ..Span::new(Kind::Computation, 1 << 50, 1 << 51) });
+    run.span(0, Span { place: hot, ..Span::new(Activity::Computation, 1 << 50, 1 << 51) });
     let text = |name: &str| (1..=100_000).map(|line| format!("{name} line {line}\n")).collect::<String>();
     let names = ["hot.c", "marked.c", "other.c", "minified.js"];
     let mut sources: Vec<Source> =

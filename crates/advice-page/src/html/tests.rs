@@ -1,7 +1,7 @@
 use super::*;
 use crate::pack;
 use crate::tables::Tables;
-use crate::{Kind, Mark, Message, Source, Span};
+use crate::{Activity, Mark, Message, Source, Span};
 
 fn html(data: &PageData) -> String {
     let mut out = Vec::new();
@@ -37,7 +37,7 @@ fn nothing_from_outside_ends_an_element_or_begins_one() {
     let nasty = "</script></title><script>alert(1)</script><!--{data}--><!--";
     let mut run = Run::new(1);
     let place = run.place(nasty, 3);
-    run.span(0, Span { place, call: nasty, ..Span::new(Kind::Send, 0, 1) });
+    run.span(0, Span { place, call: nasty, ..Span::new(Activity::Send, 0, 1) });
     let data = PageData {
         program: nasty.into(),
         facts: vec![(nasty.into(), nasty.into())],
@@ -83,7 +83,13 @@ fn a_span_like_the_one_before_takes_three_bytes() {
     for i in 0..100 {
         run.span(
             0,
-            Span { event: Some(i), call: "Send", bytes: 4096, tag: 7, ..Span::new(Kind::Send, i * 50, i * 50 + 40) },
+            Span {
+                event: Some(i),
+                call: "Send",
+                bytes: 4096,
+                tag: 7,
+                ..Span::new(Activity::Send, i * 50, i * 50 + 40)
+            },
         );
     }
     let packed = Tables::default().spans(&run.spans[0]);
@@ -108,7 +114,7 @@ fn messages_are_in_the_order_of_sending_and_may_arrive_before_they_are_sent() {
 fn very_many_ranks_are_summed_up_and_their_pairs_in_blocks() {
     let mut run = Run::new(1000);
     for rank in 0..1000 {
-        run.span(rank, Span { event: Some(0), call: "Send", ..Span::new(Kind::Send, 0, 10) });
+        run.span(rank, Span { event: Some(0), call: "Send", ..Span::new(Activity::Send, 0, 10) });
         run.message(&Message { bytes: 2, ..Message::new(rank, (rank + 1) % 1000, 0, 5) });
     }
     let json = json(&html(&PageData::new(run)));

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use super::{Listener, Open, Search, Spread};
 use crate::calls::Communication;
-use crate::model::{Dependence, Needed, Part};
+use crate::model::{CallPart, Dependence, Needed};
 use crate::stream::Known;
 use crate::watch::{AT_EVENT, Block, Span, Stamp, Through};
 
@@ -114,17 +114,17 @@ impl Search {
         let mut behind = |block: Option<Block>| last = last.max(block.unwrap_or(last));
         let key = (part.part, comm, part.peer, part.tag);
         match part.part {
-            Part::Receive if part.wildcard => {
+            CallPart::Receive if part.wildcard => {
                 self.wild.insert(comm, here);
                 behind(self.receives.insert(comm, here));
             }
-            Part::Receive => {
+            CallPart::Receive => {
                 behind(self.order.insert(key, here));
                 behind(self.wild.get(&comm).copied());
                 self.receives.insert(comm, here);
             }
-            Part::Send => behind(self.order.insert(key, here)),
-            Part::Collective => behind(self.order.insert((part.part, comm, 0, 0), here)),
+            CallPart::Send => behind(self.order.insert(key, here)),
+            CallPart::Collective => behind(self.order.insert((part.part, comm, 0, 0), here)),
         }
         last
     }

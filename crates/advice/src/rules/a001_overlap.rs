@@ -7,7 +7,7 @@ use hayase_trace::{Call, Kind};
 use super::Rule;
 use crate::calls::Doubts;
 use crate::fold::Folded;
-use crate::model::{Action, Dependence, Finding, Iterations, Location, Part, Point, Role, RuleId, Side};
+use crate::model::{Action, CallPart, Dependence, Finding, Iterations, Location, Point, Role, RuleId, Side};
 use crate::overlap::{Spread, needed};
 use crate::past::Share;
 use crate::watch::{Block, NO_LINE};
@@ -54,7 +54,7 @@ Source: Gordini, sections 2.1 and 4.1.
 };
 
 /// What makes two communications the same advice: line, call, part, and where they are waited for.
-pub type Key<L> = (L, Call, Part, Option<(L, Call)>);
+pub type Key<L> = (L, Call, CallPart, Option<(L, Call)>);
 
 /// Communications that can be spread, by place.
 #[derive(Debug)]

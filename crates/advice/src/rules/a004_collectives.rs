@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Rule;
 use crate::calls::Doubts;
 use crate::fold::Folded;
-use crate::model::{Action, Finding, Location, Part, Role, RuleId};
+use crate::model::{Action, CallPart, Finding, Location, Role, RuleId};
 use crate::rounds::Round;
 use crate::walk::Half;
 use crate::watch::{AT_EVENT, Through};
@@ -71,14 +71,14 @@ pub struct Patterns {
     index: Vec<Vec<(u32, u32, u32)>>,
     /// By rank and round: rank and event of the other ends.
     partners: Vec<Vec<Ends>>,
-    executions: Vec<BTreeMap<(Part, u32), u64>>,
+    executions: Vec<BTreeMap<(CallPart, u32), u64>>,
     /// By rank and round: rank and line of the other end of a message.
     lines: Vec<Vec<(u32, u32)>>,
 }
 
 impl Patterns {
     /// From the rounds of each rank, and how often its lines were executed.
-    pub fn new(rounds: Vec<Vec<Round>>, executions: Vec<BTreeMap<(Part, u32), u64>>) -> Self {
+    pub fn new(rounds: Vec<Vec<Round>>, executions: Vec<BTreeMap<(CallPart, u32), u64>>) -> Self {
         let index = rounds
             .iter()
             .map(|rounds| {
@@ -96,7 +96,7 @@ impl Patterns {
         Self { rounds, index, partners, executions, lines }
     }
 
-    fn find(&self, rank: u32, event: u64, part: Part) -> Option<(u32, u32)> {
+    fn find(&self, rank: u32, event: u64, part: CallPart) -> Option<(u32, u32)> {
         let index = self.index.get(rank as usize)?;
         let from = index.partition_point(|&(other, ..)| u64::from(other) < event);
         index[from..]
@@ -108,7 +108,7 @@ impl Patterns {
 
     /// A message found its receive.
     pub fn matched(&mut self, send: &Half, receive: &Half) {
-        for (mine, other, part) in [(send, receive, Part::Send), (receive, send, Part::Receive)] {
+        for (mine, other, part) in [(send, receive, CallPart::Send), (receive, send, CallPart::Receive)] {
             if let Some((round, at)) = self.find(mine.rank, mine.event, part) {
                 let rank = mine.rank as usize;
                 self.partners[rank][round as usize][at as usize] = Some((other.rank, other.event as u32));
@@ -143,7 +143,7 @@ impl Patterns {
     /// Lines of which too many messages are in no round, or whose rounds have open ends.
     fn drop_incomplete(&mut self) {
         for (rank, rounds) in self.rounds.iter().enumerate() {
-            let mut inside: BTreeMap<(Part, u32), u64> = BTreeMap::new();
+            let mut inside: BTreeMap<(CallPart, u32), u64> = BTreeMap::new();
             for round in rounds {
                 *inside.entry((round.part, round.line)).or_default() += round.events.len() as u64;
             }
@@ -175,7 +175,7 @@ impl Patterns {
         for (rank, rounds) in (0_u32..).zip(&self.rounds) {
             for (i, round) in (0_u32..).zip(rounds) {
                 let whole = Self::is_full(round) && !self.partners[rank as usize][i as usize].is_empty();
-                if whole && round.part == Part::Send {
+                if whole && round.part == CallPart::Send {
                     let key = (round.comm.0, round.comm.1, line(rank, round.line));
                     full.entry(key).or_default().entry(rank).or_default().push(i);
                 }
@@ -233,7 +233,7 @@ impl Patterns {
         rank: u32,
         [sends, receives]: [&Round; 2],
         calls: &mut Vec<(u32, u64)>,
-        needs: &mut Vec<(u32, u64, Part)>,
+        needs: &mut Vec<(u32, u64, CallPart)>,
     ) -> Doubts {
         let mut doubts = sends.doubts;
         doubts.and(receives.doubts);
@@ -258,7 +258,7 @@ impl Patterns {
         let mut receives: BTreeMap<u32, u32> = BTreeMap::new();
         for &(rank, i) in sends {
             for &(peer, event) in self.partners[rank as usize][i as usize].iter().flatten() {
-                let (round, _) = self.find(peer, event.into(), Part::Receive)?;
+                let (round, _) = self.find(peer, event.into(), CallPart::Receive)?;
                 if *receives.entry(peer).or_insert(round) != round {
                     return None;
                 }
@@ -285,7 +285,7 @@ impl Patterns {
             members
         };
         // By line: the set of each rank that is in a set of a part of the ranks; none if it is in two.
-        let mut parts: BTreeMap<(Part, Location), Sets> = BTreeMap::new();
+        let mut parts: BTreeMap<(CallPart, Location), Sets> = BTreeMap::new();
         for (rank, rounds) in (0_u32..).zip(&self.rounds) {
             for round in rounds.iter().filter(|round| !Self::is_full(round)) {
                 let set = members(rank, round);
@@ -315,16 +315,16 @@ impl Patterns {
                 }
                 // What its sender gives to several in the same way is that rank's pattern, not this one's, even where
                 // it is incomplete.
-                let given = |&(peer, event): &(u32, u32)| self.find(peer, event.into(), Part::Send).is_some();
-                if round.part == Part::Receive && partners.iter().flatten().any(given) {
+                let given = |&(peer, event): &(u32, u32)| self.find(peer, event.into(), CallPart::Send).is_some();
+                if round.part == CallPart::Receive && partners.iter().flatten().any(given) {
                     continue;
                 }
                 let mut doubts = round.doubts;
                 let call = match round.part {
-                    Part::Send if round.one_buffer => "Bcast",
-                    Part::Send if round.apart => "Scatter",
-                    Part::Receive if round.apart => "Gather",
-                    Part::Receive if round.one_buffer => {
+                    CallPart::Send if round.one_buffer => "Bcast",
+                    CallPart::Send if round.apart => "Scatter",
+                    CallPart::Receive if round.apart => "Gather",
+                    CallPart::Receive if round.one_buffer => {
                         // What is done with it was not recorded.
                         doubts.and(Doubts::OPERATION);
                         "Reduce"
@@ -335,7 +335,7 @@ impl Patterns {
                 calls.extend(partners.iter().flatten().map(|&(peer, event)| (peer, u64::from(event))));
                 calls.sort_unstable();
                 let entry = folded.entry((at.clone(), call)).or_default();
-                let (mine, other) = if round.part == Part::Send { ("Send", "Recv") } else { ("Recv", "Send") };
+                let (mine, other) = if round.part == CallPart::Send { ("Send", "Recv") } else { ("Recv", "Send") };
                 entry.place(Role::Communication, at, mine, None);
                 let (peer, at) = self.lines[rank as usize][i];
                 entry.place(Role::Partner, partner(peer, at), other, None);
@@ -349,8 +349,8 @@ impl Patterns {
 
 /// Those of the communications that could end behind the event at which a collective operation is put, as rank, event
 /// and part.
-fn later(needs: &[Through], rank: u32, place: u64, replaced: &[u32]) -> Vec<(u32, u64, Part)> {
-    let mut needs: Vec<(u32, u64, Part)> = needs
+fn later(needs: &[Through], rank: u32, place: u64, replaced: &[u32]) -> Vec<(u32, u64, CallPart)> {
+    let mut needs: Vec<(u32, u64, CallPart)> = needs
         .iter()
         .filter(|need| need.until > (place, AT_EVENT))
         .filter(|need| !replaced.iter().any(|&event| u64::from(event) == need.event))
@@ -369,7 +369,7 @@ fn note(
     bytes: u64,
     members: Vec<u32>,
     calls: Vec<(u32, u64)>,
-    needs: Vec<(u32, u64, Part)>,
+    needs: Vec<(u32, u64, CallPart)>,
     doubts: Doubts,
 ) {
     folded.found += 1;

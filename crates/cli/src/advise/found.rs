@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hayase_advice::model::Finding;
-use hayase_advice::search::{Options as SearchOptions, Run, search};
+use hayase_advice::search::{Options as SearchOptions, RunFiles, search};
 use hayase_advice::within::Within;
 
 use super::AdviseArgs;
@@ -24,7 +24,7 @@ pub struct Found {
     /// What its ranks do; places are numbers of calls.
     pub program: Arc<Program>,
     /// Its streams; `None` for a schedule, which has no calls.
-    run: Option<Run>,
+    run: Option<RunFiles>,
     /// Where it was recorded.
     pub folder: PathBuf,
     /// The folder in which the program ran.
@@ -96,7 +96,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         }
         regions.in_program_of_trace(&mut program, voice);
         let program = Arc::new(program.with_caveats(caveats));
-        let run = Run::open(&folder).map_err(failed)?;
+        let run = RunFiles::open(&folder).map_err(failed)?;
         let source = recorded_in(&folder);
         return Ok(Found { name, program, run: Some(run), folder, source, _converted: None });
     }
@@ -120,7 +120,7 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
     let mut program = program.finish().map_err(read)?;
     regions.in_program_of_trace(&mut program, voice);
     let program = Arc::new(program.with_caveats(caveats));
-    let run = Run::open(&folder).map_err(failed)?;
+    let run = RunFiles::open(&folder).map_err(failed)?;
     Ok(Found { name, program, run: Some(run), folder, source: None, _converted: Some(converted) })
 }
 

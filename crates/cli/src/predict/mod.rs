@@ -6,14 +6,13 @@ use super::caveats::Strictness;
 use super::{End, Failure, Voice, caveats, progress, regions, replay};
 use args::PredictArgs;
 use hayase::diagnostic::{Diagnostic, file_names};
-use hayase::report;
 use hayase::scenario::{Loaded, Loader};
 use hayase::simulation::ProgramWork;
 use hayase::workload::program::Wildcards;
 
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
-    let start = report::wall_clock();
+    let start = hayase::wall_clock::now();
     args.written.check()?;
     let played = match loader(args).on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Program(played) => played,

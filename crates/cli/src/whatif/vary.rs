@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::range::{self, Part, Step};
+use crate::range::{self, ListItem, Stride};
 use hayase::diagnostic::{Diagnostic, Invalid, Sources, Span, closest};
 use hayase::scenario::{KEYS, Scenario, node_parameters};
 use hayase::simulation::Work;
@@ -61,8 +61,8 @@ impl Typed<'_> {
         let mut trials = Vec::new();
         for part in range::parts(values) {
             match part {
-                Part::One(value) => trials.push(self.one(value, &target)?),
-                Part::Range { first, last, step } => {
+                ListItem::One(value) => trials.push(self.one(value, &target)?),
+                ListItem::Range { first, last, step } => {
                     for amount in self.range(first, last, step)? {
                         trials.push(self.one(&amount.text(), &target).map_err(|mistake| mistake.at(self.span(first)))?);
                     }
@@ -154,7 +154,7 @@ impl Typed<'_> {
 
     /// The values of a range, both ends among them.
     #[expect(clippy::disallowed_methods, reason = "rounded to four digits, which are the same everywhere")]
-    fn range(&self, first: &str, last: &str, step: Step<'_>) -> Result<Vec<Amount>, Diagnostic> {
+    fn range(&self, first: &str, last: &str, step: Stride<'_>) -> Result<Vec<Amount>, Diagnostic> {
         let wrong = |piece: &str, message: String| {
             Diagnostic::new("bad-range", message).at(self.span(piece)).help(
                 "write A..B, A..B:STEP or A..B:xFACTOR with units, A below B: 4KiB..256KiB, 1us..10us:1us, 1us..8us:x2",
@@ -172,20 +172,20 @@ impl Typed<'_> {
             return Err(wrong(first, format!("`{first}` is above `{last}`")));
         }
         let mut all = match step {
-            Step::Add(text) => {
+            Stride::Add(text) => {
                 let step = read(text)?;
                 if !step.is_like(from) || step.raw() <= 0.0 {
                     return Err(wrong(text, format!("`{text}` is no step from `{first}` to `{last}`")));
                 }
                 series(a, b, |i, _| a + f64::from(i) * step.raw())
             }
-            Step::Times(text) => {
+            Stride::Times(text) => {
                 let factor = text.parse::<f64>().ok().filter(|factor| *factor > 1.0 && factor.is_finite() && a > 0.0);
                 let factor = factor.ok_or_else(|| wrong(text, format!("`{text}` is no factor from `{first}` on")))?;
                 series(a, b, |_, before| before * factor)
             }
-            Step::Default if matches!(from, Amount::Size(_)) && a > 0.0 => series(a, b, |_, before| before * 2.0),
-            Step::Default => {
+            Stride::Default if matches!(from, Amount::Size(_)) && a > 0.0 => series(a, b, |_, before| before * 2.0),
+            Stride::Default => {
                 let part = |i: u32| f64::from(i) / f64::from(POINTS - 1);
                 let at = |i: u32| match a > 0.0 {
                     true => rounded(a * (b / a).powf(part(i))),
@@ -228,7 +228,7 @@ mod tests {
 
     fn values(text: &str) -> Result<Vec<String>, String> {
         let typed = Typed { text, at: 0, named: false };
-        let Some(Part::Range { first, last, step }) = range::parts(text).next() else { return Err("one".into()) };
+        let Some(ListItem::Range { first, last, step }) = range::parts(text).next() else { return Err("one".into()) };
         let all = typed.range(first, last, step).map_err(|mistake| mistake.message)?;
         Ok(all.into_iter().map(Amount::text).collect())
     }

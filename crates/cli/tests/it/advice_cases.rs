@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hayase_advice::model::{
-    Action, Blocker, Certainty, Change, Dependence, Finding, Iterations, Location, Part, Place, Role, RuleId, Side,
+    Action, Blocker, CallPart, Certainty, Change, Dependence, Finding, Iterations, Location, Place, Role, RuleId, Side,
 };
 use hayase_needs::is_there;
 
@@ -112,7 +112,7 @@ impl Source {
         let communication = &finding.places[0];
         let part = match action {
             Action::Overlap { part, .. } if communication.call.as_deref() == Some("Sendrecv") => match part {
-                Part::Send => " (send)",
+                CallPart::Send => " (send)",
                 _ => " (receive)",
             },
             _ => "",

@@ -7,7 +7,7 @@ use hayase::scenario::Loader;
 use hayase::scenario::Scenario;
 use hayase::simulation::ProgramWork;
 use hayase::workload::program::{Collective, CollectiveCall, Counts, Envelope, Op, ProgramBuilder};
-use hayase_advice::model::{Part, Point};
+use hayase_advice::model::{CallPart, Point};
 
 const MACHINE: &str =
     "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\ng = \"2 us\"\nGs = \"1 ns/B\"\nGl = \"1 ns/B\"\nS = \"1000 B\"\n";
@@ -84,9 +84,9 @@ fn edits(random: &mut Random, program: &Program) -> Vec<Edit> {
     for (rank, of) in program.iter() {
         for (op, &place) in of.ops.iter().zip(&of.places) {
             let part = match op.kind {
-                OpKind::Send | OpKind::Isend => Part::Send,
-                OpKind::Recv | OpKind::Irecv => Part::Receive,
-                OpKind::Collective => Part::Collective,
+                OpKind::Send | OpKind::Isend => CallPart::Send,
+                OpKind::Recv | OpKind::Irecv => CallPart::Receive,
+                OpKind::Collective => CallPart::Collective,
                 _ => continue,
             };
             if !random.one_in(4) {
@@ -165,7 +165,7 @@ fn a_wait_off_the_critical_path_saves_nothing_and_one_on_it_what_it_takes() {
         let base = Base::new(&judge, true).unwrap();
         let point = |interval, fraction| Point { interval, fraction };
         let action =
-            Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
+            Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
         let edits = [Edit { rank: 1, event: 0, times: 1, step: 1, action }];
         (most_saved(&base, &Touched::edited(&edits, &base.program)).unwrap() * 1e6, rules::eager(&judge))
     };

@@ -13,29 +13,37 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Turn;
 use hayase::ids::RankId;
 use hayase::workload::program::{Op, Program};
 
 /// Before an operation or, in a calculation, after a part of it.
-pub(super) type Place = (u32, f64);
+pub(super) type Position = (u32, f64);
+
+/// Who goes first among what is put at one point.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Turn {
+    Wait,
+    Post,
+    /// Of something that is posted at the same point.
+    LateWait,
+}
 
 /// An operation that changes its place, or another's.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct OpMove {
     /// The operation, by its position before.
     pub op: u32,
     /// Where it is posted.
-    pub post: Place,
+    pub post: Position,
     /// What it becomes, if it moves.
     pub moved: Option<Op>,
     /// Where it is waited for, if it moves and someone does.
-    pub wait: Option<Place>,
+    pub wait: Option<Position>,
     /// The operations that must be complete by then.
     pub needs: Vec<u32>,
 }
 
-impl Plan {
+impl OpMove {
     /// An operation that stays, and does what others did.
     pub fn stays(op: u32, needs: Vec<u32>) -> Self {
         Self { op, post: (op, 0.0), moved: None, wait: None, needs }
@@ -93,15 +101,15 @@ impl Crossing {
 #[derive(Debug, Default)]
 pub(super) struct Order {
     /// By operation: where it ends now, and by which change.
-    ends: FxHashMap<u32, (Place, usize)>,
+    ends: FxHashMap<u32, (Position, usize)>,
     /// By operation: what must not be posted before its end, where that is posted, and by which change.
-    awaited: FxHashMap<u32, Vec<(u32, Place, usize)>>,
+    awaited: FxHashMap<u32, Vec<(u32, Position, usize)>>,
 }
 
 /// Whether something that ends at `end` is still under way when something is posted at `post`.
-fn crosses(end: Place, post: Place) -> bool {
+fn crosses(end: Position, post: Position) -> bool {
     // At one place, waits come first.
-    let key = |(op, part): Place, turn: Turn| (op, part.to_bits(), turn);
+    let key = |(op, part): Position, turn: Turn| (op, part.to_bits(), turn);
     key(end, Turn::Wait) > key(post, Turn::Post)
 }
 
@@ -109,8 +117,8 @@ impl Order {
     /// Adds what a change does on this rank; where its own would cross, the later one is posted later.
     ///
     /// Cost: a look-up for each operation and each that one needs.
-    pub fn add(&mut self, mut plans: Vec<Plan>, change: usize) -> Result<Vec<Plan>, Crossing> {
-        let ends: FxHashMap<u32, Place> = plans.iter().filter_map(|plan| Some((plan.op, plan.wait?))).collect();
+    pub fn add(&mut self, mut plans: Vec<OpMove>, change: usize) -> Result<Vec<OpMove>, Crossing> {
+        let ends: FxHashMap<u32, Position> = plans.iter().filter_map(|plan| Some((plan.op, plan.wait?))).collect();
         for plan in &mut plans {
             for need in &plan.needs {
                 if let Some(&end) = ends.get(need).filter(|&&end| plan.moved.is_some() && crosses(end, plan.post)) {

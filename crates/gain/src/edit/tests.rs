@@ -61,7 +61,7 @@ fn a_call_that_blocks_is_posted_at_one_point_and_waited_for_at_another() {
         &[(4.0, Op::send(to, 100)), (8.0, Op::send(to, 7))],
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 7))],
     ]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.25), wait: point(1, 0.5), needs: Vec::new() };
+    let action = Action::Overlap { part: CallPart::Send, post: point(0, 0.25), wait: point(1, 0.5), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "calc of 1 us",
@@ -90,7 +90,8 @@ fn a_wait_moves_out_of_the_list_it_was_in() {
     let rank = builder.sequence(1);
     builder.finish_rank(rank);
     let before = builder.build().unwrap();
-    let action = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(3, 1.0), needs: Vec::new() };
+    let action =
+        Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(3, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "irecv of 10 B from rank 1, tag 1",
@@ -113,7 +114,7 @@ fn what_overlaps_saves_the_shorter_of_the_two() {
         &[(0.0, Op::send(to, 5000)), (30.0, Op::send(to, 1))],
         &[(10.0, Op::recv(from, 5000)), (0.0, Op::recv(from, 1))],
     ]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
+    let action = Action::Overlap { part: CallPart::Send, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let (long, short) = (makespan(before), makespan(after));
     // All of the send but what its processor does itself is behind the computation.
@@ -166,8 +167,11 @@ fn nothing_is_changed_twice() {
         &[(0.0, Op::recv(from, 100)), (0.0, Op::recv(from, 50))],
     ]);
     let merge = |rank| edit(rank, 0, Action::Merge { with: vec![1], bytes: 150, copy: 0, needs: Vec::new() });
-    let overlap =
-        edit(0, 1, Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() });
+    let overlap = edit(
+        0,
+        1,
+        Action::Overlap { part: CallPart::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() },
+    );
     let mut changed = Changed::new(&before, 0.0);
     assert_eq!(changed.add(&[merge(0), merge(1)], Placement::default()).unwrap().made, 4);
     assert!(
@@ -189,7 +193,7 @@ fn repeated_edits_change_every_step() {
     let to = Envelope::world(1, 0);
     let events: Vec<(f64, Op)> = (0..6).map(|_| (2.0, Op::send(to, 10))).collect();
     let before = program(&[&events, &[]]);
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.5), wait: point(0, 1.0), needs: Vec::new() };
+    let action = Action::Overlap { part: CallPart::Send, post: point(0, 0.5), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[Edit { rank: 0, event: 1, times: 2, step: 3, action }]);
     let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
     use OpKind::{Calc, Isend, Send, Wait};
@@ -227,7 +231,7 @@ fn where_a_message_is_posted_and_waited_for_decides_what_it_costs() {
     assert!((makespan(before.clone()) - 66.8).abs() < 1e-9, "{}", makespan(before));
     // The second may be posted before the first, and waited for until the answer is there and half of the computation
     // behind it is done.
-    let action = Action::Overlap { part: Part::Send, post: point(-1, 0.0), wait: point(2, 0.5), needs: Vec::new() };
+    let action = Action::Overlap { part: CallPart::Send, post: point(-1, 0.0), wait: point(2, 0.5), needs: Vec::new() };
     let at = |placement: Placement| {
         let mut changed = Changed::new(&before, 0.0);
         changed.add(&[edit(0, 1, action.clone())], placement).unwrap();
@@ -264,7 +268,7 @@ fn a_broadcast_goes_on_in_the_background() {
     // that at 54.007.
     let blocking = makespan(before.clone());
     let action =
-        || Action::Overlap { part: Part::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
+        || Action::Overlap { part: CallPart::Collective, post: point(0, 0.0), wait: point(1, 1.0), needs: Vec::new() };
     let both = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     assert_eq!(
         words(&both, 1),
@@ -299,7 +303,7 @@ fn a_half_of_a_sendrecv_does_not_wait_before_the_other_half() {
     let before = builder.build().unwrap();
     // Posted earlier, waited for where it is: behind the send that the partner needs.
     let action =
-        || Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() };
+        || Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action()), edit(1, 0, action())]);
     let kinds: Vec<OpKind> = after.rank(RankId(0)).ops.iter().map(|op| op.kind).collect();
     assert_eq!(kinds, [OpKind::Irecv, OpKind::Calc, OpKind::Send, OpKind::Wait]);
@@ -315,7 +319,7 @@ fn one_buffer() -> Program {
     program(&[&rank, &[]])
 }
 
-fn needs(distance: u64, part: Part) -> Vec<Needed> {
+fn needs(distance: u64, part: CallPart) -> Vec<Needed> {
     vec![Needed { distance, part }]
 }
 
@@ -323,10 +327,18 @@ fn needs(distance: u64, part: Part) -> Vec<Needed> {
 fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
     let before = one_buffer();
     // The receives end behind the computation; the sends go before it.
-    let late =
-        Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(1, 1.0), needs: needs(1, Part::Send) };
-    let early =
-        Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, Part::Receive) };
+    let late = Action::Overlap {
+        part: CallPart::Receive,
+        post: point(0, 0.0),
+        wait: point(1, 1.0),
+        needs: needs(1, CallPart::Send),
+    };
+    let early = Action::Overlap {
+        part: CallPart::Send,
+        post: point(0, 0.0),
+        wait: point(0, 1.0),
+        needs: needs(1, CallPart::Receive),
+    };
     let receives = [Edit { rank: 0, event: 1, times: 2, step: 2, action: late }];
     let sends = [Edit { rank: 0, event: 2, times: 2, step: 2, action: early }];
     for (first, second, crossing) in
@@ -348,9 +360,13 @@ fn what_is_sent_is_not_sent_before_it_has_come_although_each_may_move_alone() {
 fn within_one_change_the_later_call_makes_way() {
     // Both at once, as the occurrences of one line would: the sends start where the receives before them end.
     let before = one_buffer();
-    let late = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(1, 0.5), needs: Vec::new() };
-    let early =
-        Action::Overlap { part: Part::Send, post: point(0, 0.0), wait: point(0, 1.0), needs: needs(1, Part::Receive) };
+    let late = Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(1, 0.5), needs: Vec::new() };
+    let early = Action::Overlap {
+        part: CallPart::Send,
+        post: point(0, 0.0),
+        wait: point(0, 1.0),
+        needs: needs(1, CallPart::Receive),
+    };
     let after = changed(&before, &[edit(0, 1, late), edit(0, 2, early)]);
     let expected = [
         "send of 8 B to rank 1, tag 0",
@@ -372,8 +388,8 @@ fn what_is_merged_must_be_there_too() {
     // The second of two sends needs what came before the first; that receive would now end between them.
     let other = Envelope::world(1, 0);
     let before = program(&[&[(0.0, Op::recv(other, 8)), (2.0, Op::send(other, 8)), (2.0, Op::send(other, 8))], &[]]);
-    let late = Action::Overlap { part: Part::Receive, post: point(0, 0.0), wait: point(2, 0.5), needs: Vec::new() };
-    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 0, needs: needs(1, Part::Receive) };
+    let late = Action::Overlap { part: CallPart::Receive, post: point(0, 0.0), wait: point(2, 0.5), needs: Vec::new() };
+    let merge = Action::Merge { with: vec![1], bytes: 16, copy: 0, needs: needs(1, CallPart::Receive) };
     let (late, merge) = ([edit(0, 0, late)], [edit(0, 1, merge)]);
     for (first, second) in [(&late, &merge), (&merge, &late)] {
         let mut changed = Changed::new(&before, 0.0);
@@ -423,7 +439,8 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
     before.finish_rank(rank);
     let before = before.build().unwrap();
 
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.625), wait: point(1, 0.5), needs: Vec::new() };
+    let action =
+        Action::Overlap { part: CallPart::Send, post: point(0, 0.625), wait: point(1, 0.5), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     let expected = [
         "calc of 1 us",
@@ -438,7 +455,8 @@ fn borders_of_regions_stay_where_they_were_among_the_operations() {
     assert_eq!(words(&after, 0), expected);
     assert_eq!(after.rank(RankId(0)).within(region), [(1, 4)], "from behind the first microsecond to the second call");
     // In the first piece, in front of the border.
-    let action = Action::Overlap { part: Part::Send, post: point(0, 0.125), wait: point(0, 1.0), needs: Vec::new() };
+    let action =
+        Action::Overlap { part: CallPart::Send, post: point(0, 0.125), wait: point(0, 1.0), needs: Vec::new() };
     let after = changed(&before, &[edit(0, 0, action)]);
     assert_eq!(words(&after, 0)[..3], ["calc of 500 ns", "isend of 100 B to rank 1, tag 5", "calc of 500 ns"]);
     assert_eq!(after.rank(RankId(0)).within(region)[0].0, 3);

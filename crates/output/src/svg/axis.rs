@@ -101,6 +101,21 @@ impl Axis {
         Self { start: 1.0, end: largest as f64, unit: "B", ticks, logarithmic: Some(ZERO) }
     }
 
+    /// The linear axis of whole numbers from 0 to `count`.
+    pub(super) fn counts(count: usize) -> Self {
+        let mut axis = Self::between(0.0, count as f64, 8, &[("", 1.0)]);
+        axis.ticks.retain(|tick| tick.0 <= axis.end && tick.0.fract() == 0.0);
+        axis.ticks.iter_mut().for_each(|(value, text)| *text = format!("{value:.0}"));
+        axis
+    }
+
+    /// The axis of what stands at these places, from 0 to 1.
+    pub(super) fn of_places(mut places: Vec<(f64, String)>) -> Self {
+        places.sort_by(|a, b| a.0.total_cmp(&b.0));
+        places.dedup();
+        Self { start: 0.0, end: 1.0, unit: "", ticks: places, logarithmic: None }
+    }
+
     /// Whether places go by logarithms.
     pub(super) fn is_logarithmic(&self) -> bool {
         self.logarithmic.is_some()
@@ -122,7 +137,8 @@ impl Axis {
     /// What stands beside the axis: `time [ms]`, `time, logarithmic`.
     pub(super) fn caption(&self, what: &str) -> String {
         match (self.unit, self.is_logarithmic()) {
-            ("", _) => format!("{what}, logarithmic"),
+            ("", true) => format!("{what}, logarithmic"),
+            ("", false) => what.to_owned(),
             (unit, true) => format!("{what} [{unit}], logarithmic"),
             (unit, false) => format!("{what} [{unit}]"),
         }
@@ -227,6 +243,16 @@ mod tests {
         let axis = Axis::lengths(1 << 20);
         assert!(axis.place(0.0) < axis.place(1.0) && axis.place(1.0) < axis.place(2.0));
         assert_eq!(axis.place(1048576.0), 1.0);
+    }
+
+    #[test]
+    fn an_axis_of_counts_has_whole_numbers_alone_and_ends_where_they_do() {
+        for count in [1, 2, 7, 54, 3456, 1_000_003] {
+            let axis = Axis::counts(count);
+            assert_eq!(axis.place(count as f64), 1.0);
+            assert!(axis.ticks.len() >= 2 && axis.ticks.iter().all(|tick| tick.1.parse() == Ok(tick.0 as usize)));
+            assert_eq!(axis.caption("messages"), "messages");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
+use super::chart::{Chart, Mark, Pen};
 use super::scale::percent;
 use hayase::report::{FarmReport, Prediction};
 use hayase::workload::farm::Turn;
@@ -10,12 +11,27 @@ const LEFT: f64 = 64.0;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 300.0;
 /// Parts of the time.
-const PERCENT: &[(&str, f64)] = &[("%", 1.0)];
+const PERCENT: &[(&str, f64)] = &[("%", 0.01)];
 /// Room below a chart for ticks and caption.
 const BELOW: f64 = 44.0;
 
-/// Colours and marks of series: told apart by the form of the mark too.
-const COLOURS: [&str; 6] = ["#2f6f8f", "#b3541e", "#4d7c3a", "#6d4a8c", "#8c7a1f", "#444b55"];
+/// Series: told apart by the form of their marks too.
+const SERIES: [Pen; 6] = [
+    Pen::new("#2f6f8f", 2.0).marked(Mark::Disc),
+    Pen::new("#b3541e", 2.0).marked(Mark::Square),
+    Pen::new("#4d7c3a", 2.0).marked(Mark::Triangle),
+    Pen::new("#6d4a8c", 2.0).marked(Mark::Disc),
+    Pen::new("#8c7a1f", 2.0).marked(Mark::Square),
+    Pen::new("#444b55", 2.0).marked(Mark::Triangle),
+];
+/// Bounds, with what each bounds by.
+const BOUNDS: [(&str, Pen, fn(&Prediction) -> f64); 3] = [
+    ("bound: workers", Pen::new(GREY, 1.3).dashed("8 3"), |row| row.bounds.work_s.max(row.bounds.exchange_s)),
+    ("bound: master", Pen::new(GREY, 1.3).dashed("2 3"), |row| row.bounds.master_s),
+    ("bound: longest task", Pen::new(GREY, 1.3).dashed("1 5"), |row| row.bounds.longest_s),
+];
+/// How the time of the master is told from that of the workers.
+const MASTER: &str = "3 3";
 
 /// Draws time and efficiency of predictions over the number of workers, or over what is varied with one number of them.
 pub fn farm(report: &FarmReport) -> String {
@@ -42,80 +58,56 @@ pub fn farm(report: &FarmReport) -> String {
     let longest = rows.iter().map(|row| row.time_s).fold(0.0, f64::max);
     let shortest = rows.iter().map(|row| row.time_s).fold(f64::INFINITY, f64::min);
     let time = Axis::fitting(shortest, longest, 6, SECONDS);
-    let top = y + 6.0;
-    time.draw_left(&mut canvas, left, WIDTH, top, top + HEIGHT, "predicted time");
-    x_axis(&mut canvas, left, top, &places, &x_caption);
-    let at = |row: usize| left + WIDTH * places[row].0;
+    let chart = |top: f64, up: Axis| Chart {
+        left,
+        top,
+        width: WIDTH,
+        height: HEIGHT,
+        across: Axis::of_places(places.clone()),
+        up,
+    };
+    let times = chart(y + Chart::room_above(1), time);
+    times.axes(&mut canvas, &x_caption, "predicted time");
     let series = |name: &Option<String>| -> Vec<usize> {
         (0..rows.len()).filter(|&i| by_value || rows[i].value == *name).collect()
     };
-    type Value = fn(&Prediction) -> f64;
-    let curves: [(Value, &str); 3] = [
-        (|row| row.bounds.work_s.max(row.bounds.exchange_s), "8 3"),
-        (|row| row.bounds.master_s, "2 3"),
-        (|row| row.bounds.longest_s, "1 5"),
-    ];
-    let height = |value: f64| top + HEIGHT * (1.0 - time.place(value));
     // The least of all series: what none of them can beat.
-    for (value, dash) in curves {
+    for (_, pen, value) in BOUNDS {
         let mut points: Vec<(f64, f64)> = Vec::new();
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&a, &b| places[a].0.total_cmp(&places[b].0));
         for i in order {
             let bound = value(&rows[i]);
             match points.last_mut() {
-                Some((x, least)) if *x == at(i) => *least = least.min(bound),
-                _ => points.push((at(i), bound)),
+                Some((place, least)) if *place == places[i].0 => *least = least.min(bound),
+                _ => points.push((places[i].0, bound)),
             }
         }
-        let points: Vec<Point> =
-            points.into_iter().filter(|(_, y)| *y > 0.0).map(|(x, y)| Point::new(x, height(y))).collect();
-        canvas
-            .polyline(&points, &format!(r#"fill="none" stroke="{GREY}" stroke-width="1.3" stroke-dasharray="{dash}""#));
+        points.retain(|point| point.1 > 0.0);
+        pen.trace(&mut canvas, &points.into_iter().map(|(place, bound)| times.at(place, bound)).collect::<Vec<_>>());
     }
     let saturated = report.saturation_workers.filter(|_| !by_value);
     if let Some(i) = saturated.and_then(|workers| rows.iter().position(|row| row.workers == workers)) {
-        let x = at(i);
-        canvas.line(
-            Point::new(x, top),
-            Point::new(x, top + HEIGHT),
-            &format!(r#"stroke="{INK}" stroke-dasharray="4 3""#),
-        );
-        let anchor = if x > left + WIDTH * 0.7 { Anchor::End } else { Anchor::Start };
-        let shift = if anchor == Anchor::End { -5.0 } else { 5.0 };
-        canvas.text(x + shift, top + 12.0, 11.0, anchor, &format!("saturated from {} workers on", rows[i].workers), "");
+        let name = format!("saturated from {} workers on", rows[i].workers);
+        times.upright(&mut canvas, places[i].0, &name, 0, Pen::new(INK, 1.0).dashed("4 3"));
     }
-    for (n, name) in names.iter().enumerate() {
-        let points: Vec<Point> = series(name).into_iter().map(|i| Point::new(at(i), height(rows[i].time_s))).collect();
-        curve(&mut canvas, &points, n);
+    let second = times.bottom() + BELOW + 22.0;
+    let parts = chart(second, Axis::new(1.0, 5, PERCENT));
+    parts.axes(&mut canvas, &x_caption, "part of the time");
+    for (name, pen) in names.iter().zip(SERIES.iter().cycle()) {
+        let of = series(name);
+        let points = |chart: &Chart, value: fn(&Prediction) -> f64| -> Vec<Point> {
+            of.iter().map(|&i| chart.at(places[i].0, value(&rows[i]))).collect()
+        };
+        pen.curve(&mut canvas, &points(&times, |row| row.time_s));
+        pen.curve(&mut canvas, &points(&parts, |row| row.efficiency));
+        let master = Pen::new(pen.colour, 1.6).dashed(MASTER);
+        master.trace(&mut canvas, &points(&parts, |row| row.master_utilisation));
     }
-    legend(&mut canvas, left + WIDTH + 18.0, top + 10.0, &names, report.varied.as_deref());
-    let second = top + HEIGHT + BELOW + 22.0;
-    Axis::new(100.0, 5, PERCENT).draw_left(&mut canvas, left, WIDTH, second, second + HEIGHT, "part of the time");
-    x_axis(&mut canvas, left, second, &places, &x_caption);
-    let parts: [(Value, &str, &str); 2] =
-        [(|row| row.efficiency, "", "efficiency"), (|row| row.master_utilisation, "3 3", "master busy")];
-    for (n, name) in names.iter().enumerate() {
-        for (value, dash, _) in parts {
-            let points: Vec<Point> = series(name)
-                .into_iter()
-                .map(|i| Point::new(at(i), second + HEIGHT * (1.0 - value(&rows[i]).clamp(0.0, 1.0))))
-                .collect();
-            if dash.is_empty() {
-                curve(&mut canvas, &points, n);
-            } else {
-                let colour = COLOURS[n % COLOURS.len()];
-                let style = format!(r#"fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dash}""#);
-                canvas.polyline(&points, &style);
-            }
-        }
-    }
-    for (i, (_, dash, text)) in parts.into_iter().enumerate() {
-        let (x, y) = (left + WIDTH + 18.0, second + 10.0 + 18.0 * i as f64);
-        let style = format!(r#"stroke="{INK}" stroke-width="1.6" stroke-dasharray="{dash}""#);
-        canvas.line(Point::new(x, y - 4.0), Point::new(x + 24.0, y - 4.0), &style);
-        canvas.text(x + 30.0, y, 11.0, Anchor::Start, text, "");
-    }
+    let right = times.right() + 18.0;
+    legend(&mut canvas, right, times.top + 10.0, &names, report.varied.as_deref());
+    Pen::new(INK, 1.6).key(&mut canvas, right, second + 10.0, "efficiency");
+    Pen::new(INK, 1.6).dashed(MASTER).key(&mut canvas, right, second + 28.0, "master busy");
     canvas.finish(width, second + HEIGHT + BELOW + MARGIN, &report.tasks)
 }
 
@@ -134,61 +126,18 @@ fn positions(report: &FarmReport, by_value: bool) -> (String, Vec<(f64, String)>
     ("workers".to_owned(), rows.iter().map(place).collect())
 }
 
-/// The horizontal axis; labels that would touch are left out.
-fn x_axis(canvas: &mut Canvas, left: f64, top: f64, places: &[(f64, String)], caption: &str) {
-    let y = top + HEIGHT;
-    canvas.line(Point::new(left, y), Point::new(left + WIDTH, y), &format!(r#"stroke="{INK}""#));
-    let mut sorted: Vec<&(f64, String)> = places.iter().collect();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    sorted.dedup_by(|a, b| a.1 == b.1);
-    let mut free = f64::NEG_INFINITY;
-    for (place, label) in sorted {
-        let x = left + WIDTH * place;
-        let half = text_width(label, 10.0) / 2.0;
-        if x - half < free {
-            continue;
-        }
-        canvas.line(Point::new(x, y), Point::new(x, y + 4.0), &format!(r#"stroke="{INK}""#));
-        canvas.text(x, y + 15.0, 10.0, Anchor::Middle, label, "");
-        free = x + half + 4.0;
-    }
-    canvas.text(left + WIDTH / 2.0, y + 31.0, 11.0, Anchor::Middle, caption, "");
-}
-
-/// A line with a mark at each point.
-fn curve(canvas: &mut Canvas, points: &[Point], n: usize) {
-    let colour = COLOURS[n % COLOURS.len()];
-    canvas.polyline(points, &format!(r#"fill="none" stroke="{colour}" stroke-width="2""#));
-    for &point in points {
-        mark(canvas, point, n);
-    }
-}
-
-fn mark(canvas: &mut Canvas, point: Point, n: usize) {
-    let colour = COLOURS[n % COLOURS.len()];
-    let fill = format!(r#"fill="{colour}""#);
-    match n % 3 {
-        0 => canvas.circle(point, 3.2, &fill),
-        1 => canvas.rect(point.x - 3.0, point.y - 3.0, 6.0, 6.0, &fill),
-        _ => canvas.polygon(&[point.plus(0.0, -4.2), point.plus(4.0, 3.2), point.plus(-4.0, 3.2)], &fill),
-    }
-}
-
 fn legend(canvas: &mut Canvas, x: f64, y: f64, names: &[Option<String>], varied: Option<&str>) {
     let mut y = y;
-    for (n, name) in names.iter().enumerate() {
+    for (name, pen) in names.iter().zip(SERIES.iter().cycle()) {
         let text = match (varied, name) {
             (Some(varied), Some(name)) => format!("{varied} {name}"),
             _ => "predicted time".to_owned(),
         };
-        mark(canvas, Point::new(x + 12.0, y - 4.0), n);
-        canvas.text(x + 30.0, y, 11.0, Anchor::Start, &fit(&text, 11.0, 130.0), "");
+        pen.key(canvas, x, y, &fit(&text, 11.0, 125.0));
         y += 18.0;
     }
-    for (text, dash) in [("bound: workers", "8 3"), ("bound: master", "2 3"), ("bound: longest task", "1 5")] {
-        let style = format!(r#"stroke="{GREY}" stroke-width="1.3" stroke-dasharray="{dash}""#);
-        canvas.line(Point::new(x, y - 4.0), Point::new(x + 24.0, y - 4.0), &style);
-        canvas.text(x + 30.0, y, 11.0, Anchor::Start, text, "");
+    for (text, pen, _) in BOUNDS {
+        pen.key(canvas, x, y, text);
         y += 18.0;
     }
 }

@@ -7,6 +7,7 @@
 mod axis;
 mod calibration;
 mod canvas;
+mod chart;
 mod communication;
 mod comparison;
 mod fabric;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::axis::{Axis, BYTES_PER_SECOND};
-use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit};
+use super::canvas::{Anchor, Canvas, FAINT, GREY, MARGIN, Point, fit};
+use super::chart::{Chart, Pen};
 use hayase::report::Rate;
 use hayase::units::Bandwidth;
 
@@ -41,37 +42,22 @@ pub fn rates(rates: &[Rate], title: &str) -> String {
 
 /// The rates, which fall, over their number.
 fn sorted(canvas: &mut Canvas, values: &[f64], top: f64) {
-    let (left, bottom, count) = (MARGIN + LABELS, top + CHART.1, values.len() as f64);
-    let axis = Axis::fitting(values[values.len() - 1], values[0], 6, BYTES_PER_SECOND);
-    axis.draw_left(canvas, left, CHART.0, top, bottom, "rate");
-    Axis::between(0.0, count, 8, &[("", 1.0)])
-        .ticks
-        .iter()
-        .filter(|tick| tick.0 <= count && tick.0.fract() == 0.0)
-        .for_each(|tick| {
-            let x = left + CHART.0 * tick.0 / count;
-            canvas.line(Point::new(x, bottom), Point::new(x, bottom + 4.0), &format!(r#"stroke="{INK}""#));
-            canvas.text(x, bottom + 15.0, 10.0, Anchor::Middle, &format!("{:.0}", tick.0), "");
-        });
-    canvas.line(Point::new(left, bottom), Point::new(left + CHART.0, bottom), &format!(r#"stroke="{INK}""#));
-    canvas.text(left + CHART.0 / 2.0, bottom + 31.0, 11.0, Anchor::Middle, "messages, fastest first", "");
+    let up = Axis::fitting(values[values.len() - 1], values[0], 6, BYTES_PER_SECOND);
+    let (left, (width, height)) = (MARGIN + LABELS, CHART);
+    let chart = Chart { left, top, width, height, across: Axis::counts(values.len()), up };
+    chart.axes(canvas, "messages, fastest first", "rate");
     let mut steps = Vec::new();
     let mut from = 0;
     // Equal rates in a row are one step.
     for equal in values.chunk_by(|a, b| a == b) {
-        let y = bottom - CHART.1 * axis.place(equal[0]);
-        for at in [from, from + equal.len()] {
-            steps.push(Point::new(left + CHART.0 * at as f64 / count, y));
-        }
+        steps.extend([from, from + equal.len()].map(|at| chart.at(at as f64, equal[0])));
         from += equal.len();
     }
     // From 0 up areas mean something; logarithms have no 0.
-    if !axis.is_logarithmic() {
-        let feet = [Point::new(left + CHART.0, bottom), Point::new(left, bottom)];
-        let outline: Vec<Point> = steps.iter().copied().chain(feet).collect();
-        canvas.polygon(&outline, r##"fill="#9dbccc" fill-opacity="0.35""##);
+    if !chart.up.is_logarithmic() {
+        chart.area(canvas, &steps, r##"fill="#9dbccc" fill-opacity="0.35""##);
     }
-    canvas.polyline(&steps, r##"fill="none" stroke="#2f6f8f" stroke-width="2""##);
+    Pen::new("#2f6f8f", 2.0).trace(canvas, &steps);
 }
 
 /// The links that hold messages back, by how many; returns where the list ends.

@@ -3,6 +3,7 @@
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
+use super::chart::{Chart, Mark, Pen};
 use super::scale::round_step;
 use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
 use hayase::units::Time;
@@ -12,7 +13,7 @@ const ROW: f64 = 26.0;
 const HEIGHT: f64 = 210.0;
 /// Room below a curve for ticks and caption.
 const BELOW: f64 = 52.0;
-const LINE: &str = "#2f6f8f";
+const PREDICTED: Pen = Pen::new("#2f6f8f", 2.0).marked(Mark::Disc);
 
 /// Limits as lines: told apart by their dashes.
 const DASHES: [&str; 3] = ["8 3", "2 3", "1 5"];
@@ -150,40 +151,12 @@ fn curves(report: &WhatIfReport) -> String {
 
 /// One parameter.
 fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis: &Axis, corner: Point) {
-    let (left, top, bottom) = (corner.x, corner.y, corner.y + HEIGHT);
-    let height = |time_s: f64| bottom - HEIGHT * axis.place(time_s);
-    axis.draw_left(canvas, left, CHART, top, bottom, "predicted time");
-    canvas.line(Point::new(left, bottom), Point::new(left + CHART, bottom), &format!(r#"stroke="{INK}""#));
-    // Limits and the unchanged time, with their names where these do not touch.
-    let mut lines = vec![("unchanged", report.makespan_s, format!(r#"stroke="{INK}" stroke-width="1.2""#))];
-    for ((name, time_s, _), dash) in report.limits.named().zip(DASHES) {
-        lines.push((name, time_s, format!(r#"stroke="{GREY}" stroke-width="1.2" stroke-dasharray="{dash}""#)));
-    }
-    lines.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut free = f64::NEG_INFINITY;
-    for (name, time_s, style) in lines {
-        let y = height(time_s);
-        canvas.line(Point::new(left, y), Point::new(left + CHART, y), &style);
-        let at = (y + 3.5).max(free);
-        let (from, to) = (Point::new(left + CHART, y), Point::new(left + CHART + 10.0, at - 3.5));
-        canvas.line(from, to, &style);
-        canvas.text(to.x + 4.0, at, 10.0, Anchor::Start, &format!("{name} {}", seconds(time_s)), "");
-        free = at + 12.0;
-    }
     let (places, logarithmic) = places(&varied.points);
-    let at = |place: f64| left + CHART * (0.04 + 0.92 * place);
-    let mut free = f64::NEG_INFINITY;
-    let mut order: Vec<usize> = (0..places.len()).collect();
-    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
-    for &i in &order {
-        let (x, value) = (at(places[i]), &varied.points[i].value);
-        canvas.line(Point::new(x, bottom), Point::new(x, bottom + 4.0), &format!(r#"stroke="{INK}""#));
-        let half = text_width(value, 10.0) / 2.0;
-        if x - half >= free {
-            canvas.text(x, bottom + 15.0, 10.0, Anchor::Middle, value, "");
-            free = x + half + 6.0;
-        }
-    }
+    let places: Vec<f64> = places.into_iter().map(|place| 0.04 + 0.92 * place).collect();
+    let ticks = places.iter().zip(&varied.points).map(|(&place, point)| (place, point.value.clone()));
+    let across = Axis::of_places(ticks.collect());
+    let (left, top) = (corner.x, corner.y);
+    let chart = Chart { left, top, width: CHART, height: HEIGHT, across, up: axis.clone() };
     let mut caption = varied.parameter.clone();
     if let Some(base) = &varied.base {
         caption += &format!(" (unchanged: {base})");
@@ -191,21 +164,28 @@ fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis:
     if logarithmic {
         caption += ", logarithmic";
     }
-    canvas.text(left + CHART / 2.0, bottom + 32.0, 12.0, Anchor::Middle, &caption, r#"font-weight="bold""#);
-    let line: Vec<Point> =
-        order.iter().filter_map(|&i| Some(Point::new(at(places[i]), height(varied.points[i].time_s?)))).collect();
+    chart.axes(canvas, &caption, "predicted time");
+    // Limits and the unchanged time.
+    let named = |name: &str, time_s: f64| format!("{name} {}", seconds(time_s));
+    let mut levels = vec![(report.makespan_s, named("unchanged", report.makespan_s), Pen::new(INK, 1.2))];
+    for ((name, time_s, _), dashes) in report.limits.named().zip(DASHES) {
+        levels.push((time_s, named(name, time_s), Pen::new(GREY, 1.2).dashed(dashes)));
+    }
+    chart.levels(canvas, levels);
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|&a, &b| places[a].total_cmp(&places[b]));
+    let points: Vec<Point> =
+        order.iter().filter_map(|&i| Some(chart.at(places[i], varied.points[i].time_s?))).collect();
     // Between words there is nothing.
     if varied.points.iter().all(|point| point.number.is_some()) {
-        canvas.polyline(&line, &format!(r#"fill="none" stroke="{LINE}" stroke-width="2""#));
+        PREDICTED.trace(canvas, &points);
     }
-    for point in line {
-        canvas.circle(point, 3.4, &format!(r#"fill="{LINE}""#));
-    }
+    PREDICTED.marks(canvas, points);
     for (place, point) in places.iter().zip(&varied.points) {
         if let Some(failed) = &point.failed {
             // Away from the nearer edge, so that it stays inside.
             let anchor = if *place < 0.5 { Anchor::Start } else { Anchor::End };
-            canvas.text(at(*place), bottom - 6.0, 10.0, anchor, &format!("× {failed}"), "");
+            canvas.text(chart.x(*place), chart.bottom() - 6.0, 10.0, anchor, &format!("× {failed}"), "");
         }
     }
 }

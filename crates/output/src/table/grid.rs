@@ -1,11 +1,7 @@
 //! Aligned columns for a terminal, and the same as Markdown.
 
-use std::fmt::Write;
-
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
-
 use super::figures::{Quantity, Scale, Style, fixed, grouped};
-use super::layout;
+use super::written::Written;
 
 /// Longest line of a sentence in a table, in characters.
 const SENTENCE: usize = 72;
@@ -27,12 +23,12 @@ pub struct Grid {
 #[derive(Clone, Debug)]
 struct Column {
     heading: String,
-    kind: Kind,
+    content: Content,
 }
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum Content {
     Text,
     /// Counts, ratios and other figures without a unit.
     Number,
@@ -111,17 +107,6 @@ impl Units {
     }
 }
 
-/// A table whose figures are written: headings, alignments and rows of texts.
-pub(super) struct Written {
-    pub headings: Vec<String>,
-    /// Whether each is a column of text, which may be broken; numbers never are.
-    pub texts: Vec<bool>,
-    pub rows: Vec<Vec<String>>,
-    pub keys: usize,
-    /// Most characters of a line of the last column, where it has sentences.
-    pub sentence: Option<usize>,
-}
-
 impl Grid {
     /// Without columns yet.
     pub fn new() -> Self {
@@ -131,19 +116,19 @@ impl Grid {
     /// With one more column of text, aligned to the left.
     #[must_use]
     pub fn text(self, heading: impl Into<String>) -> Self {
-        self.column(heading, Kind::Text)
+        self.column(heading, Content::Text)
     }
 
     /// With one more column of numbers that have no unit (counts, ratios), aligned to the right.
     #[must_use]
     pub fn number(self, heading: impl Into<String>) -> Self {
-        self.column(heading, Kind::Number)
+        self.column(heading, Content::Number)
     }
 
     /// With one more column of figures of a quantity, in base units; the heading gets the unit.
     #[must_use]
     pub fn quantity(self, heading: impl Into<String>, quantity: Quantity) -> Self {
-        self.column(heading, Kind::Quantity(quantity))
+        self.column(heading, Content::Quantity(quantity))
     }
 
     /// With one more column of times \[s\].
@@ -152,8 +137,8 @@ impl Grid {
         self.quantity(heading, Quantity::Time)
     }
 
-    fn column(mut self, heading: impl Into<String>, kind: Kind) -> Self {
-        self.columns.push(Column { heading: heading.into(), kind });
+    fn column(mut self, heading: impl Into<String>, content: Content) -> Self {
+        self.columns.push(Column { heading: heading.into(), content });
         self
     }
 
@@ -182,7 +167,7 @@ impl Grid {
 
     /// All figures of a quantity.
     fn figures(&self, quantity: Quantity) -> impl Iterator<Item = f64> {
-        let of_it = move |&(_, column): &(usize, &Column)| column.kind == Kind::Quantity(quantity);
+        let of_it = move |&(_, column): &(usize, &Column)| column.content == Content::Quantity(quantity);
         self.columns.iter().enumerate().filter(of_it).flat_map(|(at, _)| self.of_column(at))
     }
 
@@ -196,8 +181,8 @@ impl Grid {
     /// With all figures written in these units.
     pub(super) fn written(&self, units: &Units) -> Written {
         let styles: Vec<Option<(Scale, Style)>> = (self.columns.iter().enumerate())
-            .map(|(at, column)| match column.kind {
-                Kind::Quantity(quantity) => {
+            .map(|(at, column)| match column.content {
+                Content::Quantity(quantity) => {
                     let scale = units.scale(quantity);
                     Some((scale, scale.column(quantity, self.of_column(at))))
                 }
@@ -215,7 +200,7 @@ impl Grid {
         };
         Written {
             headings: self.columns.iter().zip(&styles).map(heading).collect(),
-            texts: self.columns.iter().map(|column| column.kind == Kind::Text).collect(),
+            texts: self.columns.iter().map(|column| column.content == Content::Text).collect(),
             rows: self.rows.iter().map(|row| row.iter().zip(&styles).map(show).collect()).collect(),
             keys: self.keys.min(self.columns.len()),
             sentence: self.sentences.then_some(SENTENCE),
@@ -225,59 +210,6 @@ impl Grid {
     /// Aligned, with a light line under the headings, as wide as it is: for a table that is all of an answer.
     pub fn to_text(&self) -> String {
         self.written(&Units::of(std::iter::once(self))).to_text(None)
-    }
-}
-
-impl Written {
-    /// Aligned, with a light line under the headings; in so many columns of a terminal where that is possible.
-    pub fn to_text(&self, width: Option<usize>) -> String {
-        layout::fit(self, width).iter().map(Self::aligned).collect::<Vec<_>>().join("\n")
-    }
-
-    /// The width of each column.
-    pub fn widths(&self) -> Vec<usize> {
-        self.table().column_max_content_widths().into_iter().map(usize::from).collect()
-    }
-
-    fn aligned(&self) -> String {
-        let mut table = self.table();
-        let last = self.headings.len().saturating_sub(1);
-        for (i, column) in table.column_iter_mut().enumerate() {
-            let alignment = if self.texts[i] { CellAlignment::Left } else { CellAlignment::Right };
-            column.set_padding((0, u16::from(i < last))).set_cell_alignment(alignment);
-        }
-        let mut text = table.trim_fmt();
-        text.push('\n');
-        text
-    }
-
-    fn table(&self) -> Table {
-        let mut table = Table::new();
-        table
-            .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
-            .set_header(self.headings.clone());
-        for row in &self.rows {
-            table.add_row(row.clone());
-        }
-        table
-    }
-
-    /// As Markdown.
-    pub fn to_markdown(&self) -> String {
-        let mut text = String::new();
-        let mut line = |cells: &mut dyn Iterator<Item = String>| {
-            for cell in cells {
-                let _ = write!(text, "| {cell} ");
-            }
-            text.push_str("|\n");
-        };
-        let cell = |cell: &String| cell.replace('|', "\\|");
-        line(&mut self.headings.iter().map(cell));
-        line(&mut self.texts.iter().map(|&text| if text { ":--".to_owned() } else { "--:".to_owned() }));
-        for row in &self.rows {
-            line(&mut row.iter().map(cell));
-        }
-        text
     }
 }
 

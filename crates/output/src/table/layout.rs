@@ -5,12 +5,19 @@
 //! table of their own, in which the columns that say what a row is of are repeated. Numbers are never broken, and
 //! nothing is left out. Other text is broken between words, but not between a figure and its unit.
 
-use super::grid::Written;
+use super::written::Written;
 
 /// Blanks between two columns.
 const BETWEEN: usize = 2;
 /// Columns of text do not become narrower than this.
 const LEAST_TEXT: usize = 14;
+
+impl Written {
+    /// Aligned, with a light line under the headings; in so many columns of a terminal where that is possible.
+    pub fn to_text(&self, width: Option<usize>) -> String {
+        fit(self, width).iter().map(Self::aligned).collect::<Vec<_>>().join("\n")
+    }
+}
 
 /// The tables that a table becomes in so many columns of a terminal.
 pub(super) fn fit(table: &Written, width: Option<usize>) -> Vec<Written> {

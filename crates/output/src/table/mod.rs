@@ -19,6 +19,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 mod whatif;
+mod written;
 
 use hayase::report::{Rate, Status, Stopped};
 use hayase::units::Bytes;

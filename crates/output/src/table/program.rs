@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{Quantity, seconds};
 use super::{Answer, Cell, Grid, grouped, printable};
 use hayase::prediction::computation::{ComputationData, Times};
-use hayase::prediction::program::{Blocks, Group, ProgramData, Step, ranges, short};
+use hayase::prediction::program::{Blocks, Group, ProgramData, Statement, ranges, short};
 use hayase::report::variation::Variation;
 use hayase::units::Time;
 
@@ -59,12 +59,12 @@ struct Tree<'a> {
 
 impl Tree<'_> {
     /// `entered`: loops that begin with the next operation.
-    fn steps(&mut self, steps: &[Step], around: &mut Vec<u32>, entered: u32) {
+    fn steps(&mut self, steps: &[Statement], around: &mut Vec<u32>, entered: u32) {
         let mut entered = entered;
         for step in steps {
             let indent = "  ".repeat(around.len());
             match step {
-                Step::Op(op) => {
+                Statement::Op(op) => {
                     let mut operation = op.text(around);
                     if op.site != 0
                         && let Some(at) = operation.rfind(" @")
@@ -89,7 +89,7 @@ impl Tree<'_> {
                     }
                     self.block += entered + 1;
                 }
-                Step::Loop(inner) => {
+                Statement::Loop(inner) => {
                     let title = format!("{indent}loop L{}: {} times", inner.name + 1, inner.count.text(around));
                     let blank = if self.times.is_some() { 4 } else { 1 };
                     let cells = [String::new(), title].into_iter().chain((0..blank).map(|_| String::new()));

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::workload::collectives::phase::{Action, Phase};
+use crate::workload::collectives::phase::Phase;
+use crate::workload::collectives::rounds::Action;
 use crate::workload::collectives::{Call, Operation, Plan, Schedule, Sizes};
 use crate::workload::symbolic::Sent;
 

@@ -2,7 +2,8 @@
 
 use crate::workload::collectives::alltoall::at_places;
 use crate::workload::collectives::data::Data;
-use crate::workload::collectives::phase::{Action, Phase};
+use crate::workload::collectives::phase::Phase;
+use crate::workload::collectives::rounds::Action;
 use crate::workload::collectives::{Call, Expansion, Operation};
 use crate::workload::symbolic::{Act, Cargo, Script};
 

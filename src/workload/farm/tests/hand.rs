@@ -67,7 +67,7 @@ fn overhead_grows_with_the_number_of_processors() {
 #[test]
 fn a_task_sent_ahead_is_there_when_the_worker_is_free() {
     let costs = Costs::log_gp(ps(100.0), ps(10.0), Time::ZERO, 0.0);
-    let policy = Policy { manner: master::Manner { prefetch: 1, ..Default::default() }, ..Policy::default() };
+    let policy = Policy { extensions: master::Extensions { prefetch: 1, ..Default::default() }, ..Policy::default() };
     let mut turns = Vec::new();
     let outcome = farm::run(&tasks(&[50.0; 3], 0, 0), &Workers::equal(1), &costs, &policy, &mut turns);
     let starts: Vec<f64> = turns.iter().map(|turn| turn.start.ps()).collect();
@@ -83,7 +83,7 @@ fn a_task_sent_ahead_is_there_when_the_worker_is_free() {
 fn the_task_of_a_lost_worker_goes_out_again() {
     let mut workers = Workers::equal(2);
     workers.losses.push(Loss { worker: 1, at: ps(130.0) });
-    let policy = Policy { manner: master::Manner { prefetch: 0, detection: ps(50.0) }, ..Policy::default() };
+    let policy = Policy { extensions: master::Extensions { prefetch: 0, detection: ps(50.0) }, ..Policy::default() };
     let mut turns = Vec::new();
     let outcome = farm::run(&tasks(&[100.0; 5], 0, 0), &workers, &Costs::default(), &policy, &mut turns);
     assert_eq!(outcome.time, ps(400.0));

@@ -36,8 +36,8 @@ fn multilinear_times_are_exact_in_any_number_of_dimensions() {
     let mut random = Stream::new(1, "multilinear");
     for dimensions in 1..=5 {
         for _ in 0..20 {
-            let grid: Grid =
-                Grid::new((0..dimensions).map(|_| Extent { first: 1, last: 2 + random.below(9) as i64 }).collect())
+            let grid: TaskGrid =
+                TaskGrid::new((0..dimensions).map(|_| Extent { first: 1, last: 2 + random.below(9) as i64 }).collect())
                     .unwrap();
             // Not evenly spaced, but with both ends.
             let axes: Vec<Vec<i64>> = grid
@@ -79,7 +79,7 @@ fn recursion(axes: &[Vec<i64>], point: &[i64], time: &dyn Fn(&[i64]) -> f64) -> 
 
 #[test]
 fn a_pass_over_each_dimension_gives_the_bits_of_the_recursion() {
-    let grid: Grid = "9x0..6x5".parse().unwrap();
+    let grid: TaskGrid = "9x0..6x5".parse().unwrap();
     let axes = vec![vec![1, 2, 7, 9], vec![0, 5, 6], vec![1, 5]];
     let rough = |point: &[i64]| ((point[0] * 31 + point[1] * 17 + point[2] * 7) % 23) as f64 + 0.1;
     let tasks = interpolate(&execute(&axes, rough), &grid, Outside::Refuse).unwrap();
@@ -90,7 +90,7 @@ fn a_pass_over_each_dimension_gives_the_bits_of_the_recursion() {
 
 #[test]
 fn one_executed_coordinate_holds_for_a_dimension_of_one() {
-    let grid: Grid = "1x3".parse().unwrap();
+    let grid: TaskGrid = "1x3".parse().unwrap();
     let executed = execute(&[vec![1], vec![1, 3]], |point| (point[1] * 10) as f64);
     let tasks = interpolate(&executed, &grid, Outside::Refuse).unwrap();
     assert_eq!(tasks.times(), [ps(10.0), ps(20.0), ps(30.0)]);
@@ -98,7 +98,7 @@ fn one_executed_coordinate_holds_for_a_dimension_of_one() {
 
 #[test]
 fn beyond_the_executed_tasks_is_a_mistake_or_the_nearest() {
-    let grid: Grid = "6".parse().unwrap();
+    let grid: TaskGrid = "6".parse().unwrap();
     let executed = execute(&[vec![2, 4]], |point| (point[0] * 10) as f64);
     let error = interpolate(&executed, &grid, Outside::Refuse).unwrap_err();
     assert_eq!(error.code, "outside-executed");
@@ -135,7 +135,7 @@ fn scattered_tasks_are_refused_without_listing_what_they_span() {
         executed.push(&[i; 12], ps(1.0), Size::default());
     }
     let extent = Extent { first: 0, last: 1 };
-    assert!(Grid::new(vec![extent; 13]).is_err() && Grid::new(vec![]).is_err());
+    assert!(TaskGrid::new(vec![extent; 13]).is_err() && TaskGrid::new(vec![]).is_err());
     let error = ProductGrid::new(&executed).unwrap_err();
     assert!(error.message.contains("are no product grid"), "{}", error.message);
 }
@@ -152,12 +152,12 @@ fn sizes_are_interpolated_like_times() {
 #[test]
 fn grids_are_read_as_they_are_written() {
     for text in ["1024x1024", "5", "0..3x2x-4..4"] {
-        assert_eq!(text.parse::<Grid>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<TaskGrid>().unwrap().to_string(), text);
     }
-    let grid: Grid = "0..3x2x-4..4".parse().unwrap();
+    let grid: TaskGrid = "0..3x2x-4..4".parse().unwrap();
     assert_eq!(grid.tasks(), 4 * 2 * 9);
     assert!((0..grid.tasks()).all(|i| grid.index(&grid.point(i)) == i));
     for text in ["", "x", "0", "3..1", "4x", "a", "99999999x99999999", "1e3", "9999999999999999999"] {
-        assert!(text.parse::<Grid>().is_err(), "{text}");
+        assert!(text.parse::<TaskGrid>().is_err(), "{text}");
     }
 }

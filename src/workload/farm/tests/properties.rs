@@ -5,7 +5,7 @@ use super::*;
 /// All ways of giving out tasks, for a random case.
 fn policies(case: &Case) -> Vec<Policy> {
     let base = case.policy;
-    let ahead = |prefetch| Policy { manner: master::Manner { prefetch, ..Default::default() }, ..base };
+    let ahead = |prefetch| Policy { extensions: master::Extensions { prefetch, ..Default::default() }, ..base };
     let mut policies = vec![base, ahead(1), ahead(3)];
     if case.workers.len() >= 3 {
         policies.push(Policy { masters: Masters::Partition(3), ..base });
@@ -63,7 +63,7 @@ fn nothing_is_lost_with_lost_workers() {
             }
         }
         let detection = ps(random.below(200) as f64);
-        case.policy.manner = master::Manner { prefetch: random.below(3) as u32, detection };
+        case.policy.extensions = master::Extensions { prefetch: random.below(3) as u32, detection };
         let mut turns = Vec::new();
         let outcome = farm::run(&case.tasks, &case.workers, &case.costs, &case.policy, &mut turns);
         assert_eq!((outcome.tasks(), outcome.undone), (case.tasks.len() as u64, 0), "seed {seed}");

@@ -4,7 +4,7 @@ use super::plan::{execute_until, plan};
 use super::*;
 
 /// The Mandelbrot tasks of the paper's size.
-fn mandelbrot(side: u64, iterations: u64) -> (MandelbrotSpec, Grid, f64) {
+fn mandelbrot(side: u64, iterations: u64) -> (MandelbrotSpec, TaskGrid, f64) {
     let spec = MandelbrotSpec { side: side.into(), iterations: iterations.into(), time: ps(1.0).into() };
     let work = spec.times().unwrap().iter().map(|time| time.ps()).sum();
     let grid = spec.grid().unwrap();
@@ -16,7 +16,7 @@ fn time_of(spec: &MandelbrotSpec, point: &[i64]) -> Time {
 }
 
 /// The work that a regular grid of `k x k` executed tasks gives.
-fn regular(spec: &MandelbrotSpec, grid: &Grid, k: i64) -> f64 {
+fn regular(spec: &MandelbrotSpec, grid: &TaskGrid, k: i64) -> f64 {
     let side = *spec.side as i64;
     let axis: Vec<i64> = (0..k).map(|i| 1 + i * (side - 1) / (k - 1)).collect();
     let mut executed = Executed::new(2);
@@ -56,7 +56,7 @@ fn the_interval_holds_the_work_for_most_problems() {
         |x, y| if x + y > 1.1 { 10.0 } else { 1.0 },
     ];
     let (mut held, mut all) = (0, 0);
-    let mut check = |grid: &Grid, work: f64, execute: &dyn Fn(&[i64]) -> Time, accuracy: f64| {
+    let mut check = |grid: &TaskGrid, work: f64, execute: &dyn Fn(&[i64]) -> Time, accuracy: f64| {
         let (executed, plan) = execute_until(grid, accuracy, execute).unwrap();
         assert!(executed.len() < grid.tasks());
         let error = (plan.work.ps() / work - 1.0).abs();
@@ -67,7 +67,7 @@ fn the_interval_holds_the_work_for_most_problems() {
         assert!(error < 2.5 * accuracy, "{error} for {accuracy}");
     };
     for f in smooth {
-        let grid: Grid = "400x300".parse().unwrap();
+        let grid: TaskGrid = "400x300".parse().unwrap();
         let time = |point: &[i64]| ps(f(point[0] as f64 / 400.0, point[1] as f64 / 300.0) * 1e6);
         let work: f64 = (0..grid.tasks()).map(|i| time(&grid.point(i)).ps()).sum();
         for accuracy in [0.05, 0.02, 0.01] {
@@ -86,7 +86,7 @@ fn the_interval_holds_the_work_for_most_problems() {
 #[test]
 fn a_plan_begins_everywhere_and_ends_at_every_task() {
     for text in ["7", "5x9", "3x4x5", "1x1", "2"] {
-        let grid: Grid = text.parse().unwrap();
+        let grid: TaskGrid = text.parse().unwrap();
         let rough = |point: &[i64]| ps(((point.iter().sum::<i64>() * 7919) % 13) as f64 + 1.0);
         let (executed, plan) = execute_until(&grid, 0.0, rough).unwrap();
         let work: f64 = (0..grid.tasks()).map(|i| rough(&grid.point(i)).ps()).sum();
@@ -98,7 +98,7 @@ fn a_plan_begins_everywhere_and_ends_at_every_task() {
 
 #[test]
 fn what_no_plan_proposed_is_refused() {
-    let grid: Grid = "9x9".parse().unwrap();
+    let grid: TaskGrid = "9x9".parse().unwrap();
     let mut executed = Executed::new(2);
     for point in [[1, 1], [1, 9], [9, 1]] {
         executed.push(&point, ps(1.0), Size::default());

@@ -14,12 +14,15 @@ mod spread;
 
 use std::sync::Arc;
 
-use super::options::{self, choice, dimensions, dims, finish, show_dims, table, together, too_many, unused};
+use super::options::{self, dimensions, dims, finish, show_dims, table, together, too_many, unused};
 use super::scheduled::Scheduled;
 use super::{Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::units::Bytes;
+use crate::workload::choice::choice;
 use crate::workload::collectives::{Algorithm, Call, Operation};
+
+pub use several::MessageOrder;
 
 use random_order::RandomOrder;
 use ring::Ring;
@@ -47,16 +50,6 @@ choice! {
         RandomOrder = "random-order",
         /// Simple spread with all messages under way at once.
         Linear = "linear",
-    }
-}
-
-choice! {
-    /// In which order a rank sends the messages that it has for the same rank.
-    pub enum MessageOrder {
-        /// All for one rank, then all for the next.
-        InARow = "in-a-row",
-        /// One for every rank, then the whole all-to-all again.
-        Rounds = "rounds",
     }
 }
 

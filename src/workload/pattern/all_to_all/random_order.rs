@@ -1,6 +1,7 @@
 //! All-to-all in which each rank visits the others in a random order of its own.
 
 use crate::ids::RankId;
+use crate::workload::Lockstep;
 use crate::workload::pattern::arith::add_mod;
 use crate::workload::pattern::shuffle::{Arrivals, Shuffle};
 use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
@@ -62,8 +63,12 @@ impl Pattern for RandomOrder {
         self.ranks - 1
     }
 
-    fn uniform_steps(&self) -> Option<u64> {
-        Some(self.size)
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
+        let destinations = |step, destinations: &mut Vec<RankId>| {
+            destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step))));
+        };
+        let (ranks, steps) = (self.ranks, self.steps());
+        Some(Lockstep { ranks, steps, bytes: self.size, destinations: Box::new(destinations) })
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {

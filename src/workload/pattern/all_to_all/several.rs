@@ -1,9 +1,20 @@
 //! All-to-all with several messages for each pair of ranks.
 
-use super::MessageOrder;
 use crate::divisor::Divisor;
 use crate::ids::RankId;
+use crate::workload::Lockstep;
+use crate::workload::choice::choice;
 use crate::workload::pattern::{Block, Message, Needs, Pattern};
+
+choice! {
+    /// In which order a rank sends the messages that it has for the same rank.
+    pub enum MessageOrder {
+        /// All for one rank, then all for the next.
+        InARow = "in-a-row",
+        /// One for every rank, then the whole all-to-all again.
+        Rounds = "rounds",
+    }
+}
 
 /// An all-to-all whose ranks have k messages for each other instead of one.
 ///
@@ -29,7 +40,7 @@ impl<P: Pattern> Several<P> {
     /// `messages` for each pair; nothing where one of `once` is not straight to its destination, or they are too many
     /// to count.
     pub fn new(once: P, messages: u32, order: MessageOrder) -> Option<Self> {
-        once.uniform_steps()?;
+        once.lockstep()?;
         // Parts of blocks are counted too: N k of them.
         once.ranks().checked_mul(messages)?;
         let each = Divisor::new(once.steps().max(1));
@@ -75,12 +86,11 @@ impl<P: Pattern> Pattern for Several<P> {
         self.once.needs()
     }
 
-    fn uniform_steps(&self) -> Option<u64> {
-        self.once.uniform_steps()
-    }
-
-    fn destinations(&self, step: u32, destinations: &mut Vec<RankId>) {
-        self.once.destinations(self.place(step).0, destinations);
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
+        let once = self.once.lockstep()?;
+        let of_once = once.destinations;
+        let destinations = move |step, destinations: &mut Vec<RankId>| of_once(self.place(step).0, destinations);
+        Some(Lockstep { steps: self.steps(), destinations: Box::new(destinations), ..once })
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {

@@ -2,6 +2,7 @@
 
 use crate::divisor::Divisor;
 use crate::ids::RankId;
+use crate::workload::Lockstep;
 use crate::workload::pattern::arith::add_mod;
 use crate::workload::pattern::{After, Block, Message, Needs, Pattern};
 
@@ -96,12 +97,12 @@ impl Pattern for Spread {
         self.ranks - 1
     }
 
-    fn uniform_steps(&self) -> Option<u64> {
-        Some(self.size)
-    }
-
-    fn destinations(&self, step: u32, destinations: &mut Vec<RankId>) {
-        destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1))));
+    fn lockstep(&self) -> Option<Lockstep<'_>> {
+        let destinations = |step, destinations: &mut Vec<RankId>| {
+            destinations.extend((0..self.ranks).map(|rank| RankId(self.destination(rank, step + 1))));
+        };
+        let (ranks, steps) = (self.ranks, self.steps());
+        Some(Lockstep { ranks, steps, bytes: self.size, destinations: Box::new(destinations) })
     }
 
     fn carries(&self, rank: RankId, index: u32) -> Vec<Block> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{After, Message, Pattern, PatternSpec};
+use super::{After, Message, Needs, Pattern, PatternSpec};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::RankId;
 use crate::units::Time;
@@ -152,6 +152,28 @@ fn what_a_pattern_says_of_itself_is_what_its_messages_say() {
             }
         }
     }
+}
+
+#[test]
+fn in_lockstep_every_rank_sends_its_messages_one_a_step() {
+    let mut seen = 0;
+    for (name, pattern) in every() {
+        let Some(work) = pattern.lockstep() else { continue };
+        assert_eq!((work.ranks, work.steps), (pattern.ranks(), pattern.steps()), "{name}");
+        assert_eq!(pattern.needs(), Needs::NOTHING, "{name}");
+        for step in 0..work.steps {
+            let mut destinations = Vec::new();
+            (work.destinations)(step, &mut destinations);
+            let messages = (0..work.ranks).map(|rank| pattern.message(RankId(rank), step));
+            let expected: Vec<Message> = messages.collect();
+            assert!(expected.iter().all(|message| message.step == step && message.bytes == work.bytes), "{name}");
+            let expected: Vec<RankId> = expected.iter().map(|message| message.dst).collect();
+            assert_eq!(destinations, expected, "{name}: step {step}");
+        }
+        assert_eq!(u64::from(work.ranks) * u64::from(work.steps), pattern.messages(), "{name}");
+        seen += 1;
+    }
+    assert!(seen > 400, "{seen}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! The steps of the elimination, written to the ranks that take part.
 
 use super::{ELEMENT, GaussianElimination, PivotSearch, Swap};
+use crate::diagnostic::Diagnostic;
 use crate::rng::Mix;
 use crate::units::Time;
-use crate::workload::program::{Envelope, Op, SequenceBuilder};
+use crate::workload::program::{Envelope, Op, Program, ProgramBuilder, SequenceBuilder};
 
 /// Bytes of a value and its place, as `MPI_DOUBLE_INT` has them.
 const LARGEST_AND_WHERE: u64 = 16;
@@ -20,8 +21,26 @@ enum Purpose {
     Unknown = 7,
 }
 
+impl GaussianElimination {
+    /// The program. Cost: proportional to its operations.
+    ///
+    /// # Errors
+    /// What [`GaussianElimination::mistake`] says.
+    pub fn program(&self) -> Result<Program, Vec<Diagnostic>> {
+        if let Some(mistake) = self.mistake() {
+            return Err(vec![Diagnostic::new("wrong-program", mistake)]);
+        }
+        let mut program = ProgramBuilder::new(self.ranks);
+        let ranks = (0..self.ranks).map(|rank| program.sequence(rank)).collect();
+        for rank in Writer::new(self, ranks).write() {
+            program.finish_rank(rank);
+        }
+        program.build()
+    }
+}
+
 /// Writes the program, step by step of the algorithm; what a rank does is appended to it.
-pub(super) struct Writer<'a> {
+struct Writer<'a> {
     spec: &'a GaussianElimination,
     /// Q.
     side: u32,
@@ -38,12 +57,12 @@ enum Part {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(spec: &'a GaussianElimination, ranks: Vec<SequenceBuilder>) -> Self {
+    fn new(spec: &'a GaussianElimination, ranks: Vec<SequenceBuilder>) -> Self {
         Self { spec, side: spec.ranks.isqrt(), pivots: Mix::new(spec.seed, "pivots"), ranks }
     }
 
     /// What each rank does.
-    pub(super) fn write(mut self) -> Vec<SequenceBuilder> {
+    fn write(mut self) -> Vec<SequenceBuilder> {
         self.factor_all();
         if self.spec.solve {
             (0..self.spec.n).rev().for_each(|unknown| self.solve(unknown));

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::workload::program::{Action, Op, OpKind};
+use crate::workload::program::{Action, Op, OpKind, Program};
 
 fn spec(n: u32) -> GaussianElimination {
     GaussianElimination { n, flops: 1e6, ..Default::default() }

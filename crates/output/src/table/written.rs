@@ -1,0 +1,65 @@
+//! A table of texts, aligned for a terminal or as Markdown.
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+
+/// A table whose figures are written: headings, alignments and rows of texts.
+pub(super) struct Written {
+    pub headings: Vec<String>,
+    /// Whether each is a column of text, which may be broken; numbers never are.
+    pub texts: Vec<bool>,
+    pub rows: Vec<Vec<String>>,
+    pub keys: usize,
+    /// Most characters of a line of the last column, where it has sentences.
+    pub sentence: Option<usize>,
+}
+
+impl Written {
+    /// The width of each column.
+    pub fn widths(&self) -> Vec<usize> {
+        self.table().column_max_content_widths().into_iter().map(usize::from).collect()
+    }
+
+    /// Aligned, with a light line under the headings, as wide as it is.
+    pub fn aligned(&self) -> String {
+        let mut table = self.table();
+        let last = self.headings.len().saturating_sub(1);
+        for (i, column) in table.column_iter_mut().enumerate() {
+            let alignment = if self.texts[i] { CellAlignment::Left } else { CellAlignment::Right };
+            column.set_padding((0, u16::from(i < last))).set_cell_alignment(alignment);
+        }
+        let mut text = table.trim_fmt();
+        text.push('\n');
+        text
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new();
+        table
+            .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
+            .set_header(self.headings.clone());
+        for row in &self.rows {
+            table.add_row(row.clone());
+        }
+        table
+    }
+
+    /// As Markdown.
+    pub fn to_markdown(&self) -> String {
+        let mut text = String::new();
+        let mut line = |cells: &mut dyn Iterator<Item = String>| {
+            for cell in cells {
+                let _ = write!(text, "| {cell} ");
+            }
+            text.push_str("|\n");
+        };
+        let cell = |cell: &String| cell.replace('|', "\\|");
+        line(&mut self.headings.iter().map(cell));
+        line(&mut self.texts.iter().map(|&text| if text { ":--".to_owned() } else { "--:".to_owned() }));
+        for row in &self.rows {
+            line(&mut row.iter().map(cell));
+        }
+        text
+    }
+}
