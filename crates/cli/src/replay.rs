@@ -4,16 +4,16 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
+use super::options::{Offer, OutputArgs};
 use super::progress::{self, RunMonitor, Stop};
 use super::regions;
-use super::seeds::{Seeded, over};
+use super::seeds::{over, seeds};
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
+use super::window::WindowArgs;
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::ids::RankId;
@@ -21,7 +21,6 @@ use hayase::player::{Activity, Stuck, Transfer};
 use hayase::record::Matrix;
 use hayase::report::Status;
 use hayase::report::replay::ReplayReport;
-use hayase::scenario::Loader;
 use hayase::scenario::replay::{Replay, ReplayOptions, Replayed};
 use hayase::units::{Bytes, Time};
 use hayase::workload::program::generate::Generator;
@@ -33,7 +32,7 @@ use hayase_output::trace::Trace as TraceFile;
 use hayase_output::{csv, json, svg, table};
 
 pub mod args;
-use args::{PlayedOn, ReplayArgs, Written};
+use args::{PlayedOn, ReplayArgs};
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,47 +79,11 @@ impl Kind {
     }
 }
 
-/// Replays a program.
-pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
-    args.written.check()?;
-    let regions = &args.on.regions;
-    let (program, name) = program(&args.input, &args.on, voice)?;
-    let loader = loader(&args.on).on_read(progress::reading(voice.show));
-    let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
-    let workload = workload(&args.input, &args.on);
-    let replay = regions.ask(replay, voice)?.with_workload(workload);
-    say_links(&replay, voice);
-    if replay.node.facts().is_ideal && replay.placement().is_none() {
-        voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
-    }
-    play(&replay, None, &args.written, args.format, voice)
-}
-
-/// Plays a program once for each of these seeds, and says of the first what [`play`] says.
-pub(super) fn play_over(
-    replay: &Replay,
-    seeds: &[u64],
-    written: &Written,
-    format: RunFormat,
-    voice: Voice,
-) -> Result<End, Failure> {
-    let window = written.check()?;
-    let files = files::open(&written.output, Kind::of)?;
-    let (report, stuck) = run(replay, None, seeds, files, window, voice)?;
-    answer(&report, stuck, format, voice)
-}
-
-impl Seeded for Replay {
-    fn depends_on_seed(&self) -> bool {
-        Replay::depends_on_seed(self)
-    }
-
-    fn makespan(&self, seed: u64, stop: &AtomicBool) -> Result<Option<f64>, Invalid> {
-        let watch = Stop(stop);
-        let options = ReplayOptions { watch: Some(&watch), room: Some(0), ..ReplayOptions::default() };
-        let report = self.with_seed(seed)?.run(options).report;
-        Ok((report.status == Status::Complete).then_some(report.asked_s()))
-    }
+/// What a verb that plays a program can do.
+const fn offer(verb: &'static str) -> Offer<Kind> {
+    let csv =
+        Err("of a program there are several tables: -o ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv");
+    Offer { verb, kind: Kind::of, json: Ok(()), csv, threads: true }
 }
 
 /// Whether a replay can write a file of this name.
@@ -128,12 +91,34 @@ pub(super) fn knows(path: &Path) -> Result<(), Diagnostic> {
     Kind::of(path).map(drop)
 }
 
-impl Written {
-    /// Checks the names of the files that a replay is to write, and the window of a timeline among them.
-    pub(super) fn check(&self) -> Result<Window, Failure> {
-        files::check_names(&self.output, Kind::of)?;
-        Ok(self.window.window(self.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?)
+/// Checks what is asked of a verb that plays a program; the window of a timeline, if there is one.
+pub(super) fn check(verb: &'static str, out: &OutputArgs, window: &WindowArgs) -> Result<Window, Failure> {
+    let offer = offer(verb);
+    out.check(&offer)?;
+    Ok(window.window(out.file_of(&offer, Kind::Timeline).is_some())?)
+}
+
+/// The same, and starts its threads.
+pub(super) fn begin(verb: &'static str, out: &OutputArgs, window: &WindowArgs) -> Result<Window, Failure> {
+    let window = check(verb, out, window)?;
+    out.begin(&offer(verb)).map(|()| window)
+}
+
+/// Replays a program.
+pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
+    let window = begin("replay", &args.out, &args.window)?;
+    let regions = &args.on.regions;
+    let (program, name) = program(&args.input, &args.on, voice)?;
+    let loader = args.on.loader().on_read(progress::reading(voice.show));
+    let replay = loader.load_replay(Arc::new(program), &name, args.on.cpu_speed)?;
+    let workload = workload(&args.input, &args.on);
+    let replay = regions.ask(replay, voice)?.with_workload(workload);
+    say_links(&replay, voice);
+    if replay.node.facts().is_ideal && replay.placement().is_none() {
+        voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
+    let seeds = seeds(replay.seed(), args.seeds.seeds)?;
+    play(&replay, &seeds, None, &args.out, window, voice)
 }
 
 /// Says how the links of the fabric compare with those of the machine, where it keeps its own.
@@ -143,27 +128,20 @@ pub(super) fn say_links(replay: &Replay, voice: Voice) {
     }
 }
 
-/// Plays it and writes and prints what came out; of a prediction, also since when it is put together.
+/// Plays it once for each of these seeds, and writes and prints what came out with the first; of a prediction, also
+/// since when it is put together.
 pub(super) fn play(
     replay: &Replay,
+    seeds: &[u64],
     since: Option<Instant>,
-    written: &Written,
-    format: RunFormat,
+    out: &OutputArgs,
+    window: Window,
     voice: Voice,
 ) -> Result<End, Failure> {
-    let window = written.check()?;
-    let files = files::open(&written.output, Kind::of)?;
-    let (report, stuck) = run(replay, since, &[replay.seed()], files, window, voice)?;
-    answer(&report, stuck, format, voice)
-}
-
-/// Prints what came out.
-fn answer(report: &ReplayReport, stuck: Vec<Stuck>, format: RunFormat, voice: Voice) -> Result<End, Failure> {
-    match format {
-        RunFormat::Table => show(&table::replay(report))?,
-        RunFormat::Json => print_with(|w| json::write(report, w))?,
-    }
-    voice.say(cost(report));
+    let files = files::open(&out.output, Kind::of)?;
+    let (report, stuck) = run(replay, since, seeds, files, window, voice)?;
+    out.print(|| table::replay(&report), &report)?;
+    voice.say(cost(&report));
     Ok(match report.status {
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
@@ -215,34 +193,6 @@ fn with_hint(mistake: Diagnostic, text: &str) -> Diagnostic {
         }
         _ => mistake,
     }
-}
-
-/// What the program is played on.
-pub(super) fn loader(args: &PlayedOn) -> Loader {
-    let mut loader = Loader::new();
-    if let Some(path) = &args.scenario {
-        loader = loader.file(path);
-    }
-    type Set = fn(Loader, &str) -> Loader;
-    let options: [(&Option<String>, Set); 7] = [
-        (&args.machine, Loader::machine),
-        (&args.node, Loader::node),
-        (&args.topology, Loader::topology),
-        (&args.placement, Loader::placement),
-        (&args.routing, Loader::routing),
-        (&args.sharing, Loader::sharing),
-        (&args.transport, Loader::transport),
-    ];
-    for (value, add) in options {
-        if let Some(value) = value {
-            loader = add(loader, value);
-        }
-    }
-    if let Some(seed) = args.seed {
-        loader = loader.seed(seed);
-    }
-    loader = loader.wildcards(args.wildcards.into());
-    args.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
 }
 
 /// A file that is written while the program is played.
@@ -340,7 +290,14 @@ fn run(
     drop(monitor);
     if seeds.len() > 1 && replayed.report.status == Status::Complete {
         let first = (replayed.report.asked_s(), replayed.report.messages);
-        let (statistics, complete) = over(replay, seeds, first, interrupt::stop_flag(), voice)?;
+        let stop = interrupt::stop_flag();
+        let makespan = |seed| {
+            let watch = Stop(stop);
+            let options = ReplayOptions { watch: Some(&watch), room: Some(0), ..ReplayOptions::default() };
+            let report = replay.with_seed(seed)?.run(options).report;
+            Ok((report.status == Status::Complete).then_some(report.asked_s()))
+        };
+        let (statistics, complete) = over(seeds, replay.depends_on_seed(), makespan, first, stop, voice)?;
         replayed.report.seeds = Some(statistics);
         if !complete {
             replayed.report.status = Status::Interrupted;
@@ -383,7 +340,7 @@ fn write(
     let path = path.as_deref().unwrap_or_default();
     let ranks = report.ranks.len() as u32;
     let played_on = format!("nodes {}; network: {}", report.node, report.network);
-    let amount = format!("{} messages, {}", table::grouped(report.messages), Bytes(report.bytes));
+    let amount = format!("{}, {}", table::count(report.messages, "message", "messages"), Bytes(report.bytes));
     match kind {
         Kind::Report => file.write(|w| json::write(report, w)),
         Kind::Ranks => file.write(|w| csv::ranks(&report.ranks, w)),
