@@ -44,7 +44,7 @@ fn what_is_printed_as_json_reads_as_json_whatever_the_verb() {
         "topology show ./fabric.toml",
         "pattern list",
         "pattern show ring --ranks 1",
-        "pattern show all-to-all-pairwise --ranks 7",
+        "pattern show all-to-all-simple-spread --ranks 7",
         "machine list",
         "machine show myrinet",
         "preset list",
@@ -80,7 +80,7 @@ fn rows_are_printed_as_csv_and_what_is_no_rows_says_what_to_do() {
     for list in ["topology list", "pattern list", "machine list", "preset list", "explain", "validate --list"] {
         let text = printed(&desk, &format!("{list} --format csv -q"));
         let columns = text.lines().next().unwrap().split(',').count();
-        assert!(columns >= 2 && text.lines().count() > 2, "{list}: {text}");
+        assert!(columns >= 2 && text.lines().count() > 1, "{list}: {text}");
     }
     for (words, help) in [
         ("run -t ./fabric.toml -p ring", "-o messages.csv, -o links.csv"),

@@ -187,7 +187,7 @@ fn listed(mut names: Vec<String>, between: &str) -> String {
     }
     match names.split_last() {
         Some((last, [])) => last.clone(),
-        Some((last, first)) if between == "; " => format!("{}; and {last}", first.join(between)),
+        Some((last, first)) if between == "; " && first.len() > 1 => format!("{}; and {last}", first.join(between)),
         Some((last, first)) => format!("{} and {last}", first.join(between)),
         None => String::new(),
     }
