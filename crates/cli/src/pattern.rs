@@ -71,6 +71,8 @@ pub struct PatternShowArgs {
 const RANKS: u32 = 16;
 /// Rows of a table at most.
 const ROWS: usize = 64;
+/// Items of a list in a cell of a table at most.
+const SHOWN: usize = 3;
 /// Steps shown where nothing is said of them.
 const STEPS: u32 = 4;
 /// Messages counted one by one at most; of larger patterns the bytes are not summed up.
@@ -146,8 +148,8 @@ fn rows(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> Box<dyn
                     message.dst.0.into(),
                     message.bytes.into(),
                     message.delay.seconds().into(),
-                    after(&message.after).into(),
-                    carries(&pattern.carries(rank, index)).into(),
+                    after(&message.after, usize::MAX).into(),
+                    carries(&pattern.carries(rank, index), usize::MAX).into(),
                 ]
             },
         )
@@ -190,30 +192,30 @@ fn messages(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> (Gr
                 message.dst.0.into(),
                 message.bytes.into(),
                 delay,
-                after(&message.after).into(),
-                carries(&pattern.carries(rank, index)).into(),
+                after(&message.after, SHOWN).into(),
+                carries(&pattern.carries(rank, index), SHOWN).into(),
             ]);
         }
     }
     (grid, cut)
 }
 
-fn after(after: &After) -> String {
+fn after(after: &After, most: usize) -> String {
     match after {
         After::Nothing => String::new(),
         After::EarlierSteps => "what earlier steps send it".into(),
-        After::Messages(messages) => some(messages, |MessageId { src, index }| format!("{index} of rank {src}")),
+        After::Messages(messages) => some(messages, most, |MessageId { src, index }| format!("{index} of rank {src}")),
     }
 }
 
-fn carries(blocks: &[Block]) -> String {
-    some(blocks, |block| format!("({}, {})", block.origin, block.part))
+fn carries(blocks: &[Block], most: usize) -> String {
+    some(blocks, most, |block| format!("({}, {})", block.origin, block.part))
 }
 
-/// The first few of a list.
-fn some<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
-    let mut names: Vec<String> = items.iter().take(3).map(name).collect();
-    if items.len() > 3 {
+/// The first of a list, so many at most.
+fn some<T>(items: &[T], most: usize, name: impl Fn(&T) -> String) -> String {
+    let mut names: Vec<String> = items.iter().take(most).map(name).collect();
+    if items.len() > most {
         names.push(format!("... {} in all", items.len()));
     }
     names.join(" ")

@@ -77,6 +77,9 @@ fn rows_are_printed_as_csv_and_what_is_no_rows_says_what_to_do() {
         assert!(lines.next().unwrap().starts_with(header), "{words}: {text}");
         assert_eq!(lines.count(), rows, "{words}: {text}");
     }
+    // Data has all that a table leaves out.
+    let text = printed(&desk, "pattern show all-to-all-bruck --ranks 16 --format csv --rank 3 -q");
+    assert!(!text.contains("in all") && text.contains("(3, 4)"), "{text}");
     for list in ["topology list", "pattern list", "machine list", "preset list", "explain", "validate --list"] {
         let text = printed(&desk, &format!("{list} --format csv -q"));
         let columns = text.lines().next().unwrap().split(',').count();
