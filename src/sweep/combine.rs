@@ -273,7 +273,8 @@ fn job(work: &Work, bytes: u64) -> String {
         Some(WorkloadSpec::Program(ProgramSpec::Trace(_))) | None => Some(work.name().to_owned()),
         _ => None,
     };
-    format!("{} among {ranks} ranks", named.unwrap_or_else(|| format!("{} B", grouped(bytes))))
+    let ranks = if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
+    format!("{} among {ranks}", named.unwrap_or_else(|| format!("{} B", grouped(bytes))))
 }
 
 /// `a / b`, and 1 where both are nothing.

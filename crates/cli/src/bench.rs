@@ -4,19 +4,78 @@
 //! turns, so that a minute in which the machine is busy with something else does not fall on one of them alone.
 
 use std::io;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::args::{BenchArgs, TableFormat};
-use super::files::{self, unknown};
+use clap::Args;
+use serde_json::Value;
+
+use super::files::unknown;
+use super::listing::Listing;
+use super::options::{self, Format, Offer, OutputArgs};
 use super::progress::StepsMonitor;
-use super::{End, Failure, MOST_THREADS, Voice, complain, extension, in_threads, interrupt, print, print_with, show};
+use super::{End, Failure, Voice, complain, extension, interrupt, print_with};
 use hayase::diagnostic::{Diagnostic, closest, failure};
 use hayase::report::{BENCHMARK_SCHEMA, Benchmark, BenchmarkRow, Measurement};
 use hayase_bench::{Length, Load, Tier, growth, loads, machine};
 use hayase_output::{csv, json, table};
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  hayase bench --quick                    small loads, in half a minute
+  hayase bench                            all but the largest, in minutes
+  hayase bench fat-tree-3456 torus        the loads with one of these words in their names
+  hayase bench fat-tree-16000/random/max-min --whole --repeats 1
+      one load by its full name, to its end
+  taskset -c 1 hayase bench --csv         on one core
+
+Each run is a process of its own; loads take turns. Times are processor times of one message, the median and the \
+range over the repeats. A run has one thread unless -j says otherwise; with several, look at the wall time. Of a \
+long load some messages are measured, after a start that is not (`--list` says how many).
+
+Files (-o), by name:
+  x.csv    a line for each load
+  x.json   the same with the machine and how cost grows with the number of nodes
+  x.md     the table, as Markdown";
+
+/// `hayase bench`.
+#[derive(Args, Debug)]
+#[command(after_help = BENCH_EXAMPLES)]
+pub struct BenchArgs {
+    /// Measure the loads with one of these words in their names (default: all but the large ones).
+    #[arg(value_name = "LOAD")]
+    pub loads: Vec<String>,
+    /// Only loads that take about a second or less, three times each.
+    #[arg(long)]
+    pub quick: bool,
+    /// Also loads of 16,000 and 65,536 nodes.
+    #[arg(long, conflicts_with = "quick")]
+    pub large: bool,
+    /// List the loads without measuring them.
+    #[arg(long)]
+    pub list: bool,
+    /// Run each so many times (default 5).
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<NonZeroU32>,
+    /// Of long loads, measure so many messages.
+    #[arg(long, value_name = "N")]
+    pub messages: Option<NonZeroU64>,
+    /// Run long loads to their end.
+    #[arg(long, conflicts_with = "messages")]
+    pub whole: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+    /// The same as --format csv.
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub csv: bool,
+    /// Measure one load once in this process (what the parent of such a process asks for).
+    #[arg(long, hide = true)]
+    pub alone: bool,
+}
 
 /// Repeats where nothing else is asked for, and with `--quick`.
 const REPEATS: (u32, u32) = (5, 3);
@@ -43,17 +102,21 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> = Offer { verb: "bench", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
 /// Measures the chosen loads.
 pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    let out = OutputArgs { format: if args.csv { Format::Csv } else { args.out.format }, ..args.out.clone() };
+    if args.list {
+        out.check(&Offer { threads: false, ..Listing::offer("bench --list") })?;
+        return list(&chosen(args)?, &out).map(|()| End::Done);
+    }
+    out.check(&OFFER)?;
     let chosen = chosen(args)?;
     if args.alone {
         return alone(args, &chosen);
     }
-    if args.list {
-        return print(&table::loads(&listed(&chosen))).map(|()| End::Done);
-    }
-    let files = files::open(&args.output, Kind::of)?;
+    let files = out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let monitor = StepsMonitor::new(voice.show);
     let repeats = args.repeats.map_or(if args.quick { REPEATS.1 } else { REPEATS.0 }, |repeats| repeats.get());
@@ -85,7 +148,7 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
         schema: BENCHMARK_SCHEMA,
         machine: machine(),
         repeats,
-        threads: args.threads.get(),
+        threads: threads(args).get(),
         complete,
         growth: growth(&rows),
         rows,
@@ -101,11 +164,7 @@ pub fn bench(args: &BenchArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Markdown => io::Write::write_all(w, table::benchmark(&benchmark).to_markdown().as_bytes()),
         })?;
     }
-    match if args.csv { TableFormat::Csv } else { args.format } {
-        TableFormat::Table => show(&table::benchmark(&benchmark))?,
-        TableFormat::Json => print_with(|w| json::write(&benchmark, w))?,
-        TableFormat::Csv => print_with(|w| csv::benchmark(&benchmark, w))?,
-    }
+    out.print_rows(|| table::benchmark(&benchmark), &benchmark, |w| csv::benchmark(&benchmark, w))?;
     Ok(if complete { End::Done } else { End::Interrupted })
 }
 
@@ -141,16 +200,26 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Load>, Failure> {
     Ok(chosen)
 }
 
-/// Names, and what is measured of each.
-fn listed(loads: &[Load]) -> Vec<(String, String)> {
+/// Threads of a run.
+fn threads(args: &BenchArgs) -> NonZeroU32 {
+    args.out.threads.map_or(NonZeroU32::MIN, options::started)
+}
+
+/// Prints the names, and what is measured of each.
+fn list(loads: &[Load], out: &OutputArgs) -> Result<(), Failure> {
     let extent = |load: &Load| match load.measured() {
         None => "the whole run".to_owned(),
         Some((messages, skip)) => {
-            format!("{} messages after the first {}", table::grouped(messages), table::grouped(skip))
+            format!("{} after the first {}", table::count(messages, "message", "messages"), table::grouped(skip))
         }
     };
     let size = |load: &Load| if load.tier() == Tier::Large { " (with --large)" } else { "" };
-    loads.iter().map(|load| (load.name().to_owned(), format!("{}{}", extent(load), size(load)))).collect()
+    let listed: Vec<(String, String)> =
+        loads.iter().map(|load| (load.name().to_owned(), format!("{}{}", extent(load), size(load)))).collect();
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        Box::new(listed.iter().map(|(name, extent)| vec![name.as_str().into(), extent.as_str().into()]))
+    };
+    Listing { columns: &["load", "measured"], rows: &rows }.answer(out, || table::loads(&listed))
 }
 
 fn length(args: &BenchArgs) -> Length {
@@ -164,7 +233,8 @@ fn length(args: &BenchArgs) -> Length {
 /// The inside of the process of one run: measures one load once and prints what it found.
 fn alone(args: &BenchArgs, chosen: &[Load]) -> Result<End, Failure> {
     let Some(load) = chosen.first() else { return Ok(End::Done) };
-    let measurement = in_threads(Some(args.threads), MOST_THREADS, || load.measure(length(args), None))??;
+    options::start(threads(args))?;
+    let measurement = load.measure(length(args), None)?;
     print_with(|w| json::write(&measurement, w)).map(|()| End::Done)
 }
 
@@ -179,7 +249,7 @@ enum Child {
 fn in_a_process(load: &Load, args: &BenchArgs, stop: &AtomicBool) -> Result<Child, String> {
     let program = std::env::current_exe().map_err(|error| super::reason(&error))?;
     let mut command = Command::new(program);
-    command.args(["bench", load.name(), "--alone", "--threads", &args.threads.to_string()]);
+    command.args(["bench", load.name(), "--alone", "--threads", &threads(args).to_string()]);
     match length(args) {
         Length::Usual => {}
         Length::Messages(messages) => {

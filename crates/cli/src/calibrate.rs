@@ -1,14 +1,55 @@
 //! `hayase calibrate`: parameters of LogGPS from measured round trips.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::args::{CalibrateArgs, RunFormat};
+use clap::{Args, ValueHint};
+
 use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, print_with, progress, show};
+use super::options::{Offer, OutputArgs};
+use super::{End, Failure, Voice, extension, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::node::calibrate::{self, Options};
 use hayase::units::Bytes;
 use hayase_output::{json, svg, table};
+
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  hayase calibrate rtt.csv
+  hayase calibrate rtt.csv --short 8191 --eager 16383 -o my-cluster.toml -o fit.svg
+  hayase replay pairwise:ranks=16 -m my-cluster.toml
+
+Yours: rtt.csv (round trips that you measured; examples/guide/rtt.csv of the repository is one)
+
+Files (-o), by name:
+  x.toml   the machine, for -m
+  x.svg    measurements and fit
+  x.json   parameters and how well they fit
+
+The table has the columns bytes, time and, where it was measured, work (between the send and the receive of the \
+first rank, else 0) and call (round-trip, or send: the time of a blocking send whose receive is posted). Measure many \
+lengths from 0 B to some times the longest eager message, each without work and with work that takes longer than \
+the message.";
+
+/// `hayase calibrate`.
+#[derive(Args, Debug)]
+#[command(after_help = CALIBRATE_EXAMPLES)]
+pub struct CalibrateArgs {
+    /// The measurements: a table (.csv) with the columns bytes, time, work, call.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// The longest message that is sent as one packet, s, if it is known (default: found).
+    #[arg(long, value_name = "SIZE")]
+    pub short: Option<String>,
+    /// The longest message that does not wait for its receiver, S, if it is known (default: found).
+    #[arg(long, value_name = "SIZE")]
+    pub eager: Option<String>,
+    /// Which of the repetitions of a measurement counts: 0 the fastest, 50 the median.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub percentile: u8,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,9 +70,17 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> = Offer {
+    verb: "calibrate",
+    kind: Kind::of,
+    json: Ok(()),
+    csv: Err("parameters are no table; take --format json"),
+    threads: false,
+};
+
 /// Finds the parameters, prints them and writes the machine.
 pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    args.out.begin(&OFFER)?;
     let options = Options {
         short: size(args.short.as_deref(), "--short")?,
         sync: size(args.eager.as_deref(), "--eager")?,
@@ -45,8 +94,8 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
     let found = calibrate::calibrate(&samples, &options)?;
     let title = format!("LogGPS parameters from {}", args.file.display());
     let missing = found.missing().join(", ");
-    let wants_machine = args.output.iter().any(|path| Kind::of(path).ok() == Some(Kind::Machine));
-    for (kind, file) in files::open(&args.output, Kind::of)? {
+    let wants_machine = args.out.file_of(&OFFER, Kind::Machine).is_some();
+    for (kind, file) in args.out.open(&OFFER)? {
         match kind {
             Kind::Json => file.write(|w| json::write(&found, w))?,
             Kind::Picture => file.write(files::text(&svg::calibration(&found, &title)))?,
@@ -58,10 +107,7 @@ pub fn calibrate(args: &CalibrateArgs, voice: Voice) -> Result<End, Failure> {
             }
         }
     }
-    match args.format {
-        RunFormat::Table => show(&table::calibration(&title, &found))?,
-        RunFormat::Json => print_with(|w| json::write(&found, w))?,
-    }
+    args.out.print(|| table::calibration(&title, &found), &found)?;
     for advice in found.advice() {
         voice.hint(advice);
     }

@@ -1,9 +1,13 @@
 //! `hayase check`: whether files say what can be run, or predicted from.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::CheckArgs;
+use clap::{Args, ValueHint};
+use serde_json::Value;
+
+use super::listing::Listing;
+use super::options::{Format, OutputArgs};
 use super::pattern::{self, totals};
 use super::{End, Failure, Voice, complain, extension, print, program, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
@@ -12,23 +16,69 @@ use hayase::prediction::program::{Blocks, unfold};
 use hayase::scenario::{Loaded, Loader, Scenario};
 use hayase::workload::ALONE;
 use hayase::workload::trace::unmatched;
-use hayase_output::table::{grouped, seconds};
+use hayase_output::table::{Answer, count, grouped, seconds};
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  hayase check scenario.toml
+  hayase check fabric.toml messages.csv platform.xml
+
+Yours: all of these
+
+Says `ok` and what is in each file, or shows all mistakes of all files; then the exit code is 2.
+
+Files (-o), by name:
+  x.csv    a line for each file: file,ok,content
+  x.json   an object for each";
+
+/// `hayase check`.
+#[derive(Args, Debug)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// Scenarios, topologies and patterns (.toml), messages (.csv), SimGrid platforms (.xml), reports (.json), data
+    /// sets (.prog, .comp, .comm).
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Check TOML files as scenarios with this preset: a name (`hayase preset list`) or a file like those.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub preset: Option<String>,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
 const RANKS: u32 = 64;
 
 /// Checks every file, whatever is wrong with the others.
 pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&Listing::offer("check"))?;
     let mut end = End::Done;
+    let mut checked: Vec<(String, Option<String>)> = Vec::new();
     for path in &args.files {
+        let name = path.display().to_string();
         match summary(path, args.preset.as_deref(), voice) {
-            Ok(summary) => print(&format!("{}: ok: {summary}\n", path.display()))?,
+            Ok(summary) => {
+                if args.out.format == Format::Table {
+                    print(&format!("{name}: ok: {summary}\n"))?;
+                }
+                checked.push((name, Some(summary)));
+            }
             Err(invalid) => {
                 complain(format_args!("{}\n", invalid.show(voice.colour)));
+                checked.push((name, None));
                 end = End::Invalid;
             }
         }
     }
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        let row = |(name, what): &(String, Option<String>)| {
+            vec![name.as_str().into(), what.is_some().into(), what.as_deref().map_or(Value::Null, Value::from)]
+        };
+        Box::new(checked.iter().map(row))
+    };
+    // As a table each line has been printed where its file was read.
+    Listing { columns: &["file", "ok", "content"], rows: &rows }.answer(&args.out, Answer::new)?;
     Ok(end)
 }
 
@@ -40,6 +90,11 @@ enum Content {
     Program,
     Computation,
     Communication,
+}
+
+/// `54 ranks`.
+fn ranks(ranks: u32) -> String {
+    count(ranks.into(), "rank", "ranks")
 }
 
 /// What is in the file, in a line.
@@ -60,16 +115,17 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
             }
             Loaded::Program(scenario) => {
                 let (name, program) = (&scenario.work().name, &scenario.work().program);
-                let (ranks, operations) = (program.ranks(), grouped(program.operations()));
+                let ranks = ranks(program.ranks());
+                let operations = count(program.operations(), "operation", "operations");
                 let (node, on) = (scenario.system().node().name(), scenario.network_name());
-                Ok(format!("{name}, {ranks} ranks, {operations} operations, nodes {node}, {on}"))
+                Ok(format!("{name}, {ranks}, {operations}, nodes {node}, {on}"))
             }
             Loaded::Farm(farm) => {
                 let Some(first) = farm.points.first().map(Scenario::work) else { return Ok("a farm".to_owned()) };
                 let tasks = grouped(first.listed.len() as u64);
                 let tried = match farm.points.len() {
-                    1 => format!("{} workers", grouped(first.point.workers.len() as u64)),
-                    points => format!("{points} combinations"),
+                    1 => count(first.point.workers.len() as u64, "worker", "workers"),
+                    points => count(points as u64, "combination", "combinations"),
                 };
                 Ok(format!("{}, {tasks} of them, {tried}, {}", first.title, farm.setting))
             }
@@ -88,21 +144,18 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
             if !mistakes.is_empty() {
                 return Err(Invalid { diagnostics: mistakes, ..Invalid::default() });
             }
-            let (operations, steps) = (grouped(whole.operations()), grouped(data.steps() as u64));
-            Ok(format!("program data, {} ranks, {operations} operations in {steps} steps", data.ranks))
+            let operations = count(whole.operations(), "operation", "operations");
+            let steps = count(data.steps() as u64, "step", "steps");
+            Ok(format!("program data, {}, {operations} in {steps}", ranks(data.ranks)))
         }
         Content::Computation => {
             let data = program::read_computation(path, voice)?;
-            let blocks = grouped(data.blocks.len() as u64);
-            Ok(format!(
-                "computation data, {} ranks, {} in {blocks} blocks",
-                data.ranks,
-                seconds(data.total().seconds())
-            ))
+            let blocks = count(data.blocks.len() as u64, "block", "blocks");
+            Ok(format!("computation data, {}, {} in {blocks}", ranks(data.ranks), seconds(data.total().seconds())))
         }
         Content::Communication => {
             let data = Communication::read(&named, &mut progress::sources(voice.show))?;
-            Ok(format!("communication data, {} sizes", data.times.len()))
+            Ok(format!("communication data, {}", count(data.times.len() as u64, "size", "sizes")))
         }
     }
 }

@@ -1,19 +1,101 @@
 //! `hayase compare`: many runs side by side, best first.
 
 use std::io::Write;
-use std::path::Path;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 
-use super::args::{CompareArgs, TableFormat};
-use super::files::{self, unknown};
+use clap::{Args, ValueHint};
+
+use super::files::unknown;
+use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
-use super::{
-    End, Failure, Voice, complain, deadlock, extension, in_threads, interrupt, pictures, print_with, scenario,
-};
+use super::scenario::{CommonArgs, MessageArgs};
+use super::seeds::seeds;
+use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
-use hayase::report::Comparison;
 use hayase::scenario::Loader;
 use hayase::sweep::{Control, Sweep, SweepError};
 use hayase_output::{csv, json, table};
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  hayase compare -t fat-tree-54 -p all-to-all-simple-spread,all-to-all-nd-spread,all-to-all-bruck \\
+      --placement regular,random -o compare.svg
+  hayase compare -t torus-4x4 -p all-to-all-mpich --placement regular,random,block --seeds 8
+  hayase compare -t torus-4x4 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
+  hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
+
+Yours: scenario.toml (`hayase init scenario.toml` writes one)
+
+Every combination of what is listed is run, once for each seed, on all cores. All that do the same (one \
+collective operation of one size, or the same amount of data, among as many ranks) are ranked by their means, \
+best first, whatever they differ in; a difference within its 95 % interval over the seeds is called a tie.
+
+Files (-o), by name:
+  x.svg    a chart
+  x.csv    a line for each combination
+  x.json   the same with the makespan of every seed
+  x.md     the tables, as Markdown";
+
+/// `KEY=a,b,c`.
+fn vary(text: &str) -> Result<(String, Vec<String>), String> {
+    let values = text.split_once('=').map(|(key, values)| (key.trim(), values.split(',').map(str::trim)));
+    let Some((key, values)) = values else { return Err("a key and its values are expected: KEY=a,b,c".to_owned()) };
+    let values: Vec<String> = values.map(str::to_owned).collect();
+    match key.is_empty() || values.iter().any(String::is_empty) {
+        true => Err("a key and its values are expected: KEY=a,b,c".to_owned()),
+        false => Ok((key.to_owned(), values)),
+    }
+}
+
+/// `hayase compare`.
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_EXAMPLES, next_help_heading = "What is compared")]
+pub struct CompareArgs {
+    /// A scenario file: what is not listed here is as it says.
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// Fabrics, by name or file, with commas between them.
+    #[arg(short, long, value_name = "T,...", value_delimiter = ',')]
+    pub topology: Vec<String>,
+    /// Patterns and programs, by name, file or rule.
+    #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
+    pub pattern: Vec<String>,
+    /// Placements: regular, random, block, round-robin, CSV files `rank,node`.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub placement: Vec<String>,
+    /// Sharing policies: max-min, equal-share, redistribute.
+    #[arg(long, value_name = "POLICY,...", value_delimiter = ',')]
+    pub sharing: Vec<String>,
+    /// Transports: flow, flow:max-min, flow:equal-share, flow:redistribute, packet:oq, packet:iq, packet:fq,
+    /// contention-free. Several are also set against each other: makespans, run times.
+    #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
+    pub transport: Vec<String>,
+    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub routing: Vec<String>,
+    /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
+    #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
+    pub injection: Vec<String>,
+    /// Machines, by name or file: what messages cost at their ends.
+    #[arg(short, long, value_name = "M,...", value_delimiter = ',')]
+    pub machine: Vec<String>,
+    /// Any key of a scenario file, with its values: topology.torus.bandwidth="1 GB/s,2 GB/s" (may be repeated).
+    #[arg(long, value_name = "KEY=V,...", value_parser = vary)]
+    pub vary: Vec<(String, Vec<String>)>,
+    /// Run what is random with so many seeds; means and standard deviations are over them.
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<NonZeroU32>,
+    /// What the messages of all runs are like.
+    #[command(flatten, next_help_heading = "What all runs have in common")]
+    pub messages: MessageArgs,
+    /// What else all runs have in common.
+    #[command(flatten, next_help_heading = "What all runs have in common")]
+    pub common: CommonArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, Debug)]
@@ -36,16 +118,18 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> = Offer { verb: "compare", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
 /// Runs all combinations.
 pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    args.out.begin(&OFFER)?;
     let sweep = sweep(args, voice)?;
-    let files = files::open(&args.output, Kind::of)?;
+    let files = args.out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let monitor = RunsMonitor::new(voice.show);
     let tell = |progress| monitor.tell(progress);
     let control = Control { progress: Some(&tell), cancel: Some(stop) };
-    let result = in_threads(args.threads, sweep.most_runs(), || sweep.run(control))?;
+    let result = sweep.run(control);
     drop(monitor);
     let comparison = match result {
         Ok(comparison) => comparison,
@@ -74,19 +158,12 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Markdown => w.write_all(table::comparison(&comparison).to_markdown().as_bytes()),
         })?;
     }
-    show(&comparison, args.format, voice)?;
-    Ok(if comparison.complete { End::Done } else { End::Interrupted })
-}
-
-fn show(comparison: &Comparison, format: TableFormat, voice: Voice) -> Result<(), Failure> {
-    if !comparison.complete && format == TableFormat::Csv {
+    if !comparison.complete && args.out.format == Format::Csv {
         voice.say("runs are missing: rows, or seeds of rows, are not all there");
     }
-    match format {
-        TableFormat::Table => super::show(&table::comparison(comparison)),
-        TableFormat::Json => print_with(|w| json::write(comparison, w)),
-        TableFormat::Csv => print_with(|w| csv::comparison(comparison, w)),
-    }
+    let (table, rows) = (|| table::comparison(&comparison), |w: &mut dyn Write| csv::comparison(&comparison, w));
+    args.out.print_rows(table, &comparison, rows)?;
+    Ok(if comparison.complete { End::Done } else { End::Interrupted })
 }
 
 /// Names with what belongs to them: the parameters of a rule have commas of their own (`linear:ranks=8,size=1KB`).
@@ -110,22 +187,12 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     if let Some(path) = &args.scenario {
         base = base.file(path);
     }
-    if let Some(preset) = &args.preset {
-        base = base.preset(preset);
-    }
-    if let Some(size) = &args.size {
-        base = base.size(size);
-    }
-    if let Some(jitter) = &args.jitter {
-        base = base.jitter(jitter);
-    }
-    for assignment in &args.set {
-        base = base.set("--set", assignment);
-    }
-    let seeds = match (args.seed, args.seeds) {
+    // Which seeds there are is said below.
+    base = CommonArgs { seed: None, ..args.common.clone() }.on(args.messages.on(base));
+    let seeds = match (args.common.seed, args.seeds) {
         // As the scenario file says.
         (None, None) => Vec::new(),
-        (first, count) => scenario::seeds(first.unwrap_or(1), count)?,
+        (first, count) => seeds(first.unwrap_or(1), count)?,
     };
     let from = args.scenario.as_ref().map(|path| path.display().to_string());
     let listed =

@@ -1,12 +1,13 @@
 //! Files that a run reads and writes: the names of outputs (`-o`) say what they hold, they are opened before anything
 //! runs, and none is ever written over an input.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Failure, extension};
+use super::Failure;
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 
@@ -122,6 +123,11 @@ pub fn unknown(path: &Path, known: &str) -> Diagnostic {
         extension => format!("no output of this kind is called `.{extension}` (`{}`)", path.display()),
     };
     Diagnostic::new("unknown-output", message).help(format!("write {known}"))
+}
+
+/// The extension of a file's name, in lowercase.
+pub fn extension(path: &Path) -> String {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Whether a word is in the file's name, whatever its case; folders do not count.

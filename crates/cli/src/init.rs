@@ -1,10 +1,33 @@
 //! `hayase init`: a commented scenario to start from.
 
-use super::args::InitArgs;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
 use super::files::{Opened, text};
 use super::{End, Failure, Voice, print};
 use hayase::diagnostic::Diagnostic;
 use hayase::scenario;
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  hayase init                                   print a scenario
+  hayase init my.toml -t torus-8x8 -p all-to-all-pairwise";
+
+/// `hayase init`.
+#[derive(Args, Debug)]
+#[command(after_help = INIT_EXAMPLES)]
+pub struct InitArgs {
+    /// Where to write it (default: standard output); what is there is not overwritten.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// The fabric, by name or file.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub topology: Option<String>,
+    /// The pattern, by name or file.
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub pattern: Option<String>,
+}
 
 /// Prints the scenario, or writes it where no file is yet.
 pub fn init(args: &InitArgs, voice: Voice) -> Result<End, Failure> {

@@ -12,14 +12,17 @@ mod caveats;
 mod check;
 mod compare;
 mod deadlock;
+mod end;
 mod files;
 mod init;
 mod interrupt;
 mod lines;
+mod listing;
 mod machine;
 mod man;
 mod master_slave;
 mod measure;
+mod options;
 mod pattern;
 mod pictures;
 mod predict;
@@ -35,147 +38,34 @@ mod replay;
 mod run;
 mod scenario;
 mod seeds;
+mod shown;
 mod topology;
 mod trace;
 mod usage;
 mod validate;
+mod voice;
 mod whatif;
 mod width;
 mod window;
 #[cfg(unix)]
 mod wrap;
 
-use std::ffi::OsStr;
-use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::io;
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 
-use args::{Cli, Verb, When};
-use hayase::diagnostic::{self, Diagnostic, Invalid};
+use args::{Cli, Verb};
+pub(crate) use end::{End, Failure, reason};
+pub(crate) use files::extension;
+use hayase::diagnostic::{self, Invalid};
 use hayase::scenario as scenarios;
-use hayase_output::table::Answer;
-use progress::Show;
-
-/// Threads at most: more than any machine has cores.
-const MOST_THREADS: usize = 1024;
-
-/// How a verb that did what it could ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
-    Done,
-    /// A case of the validation failed, and has been reported.
-    Failed,
-    /// Some input was wrong, and has been reported.
-    Invalid,
-    Deadlocked,
-    Interrupted,
-}
-
-impl End {
-    fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed => 1,
-            Self::Invalid => 2,
-            Self::Deadlocked => 3,
-            // 128 and the number of the signal, as shells have it.
-            Self::Interrupted => 130,
-        }
-    }
-}
-
-/// Why a verb could not do what was asked.
-#[derive(Debug)]
-enum Failure {
-    /// Mistakes in what was given.
-    Invalid(Box<Invalid>),
-    /// What was asked for went wrong, although nothing in the input is.
-    Failed(Box<Diagnostic>),
-    /// A file cannot be written.
-    Write(PathBuf, io::Error),
-    /// Standard output cannot be written.
-    Print(io::Error),
-}
-
-impl From<Invalid> for Failure {
-    fn from(invalid: Invalid) -> Self {
-        Self::Invalid(Box::new(invalid))
-    }
-}
-
-impl From<Diagnostic> for Failure {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Invalid { diagnostics: vec![diagnostic], ..Invalid::default() }.into()
-    }
-}
-
-/// How the program talks to the person who called it.
-#[derive(Clone, Copy, Debug)]
-struct Voice {
-    quiet: bool,
-    colour: bool,
-    show: Show,
-}
-
-impl Voice {
-    fn new(global: args::Global) -> Self {
-        let terminal = io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let colour = match global.color {
-            When::Auto => terminal && !plain,
-            When::Always => true,
-            When::Never => false,
-        };
-        let show = match global.progress {
-            When::Auto if terminal && !global.quiet => Show::Bar,
-            When::Always if terminal => Show::Bar,
-            When::Always => Show::Lines,
-            When::Auto | When::Never => Show::Nothing,
-        };
-        Self { quiet: global.quiet, colour, show }
-    }
-
-    /// Says something that is no result: on standard error, unless nothing is wanted there.
-    fn say(self, text: impl Display) {
-        if !self.quiet {
-            complain(text);
-        }
-    }
-
-    /// A hint, on a line of its own.
-    fn hint(self, text: impl Display) {
-        self.say(format_args!("hint: {text}"));
-    }
-}
-
-/// Writes a line to standard error; that nobody reads it is no reason to fail.
-fn complain(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
-}
-
-/// Writes results to standard output.
-fn print(text: &str) -> Result<(), Failure> {
-    print_with(|w| w.write_all(text.as_bytes()))
-}
-
-/// Writes an answer to standard output, as wide as the terminal where that is one.
-fn show(answer: &Answer) -> Result<(), Failure> {
-    print(&answer.to_text(width::of(&io::stdout())))
-}
-
-fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let mut stdout = io::BufWriter::new(io::stdout().lock());
-    write(&mut stdout).and_then(|()| stdout.flush()).map_err(Failure::Print)
-}
+pub(crate) use voice::{Voice, complain, print, print_with, show};
 
 /// Runs the program.
 pub fn main() -> ExitCode {
     let words = usage::words();
-    let matches = match usage::command(&words).try_get_matches_from(&words) {
+    let matches = match usage::command(Cli::command(), &words).try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) => return usage::answer(&error),
     };
@@ -224,8 +114,8 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::MasterSlave(args) => master_slave::master_slave(args, voice),
         Verb::Validate(args) => validate::validate(args, voice),
         Verb::Bench(args) => bench::bench(args, voice),
-        Verb::Completions(args) => man::completions(args),
-        Verb::Man(args) => man::man(args, voice),
+        Verb::Completions(args) => man::completions(args, Cli::command()),
+        Verb::Man(args) => man::man(args, Cli::command(), voice),
     }
 }
 
@@ -257,37 +147,8 @@ fn report(failure: &Failure, voice: Voice) -> u8 {
     }
 }
 
-/// Does so many runs on so many threads, or on one for each core. More threads than runs would have nothing to do.
-fn in_threads<T: Send>(
-    threads: Option<NonZeroU32>,
-    runs: usize,
-    work: impl FnOnce() -> T + Send,
-) -> Result<T, Failure> {
-    let Some(threads) = threads else { return Ok(work()) };
-    let threads = (threads.get() as usize).min(runs.max(1)).min(MOST_THREADS);
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => Ok(pool.install(work)),
-        Err(error) => Err(Diagnostic::new("threads", format!("cannot start {threads} threads: {error}")).into()),
-    }
-}
-
-/// An error of the system in lowercase and without its number.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
-}
-
-/// The extension of a file's name, in lowercase.
-fn extension(path: &Path) -> String {
-    path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -302,8 +163,104 @@ mod tests {
         }
     }
 
+    /// All verbs, those below others too, with what is typed.
+    fn verbs(command: &clap::Command, name: &str) -> Vec<(String, clap::Command)> {
+        let below = command.get_subcommands().flat_map(|verb| verbs(verb, &format!("{name} {}", verb.get_name())));
+        std::iter::once((name.to_owned(), command.clone())).chain(below).collect()
+    }
+
     #[test]
-    fn reasons_of_the_system_read_as_part_of_a_sentence() {
-        assert_eq!(reason(&io::Error::from_raw_os_error(2)), "no such file or directory");
+    fn an_option_of_output_or_of_scenarios_is_the_same_for_all_verbs() {
+        const SAME: [&str; 14] = [
+            "format",
+            "threads",
+            "output",
+            "window",
+            "preset",
+            "set",
+            "node",
+            "seed",
+            "machine",
+            "transport",
+            "size",
+            "jitter",
+            "strict",
+            "routing",
+        ];
+        // What these write is all that they are for, and lists are what `compare` compares.
+        let own = |verb: &str, option: &str| match option {
+            "output" => ["record", "man", "trace convert", "program extend"].contains(&verb),
+            "machine" | "transport" | "routing" => verb == "compare",
+            "preset" => verb == "check",
+            "seed" => verb == "pattern show",
+            _ => false,
+        };
+        let said = |option: &clap::Arg| {
+            let help = option.get_long_help().or(option.get_help()).map(ToString::to_string);
+            (
+                help,
+                option.get_short(),
+                option.get_value_names().map(<[_]>::to_vec),
+                option.get_default_values().to_vec(),
+            )
+        };
+        let mut known = std::collections::BTreeMap::new();
+        for (verb, command) in verbs(&Cli::command(), "") {
+            let verb = verb.trim_start();
+            for option in command.get_arguments().filter(|option| SAME.contains(&option.get_id().as_str())) {
+                let name = option.get_id().to_string();
+                if !own(verb, &name) {
+                    let first = known.entry(name.clone()).or_insert_with(|| (verb.to_owned(), said(option)));
+                    assert_eq!(first.1, said(option), "--{name} of `{verb}` and `{}`", first.0);
+                }
+            }
+        }
+        assert_eq!(known.len(), SAME.len());
+    }
+
+    #[test]
+    fn every_verb_with_a_result_has_all_options_of_output() {
+        let results = [
+            "run",
+            "compare",
+            "rates",
+            "predict",
+            "program fold",
+            "program show",
+            "replay",
+            "whatif",
+            "calibrate",
+            "measure communication",
+            "check",
+            "topology list",
+            "topology show",
+            "pattern list",
+            "pattern show",
+            "machine list",
+            "machine show",
+            "preset list",
+            "preset show",
+            "advise",
+            "explain",
+            "trace info",
+            "trace sites",
+            "master-slave",
+            "master-slave plan",
+            "validate",
+            "bench",
+        ];
+        let all: Vec<String> = verbs(&Cli::command(), "")
+            .into_iter()
+            .filter(|(_, command)| {
+                let has = |name: &str| command.get_arguments().any(|option| option.get_id() == name);
+                has("output") && has("format") && has("threads")
+            })
+            .map(|(verb, _)| verb.trim_start().to_owned())
+            .collect();
+        let mut expected = results.map(str::to_owned).to_vec();
+        expected.sort();
+        let mut found = all;
+        found.sort();
+        assert_eq!(found, expected);
     }
 }

@@ -1,24 +1,62 @@
 //! `hayase machine`: the named machines, and what one of them is.
 
-use super::replay::args::MachineVerb;
-use super::{End, Failure, Voice, print};
-use hayase::scenario::library::Shelf;
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::listing::{ListArgs, Listing};
+use super::options::OutputArgs;
+use super::{End, Failure, Voice, shown};
+use hayase::scenario::library::{Named, Shelf};
 use hayase_output::table::Grid;
+
+/// `hayase machine`.
+#[derive(Subcommand, Debug)]
+pub enum MachineVerb {
+    /// List the named machines.
+    List(ListArgs),
+    /// Show one: its parameters, and where they are from.
+    #[command(after_help = format!("Examples:\n  hayase machine show myrinet\n\n{}", shown::FILES))]
+    Show(MachineShowArgs),
+}
+
+/// `hayase machine show`.
+#[derive(Args, Debug)]
+pub struct MachineShowArgs {
+    /// A name (`hayase machine list`).
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// Lists the named ones or shows one.
 pub fn machine(verb: &MachineVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
-        MachineVerb::List => {
-            let mut grid = Grid::new().text("name").text("model").text("what it is");
-            for named in Shelf::Machines.all() {
-                let model = named.text.lines().find_map(|line| line.strip_prefix("[node.")?.strip_suffix(']'));
-                let row = vec![named.name.to_owned(), model.unwrap_or_default().to_owned()];
-                grid.row_with_sentence(row, &named.description());
-            }
-            super::show(&grid.into())?;
+        MachineVerb::List(args) => {
+            list(&args.out)?;
             voice.hint("`hayase machine show NAME` shows its parameters, `hayase replay TRACE -m NAME` uses them");
         }
-        MachineVerb::Show(args) => print(Shelf::Machines.find(&args.name)?.text)?,
+        MachineVerb::Show(args) => shown::show(&args.out, "machine show", Shelf::Machines.find(&args.name)?.text)?,
     }
     Ok(End::Done)
+}
+
+fn list(out: &OutputArgs) -> Result<(), Failure> {
+    out.begin(&Listing::offer("machine list"))?;
+    let model = |named: &Named| {
+        let model = named.text.lines().find_map(|line| line.strip_prefix("[node.")?.strip_suffix(']'));
+        model.unwrap_or_default().to_owned()
+    };
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        let row = |named: &Named| vec![named.name.into(), model(named).into(), named.description().into()];
+        Box::new(Shelf::Machines.all().iter().map(row).collect::<Vec<_>>().into_iter())
+    };
+    Listing { columns: &["name", "model", "description"], rows: &rows }.answer(out, || {
+        let mut grid = Grid::new().text("name").text("model").text("what it is");
+        for named in Shelf::Machines.all() {
+            grid.row_with_sentence([named.name.to_owned(), model(named)], &named.description());
+        }
+        grid.into()
+    })
 }

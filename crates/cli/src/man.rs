@@ -1,23 +1,51 @@
 //! `hayase man` and `hayase completions`.
 
-use clap::CommandFactory;
+use std::path::PathBuf;
+
+use clap::{Args, Command, ValueHint};
+use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::args::{Cli, CompletionsArgs, ManArgs};
 use super::files::Opened;
 use super::{End, Failure, Voice, print_with};
+use hayase_output::table::count;
+
+/// `hayase completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hayase completions bash > ~/.local/share/bash-completion/completions/hayase
+  hayase completions zsh > ~/.zfunc/_hayase
+  hayase completions fish > ~/.config/fish/completions/hayase.fish")]
+pub struct CompletionsArgs {
+    /// The shell: bash, elvish, fish, powershell or zsh.
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
+    pub shell: Shell,
+}
+
+/// `hayase man`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hayase man | man -l -
+  hayase man -o ~/.local/share/man/man1")]
+pub struct ManArgs {
+    /// Write the pages of the program and all its verbs into this folder, which must exist.
+    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
+}
 
 /// Prints a completion script.
-pub fn completions(args: &CompletionsArgs) -> Result<End, Failure> {
+pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<End, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "hayase", &mut script);
+    clap_complete::generate(args.shell, &mut command, "hayase", &mut script);
     print_with(|w| w.write_all(&script))?;
     Ok(End::Done)
 }
 
 /// Prints the page of the program, or writes those of all verbs into a folder.
-pub fn man(args: &ManArgs, voice: Voice) -> Result<End, Failure> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+pub fn man(args: &ManArgs, command: Command, voice: Voice) -> Result<End, Failure> {
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     let Some(folder) = &args.output else {
         print_with(|mut w| Man::new(command).render(&mut w))?;
@@ -28,12 +56,12 @@ pub fn man(args: &ManArgs, voice: Voice) -> Result<End, Failure> {
         Opened::new(&folder.join(format!("{name}.1")))?
             .write(|mut file| Man::new(command.clone().display_name(name.clone())).render(&mut file))?;
     }
-    voice.say(format_args!("{} pages written to `{}`", pages.len(), folder.display()));
+    voice.say(format_args!("{} written to `{}`", count(pages.len() as u64, "page", "pages"), folder.display()));
     Ok(End::Done)
 }
 
 /// The program and all its verbs, by the names of their pages: `hayase-topology-show`.
-fn pages(command: &clap::Command) -> Vec<(String, clap::Command)> {
+fn pages(command: &Command) -> Vec<(String, Command)> {
     let mut pages = vec![(command.get_name().to_owned(), command.clone())];
     let mut i = 0;
     while i < pages.len() {

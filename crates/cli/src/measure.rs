@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::args::RunFormat;
-use super::{End, Failure, Voice, extension, files, interrupt, print_with, progress, show};
+use super::options::{Offer, OutputArgs};
+use super::{End, Failure, Voice, extension, files, interrupt, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::prediction::communication::Origin;
 use hayase::units::Bytes;
@@ -29,10 +29,12 @@ Examples:
   hayase measure communication -o a.comm --smallest 1KiB --largest 64KiB --increment 1KiB -- mpirun -np 2
   hayase measure communication -o round-trips.csv -- mpirun -np 2     for hayase calibrate
 
-Yours: node1 and node2 (hosts), mpirun or srun, and /opt/mpich/lib/libmpi.so.12 (the library of their MPI, where it is not found)
+Yours: node1 and node2 (hosts), mpirun or srun, and /opt/mpich/lib/libmpi.so.12 (the library of their MPI, where \
+it is not found)
 
-The line after -- is a launcher and its options; the program it launches is hayase itself, which loads the MPI library of
-that launcher: no compiler is needed. The two processes should have a processor each, and nothing else to do.
+The line after -- is a launcher and its options; the program it launches is hayase itself, which loads the MPI \
+library of that launcher: no compiler is needed. The two processes should have a processor each, and nothing \
+else to do.
 
 Files (-o), by name:
   x.comm    the data set, for hayase predict
@@ -44,16 +46,9 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CommunicationArgs {
-    /// Also write this file: x.comm, x.json, x.csv or x.svg (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
     /// Also write a machine file (.toml, for -m) with the LogGPS parameters.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub node_out: Option<PathBuf>,
-    /// What is printed: table or json.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
-          help_heading = "Output")]
-    pub format: RunFormat,
     /// The smallest message.
     #[arg(long, value_name = "SIZE", default_value = "0 B")]
     pub smallest: String,
@@ -73,6 +68,9 @@ pub struct CommunicationArgs {
     /// The MPI library, by name or path (default: that of the launcher).
     #[arg(long, value_name = "LIBRARY")]
     pub mpi: Option<String>,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
     /// The launcher and its options, after --.
     #[arg(last = true, required = true, value_name = "LAUNCHER")]
     pub launcher: Vec<String>,
@@ -144,10 +142,13 @@ pub fn agent(_args: &AgentArgs) -> Result<End, Failure> {
     Err(Diagnostic::new("unix-only", "communication can be measured on Unix only").into())
 }
 
+const OFFER: Offer<Kind> =
+    Offer { verb: "measure communication", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false };
+
 fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure> {
     let plan = plan(args)?;
-    files::check_names(&args.output, Kind::of)?;
-    let outputs = files::open(&args.output, Kind::of)?;
+    args.out.begin(&OFFER)?;
+    let outputs = args.out.open(&OFFER)?;
     let machine: Vec<PathBuf> = args.node_out.iter().cloned().collect();
     let machine = files::open(&machine, machine_name)?;
     let program = std::env::current_exe().map_err(|error| {
@@ -193,10 +194,8 @@ fn communication(args: &CommunicationArgs, voice: Voice) -> Result<End, Failure>
     for ((), file) in machine {
         file.write(files::text(&analysis.machine(&line)))?;
     }
-    match args.format {
-        RunFormat::Table => show(&table::communication(&analysis.communication, &analysis.calibration))?,
-        RunFormat::Json => print_with(|w| json::write(&analysis, w))?,
-    }
+    let table = || table::communication(&analysis.communication, &analysis.calibration);
+    args.out.print_rows(table, &analysis, |w| w.write_all(analysis::samples_csv(&measured).as_bytes()))?;
     if analysis.is_disturbed() {
         voice.hint("something disturbed the measurements: medians are far above the fastest; leave a processor to each of the two processes, or take longer (--seconds)");
     }

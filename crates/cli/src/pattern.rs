@@ -2,7 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use super::args::{PatternShowArgs, PatternVerb};
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::listing::{self, ListArgs, Listing};
+use super::options::OutputArgs;
+use super::scenario::TextArgs;
+use super::usage;
 use super::{End, Failure, Voice, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase::ids::{MessageId, RankId};
@@ -10,12 +16,63 @@ use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase::units::{Bytes, Time};
 use hayase::workload::pattern::{After, Block, Pattern};
-use hayase_output::table::{Answer, Cell, Grid, grouped, printable};
+use hayase_output::table::{Answer, Cell, Grid, count, printable};
+
+/// `hayase pattern`.
+#[derive(Subcommand, Debug)]
+pub enum PatternVerb {
+    /// List the named patterns.
+    List(ListArgs),
+    /// Show one: who sends what to whom, in what order.
+    #[command(after_help = "\
+Examples:
+  hayase pattern show all-to-all-pairwise --ranks 8
+  hayase pattern show all-to-all-2d-spread -t torus-8x8 --rank 5 --steps 10
+  hayase pattern show messages.csv
+
+Yours: messages.csv (src,dst,bytes)
+
+Files (-o), by name:
+  x.csv    a line for each message
+  x.json   an object for each")]
+    Show(PatternShowArgs),
+}
+
+/// `hayase pattern show`.
+#[derive(Args, Debug)]
+pub struct PatternShowArgs {
+    /// A name (`hayase pattern list`), a TOML file with a [workload.*] table, or a CSV of messages.
+    #[arg(value_name = "NAME|FILE")]
+    pub name: String,
+    /// Take as many ranks as this fabric has nodes.
+    #[arg(short, long, value_name = "NAME|FILE", conflicts_with = "ranks")]
+    pub topology: Option<String>,
+    /// Take so many ranks (default 16).
+    #[arg(long, value_name = "N")]
+    pub ranks: Option<NonZeroU32>,
+    /// Show the messages of this rank only (default: those of the first ranks).
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "R")]
+    pub rank: Option<u32>,
+    /// Show the messages of the first so many steps (default: 4 in the table of several ranks, else all).
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "K")]
+    pub steps: Option<u32>,
+    /// The seed of a random pattern.
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What lies below and above it.
+    #[command(flatten)]
+    pub texts: TextArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// Ranks where nothing is said of them.
 const RANKS: u32 = 16;
 /// Rows of a table at most.
 const ROWS: usize = 64;
+/// Items of a list in a cell of a table at most.
+const SHOWN: usize = 3;
 /// Steps shown where nothing is said of them.
 const STEPS: u32 = 4;
 /// Messages counted one by one at most; of larger patterns the bytes are not summed up.
@@ -24,52 +81,80 @@ const COUNTED: u64 = 20_000_000;
 /// Lists the named ones or shows one.
 pub fn pattern(verb: &PatternVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
-        PatternVerb::List => list(voice),
+        PatternVerb::List(args) => {
+            let all = Shelf::Patterns.all().iter().map(|named| (named.name, named.description()));
+            listing::names(&args.out, "pattern list", all)?;
+            voice.hint("`hayase pattern show NAME` lists its first messages");
+            Ok(End::Done)
+        }
         PatternVerb::Show(args) => show(args, voice),
     }
 }
 
-fn list(voice: Voice) -> Result<End, Failure> {
-    let mut grid = Grid::new().text("name").text("what it is");
-    for named in Shelf::Patterns.all() {
-        grid.row_with_sentence([named.name.to_owned()], &named.description());
-    }
-    super::show(&grid.into())?;
-    voice.hint("`hayase pattern show NAME` lists its first messages");
-    Ok(End::Done)
-}
-
 fn show(args: &PatternShowArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&Listing::offer("pattern show"))?;
     let nodes = match &args.topology {
         Some(topology) => Loader::new().topology(topology).load_topology()?.fabric.nodes(),
         None => args.ranks.map_or(RANKS, NonZeroU32::get),
     };
-    let mut loader = Loader::new().pattern(&args.name).on_read(progress::reading(voice.show));
-    for assignment in &args.set {
-        loader = loader.set("--set", assignment);
-    }
+    let loader = Loader::new().pattern(&args.name).on_read(progress::reading(voice.show));
+    let loader = match args.seed {
+        Some(seed) => loader.seed(seed),
+        None => loader,
+    };
+    let loader = args.texts.on(loader);
     let work = loader.load_workload(nodes)?;
     let pattern = &*work.pattern;
     if let Some(rank) = args.rank.filter(|rank| *rank >= pattern.ranks()) {
         let message = format!("there is no rank {rank}: {} has {}", work.workload.title(), ranks(pattern));
         return Err(Diagnostic::new("unknown-rank", message).help("ranks count from 0").into());
     }
-    let mut text = Answer::new();
-    text.push_str(&format!("{}, {}\n", printable(&work.workload.title()), ranks(pattern)));
-    if let Some(named) = Shelf::Patterns.get(&args.name) {
-        text.push_str(&format!("{}\n", named.description()));
-    }
-    text.push_str(&format!("{}, injection {}\n\n", totals(pattern), *work.workload.traffic().injection));
-    let (grid, cut) = messages(pattern, args.rank, args.steps);
-    text.table(grid);
-    if cut {
-        text.push_str("...\n");
-    }
-    super::show(&text)?;
+    let rows = || rows(pattern, args.rank, args.steps);
+    let mut cut = false;
+    Listing { columns: &COLUMNS, rows: &rows }.answer(&args.out, || {
+        let mut text = Answer::new();
+        text.push_str(&format!("{}, {}\n", printable(&work.workload.title()), ranks(pattern)));
+        if let Some(named) = Shelf::Patterns.get(&args.name) {
+            text.push_str(&format!("{}\n", named.description()));
+        }
+        text.push_str(&format!("{}, injection {}\n\n", totals(pattern), *work.workload.traffic().injection));
+        let grid;
+        (grid, cut) = messages(pattern, args.rank, args.steps);
+        text.table(grid);
+        if cut {
+            text.push_str("...\n");
+        }
+        text
+    })?;
     if cut {
         voice.hint("--rank R shows the messages of one rank, --steps K those of the first K steps");
     }
     Ok(End::Done)
+}
+
+/// What is said of each message as data.
+const COLUMNS: [&str; 8] = ["rank", "index", "step", "dst", "bytes", "delay_s", "after", "carries"];
+
+/// All messages of a rank, or of all of them, of the first steps.
+fn rows(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> Box<dyn Iterator<Item = Vec<Value>> + '_> {
+    let of_rank = move |rank: RankId| {
+        let messages = (0..pattern.sends(rank)).map(move |index| (index, pattern.message(rank, index)));
+        messages.take_while(move |(_, message)| steps.is_none_or(|steps| message.step < steps)).map(
+            move |(index, message)| {
+                vec![
+                    rank.0.into(),
+                    index.into(),
+                    message.step.into(),
+                    message.dst.0.into(),
+                    message.bytes.into(),
+                    message.delay.seconds().into(),
+                    after(&message.after, usize::MAX).into(),
+                    carries(&pattern.carries(rank, index), usize::MAX).into(),
+                ]
+            },
+        )
+    };
+    Box::new(rank.map_or(0..pattern.ranks(), |rank| rank..rank + 1).map(RankId).flat_map(of_rank))
 }
 
 /// The first messages, and whether there are more.
@@ -107,30 +192,30 @@ fn messages(pattern: &dyn Pattern, rank: Option<u32>, steps: Option<u32>) -> (Gr
                 message.dst.0.into(),
                 message.bytes.into(),
                 delay,
-                after(&message.after).into(),
-                carries(&pattern.carries(rank, index)).into(),
+                after(&message.after, SHOWN).into(),
+                carries(&pattern.carries(rank, index), SHOWN).into(),
             ]);
         }
     }
     (grid, cut)
 }
 
-fn after(after: &After) -> String {
+fn after(after: &After, most: usize) -> String {
     match after {
         After::Nothing => String::new(),
         After::EarlierSteps => "what earlier steps send it".into(),
-        After::Messages(messages) => some(messages, |MessageId { src, index }| format!("{index} of rank {src}")),
+        After::Messages(messages) => some(messages, most, |MessageId { src, index }| format!("{index} of rank {src}")),
     }
 }
 
-fn carries(blocks: &[Block]) -> String {
-    some(blocks, |block| format!("({}, {})", block.origin, block.part))
+fn carries(blocks: &[Block], most: usize) -> String {
+    some(blocks, most, |block| format!("({}, {})", block.origin, block.part))
 }
 
-/// The first few of a list.
-fn some<T>(items: &[T], name: impl Fn(&T) -> String) -> String {
-    let mut names: Vec<String> = items.iter().take(3).map(name).collect();
-    if items.len() > 3 {
+/// The first of a list, so many at most.
+fn some<T>(items: &[T], most: usize, name: impl Fn(&T) -> String) -> String {
+    let mut names: Vec<String> = items.iter().take(most).map(name).collect();
+    if items.len() > most {
         names.push(format!("... {} in all", items.len()));
     }
     names.join(" ")
@@ -152,8 +237,4 @@ pub fn totals(pattern: &dyn Pattern) -> String {
     let bytes = bytes.map(|bytes| format!(", {}", Bytes(bytes))).unwrap_or_default();
     let steps = count(pattern.steps().into(), "step", "steps");
     format!("{}{bytes}, {steps}", count(messages, "message", "messages"))
-}
-
-fn count(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }

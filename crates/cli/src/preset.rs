@@ -1,22 +1,42 @@
 //! `hayase preset`: the named presets, and what one of them says.
 
-use super::args::PresetVerb;
-use super::{End, Failure, Voice, print};
+use clap::{Args, Subcommand};
+
+use super::listing::{self, ListArgs};
+use super::options::OutputArgs;
+use super::{End, Failure, Voice, shown};
 use hayase::scenario::library::Shelf;
-use hayase_output::table::Grid;
+
+/// `hayase preset`.
+#[derive(Subcommand, Debug)]
+pub enum PresetVerb {
+    /// List the named presets.
+    List(ListArgs),
+    /// Show one: what it says, and where that is from.
+    #[command(after_help = shown::FILES)]
+    Show(PresetShowArgs),
+}
+
+/// `hayase preset show`.
+#[derive(Args, Debug)]
+pub struct PresetShowArgs {
+    /// A name (`hayase preset list`).
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// Lists the named ones or shows one.
 pub fn preset(verb: &PresetVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
-        PresetVerb::List => {
-            let mut grid = Grid::new().text("name").text("what it is");
-            for named in Shelf::Presets.all() {
-                grid.row_with_sentence([named.name.to_owned()], &named.description());
-            }
-            print(&grid.to_text())?;
+        PresetVerb::List(args) => {
+            let all = Shelf::Presets.all().iter().map(|named| (named.name, named.description()));
+            listing::names(&args.out, "preset list", all)?;
             voice.hint("`hayase preset show NAME` shows what it says, `hayase run --preset NAME` uses it");
         }
-        PresetVerb::Show(args) => print(Shelf::Presets.find(&args.name)?.text)?,
+        PresetVerb::Show(args) => shown::show(&args.out, "preset show", Shelf::Presets.find(&args.name)?.text)?,
     }
     Ok(End::Done)
 }

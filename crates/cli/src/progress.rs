@@ -10,23 +10,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{complain, files, width};
+use super::voice::{Show, complain};
+use super::{files, width};
 use hayase::diagnostic::{OnRead, Sources};
 use hayase::engine::{Progress, Watch};
 use hayase::sweep::SweepProgress;
 use hayase::units::Bytes;
 use hayase_output::table::{self, bandwidth, counted, grouped};
-
-/// How progress is shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Show {
-    /// A bar that is drawn again and again.
-    Bar,
-    /// A line every few seconds.
-    Lines,
-    /// Nothing.
-    Nothing,
-}
 
 /// What is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(400);

@@ -2,11 +2,42 @@
 
 use std::path::Path;
 
-use super::args::{RatesArgs, TableFormat};
-use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, pictures, print_with, progress, show};
+use clap::Args;
+
+use super::files::unknown;
+use super::options::{Offer, OutputArgs};
+use super::scenario::ScenarioArgs;
+use super::{End, Failure, Voice, extension, pictures, progress};
 use hayase::diagnostic::Diagnostic;
 use hayase_output::{csv, json, table};
+
+const RATES_EXAMPLES: &str = "\
+Examples:
+  hayase rates -t torus-8x8 -p all-to-all-pairwise
+  hayase rates -t fat-tree-54 -p incast --sharing equal-share --format csv
+  hayase rates scenario.toml -o rates.csv
+
+Yours: scenario.toml (`hayase init scenario.toml` writes one)
+
+Files (-o), by name:
+  x.csv    a line for each message
+  x.json   an object for each
+  x.svg    how rates spread
+
+CSV columns: src,dst,rate_Bps,bottleneck (the link that holds the message back, one of them where several do so \
+equally; empty where none does).";
+
+/// `hayase rates`.
+#[derive(Args, Debug)]
+#[command(after_help = RATES_EXAMPLES)]
+pub struct RatesArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +58,11 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> = Offer { verb: "rates", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
 /// Prints rates and bottlenecks.
 pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    args.out.begin(&OFFER)?;
     let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load_pattern()?;
     let rates = scenario.work().rates(scenario.system());
     let title = format!(
@@ -38,17 +71,13 @@ pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
         scenario.network().map_or("no fabric", |network| network.fabric.name()),
         scenario.network().map_or("none", |network| network.sharing.name())
     );
-    for (kind, file) in files::open(&args.output, Kind::of)? {
+    for (kind, file) in args.out.open(&OFFER)? {
         file.write(|w| match kind {
             Kind::Csv => csv::rates(&rates, w),
             Kind::Json => json::write(&rates, w),
             Kind::Picture => pictures::rates(&rates, &title, w),
         })?;
     }
-    match args.format {
-        TableFormat::Table => show(&table::rates(&title, &rates))?,
-        TableFormat::Json => print_with(|w| json::write(&rates, w))?,
-        TableFormat::Csv => print_with(|w| csv::rates(&rates, w))?,
-    }
+    args.out.print_rows(|| table::rates(&title, &rates), &rates, |w| csv::rates(&rates, w))?;
     Ok(End::Done)
 }

@@ -6,13 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::args::RunFormat;
 use super::files::{self, Opened, named, unknown};
+use super::options::{Offer, OutputArgs};
 use super::progress::{self, RunMonitor};
 use super::regions;
-use super::seeds::over;
+use super::seeds::{over, seeds};
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, print_with, show};
+use super::window::WindowArgs;
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::ids::RankId;
@@ -20,7 +21,7 @@ use hayase::player::{Activity, Stuck, Transfer};
 use hayase::record::Matrix;
 use hayase::report::Status;
 use hayase::report::replay::ReplayReport;
-use hayase::scenario::{Loader, Scenario};
+use hayase::scenario::Scenario;
 use hayase::simulation::{ProgramOutcome, ProgramWork, RunOptions};
 use hayase::units::{Bytes, Time};
 use hayase::workload::program::Mark;
@@ -32,7 +33,7 @@ use hayase_output::trace::Trace as TraceFile;
 use hayase_output::{csv, json, svg, table};
 
 pub mod args;
-use args::{PlayedOn, ReplayArgs, Written};
+use args::{PlayedOn, ReplayArgs};
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,17 +80,11 @@ impl Kind {
     }
 }
 
-/// Replays a program.
-pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
-    args.written.check()?;
-    let work = program(&args.input, &args.on, voice)?;
-    let work = args.on.regions.ask(work, voice)?;
-    let scenario = loader(&args.on).on_read(progress::reading(voice.show)).load_program(work)?;
-    say_links(&scenario, voice);
-    if scenario.system().node().facts().is_ideal && scenario.network().is_none() {
-        voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
-    }
-    play(&scenario, None, &[scenario.seed()], &args.written, args.format, voice)
+/// What a verb that plays a program can do.
+const fn offer(verb: &'static str) -> Offer<Kind> {
+    let csv =
+        Err("of a program there are several tables: -o ranks.csv, activities.csv, messages.csv, path.csv, matrix.csv");
+    Offer { verb, kind: Kind::of, json: Ok(()), csv, threads: true }
 }
 
 /// Whether a replay can write a file of this name.
@@ -97,12 +92,31 @@ pub(super) fn knows(path: &Path) -> Result<(), Diagnostic> {
     Kind::of(path).map(drop)
 }
 
-impl Written {
-    /// Checks the names of the files that a replay is to write, and the window of a timeline among them.
-    pub(super) fn check(&self) -> Result<Window, Failure> {
-        files::check_names(&self.output, Kind::of)?;
-        Ok(self.window.window(self.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?)
+/// Checks what is asked of a verb that plays a program; the window of a timeline, if there is one.
+pub(super) fn check(verb: &'static str, out: &OutputArgs, window: &WindowArgs) -> Result<Window, Failure> {
+    let offer = offer(verb);
+    out.check(&offer)?;
+    Ok(window.window(out.file_of(&offer, Kind::Timeline).is_some())?)
+}
+
+/// The same, and starts its threads.
+pub(super) fn begin(verb: &'static str, out: &OutputArgs, window: &WindowArgs) -> Result<Window, Failure> {
+    let window = check(verb, out, window)?;
+    out.begin(&offer(verb)).map(|()| window)
+}
+
+/// Replays a program.
+pub fn replay(args: &ReplayArgs, voice: Voice) -> Result<End, Failure> {
+    let window = begin("replay", &args.out, &args.window)?;
+    let work = program(&args.input, &args.on, voice)?;
+    let work = args.on.regions.ask(work, voice)?;
+    let scenario = args.on.loader().on_read(progress::reading(voice.show)).load_program(work)?;
+    say_links(&scenario, voice);
+    if scenario.system().node().facts().is_ideal && scenario.network().is_none() {
+        voice.hint("nodes and network are ideal; name a machine (-m, see `hayase machine list`) or a fabric (-t)");
     }
+    let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
+    play(&scenario, &seeds, None, &args.out, window, voice)
 }
 
 /// Says how the links of the fabric compare with those of the machine, where it keeps its own.
@@ -112,29 +126,20 @@ pub(super) fn say_links(scenario: &Scenario<ProgramWork>, voice: Voice) {
     }
 }
 
-/// Plays it with each of these seeds and writes and prints what came out; of a prediction, also since when it is put
-/// together.
+/// Plays it once for each of these seeds, and writes and prints what came out with the first; of a prediction, also
+/// since when it is put together.
 pub(super) fn play(
     scenario: &Scenario<ProgramWork>,
-    since: Option<Instant>,
     seeds: &[u64],
-    written: &Written,
-    format: RunFormat,
+    since: Option<Instant>,
+    out: &OutputArgs,
+    window: Window,
     voice: Voice,
 ) -> Result<End, Failure> {
-    let window = written.check()?;
-    let files = files::open(&written.output, Kind::of)?;
+    let files = files::open(&out.output, Kind::of)?;
     let (report, stuck) = run(scenario, since, seeds, files, window, voice)?;
-    answer(&report, stuck, format, voice)
-}
-
-/// Prints what came out.
-fn answer(report: &ReplayReport, stuck: Vec<Stuck>, format: RunFormat, voice: Voice) -> Result<End, Failure> {
-    match format {
-        RunFormat::Table => show(&table::replay(report))?,
-        RunFormat::Json => print_with(|w| json::write(report, w))?,
-    }
-    voice.say(cost(report));
+    out.print(|| table::replay(&report), &report)?;
+    voice.say(cost(&report));
     Ok(match report.status {
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
@@ -193,33 +198,6 @@ fn with_hint(mistake: Diagnostic, text: &str) -> Diagnostic {
         }
         _ => mistake,
     }
-}
-
-/// What the program is played on.
-pub(super) fn loader(args: &PlayedOn) -> Loader {
-    let mut loader = Loader::new();
-    if let Some(path) = &args.scenario {
-        loader = loader.file(path);
-    }
-    type Set = fn(Loader, &str) -> Loader;
-    let options: [(&Option<String>, Set); 7] = [
-        (&args.machine, Loader::machine),
-        (&args.node, Loader::node),
-        (&args.topology, Loader::topology),
-        (&args.placement, Loader::placement),
-        (&args.routing, Loader::routing),
-        (&args.sharing, Loader::sharing),
-        (&args.transport, Loader::transport),
-    ];
-    for (value, add) in options {
-        if let Some(value) = value {
-            loader = add(loader, value);
-        }
-    }
-    if let Some(seed) = args.seed {
-        loader = loader.seed(seed);
-    }
-    args.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
 }
 
 /// A file that is written while the program is played.
@@ -360,7 +338,7 @@ fn write(
     let path = path.as_deref().unwrap_or_default();
     let ranks = report.ranks.len() as u32;
     let played_on = format!("nodes {}; network: {}", report.node, report.network);
-    let amount = format!("{} messages, {}", table::grouped(report.messages), Bytes(report.bytes));
+    let amount = format!("{}, {}", table::count(report.messages, "message", "messages"), Bytes(report.bytes));
     match kind {
         Kind::Report => file.write(|w| json::write(report, w)),
         Kind::Ranks => file.write(|w| csv::ranks(&report.ranks, w)),

@@ -1,18 +1,21 @@
 //! `hayase run`: one scenario, its report, and the files that were asked for.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::args::{RunArgs, RunFormat, TableFormat};
-use super::files::{self, Opened, named, unknown};
-use super::master_slave::{self, Wanted};
+use clap::Args;
+
+use super::caveats::Strictness;
+use super::files::{Opened, named, unknown};
+use super::master_slave;
+use super::options::{Offer, OutputArgs};
 use super::progress::{self, RunMonitor};
-use super::scenario::seeds;
-use super::seeds::over;
+use super::scenario::ScenarioArgs;
+use super::seeds::{SeedsArgs, over, seeds};
+use super::window::WindowArgs;
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, predict, print_with, regions,
-    replay, show,
+    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, predict, regions, replay,
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
@@ -22,6 +25,49 @@ use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
 use hayase::units::Bytes;
 use hayase_output::svg::Window;
 use hayase_output::{csv, json, table};
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  hayase run -t fat-tree-54 -p all-to-all-simple-spread --placement random --seeds 8
+  hayase run -t torus-4x4 -p all-to-all-pairwise --transport packet:iq
+  hayase run -t torus-8x8 -p ring --size \"1 MB\" -o report.json -o loads.svg
+  hayase run report.json                  the scenario of a report once more
+  hayase run scenario.toml --set topology.fat-tree.p=4
+  hayase run -t torus-8x8 -p messages.csv --injection window=4
+  hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
+
+Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml
+
+Files (-o), by name:
+  x.json         the report
+  x.svg          how loaded each link was, drawn over the fabric
+  timeline.svg   who sent what when (small runs)
+  messages.csv   every message: src,dst,index,bytes,start_s,end_s
+  links.csv      every link: capacity, bytes, busy time, utilisation, flows
+Of a program those of `hayase replay`, of a farm those of `hayase master-slave`.
+The name may be longer (run-7-messages.csv): the word in it counts.
+A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
+
+/// `hayase run`.
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// With how many seeds.
+    #[command(flatten)]
+    pub seeds: SeedsArgs,
+    /// What becomes of a recording that is incomplete.
+    #[command(flatten)]
+    pub strictness: Strictness,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+    /// What a timeline shows.
+    #[command(flatten)]
+    pub window: WindowArgs,
+}
 
 /// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
 const TIMELINE: u64 = 100_000;
@@ -54,16 +100,35 @@ impl Kind {
     }
 }
 
-/// Runs a scenario.
-pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
-    // Which names there are depends on the work, which is not known yet; what no work knows is wrong now.
-    files::check_names(&args.written.output, |path| {
+/// What a run can do, whatever is run: which names of files there are depends on the work, which is not known yet; what
+/// no work knows is wrong at once.
+const ANY: Offer<()> = Offer {
+    verb: "run",
+    kind: |path| {
         let farm = |mistake| master_slave::knows(path).or(Err(mistake));
         Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)).or_else(farm))
-    })?;
+    },
+    json: Ok(()),
+    csv: Ok(()),
+    threads: true,
+};
+
+/// What the run of a pattern can do.
+const OFFER: Offer<Kind> = Offer {
+    verb: "run",
+    kind: Kind::of,
+    json: Ok(()),
+    csv: Err("of a pattern there are several tables: -o messages.csv, -o links.csv"),
+    threads: true,
+};
+
+/// Runs a scenario.
+pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&ANY)?;
     match args.scenario.loader().on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Pattern(scenario) => pattern(&scenario, args, voice),
         Loaded::Program(played) => {
+            let window = replay::check("run", &args.out, &args.window)?;
             let work = played.work();
             regions::say(work.start_up, &work.program, voice);
             regions::say_strays(&work.program, voice);
@@ -71,29 +136,24 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             if !predict::say(work, args.strictness, voice)? {
                 caveats::judge(&work.program.caveats, &work.name, args.strictness, voice)?;
             }
-            let seeds = seeds(played.seed(), args.seeds)?;
-            replay::play(&played, None, &seeds, &args.written, args.format, voice)
+            let seeds = seeds(played.seed(), args.seeds.seeds)?;
+            replay::play(&played, &seeds, None, &args.out, window, voice)
         }
         Loaded::Farm(farm) => {
-            let seeds = seeds(farm.seed(), args.seeds)?;
-            let format = match args.format {
-                RunFormat::Table => TableFormat::Table,
-                RunFormat::Json => TableFormat::Json,
-            };
-            let wanted = Wanted { output: &args.written.output, format, threads: None };
-            master_slave::play_over(&farm, &seeds, wanted, voice)
+            let seeds = seeds(farm.seed(), args.seeds.seeds)?;
+            master_slave::play(&farm, &seeds, &args.out, voice)
         }
     }
 }
 
 /// Runs a pattern.
 fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.written.output, Kind::of)?;
-    let window =
-        args.written.window.window(args.written.output.iter().any(|path| Kind::of(path) == Ok(Kind::Timeline)))?;
-    let seeds = seeds(scenario.seed(), args.seeds)?;
-    check_timeline(scenario, &args.written.output)?;
-    let files = files::open(&args.written.output, Kind::of)?;
+    args.out.check(&OFFER)?;
+    let timeline = args.out.file_of(&OFFER, Kind::Timeline);
+    let window = args.window.window(timeline.is_some())?;
+    let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
+    check_timeline(scenario, timeline)?;
+    let files = args.out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let Observed { mut run, mut files, records } = observe(scenario, files, stop, voice)?;
     if seeds.len() > 1 && run.report.status == Status::Complete {
@@ -112,10 +172,7 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     for (kind, file) in files {
         file.write(|w| write(kind, w, scenario, &run, &records, window))?;
     }
-    match args.format {
-        RunFormat::Table => show(&table::run(&run.report))?,
-        RunFormat::Json => print_with(|w| json::write(&run.report, w))?,
-    }
+    args.out.print(|| table::run(&run.report), &run.report)?;
     voice.say(cost(&run.report));
     Ok(match run.report.status {
         Status::Complete => End::Done,
@@ -128,9 +185,9 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
 }
 
 /// A timeline keeps every message, so its size is checked before the run.
-fn check_timeline(scenario: &Scenario<PatternWork>, output: &[PathBuf]) -> Result<(), Failure> {
+fn check_timeline(scenario: &Scenario<PatternWork>, timeline: Option<&Path>) -> Result<(), Failure> {
     let messages = scenario.work().messages();
-    match output.iter().find(|path| Kind::of(path) == Ok(Kind::Timeline)) {
+    match timeline {
         Some(path) if messages > TIMELINE => {
             let (messages, most) = (table::grouped(messages), table::grouped(TIMELINE));
             let message = format!("a timeline of {messages} messages cannot be read (`{}`)", path.display());

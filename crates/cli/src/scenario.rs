@@ -1,11 +1,146 @@
-//! Scenarios from what was typed.
+//! Scenarios from what was typed: the flags that are the same for all verbs, and the texts that they stand for.
 
-use std::num::NonZeroU32;
+use std::path::PathBuf;
 
-use super::Failure;
-use super::args::ScenarioArgs;
-use hayase::diagnostic::Diagnostic;
+use clap::{Args, ValueHint};
+
+use super::usage;
 use hayase::scenario::Loader;
+
+/// What lies below and above all else that a scenario says.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TextArgs {
+    /// What holds where nothing else is said, such as the setting of a publication: a name (`hayase preset list`) or a
+    /// file like those.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub preset: Option<String>,
+    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl TextArgs {
+    /// With what they say.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let loader = match &self.preset {
+            Some(preset) => loader.preset(preset),
+            None => loader,
+        };
+        self.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
+    }
+}
+
+/// What holds for every run of a verb, one or many.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CommonArgs {
+    /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.
+    #[arg(long, value_name = "MODEL")]
+    pub node: Option<String>,
+    /// The seed of everything random; of several runs the first.
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What lies below and above all else.
+    #[command(flatten)]
+    pub texts: TextArgs,
+}
+
+impl CommonArgs {
+    /// With what they say.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let loader = with(loader, [(&self.node, Loader::node as Set)]);
+        let loader = match self.seed {
+            Some(seed) => loader.seed(seed),
+            None => loader,
+        };
+        self.texts.on(loader)
+    }
+}
+
+/// What a run is done on: fabric, nodes, and how messages move.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Scenario")]
+pub struct SystemArgs {
+    /// The fabric: a name (`hayase topology list`), a TOML file with a [topology.*] table, a SimGrid platform (.xml).
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub topology: Option<String>,
+    /// What messages cost at their ends, and without a fabric in between: a name (`hayase machine list`) or a TOML file
+    /// with a [node.*] table (default: nothing).
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// Which node each rank is on: regular, random, block, round-robin, or a CSV file `rank,node`.
+    #[arg(long, value_name = "RULE|FILE")]
+    pub placement: Option<String>,
+    /// How messages share a link: max-min (exact, the default), equal-share, redistribute.
+    #[arg(long, value_name = "POLICY")]
+    pub sharing: Option<String>,
+    /// How messages move: flow (the default; flow:max-min chooses the sharing too), packet:oq (output queues),
+    /// packet:iq (input buffers with credits), packet:fq (messages in turn), contention-free.
+    #[arg(long, value_name = "MODEL")]
+    pub transport: Option<String>,
+    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table (default: what is
+    /// usual for the fabric).
+    #[arg(long, value_name = "RULE")]
+    pub routing: Option<String>,
+    /// What holds for every run.
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+impl SystemArgs {
+    /// With what they say.
+    pub fn on(&self, loader: Loader) -> Loader {
+        let options: [(_, Set); 6] = [
+            (&self.machine, Loader::machine),
+            (&self.topology, Loader::topology),
+            (&self.placement, Loader::placement),
+            (&self.sharing, Loader::sharing),
+            (&self.transport, Loader::transport),
+            (&self.routing, Loader::routing),
+        ];
+        self.common.on(with(loader, options))
+    }
+}
+
+/// What the messages of a pattern are like.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MessageArgs {
+    /// The size of each message, with its unit: "20 KB", "64 KiB".
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Each rank starts at a random time from 0 to this: "1 us".
+    #[arg(long, value_name = "TIME")]
+    pub jitter: Option<String>,
+}
+
+impl MessageArgs {
+    /// With what they say.
+    pub fn on(&self, loader: Loader) -> Loader {
+        with(loader, [(&self.size, Loader::size as Set), (&self.jitter, Loader::jitter)])
+    }
+}
+
+/// All of a scenario.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Scenario")]
+pub struct ScenarioArgs {
+    /// A scenario file (TOML), or a JSON report whose scenario is run again.
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// What is sent: a name (`hayase pattern list`), a TOML file with a [workload.*] table, a CSV of messages, a
+    /// program (a trace, a schedule, or a rule like linear:ranks=64).
+    #[arg(short, long, value_name = "NAME|FILE")]
+    pub pattern: Option<String>,
+    /// What its messages are like.
+    #[command(flatten)]
+    pub messages: MessageArgs,
+    /// When a rank sends its next message: queue (the last is delivered), sendrecv (and this step's are received),
+    /// barrier (everybody's are), left (the last has left the node), all (at once), window=K (up to K under way).
+    #[arg(long, value_name = "RULE")]
+    pub injection: Option<String>,
+    /// What it runs on.
+    #[command(flatten)]
+    pub system: SystemArgs,
+}
 
 impl ScenarioArgs {
     /// The texts of the scenario; options override files.
@@ -14,60 +149,15 @@ impl ScenarioArgs {
         if let Some(path) = &self.scenario {
             loader = loader.file(path);
         }
-        type Set = fn(Loader, &str) -> Loader;
-        let options: [(&Option<String>, Set); 12] = [
-            (&self.preset, Loader::preset),
-            (&self.machine, Loader::machine),
-            (&self.node, Loader::node),
-            (&self.topology, Loader::topology),
-            (&self.pattern, Loader::pattern),
-            (&self.size, Loader::size),
-            (&self.placement, Loader::placement),
-            (&self.sharing, Loader::sharing),
-            (&self.transport, Loader::transport),
-            (&self.injection, Loader::injection),
-            (&self.routing, Loader::routing),
-            (&self.jitter, Loader::jitter),
-        ];
-        for (value, add) in options {
-            if let Some(value) = value {
-                loader = add(loader, value);
-            }
-        }
-        if let Some(seed) = self.seed {
-            loader = loader.seed(seed);
-        }
-        self.set.iter().fold(loader, |loader, assignment| loader.set("--set", assignment))
+        loader = with(loader, [(&self.pattern, Loader::pattern as Set), (&self.injection, Loader::injection)]);
+        self.system.on(self.messages.on(loader))
     }
 }
 
-/// Seeds of one run or comparison at most: more are several runs.
-const MOST_SEEDS: u64 = 1 << 20;
+/// How a flag becomes a text of a scenario.
+type Set = fn(Loader, &str) -> Loader;
 
-/// So many seeds from the first on.
-pub fn seeds(first: u64, count: Option<NonZeroU32>) -> Result<Vec<u64>, Failure> {
-    let count = u64::from(count.map_or(1, NonZeroU32::get));
-    if count > MOST_SEEDS {
-        return Err(Diagnostic::new("too-large", format!("--seeds {count}: at most {MOST_SEEDS} seeds at once")).into());
-    }
-    // TOML has no larger integers.
-    match first.checked_add(count - 1).filter(|last| i64::try_from(*last).is_ok()) {
-        Some(last) => Ok((first..=last).collect()),
-        None => Err(Diagnostic::new("wrong-value", format!("there are no {count} seeds from {first} on"))
-            .help("the largest seed is 9223372036854775807")
-            .into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seeds_follow_each_other_as_far_as_there_are_any() {
-        assert_eq!(seeds(3, NonZeroU32::new(3)).unwrap(), [3, 4, 5]);
-        assert_eq!(seeds(7, None).unwrap(), [7]);
-        assert!(seeds(i64::MAX as u64, NonZeroU32::new(2)).is_err());
-        assert!(seeds(u64::MAX, NonZeroU32::new(2)).is_err());
-    }
+fn with<const N: usize>(loader: Loader, options: [(&Option<String>, Set); N]) -> Loader {
+    let given = options.into_iter().filter_map(|(value, set)| Some((value.as_deref()?, set)));
+    given.fold(loader, |loader, (value, set)| set(loader, value))
 }

@@ -1,11 +1,25 @@
-//! One run over several seeds: the makespans of those that the report is not of.
+//! One run over several seeds: which, and the makespans of those that the report is not of.
+
+use std::num::NonZeroU32;
+
+use clap::Args;
 
 use super::progress::RunsMonitor;
 use super::{Failure, Voice, interrupt};
+use hayase::diagnostic::Diagnostic;
 use hayase::report::SeedStatistics;
 use hayase::scenario::Scenario;
 use hayase::simulation::{Simulated, Summary};
 use hayase::sweep::{Control, over_seeds};
+
+/// How many seeds there are.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[command(next_help_heading = "Scenario")]
+pub struct SeedsArgs {
+    /// Run with so many seeds, from --seed on, and report how the makespan spreads.
+    #[arg(long, value_name = "N")]
+    pub seeds: Option<NonZeroU32>,
+}
 
 /// The makespans over the seeds, the first of which has been run and came to this.
 pub fn over<W: Simulated>(
@@ -21,4 +35,35 @@ pub fn over<W: Simulated>(
     let tell = |done| monitor.tell(done);
     let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
     Ok(over_seeds(scenario, seeds, first, control)?)
+}
+
+/// Seeds of one run or comparison at most: more are several runs.
+const MOST_SEEDS: u64 = 1 << 20;
+
+/// So many seeds from the first on.
+pub fn seeds(first: u64, count: Option<NonZeroU32>) -> Result<Vec<u64>, Failure> {
+    let count = u64::from(count.map_or(1, NonZeroU32::get));
+    if count > MOST_SEEDS {
+        return Err(Diagnostic::new("too-large", format!("--seeds {count}: at most {MOST_SEEDS} seeds at once")).into());
+    }
+    // TOML has no larger integers.
+    match first.checked_add(count - 1).filter(|last| i64::try_from(*last).is_ok()) {
+        Some(last) => Ok((first..=last).collect()),
+        None => Err(Diagnostic::new("wrong-value", format!("there are no {count} seeds from {first} on"))
+            .help("the largest seed is 9223372036854775807")
+            .into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_follow_each_other_as_far_as_there_are_any() {
+        assert_eq!(seeds(3, NonZeroU32::new(3)).unwrap(), [3, 4, 5]);
+        assert_eq!(seeds(7, None).unwrap(), [7]);
+        assert!(seeds(i64::MAX as u64, NonZeroU32::new(2)).is_err());
+        assert!(seeds(u64::MAX, NonZeroU32::new(2)).is_err());
+    }
 }

@@ -4,15 +4,55 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use super::args::{TopologyShowArgs, TopologyVerb};
-use super::files::{self, unknown};
-use super::{End, Failure, Voice, extension, pictures, progress};
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::files::unknown;
+use super::listing::{ListArgs, Listing};
+use super::options::{Format, Offer, OutputArgs};
+use super::scenario::TextArgs;
+use super::{End, Failure, Voice, extension, pictures, print_with, progress};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::fabric::{Fabric, LinkRole, Shape};
 use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
 use hayase_output::{dot, fabric_json, json};
+
+/// `hayase topology`.
+#[derive(Subcommand, Debug)]
+pub enum TopologyVerb {
+    /// List the named topologies.
+    List(ListArgs),
+    /// Show one: its size, its links, its bounds; draw it.
+    #[command(after_help = "\
+Examples:
+  hayase topology show torus-8x8
+  hayase topology show fat-tree-3456 -o tree.svg
+  hayase topology show my-fabric.toml -o fabric.dot -o fabric.json
+
+Yours: my-fabric.toml (a [topology.*] table)
+
+Files (-o), by name:
+  x.svg    a drawing
+  x.dot    for Graphviz (also x.gv)
+  x.json   all nodes, switches and links")]
+    Show(TopologyShowArgs),
+}
+
+/// `hayase topology show`.
+#[derive(Args, Debug)]
+pub struct TopologyShowArgs {
+    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, or a SimGrid platform (.xml).
+    #[arg(value_name = "NAME|FILE")]
+    pub name: String,
+    /// What lies below and above it.
+    #[command(flatten)]
+    pub texts: TextArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, Debug)]
@@ -36,40 +76,60 @@ impl Kind {
 /// Lists the named ones or shows one.
 pub fn topology(verb: &TopologyVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
-        TopologyVerb::List => list(voice),
+        TopologyVerb::List(args) => list(&args.out, voice),
         TopologyVerb::Show(args) => show(args, voice),
     }
 }
 
-fn list(voice: Voice) -> Result<End, Failure> {
-    let mut grid = Grid::new().text("name").number("nodes").number("switches").number("links").text("what it is");
+fn list(out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
+    out.begin(&Listing::offer("topology list"))?;
+    let mut all = Vec::new();
     for named in Shelf::Topologies.all() {
         let fabric = Loader::new().topology(named.name).load_topology()?.fabric;
         let counts = [u64::from(fabric.nodes()), u64::from(fabric.switches()), fabric.links().len() as u64];
-        let mut row = vec![named.name.to_owned()];
-        row.extend(counts.map(grouped));
-        grid.row_with_sentence(row, &named.description());
+        all.push((named.name, counts, named.description()));
     }
-    super::show(&grid.into())?;
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        Box::new(all.iter().map(|(name, [nodes, switches, links], what)| {
+            vec![(*name).into(), (*nodes).into(), (*switches).into(), (*links).into(), what.as_str().into()]
+        }))
+    };
+    let columns = ["name", "nodes", "switches", "links", "description"];
+    Listing { columns: &columns, rows: &rows }.answer(out, || {
+        let mut grid = Grid::new().text("name").number("nodes").number("switches").number("links").text("what it is");
+        for (name, counts, what) in &all {
+            let row = std::iter::once((*name).to_owned()).chain(counts.map(grouped));
+            grid.row_with_sentence(row, what);
+        }
+        grid.into()
+    })?;
     voice.hint("`hayase topology show NAME` says more, `-o x.svg` draws it");
     Ok(End::Done)
 }
 
+const OFFER: Offer<Kind> = Offer {
+    verb: "topology show",
+    kind: Kind::of,
+    json: Ok(()),
+    csv: Err("a fabric is no table; take --format json, or -o x.dot"),
+    threads: false,
+};
+
 fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
-    let mut loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
-    for assignment in &args.set {
-        loader = loader.set("--set", assignment);
-    }
+    args.out.begin(&OFFER)?;
+    let loader = args.texts.on(Loader::new().topology(&args.name).on_read(progress::reading(voice.show)));
     let fabric = loader.load_topology()?.fabric;
-    for (kind, file) in files::open(&args.output, Kind::of)? {
+    for (kind, file) in args.out.open(&OFFER)? {
         file.write(|w| match kind {
             Kind::Drawing => pictures::fabric(&fabric, w, voice),
             Kind::Dot => w.write_all(dot::write(&fabric).as_bytes()),
             Kind::Json => json::write(&fabric_json::write(&fabric), w),
         })?;
     }
-    super::show(&page(&args.name, &fabric)?)?;
+    match args.out.format {
+        Format::Json => print_with(|w| json::write(&fabric_json::write(&fabric), w))?,
+        Format::Table | Format::Csv => super::show(&page(&args.name, &fabric)?)?,
+    }
     Ok(End::Done)
 }
 

@@ -10,20 +10,20 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::args::RunFormat;
 use super::files::{Opened, unknown};
-use super::{End, Failure, Voice, caveats, complain, extension, print_with, progress, show};
+use super::options::Offer;
+use super::{End, Failure, Voice, caveats, complain, extension, progress};
 pub use args::TraceArgs;
 pub use args::TraceVerb;
 use args::{TraceConvertArgs, TraceInfoArgs};
-use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
+use hayase::diagnostic::{Diagnostic, Invalid, Sources};
 use hayase::units::Time;
 use hayase::workload::program::collectives::{CollectivesSpec, Expander};
 use hayase::workload::program::{OpKind, Program, RecordedRegion};
 use hayase::workload::trace::calls::Call;
-use hayase::workload::trace::{CallTally, Format, Options, Tally, ToTrace, Trace, expanded, goal, unmatched};
+use hayase::workload::trace::{CallTally, Format, Tally, ToTrace, expanded, goal, unmatched};
 use hayase_output::json;
-use hayase_output::table::{Answer, Cell, Grid, grouped, printable};
+use hayase_output::table::{Answer, Cell, Grid, count, grouped, printable};
 
 /// Shows what a trace holds, or writes it in another format.
 pub fn trace(verb: &TraceVerb, voice: Voice) -> Result<End, Failure> {
@@ -152,19 +152,24 @@ impl ProgramInfo {
     }
 }
 
-fn options(args: &TraceArgs) -> Options {
-    Options { flop_rate: args.flop_rate, truncated: args.truncated }
+fn json_file(path: &Path) -> Result<(), Diagnostic> {
+    if extension(path) == "json" { Ok(()) } else { Err(unknown(path, "x.json")) }
 }
 
-fn open<'a>(args: &TraceArgs, sources: &'a Sources) -> Result<Trace<'a>, Failure> {
-    let path: Located<String> = file_names::text_of(&args.trace).into();
-    Trace::open(sources, &path).map_err(Failure::from)
-}
+const INFO: Offer<()> = Offer {
+    verb: "trace info",
+    kind: json_file,
+    json: Ok(()),
+    csv: Err("what a trace holds is several tables; take --format json, or `hayase trace sites`"),
+    threads: false,
+};
 
 fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&INFO)?;
+    let files = args.out.open(&INFO)?;
     let sources = progress::sources(voice.show);
-    let trace = open(&args.input, &sources)?;
-    let options = options(&args.input);
+    let trace = args.input.open(&sources)?;
+    let options = args.input.options();
     let mut tally = Tally::default();
     // A trace that ends early is shown as far as it goes, and then said to.
     let calls = trace.calls(options, &mut tally);
@@ -211,10 +216,10 @@ fn info(args: &TraceInfoArgs, voice: Voice) -> Result<End, Failure> {
     };
     // Where there is nothing to show, the mistakes say enough.
     if has_calls || program.is_some() {
-        match args.format {
-            RunFormat::Table => show(&page(&info, &tally))?,
-            RunFormat::Json => print_with(|w| json::write(&info, w))?,
+        for ((), file) in files {
+            file.write(|w| json::write(&info, w))?;
         }
+        args.out.print(|| page(&info, &tally), &info)?;
     }
     if let Some(strays) = program.as_ref().map(Program::stray_borders).filter(|strays| !strays.is_empty()) {
         voice.hint(strays.join("; "));
@@ -254,19 +259,23 @@ fn page(info: &Info, tally: &Tally) -> Answer {
             },
         );
     }
-    if let Some(AccessInfo { count, sites, file_bytes }) = &info.accesses {
-        let (count, sites, bytes) = (grouped(*count), grouped(*sites), grouped(*file_bytes));
-        fact("accesses", format!("{count} from {sites} places, {bytes} bytes"));
+    if let Some(AccessInfo { count: accesses, sites, file_bytes }) = &info.accesses {
+        let bytes = grouped(*file_bytes);
+        fact("accesses", format!("{} from {}, {bytes} bytes", grouped(*accesses), count(*sites, "place", "places")));
     }
     if tally.lost > 0 {
-        fact("lost", format!("{} calls could not be recorded", grouped(tally.lost)));
+        fact("lost", format!("{} could not be recorded", count(tally.lost, "call", "calls")));
     }
     if let Some(program) = &info.program {
         fact("operations", grouped(program.operations));
         fact("messages", format!("{}, {} bytes", grouped(program.messages), grouped(program.message_bytes)));
         fact(
             "collectives",
-            format!("{} calls, {} communicators", grouped(program.collective_calls), program.communicators),
+            format!(
+                "{}, {}",
+                count(program.collective_calls, "call", "calls"),
+                count(program.communicators, "communicator", "communicators")
+            ),
         );
         let each = program.computed_s / f64::from(info.ranks.max(1));
         fact(
@@ -358,8 +367,8 @@ fn target(path: &Path) -> Result<(Target, bool), Diagnostic> {
 fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
     let (target, compressed) = target(&args.output)?;
     let sources = progress::sources(voice.show);
-    let trace = open(&args.input, &sources)?;
-    let options = options(&args.input);
+    let trace = args.input.open(&sources)?;
+    let options = args.input.options();
     let invalid = |diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() });
     if matches!(target, Target::Trace | Target::Folder) {
         let mut calls = ToTrace::new().with_ends(trace.format() == Format::Hayase);
@@ -401,7 +410,11 @@ fn convert(args: &TraceConvertArgs, voice: Voice) -> Result<End, Failure> {
         return Err(Diagnostic::new("not-goal", message).into());
     }
     result?;
-    voice.say(format_args!("{} operations written to `{}`", grouped(program.operations()), args.output.display()));
+    voice.say(format_args!(
+        "{} written to `{}`",
+        count(program.operations(), "operation", "operations"),
+        args.output.display()
+    ));
     Ok(End::Done)
 }
 
@@ -423,7 +436,7 @@ fn write_trace(calls: ToTrace, target: Target, output: &Path, voice: Voice) -> R
         complete.push(Opened::new(&path)?.complete(|file| parts.iter().try_for_each(|part| file.write_all(part)))?);
     }
     complete.into_iter().try_for_each(Opened::commit)?;
-    let (ranks, bytes) = (grouped(streams.len() as u64), grouped(total as u64));
-    voice.say(format_args!("{ranks} ranks, {bytes} bytes written to `{}`", output.display()));
+    let (ranks, bytes) = (count(streams.len() as u64, "rank", "ranks"), grouped(total as u64));
+    voice.say(format_args!("{ranks}, {bytes} bytes written to `{}`", output.display()));
     Ok(End::Done)
 }

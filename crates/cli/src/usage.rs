@@ -10,9 +10,8 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::builder::ValueParser;
-use clap::{Arg, ColorChoice, Command, CommandFactory};
+use clap::{Arg, ColorChoice, Command};
 
-use super::args::Cli;
 use super::{complain, reason};
 use hayase::diagnostic::{failure, file_names};
 
@@ -52,13 +51,13 @@ fn is_option(word: &str) -> bool {
     }
 }
 
-/// The command; whether clap's own messages are coloured must be known before it reads anything.
-pub fn command(words: &[OsString]) -> Command {
+/// The command as it is used here; whether clap's own messages are coloured must be known before it reads anything.
+pub fn command(command: Command, words: &[OsString]) -> Command {
     let colour = words.iter().enumerate().find_map(|(i, word)| match word.to_str()? {
         "--color" => words.get(i + 1).and_then(|value| value.to_str()),
         word => word.strip_prefix("--color="),
     });
-    in_our_words(Cli::command()).color(match colour {
+    in_our_words(command).color(match colour {
         Some("always") => ColorChoice::Always,
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
@@ -120,6 +119,9 @@ pub fn answer(error: &clap::Error) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
+    use super::super::args::Cli;
     use super::*;
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -154,7 +156,7 @@ mod tests {
             ),
         ] {
             let words: Vec<OsString> = given.iter().map(OsString::from).collect();
-            let error = command(&words).try_get_matches_from(&words).unwrap_err().to_string();
+            let error = command(Cli::command(), &words).try_get_matches_from(&words).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
     }

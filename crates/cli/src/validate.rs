@@ -3,64 +3,128 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use clap::Args;
 use serde_json::{Value, json};
 
-use super::args::{RunFormat, ValidateArgs};
+use super::listing::{self, Listing};
+use super::options::{Format, Offer, OutputArgs};
 use super::progress::CasesMonitor;
-use super::{End, Failure, Voice, in_threads, interrupt, print, print_with};
+use super::{End, Failure, Voice, interrupt, print};
 use hayase::diagnostic::{Diagnostic, closest};
 use hayase_output::json;
+use hayase_output::table::{self, Answer};
 use hayase_validation::{Case, Context, Effort, Outcome, Verdict, Watch, cases};
 
-/// Parts that a case does side by side, at most: more threads than that would have nothing to do.
-const MOST_PARTS: usize = 128;
+const VALIDATE_EXAMPLES: &str = "\
+Examples:
+  hayase validate                         the quick cases, in seconds
+  hayase validate --full                  all sizes and combinations, in minutes
+  hayase validate simgrid lock-step       the cases with these words in their names
+
+A case that differs from a published figure says by how much, and is no failure; one that cannot reach it is \
+`not reachable`, and says why. If one fails, the exit code is 1.
+
+Files (-o), by name:
+  x.csv    a line for each case
+  x.json   an object for each, with its note";
+
+/// `hayase validate`.
+#[derive(Args, Debug)]
+#[command(after_help = VALIDATE_EXAMPLES)]
+pub struct ValidateArgs {
+    /// Run the cases with one of these words in their names (default: all).
+    #[arg(value_name = "WORD")]
+    pub cases: Vec<String>,
+    /// Run what takes seconds (the default).
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// Run every size and every combination, which takes minutes.
+    #[arg(long)]
+    pub full: bool,
+    /// List the cases without running them.
+    #[arg(long)]
+    pub list: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+const OFFER: Offer<listing::Kind> = Offer { threads: true, ..Listing::offer("validate") };
 
 /// Runs the cases side by side, each reported when it and those before it are done.
 pub fn validate(args: &ValidateArgs, voice: Voice) -> Result<End, Failure> {
     let effort = if args.full { Effort::Full } else { Effort::Quick };
-    let chosen = chosen(args)?;
     if args.list {
-        let lines: String = chosen.iter().map(|case| format!("{}  {}\n", case.name, case.expected)).collect();
-        return print(&lines).map(|()| End::Done);
+        args.out.check(&Listing::offer("validate --list"))?;
+        return list(&chosen(args)?, &args.out).map(|()| End::Done);
     }
+    args.out.begin(&OFFER)?;
+    let chosen = chosen(args)?;
+    let files = args.out.open(&OFFER)?;
     let desk = Desk {
         cases: &chosen,
-        table: args.format == RunFormat::Table,
+        table: args.out.format == Format::Table,
         monitor: CasesMonitor::new(voice.show, chosen.len()),
         pile: Mutex::new(Pile { outcomes: chosen.iter().map(|_| None).collect(), printed: 0, failure: None }),
         stop: interrupt::stop_flag(),
         vain: AtomicBool::new(false),
     };
-    in_threads(args.threads, chosen.len().saturating_mul(MOST_PARTS), || {
-        rayon::scope_fifo(|scope| {
-            for number in heaviest_first(&chosen, effort) {
-                let desk = &desk;
-                scope.spawn_fifo(move |_| desk.run(number, effort));
-            }
-        });
-    })?;
+    rayon::scope_fifo(|scope| {
+        for number in heaviest_first(&chosen, effort) {
+            let desk = &desk;
+            scope.spawn_fifo(move |_| desk.run(number, effort));
+        }
+    });
     let outcomes = desk.close()?;
     let verdicts = || outcomes.iter().flatten().map(|outcome| outcome.verdict);
     let count = |wanted| verdicts().filter(|verdict| *verdict == wanted).count();
     let (failed, interrupted) = (count(Verdict::Fail), chosen.len() - verdicts().count() + count(Verdict::Interrupted));
-    if args.format == RunFormat::Table {
+    let done = || chosen.iter().zip(&outcomes).filter_map(|(case, outcome)| Some((case, outcome.as_ref()?)));
+    let records: Vec<Value> = done().map(|(case, outcome)| record(case, outcome)).collect();
+    const COLUMNS: [&str; 7] = ["case", "verdict", "expected", "tolerance", "ours", "reason", "source"];
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        Box::new(records.iter().map(|record| COLUMNS.map(|column| record[column].clone()).to_vec()))
+    };
+    let listing = Listing { columns: &COLUMNS, rows: &rows };
+    for (kind, file) in files {
+        if interrupted > 0 && kind == listing::Kind::Csv {
+            voice.say(format_args!("`{}` is not written: cases are missing", file.path().display()));
+            continue;
+        }
+        file.write(|w| match kind {
+            listing::Kind::Csv => listing.csv(w),
+            listing::Kind::Json => json::write(&records, w),
+        })?;
+    }
+    if args.out.format == Format::Table {
         let open = if interrupted > 0 { format!(", {interrupted} not done") } else { String::new() };
         print(&format!(
-            "{} cases: {} pass, {} differ from a published figure, {} cannot reach one, {failed} fail{open}\n",
-            chosen.len(),
+            "{}: {} pass, {} differ from a published figure, {} cannot reach one, {failed} fail{open}\n",
+            table::count(chosen.len() as u64, "case", "cases"),
             count(Verdict::Pass),
             count(Verdict::Differs),
             count(Verdict::NotReachable)
         ))?;
     } else {
-        let done = chosen.iter().zip(&outcomes).filter_map(|(case, outcome)| Some(record(case, outcome.as_ref()?)));
-        let records: Vec<Value> = done.collect();
-        print_with(|w| json::write(&records, w))?;
+        args.out.print_rows(Answer::new, &records, |w| listing.csv(w))?;
     }
     Ok(match (interrupted, failed) {
         (0, 0) => End::Done,
         (0, _) => End::Failed,
         _ => End::Interrupted,
+    })
+}
+
+/// Prints the names of the cases, and what each expects.
+fn list(cases: &[Case], out: &OutputArgs) -> Result<(), Failure> {
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        Box::new(cases.iter().map(|case| vec![case.name.as_str().into(), case.expected.as_str().into()]))
+    };
+    Listing { columns: &["case", "expected"], rows: &rows }.answer(out, || {
+        let lines: String = cases.iter().map(|case| format!("{}  {}\n", case.name, case.expected)).collect();
+        let mut answer = Answer::new();
+        answer.push_str(&lines);
+        answer
     })
 }
 

@@ -160,7 +160,7 @@ impl InARow {
             .into_iter()
             .filter_map(|((at, call), folded)| {
                 let lines: Vec<String> = at.iter().map(Location::to_string).collect();
-                let title = format!("{call}s in a row at {} could be one", lines.join(", "));
+                let title = format!("calls of {call} in a row at {} could be one", lines.join(", "));
                 folded.finding(RuleId::A003, title, Vec::new(), ranks)
             })
             .collect()

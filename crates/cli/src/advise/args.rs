@@ -1,12 +1,11 @@
 //! What can be typed after `hayase advise` and `hayase explain`.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use hayase_advice_page::Level;
 
-use crate::args::RunFormat;
+use crate::options::OutputArgs;
 use crate::replay::args::PlayedOn;
 use crate::trace::TraceArgs;
 use hayase::units::Bandwidth;
@@ -17,12 +16,12 @@ Examples:
   hayase record --memory -o run -- mpirun -np 4 ./gauss
   hayase record -o plain -- mpirun -np 4 ./gauss-as-usual
   hayase advise run --times plain -m myrinet         with the times of the program as it usually is
-  hayase advise run -m myrinet                       what to change, best first, with the time that it saves there
+  hayase advise run -m myrinet                       what to change, best first, and the time that it saves
   hayase advise run -m myrinet -o advice.html        the same on a page, with source, time line and statistics
   hayase advise run -m myrinet -t torus-4x4 -o placement.csv
       with a simulated fabric: also better placements, and algorithms of collective operations
   hayase advise run -m myrinet --deny warning        exit code 1 if a change would save 1 % of the run or more
-  hayase advise run                                  without gains: what could overlap, merge, become collective
+  hayase advise run                                  without gains: what could overlap or merge
 
 Yours: gauss.c (any MPI program) and gauss-as-usual (the same, compiled as usual)
 
@@ -61,16 +60,9 @@ pub struct AdviseArgs {
     /// error (10 %, and nothing is left to be checked).
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true, help_heading = "Advice")]
     pub deny: Option<DenyLevel>,
-    /// Simulate on so many threads (default: one for each core).
-    #[arg(long, value_name = "N", help_heading = "Advice")]
-    pub threads: Option<NonZeroU32>,
-    /// Also write this file; its name says what (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
-    /// What is printed: table or json.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
-          help_heading = "Output")]
-    pub format: RunFormat,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }
 
 /// From which level on advice is a failure.
@@ -96,10 +88,21 @@ impl From<DenyLevel> for Level {
 
 /// `hayase explain`.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  hayase explain
+  hayase explain overlap
+
+Files (-o), by name:
+  x.csv    a line for each rule
+  x.json   an object for each")]
 pub struct ExplainArgs {
     /// A rule, by number or name: A001, overlap; without one all are listed.
     #[arg(value_name = "RULE")]
     pub rule: Option<String>,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }
 
 fn rate(text: &str) -> Result<Bandwidth, String> {

@@ -8,14 +8,14 @@ use hayase_advice::model::Finding;
 use hayase_advice::search::{Options as SearchOptions, RunFiles, search};
 use hayase_advice::within::Within;
 
-use super::AdviseArgs;
+use super::args::AdviseArgs;
 use crate::caveats::judge;
 use crate::{Failure, Voice, progress, reason, replay};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
 use hayase::simulation::ProgramWork;
 use hayase::workload::program::generate::Generator;
 use hayase::workload::program::{Op, OpKind, Program, RankProgram};
-use hayase::workload::trace::{Format, Options, ToProgram, ToTrace, Trace};
+use hayase::workload::trace::{Format, ToProgram, ToTrace, Trace};
 
 /// A run that was read.
 pub struct Found {
@@ -60,10 +60,9 @@ pub fn open(args: &AdviseArgs, voice: Voice) -> Result<Found, Failure> {
         return Ok(schedule(program, name));
     }
     let sources = progress::sources(voice.show);
-    let path: Located<String> = text.clone().into();
-    let options = Options { flop_rate: args.input.flop_rate, truncated: args.input.truncated };
+    let options = args.input.options();
     let read = |diagnostics: Vec<Diagnostic>| Failure::from(Invalid { diagnostics, sources: sources.clone() });
-    let trace = Trace::open(&sources, &path).map_err(|diagnostic| read(vec![diagnostic]))?;
+    let trace = args.input.open(&sources).map_err(|diagnostic| read(vec![diagnostic]))?;
     let name = trace.name().to_owned();
     if matches!(trace.format(), Format::Goal | Format::GoalBinary) {
         let mut program = trace.program(options).map_err(read)?;

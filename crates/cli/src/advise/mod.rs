@@ -10,14 +10,13 @@ use std::sync::Arc;
 use hayase_advice::model::{Change, ScenarioChange};
 use hayase_advice_page::{Level, PageData};
 use hayase_trace::callers::CALLED_FROM;
+use serde_json::Value;
 
-use super::args::RunFormat;
 use super::files::{self, unknown};
+use super::listing::Listing;
+use super::options::Offer;
 use super::progress::{self, Stop};
-use super::{
-    End, Failure, MOST_THREADS, Voice, complain, deadlock, extension, in_threads, interrupt, lines, print, print_with,
-    replay, show,
-};
+use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, lines, replay};
 use args::{AdviseArgs, ExplainArgs};
 use found::Found;
 use hayase::atomic_file::AtomicFile;
@@ -54,11 +53,19 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> = Offer {
+    verb: "advise",
+    kind: Kind::of,
+    json: Ok(()),
+    csv: Err("findings are texts of several lines; take --format json, or -o x.html"),
+    threads: true,
+};
+
 /// Finds what to improve, simulates it, and says it.
 pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    args.out.begin(&OFFER)?;
     let run = found::open(args, voice)?;
-    let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
+    let loader = args.on.loader().on_read(progress::reading(voice.show));
     let work = ProgramWork {
         cpu_speed: args.on.cpu_speed,
         wildcards: args.on.wildcards.into(),
@@ -66,10 +73,9 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
     };
     let replay = loader.load_program(args.on.regions.ask(work, voice)?)?;
     replay::say_links(&replay, voice);
-    let files = files::open(&args.output, Kind::of)?;
+    let files = args.out.open(&OFFER)?;
     let keeps = files.iter().any(|(kind, _)| *kind == Kind::Page);
-    let advised = in_threads(args.threads, MOST_THREADS, || advised(args, &replay, &run, keeps, voice))??;
-    let Advised { ranked, context, run: happened } = match advised {
+    let Advised { ranked, context, run: happened } = match advised(args, &replay, &run, keeps, voice)? {
         Outcome::Advised(advised) => *advised,
         Outcome::End(end) => return Ok(end),
     };
@@ -91,21 +97,24 @@ pub fn advise(args: &AdviseArgs, voice: Voice) -> Result<End, Failure> {
             },
         }
     }
-    match args.format {
-        RunFormat::Table => show(&text::text(&data, &ranked))?,
-        RunFormat::Json => print_with(|w| json::write(&text::json(&data, &ranked, &run.program.caveats), w))?,
-    }
+    args.out.print(|| text::text(&data, &ranked), &text::json(&data, &ranked, &run.program.caveats))?;
     Ok(ended(args, &data, voice))
 }
 
 /// Prints what a rule looks for, or the list of rules.
 pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
+    args.out.begin(&Listing::offer("explain"))?;
     let Some(name) = &args.rule else {
-        let mut grid = table::Grid::new().text("rule").text("name").text("looks for");
-        for rule in rules::all() {
-            grid.row([rule.id.to_string(), rule.name.to_owned(), rule.summary.to_owned()]);
-        }
-        show(&grid.into())?;
+        let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+            Box::new(rules::all().map(|rule| vec![rule.id.to_string().into(), rule.name.into(), rule.summary.into()]))
+        };
+        Listing { columns: &["rule", "name", "summary"], rows: &rows }.answer(&args.out, || {
+            let mut grid = table::Grid::new().text("rule").text("name").text("looks for");
+            for rule in rules::all() {
+                grid.row([rule.id.to_string(), rule.name.to_owned(), rule.summary.to_owned()]);
+            }
+            grid.into()
+        })?;
         return Ok(End::Done);
     };
     // `A001-3` is a finding of rule A001.
@@ -117,7 +126,15 @@ pub fn explain(args: &ExplainArgs) -> Result<End, Failure> {
             near.map_or_else(|| "`hayase explain` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
         return Err(Diagnostic::new("unknown-rule", format!("there is no rule `{name}`")).help(help).into());
     };
-    print(&format!("{} {}: {}\n\n{}", rule.id, rule.name, rule.summary, rule.explanation))?;
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        let row = vec![rule.id.to_string().into(), rule.name.into(), rule.summary.into(), rule.explanation.into()];
+        Box::new(std::iter::once(row))
+    };
+    Listing { columns: &["rule", "name", "summary", "explanation"], rows: &rows }.answer(&args.out, || {
+        let mut answer = table::Answer::new();
+        answer.push_str(&format!("{} {}: {}\n\n{}", rule.id, rule.name, rule.summary, rule.explanation));
+        answer
+    })?;
     Ok(End::Done)
 }
 
@@ -194,7 +211,7 @@ fn advised(
     if simulates {
         facts.push(("nodes".to_owned(), base.replayed.report.node.clone()));
         facts.push(("network".to_owned(), base.replayed.report.network.clone()));
-        if let Some(machine) = &args.on.machine {
+        if let Some(machine) = &args.on.system.machine {
             facts.push(("machine".to_owned(), machine.clone()));
         }
     }

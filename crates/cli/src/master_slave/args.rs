@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use crate::args::TableFormat;
+use crate::options::OutputArgs;
+use crate::scenario::SystemArgs;
+use crate::seeds::SeedsArgs;
 use crate::usage;
 
 const EXAMPLES: &str = "\
@@ -49,45 +51,41 @@ pub struct MasterSlaveArgs {
     /// The workers and the network.
     #[command(flatten)]
     pub farm: FarmArgs,
-    /// The order of the tasks: listed, longest-first, shortest-first, random; guided or factoring (as listed, in
-    /// messages that become smaller).
-    #[arg(long, value_name = "ORDER", default_value = "listed", help_heading = "Giving out tasks")]
-    pub order: String,
-    /// Tasks of a message; with --chunking guided or factoring the least.
-    #[arg(short = 'k', long, value_name = "K", default_value = "1", help_heading = "Giving out tasks")]
-    pub granularity: NonZeroU32,
-    /// How many tasks a message has: fixed (K), guided, factoring.
-    #[arg(long, value_name = "RULE", default_value = "fixed", help_heading = "Giving out tasks")]
-    pub chunking: String,
-    /// Messages sent to a worker ahead, before its result is back.
-    #[arg(value_parser = usage::whole::<u32>, long, value_name = "DEPTH", default_value_t = 0, help_heading = "Giving out tasks")]
-    pub prefetch: u32,
-    /// So many masters, each with its part of tasks and workers.
-    #[arg(long, value_name = "M", default_value = "1", help_heading = "Giving out tasks")]
-    pub masters: NonZeroU32,
+    /// The order of the tasks: listed (the default), longest-first, shortest-first, random; guided or factoring (as
+    /// listed, in messages that become smaller).
+    #[arg(long, value_name = "ORDER", help_heading = "Giving out tasks")]
+    pub order: Option<String>,
+    /// Tasks of a message (default 1); with --chunking guided or factoring the least.
+    #[arg(short = 'k', long, value_name = "K", help_heading = "Giving out tasks")]
+    pub granularity: Option<NonZeroU32>,
+    /// How many tasks a message has: fixed (K, the default), guided, factoring.
+    #[arg(long, value_name = "RULE", help_heading = "Giving out tasks")]
+    pub chunking: Option<String>,
+    /// Messages sent to a worker ahead, before its result is back (default 0).
+    #[arg(value_parser = usage::whole::<u32>, long, value_name = "DEPTH", help_heading = "Giving out tasks")]
+    pub prefetch: Option<u32>,
+    /// So many masters, each with its part of tasks and workers (default 1).
+    #[arg(long, value_name = "M", help_heading = "Giving out tasks")]
+    pub masters: Option<NonZeroU32>,
     /// A master of masters gives out batches of so many tasks to the M masters.
     #[arg(long, value_name = "BATCH", help_heading = "Giving out tasks")]
     pub hierarchy: Option<NonZeroU32>,
     /// Worker W (from 0) is lost at a time: --lose 3@1.5s (may be repeated).
     #[arg(long, value_name = "W@TIME", help_heading = "Giving out tasks")]
     pub lose: Vec<String>,
-    /// How long after its loss a worker is missed.
-    #[arg(long, value_name = "TIME", default_value = "0 s", help_heading = "Giving out tasks")]
-    pub detection: String,
+    /// How long after its loss a worker is missed (default: at once).
+    #[arg(long, value_name = "TIME", help_heading = "Giving out tasks")]
+    pub detection: Option<String>,
     /// Try several values of granularity, prefetch, masters, hierarchy, order or chunking: granularity=1..1024:x2,
     /// order=listed,random.
     #[arg(long, value_name = "WHAT=VALUES", help_heading = "Giving out tasks")]
     pub vary: Option<String>,
-    /// Predictions at once (default: one for each core).
-    #[arg(short = 'j', long, value_name = "N", help_heading = "Output")]
-    pub threads: Option<NonZeroU32>,
-    /// Also write this file; its name says what (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
-    /// What is printed: table, json or csv.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
-          help_heading = "Output")]
-    pub format: TableFormat,
+    /// With how many seeds.
+    #[command(flatten)]
+    pub seeds: SeedsArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }
 
 /// What the tasks are.
@@ -110,9 +108,6 @@ pub struct SourceArgs {
     /// Bytes back with each result, where the table does not say.
     #[arg(long, value_name = "SIZE")]
     pub bytes_out: Option<String>,
-    /// The seed of random times and orders.
-    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
 }
 
 /// The workers and the network between them and the master.
@@ -129,9 +124,6 @@ pub struct FarmArgs {
     /// `workers,factor` (a line for each worker or group), or groups like 64x1,64x2.5.
     #[arg(long, value_name = "FILE|GROUPS")]
     pub speeds: Option<String>,
-    /// A machine that says what messages cost: a name, or a TOML file with a [node.*] table.
-    #[arg(short, long, value_name = "NAME|FILE", conflicts_with_all = ["latency", "overhead", "gap"])]
-    pub machine: Option<String>,
     /// L: how long a message is under way.
     #[arg(long, value_name = "TIME")]
     pub latency: Option<String>,
@@ -141,24 +133,18 @@ pub struct FarmArgs {
     /// o1: what is added to that for each processor.
     #[arg(long, value_name = "TIME")]
     pub overhead_per_processor: Option<String>,
-    /// G: time of the sender for each byte: "80 ns/B".
+    /// G: time of the sender for each byte: "80 ns/B"; on a fabric its capacity takes the place of that.
     #[arg(long, value_name = "TIME/B")]
     pub gap: Option<String>,
-    /// A fabric under the exchange: its capacity takes the place of G, and messages share its links.
-    #[arg(short, long, value_name = "NAME|FILE")]
-    pub topology: Option<String>,
-    /// Which node the master (rank 0) and the workers are on: regular, random, block, round-robin, or a CSV file.
-    #[arg(long, value_name = "RULE|FILE", requires = "topology")]
-    pub placement: Option<String>,
-    /// How messages share a link: max-min, equal-share, redistribute.
-    #[arg(long, value_name = "POLICY", requires = "topology")]
-    pub sharing: Option<String>,
-    /// Which way messages go.
-    #[arg(long, value_name = "RULE", requires = "topology")]
-    pub routing: Option<String>,
     /// The master goes on while its messages leave, instead of waiting for each.
-    #[arg(long, requires = "topology")]
+    #[arg(long)]
     pub overlap: bool,
+    /// A scenario file with tables like [node.*], [topology.*], or with a farm that the options here change.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Scenario")]
+    pub scenario: Option<PathBuf>,
+    /// What holds for patterns and programs too.
+    #[command(flatten)]
+    pub system: SystemArgs,
 }
 
 /// What to do instead of predicting.
@@ -179,8 +165,13 @@ Examples:
 
 Yours: executed.csv (the tasks of next.csv with their times)
 
-Execute the tasks of next.csv, append their times to executed.csv (i1,i2,...,time), and plan again until there is nothing
-to execute. Tasks are executed where the interpolation is worst, so they are fewer than in a regular grid.";
+Execute the tasks of next.csv, append their times to executed.csv (i1,i2,...,time), and plan again until there \
+is nothing to execute. Tasks are executed where the interpolation is worst, so they are fewer than in a regular \
+grid.
+
+Files (-o), by name:
+  x.csv    the tasks to execute next
+  x.json   everything";
 
 /// `hayase master-slave plan`.
 #[derive(Args, Debug)]
@@ -198,11 +189,7 @@ pub struct PlanArgs {
     /// The workers and the network.
     #[command(flatten)]
     pub farm: FarmArgs,
-    /// Also write this file: x.csv (the tasks to execute next), x.json (everything; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
-    /// What is printed: table, json or csv (the tasks to execute next).
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
-          help_heading = "Output")]
-    pub format: TableFormat,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }

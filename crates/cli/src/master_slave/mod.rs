@@ -4,13 +4,13 @@ pub mod args;
 mod loader;
 mod plan;
 
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::files::{self, named, unknown};
+use super::options::{Offer, OutputArgs};
 use super::progress::RunsMonitor;
-use super::{End, Failure, Voice, complain, extension, in_threads, interrupt, print_with, show};
-use crate::args::TableFormat;
+use super::seeds::seeds;
+use super::{End, Failure, Voice, complain, extension, interrupt};
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::report::FarmReport;
@@ -39,22 +39,17 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> = Offer { verb: "master-slave", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
 /// Predicts, or plans.
 pub fn master_slave(args: &MasterSlaveArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(MasterSlaveVerb::Plan(args)) = &args.verb {
         return plan::plan(args, voice);
     }
-    files::check_names(&args.output, Kind::of)?;
+    args.out.begin(&OFFER)?;
     let farm = args.loader(voice).load_farm()?;
-    let wanted = Wanted { output: &args.output, format: args.format, threads: args.threads };
-    play_over(&farm, &[farm.seed()], wanted, voice)
-}
-
-/// What is written and printed of a farm.
-pub(super) struct Wanted<'a> {
-    pub output: &'a [PathBuf],
-    pub format: TableFormat,
-    pub threads: Option<NonZeroU32>,
+    let seeds = seeds(farm.seed(), args.seeds.seeds)?;
+    play(&farm, &seeds, &args.out, voice)
 }
 
 /// Whether a farm can write a file of this name.
@@ -63,11 +58,10 @@ pub(super) fn knows(path: &Path) -> Result<(), Diagnostic> {
 }
 
 /// Runs all that is tried of a farm with each of these seeds, and writes and prints what came out.
-pub(super) fn play_over(farm: &Farm, seeds: &[u64], wanted: Wanted<'_>, voice: Voice) -> Result<End, Failure> {
-    let Wanted { output, format, threads } = wanted;
-    files::check_names(output, Kind::of)?;
+pub(super) fn play(farm: &Farm, seeds: &[u64], out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
+    out.check(&OFFER)?;
     if farm.points.len() > 1
-        && let Some(path) = output.iter().find(|path| Kind::of(path) == Ok(Kind::Gantt))
+        && let Some(path) = out.file_of(&OFFER, Kind::Gantt)
     {
         let message = format!("`{}` shows one prediction, and {} are asked for", path.display(), farm.points.len());
         return Err(Diagnostic::new("too-many-points", message).help("give one number of workers").into());
@@ -75,11 +69,11 @@ pub(super) fn play_over(farm: &Farm, seeds: &[u64], wanted: Wanted<'_>, voice: V
     if seeds.len() > 1 && !farm.depends_on_seed() {
         voice.hint("nothing in this scenario is random: every seed gives the same");
     }
-    let files = files::open(output, Kind::of)?;
+    let files = out.open(&OFFER)?;
     let monitor = RunsMonitor::new(voice.show);
     let progress = |done| monitor.tell(done);
     let control = Control { progress: Some(&progress), cancel: Some(interrupt::stop_flag()) };
-    let report = in_threads(threads, farm.points.len(), || farm.run_seeds(seeds, control))??;
+    let report = farm.run_seeds(seeds, control)?;
     drop(monitor);
     for (kind, file) in files {
         if !report.complete && kind != Kind::Json {
@@ -97,14 +91,15 @@ pub(super) fn play_over(farm: &Farm, seeds: &[u64], wanted: Wanted<'_>, voice: V
             Kind::Chart | Kind::Gantt => files::text(&picture)(w),
         })?;
     }
-    match format {
-        TableFormat::Table => show(&table::farm(&report))?,
-        TableFormat::Json => print_with(|w| json::write(&report, w))?,
-        TableFormat::Csv => print_with(|w| csv::predictions(&report, w))?,
-    }
+    out.print_rows(|| table::farm(&report), &report, |w| csv::predictions(&report, w))?;
     let undone = report.predictions.iter().find(|row| row.undone > 0);
     if let Some(row) = undone {
-        let message = format!("all of {} workers are lost, and {} tasks are not done", row.workers, row.undone);
+        let undone = match row.undone {
+            1 => "1 task is not done".to_owned(),
+            undone => format!("{undone} tasks are not done"),
+        };
+        let workers = table::count(row.workers.into(), "worker", "workers");
+        let message = format!("all of {workers} are lost, and {undone}");
         complain(failure(&message, voice.colour));
         return Ok(End::Failed);
     }

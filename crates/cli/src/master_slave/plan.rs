@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::args::PlanArgs;
 use super::loader::loader;
-use crate::args::TableFormat;
-use crate::files::{self, unknown};
+use crate::files::unknown;
+use crate::options::Offer;
 use crate::range;
-use crate::{End, Failure, Voice, extension, print_with, show};
+use crate::{End, Failure, Voice, extension};
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{IntervalPrediction, PlanReport};
 use hayase::scenario::FarmPlan;
@@ -32,9 +32,12 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> =
+    Offer { verb: "master-slave plan", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false };
+
 /// Plans.
 pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
+    args.out.begin(&OFFER)?;
     let accuracy = range::part("--accuracy", &args.accuracy)?;
     // Before the first plan nothing has been executed.
     let tasks = args.tasks.as_deref().unwrap_or("executed:points=[]");
@@ -67,16 +70,12 @@ pub fn plan(args: &PlanArgs, voice: Voice) -> Result<End, Failure> {
         predictions,
         next: proposed.next,
     };
-    for (kind, file) in files::open(&args.output, Kind::of)? {
+    for (kind, file) in args.out.open(&OFFER)? {
         file.write(|w| match kind {
             Kind::Json => json::write(&report, w),
             Kind::Csv => csv::points(&report, w),
         })?;
     }
-    match args.format {
-        TableFormat::Table => show(&table::plan(&report))?,
-        TableFormat::Json => print_with(|w| json::write(&report, w))?,
-        TableFormat::Csv => print_with(|w| csv::points(&report, w))?,
-    }
+    args.out.print_rows(|| table::plan(&report), &report, |w| csv::points(&report, w))?;
     Ok(End::Done)
 }

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::args::RunFormat;
 use crate::caveats::Strictness;
-use crate::replay::args::{PlayedOn, Written};
+use crate::options::OutputArgs;
+use crate::replay::args::PlayedOn;
+use crate::seeds::SeedsArgs;
+use crate::window::WindowArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,12 +19,13 @@ Examples:
       ranks on different machines
   hayase predict --program cg.prog --computation node-a.comp --scale 0.6 --communication gigabit.comm
       a machine that was not measured: every block takes 0.6 times as long
-  hayase predict --program cg.prog --computation node-a.comp --communication gigabit.comm,node:8=shared-memory.comm
+  hayase predict --program cg.prog --computation node-a.comp \\
+      --communication gigabit.comm,node:8=shared-memory.comm
       ranks in eights on one node each, with other times among them
   hayase predict --program cg.prog --computation node-a.comp -m infiniband-hdr -t fat-tree-54
       with the contention of a simulated network instead of a table of receive times
 
-Yours: cg.prog, node-a.comp and node-b.comp (`hayase program fold` of runs on both machines), gigabit.comm and
+Yours: cg.prog, node-a.comp and node-b.comp (`hayase program fold` of runs on both machines), gigabit.comm and \
 shared-memory.comm (`hayase measure communication`)
 
 Files (-o), by name: those of `hayase replay`.";
@@ -43,10 +46,10 @@ pub struct PredictArgs {
     /// 8; sets 0-3+8; the last that names a pair holds).
     #[arg(long, value_name = "COMM|COMM,PAIRS=COMM,...")]
     pub communication: Option<String>,
-    /// What times of blocks are multiplied by, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
+    /// A factor for the times of blocks, for machines that were not measured: 1.5, or 0-7=1.5,8-15=0.8.
     #[arg(long, value_name = "FACTOR|RANKS=FACTOR,...", default_value = "1")]
     pub scale: String,
-    /// Which of its times an execution of a block takes: mean, line (where they follow one, else the mean) or draw
+    /// Which time each execution of a block takes: mean, line (where they follow one, else the mean) or draw
     /// (where they vary, one after another of eight that stand for all, in an order of --seed).
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = BlockTimes::Line, hide_possible_values = true)]
     pub times: BlockTimes,
@@ -56,13 +59,15 @@ pub struct PredictArgs {
     /// What it is played on, where that is no communication data.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// What is written.
+    /// With how many seeds.
     #[command(flatten)]
-    pub written: Written,
-    /// What is printed: table or json.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
-          help_heading = "Output")]
-    pub format: RunFormat,
+    pub seeds: SeedsArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+    /// What a timeline shows.
+    #[command(flatten)]
+    pub window: WindowArgs,
 }
 
 /// Which of its times an execution of a block takes.

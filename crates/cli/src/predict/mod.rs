@@ -3,6 +3,7 @@
 pub mod args;
 
 use super::caveats::Strictness;
+use super::seeds::seeds;
 use super::{End, Failure, Voice, caveats, progress, regions, replay};
 use args::PredictArgs;
 use hayase::diagnostic::{Diagnostic, file_names};
@@ -13,7 +14,7 @@ use hayase::workload::program::Wildcards;
 /// Predicts a program.
 pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let start = hayase::wall_clock::now();
-    args.written.check()?;
+    let window = replay::begin("predict", &args.out, &args.window)?;
     let played = match loader(args).on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Program(played) => played,
         Loaded::Pattern(_) | Loaded::Farm(_) => {
@@ -28,13 +29,15 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     if args.communication.is_none() && played.system().node().facts().is_ideal && played.network().is_none() {
         voice.hint("messages take no time; name communication data (--communication), a machine (-m) or a fabric (-t)");
     }
-    replay::play(&played, Some(start), &[played.seed()], &args.written, args.format, voice)
+    let seeds = seeds(played.seed(), args.seeds.seeds)?;
+    replay::play(&played, &seeds, Some(start), &args.out, window, voice)
 }
 
 /// What was typed, as the scenario that it stands for.
 fn loader(args: &PredictArgs) -> Loader {
     let on = &args.on;
-    let mut loader = replay::loader(on)
+    let mut loader = on
+        .loader()
         .text("<predict>", "[workload.program-data]\n")
         .work("--program", "program", &file_names::text_of(&args.program))
         .work("--computation", "computation", &args.computation)

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use crate::args::RunFormat;
 use crate::caveats::Strictness;
+use crate::options::OutputArgs;
 use crate::trace::TraceArgs;
 use crate::usage;
 
@@ -49,15 +49,12 @@ pub struct FoldArgs {
     /// Which trace.
     #[command(flatten)]
     pub input: TraceArgs,
-    /// A file to write: x.prog, x.comp (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Vec<PathBuf>,
     /// One time for all ranks that do the same, instead of one for each rank.
     #[arg(long)]
     pub pooled: bool,
-    /// What is printed: table or json.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
-    pub format: RunFormat,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }
 
 /// `hayase program show`.
@@ -75,6 +72,9 @@ pub struct ShowArgs {
     /// What becomes of data of an incomplete recording.
     #[command(flatten)]
     pub strictness: Strictness,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }
 
 /// `hayase program extend`.

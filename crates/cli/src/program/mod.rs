@@ -8,10 +8,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::args::RunFormat;
-use super::files::{self, Opened, unknown};
+use super::files::{Opened, unknown};
+use super::options::{Offer, no_file};
 use super::trace::TraceArgs;
-use super::{End, Failure, Voice, caveats, extension, print_with, progress};
+use super::{End, Failure, Voice, caveats, extension, progress};
 use args::{ExtendArgs, FoldArgs, ProgramVerb, ShowArgs};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, Located, file_names};
@@ -21,9 +21,9 @@ use hayase::report::variation::Variation;
 use hayase::sweep::variation::variation;
 use hayase::units::Bytes;
 use hayase::workload::caveats::Caveats;
-use hayase::workload::trace::{Options, Tally, Trace, unmatched};
+use hayase::workload::trace::{Tally, unmatched};
+use hayase_output::table;
 use hayase_output::table::Answer;
-use hayase_output::{json, table};
 
 /// What a file holds, by its name, and whether it is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,8 +81,16 @@ fn invalid(diagnostics: Vec<Diagnostic>) -> Failure {
     Invalid { diagnostics, ..Invalid::default() }.into()
 }
 
+const FOLD: Offer<(Kind, bool)> = Offer {
+    verb: "program fold",
+    kind,
+    json: Ok(()),
+    csv: Err("what folding gives is no table; take --format json"),
+    threads: false,
+};
+
 fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, kind)?;
+    args.out.begin(&FOLD)?;
     let Run { folded, name, notes, borders, caveats } = read_run(&args.input, voice)?;
     caveats::judge(&caveats, &name, args.input.strictness, voice)?;
     let Folded { mut data, times } = folded;
@@ -97,7 +105,7 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
     let variation = variation(&folded, &blocks, &times).map_err(invalid)?;
     let mut text = Vec::new();
     program::write(&folded.data, &mut text).map_err(Failure::Print)?;
-    for ((kind, compressed), file) in files::open(&args.output, kind)? {
+    for ((kind, compressed), file) in args.out.open(&FOLD)? {
         match kind {
             Kind::Program => write(file, compressed, &|out| out.write_all(&text))?,
             Kind::Computation => write(file, compressed, &|out| computation::write(&times, out))?,
@@ -119,11 +127,8 @@ fn fold_trace(args: &FoldArgs, voice: Voice) -> Result<End, Failure> {
         computed_s: times.total().seconds(),
         variation,
     };
-    match args.format {
-        RunFormat::Table => super::show(&page(&report))?,
-        RunFormat::Json => print_with(|w| json::write(&report, w))?,
-    }
-    if args.output.is_empty() {
+    args.out.print(|| page(&report), &report)?;
+    if args.out.output.is_empty() {
         voice.hint("nothing was written; name files with -o x.prog and -o x.comp");
     }
     Ok(End::Done)
@@ -142,10 +147,9 @@ struct Run {
 
 fn read_run(input: &TraceArgs, voice: Voice) -> Result<Run, Failure> {
     let sources = progress::sources(voice.show);
-    let path: Located<String> = file_names::text_of(&input.trace).into();
-    let options = Options { flop_rate: input.flop_rate, truncated: input.truncated };
+    let options = input.options();
     let read = || -> Result<Run, Vec<Diagnostic>> {
-        let trace = Trace::open(&sources, &path).map_err(|diagnostic| vec![diagnostic])?;
+        let trace = input.open(&sources).map_err(|diagnostic| vec![diagnostic])?;
         let program = trace.program(options)?;
         let folded = fold(&program).map_err(|diagnostic| vec![diagnostic])?;
         let mut tally = Tally::default();
@@ -195,9 +199,12 @@ fn page(report: &FoldReport) -> Answer {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", table::printable(&report.trace)));
     let mut fact = |name: &str, value: String| text.push_str(&format!("{name:<14}{value}\n"));
-    let (operations, steps) = (table::grouped(report.operations), table::grouped(report.steps as u64));
-    fact("operations", format!("{operations} of {} ranks", report.ranks));
-    fact("folded", format!("{steps} steps, {} loops; {} groups of ranks", report.loops, report.groups));
+    let steps = table::count(report.steps as u64, "step", "steps");
+    let loops = table::count(report.loops.into(), "loop", "loops");
+    let groups = table::count(report.groups as u64, "group", "groups");
+    let ranks = table::count(report.ranks.into(), "rank", "ranks");
+    fact("operations", format!("{} of {ranks}", table::grouped(report.operations)));
+    fact("folded", format!("{steps}, {loops}; {groups} of ranks"));
     let size = Bytes(report.program_bytes);
     fact(
         "program data",
@@ -208,8 +215,8 @@ fn page(report: &FoldReport) -> Answer {
             _ => size.to_string(),
         },
     );
-    let blocks = table::grouped(report.blocks.into());
-    fact("computation", format!("{} in {blocks} blocks", table::seconds(report.computed_s)));
+    let blocks = table::count(report.blocks.into(), "block", "blocks");
+    fact("computation", format!("{} in {blocks}", table::seconds(report.computed_s)));
     text.append(table::variation(&report.variation));
     text
 }
@@ -236,6 +243,9 @@ fn read_with<T>(
 }
 
 fn show(args: &ShowArgs, voice: Voice) -> Result<End, Failure> {
+    const HELP: &str = "program data is a text of its own (docs/formats.md), with a line for each step";
+    let offer = Offer { verb: "program show", kind: no_file, json: Err(HELP), csv: Err(HELP), threads: false };
+    args.out.begin(&offer)?;
     let data = read_program(&args.program, voice)?;
     let blocks = Blocks::of(&data);
     if let Some(rank) = args.rank.filter(|&rank| rank >= data.ranks) {
@@ -285,7 +295,7 @@ fn extended(args: &ExtendArgs, voice: Voice) -> Result<End, Failure> {
         return Err(invalid(mistakes));
     }
     write(Opened::new(&args.output)?, compressed, &|out| program::write(&data, out))?;
-    let operations = table::grouped(whole.operations());
-    voice.say(format_args!("{operations} operations in `{}`", args.output.display()));
+    let operations = table::count(whole.operations(), "operation", "operations");
+    voice.say(format_args!("{operations} in `{}`", args.output.display()));
     Ok(End::Done)
 }

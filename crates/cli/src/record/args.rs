@@ -17,15 +17,15 @@ Examples:
 
 Yours: solver (any MPI program) and input.dat, which it reads
 
-The program needs no change: C and Fortran (mpif.h, use mpi, use mpi_f08), Open MPI and MPICH (and MPIs with the
-ABI of MPICH). It must be linked with the shared library of its MPI. Compile it with -g as well as -O2: then calls
-are known by file and line.
+The program needs no change: C and Fortran (mpif.h, use mpi, use mpi_f08), Open MPI and MPICH (and MPIs with the \
+ABI of MPICH). It must be linked with the shared library of its MPI. Compile it with -g as well as -O2: then \
+calls are known by file and line.
 
-The folder has rank-00000.hyt, ... (the calls of each rank), rank-00000.maps (what was loaded where) and run.toml
-(what was run, where, how). The program keeps its standard input, output and error.
+The folder has rank-00000.hyt, ... (the calls of each rank), rank-00000.maps (what was loaded where) and \
+run.toml (what was run, where, how). The program keeps its standard input, output and error.
 
-Exit codes: 0 recorded; 1 nothing was recorded, or the program failed (what was recorded until then is kept);
-2 bad usage; 3 the program deadlocked; 130 stopped by Ctrl-C (what was recorded until then is kept).";
+Exit codes: 0 recorded; 1 nothing was recorded, or the program failed (what was recorded until then is kept); 2 \
+bad usage; 3 the program deadlocked; 130 stopped by Ctrl-C (what was recorded until then is kept).";
 
 /// `hayase record`.
 #[derive(Args, Debug)]
@@ -46,8 +46,7 @@ pub struct RecordArgs {
     /// Stop recording, not the program, after this time ("30 s") or so many calls of a rank ("100000").
     #[arg(long, value_name = "TIME|CALLS", value_parser = stop_after)]
     pub stop_after: Option<StopAfter>,
-    /// Keep so many callers of each place that calls MPI, 64 at most: by them calls of a library's one line are told
-    /// apart.
+    /// Keep so many callers of each place that calls MPI, 64 at most: they tell apart calls from one line of a library.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(..=64))]
     pub depth: u32,
     /// Also record which memory is accessed between calls; the program must be instrumented for it.

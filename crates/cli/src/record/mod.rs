@@ -85,7 +85,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         ended: match (&deadlock, interrupted) {
             (Some(_), _) => "deadlock".into(),
             (None, true) => "interrupted".into(),
-            (None, false) => ending(status),
+            (None, false) => nothing::ending(status),
         },
         hosts: caught.noted("host"),
         processor: folder::processor(),
@@ -109,7 +109,7 @@ pub fn record(args: &RecordArgs, voice: Voice) -> Result<End, Failure> {
         return Ok(End::Interrupted);
     }
     if !status.success() {
-        let what = format!("the program ended with {}; what was recorded until then is kept", ending(status));
+        let what = format!("the program ended with {}; what was recorded until then is kept", nothing::ending(status));
         complain(failure(&what, voice.colour));
         return Ok(End::Failed);
     }
@@ -162,16 +162,6 @@ fn in_foreground() -> bool {
     let of = |is_terminal: bool, foreground: rustix::io::Result<Pid>| is_terminal && foreground == Ok(group);
     of(io::stdin().is_terminal(), rustix::termios::tcgetpgrp(io::stdin()))
         || of(io::stderr().is_terminal(), rustix::termios::tcgetpgrp(io::stderr()))
-}
-
-/// How a command ended: `exit code 3`, `signal 9`.
-fn ending(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => status.to_string(),
-    }
 }
 
 #[expect(

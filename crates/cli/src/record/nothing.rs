@@ -2,13 +2,22 @@
 
 use std::process::ExitStatus;
 
-use super::ending;
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase_capture::executable::obstacle;
 use hayase_capture::launch::{Launch, Launcher};
 
 /// Words by which launchers are told to keep the environment to themselves.
 const SCRUBBING: &[&str] = &["-genvnone", "-envnone", "-genvlist", "-envlist", "--export=NONE", "--export=none"];
+
+/// How a command ended: `exit code 3`, `signal 9`.
+pub fn ending(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    }
+}
 
 /// The message.
 pub fn explain(launch: &Launch, status: ExitStatus, colour: bool) -> String {

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
-use crate::args::RunFormat;
+use crate::options::OutputArgs;
 use crate::regions::RegionArgs;
+use crate::scenario::SystemArgs;
+use crate::seeds::SeedsArgs;
 use crate::trace::TraceArgs;
-use crate::usage;
 use crate::window::WindowArgs;
+use hayase::scenario::Loader;
 use hayase::workload::program::Wildcards;
 use hayase::workload::program::generate::Generator;
 
@@ -19,8 +21,10 @@ fn examples() -> String {
 
 const EXAMPLES: &str = "\
 Examples:
-  hayase replay gaussian-elimination:n=256 -m myrinet             on a machine, without contention in its network
-  hayase replay gaussian-elimination:n=256 -m myrinet -t torus-4x4   the same nodes on a simulated fabric
+  hayase replay gaussian-elimination:n=256 -m myrinet
+      on a machine, without contention in its network
+  hayase replay gaussian-elimination:n=256 -m myrinet -t torus-4x4
+      the same nodes on a simulated fabric
   hayase replay stencil:iterations=2 -m myrinet -t torus-8x8 --transport packet:oq
   hayase replay gaussian-elimination:n=256 -m myrinet --set node.loggps.S=\"64 KiB\"
   hayase replay linear:ranks=64,size=20480B --node loggopsim --set node.loggopsim.L=\"2500 ns\"
@@ -51,21 +55,12 @@ pub struct ReplayArgs {
     /// What it is played on.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// What is written.
+    /// With how many seeds.
     #[command(flatten)]
-    pub written: Written,
-    /// What is printed: table or json.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true,
-          help_heading = "Output")]
-    pub format: RunFormat,
-}
-
-/// Files, and what of a run a timeline among them shows.
-#[derive(Args, Debug)]
-pub struct Written {
-    /// Also write this file; its name says what (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
+    pub seeds: SeedsArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
     /// What a timeline shows.
     #[command(flatten)]
     pub window: WindowArgs,
@@ -78,45 +73,31 @@ pub struct PlayedOn {
     /// A scenario file with tables like [node.*], [topology.*], [collectives].
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
-    /// What messages cost at their ends, and without a fabric in between: a name (`hayase machine list`) or a TOML file
-    /// with a [node.*] table.
-    #[arg(short, long, value_name = "NAME|FILE")]
-    pub machine: Option<String>,
-    /// The node model: ideal, loggp, loggps, loggopsim; its parameters are those of the machine, or set with --set.
-    #[arg(long, value_name = "MODEL")]
-    pub node: Option<String>,
-    /// The fabric that carries the messages: a name (`hayase topology list`), a TOML file, a SimGrid platform. Without,
-    /// the node model's own latency and gaps.
-    #[arg(short, long, value_name = "NAME|FILE")]
-    pub topology: Option<String>,
-    /// Which node each rank is on: regular, random, block, round-robin, or a CSV file `rank,node`.
-    #[arg(long, value_name = "RULE|FILE")]
-    pub placement: Option<String>,
-    /// How messages share a link: max-min, equal-share, redistribute.
-    #[arg(long, value_name = "POLICY")]
-    pub sharing: Option<String>,
-    /// How messages move over the fabric: flow, flow:equal-share, packet:oq, packet:iq, packet:fq, contention-free.
-    #[arg(long, value_name = "MODEL")]
-    pub transport: Option<String>,
-    /// Which way messages go (default: what is usual for the fabric).
-    #[arg(long, value_name = "RULE")]
-    pub routing: Option<String>,
-    /// How fast processors are, relative to those on which the trace was recorded.
+    /// What holds for patterns too.
+    #[command(flatten)]
+    pub system: SystemArgs,
+    /// How fast processors are, relative to those of the recorded run.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     pub cpu_speed: f64,
-    /// What a receive takes that left open from whom or with what tag: recorded (what came in the recorded run) or
-    /// arrival (what comes first).
+    /// Which message a receive with a wildcard takes (any source, any tag): recorded (that of the recorded run) or
+    /// arrival (the first to arrive).
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = TakenBy::Recorded, hide_possible_values = true)]
     pub wildcards: TakenBy,
-    /// The seed of everything random.
-    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Any key of a scenario file: --set node.loggps.S="64 KiB" (may be repeated; the last one holds).
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
     /// Which part of it is looked at.
     #[command(flatten)]
     pub regions: RegionArgs,
+}
+
+impl PlayedOn {
+    /// The texts that they stand for; options override files.
+    pub fn loader(&self) -> Loader {
+        let loader = Loader::new();
+        let loader = match &self.scenario {
+            Some(path) => loader.file(path),
+            None => loader,
+        };
+        self.system.on(loader).wildcards(self.wildcards.into())
+    }
 }
 
 /// What a receive takes that left open from whom.
@@ -142,24 +123,4 @@ fn factor(text: &str) -> Result<f64, String> {
         Ok(factor) if factor.is_finite() && factor > 0.0 => Ok(factor),
         _ => Err("a number above 0 is expected".to_owned()),
     }
-}
-
-/// `hayase machine`.
-#[derive(Subcommand, Debug)]
-pub enum MachineVerb {
-    /// List the named machines.
-    List,
-    /// Show one: its parameters, and where they are from.
-    #[command(after_help = "\
-Examples:
-  hayase machine show myrinet")]
-    Show(MachineShowArgs),
-}
-
-/// `hayase machine show`.
-#[derive(Args, Debug)]
-pub struct MachineShowArgs {
-    /// A name (`hayase machine list`).
-    #[arg(value_name = "NAME")]
-    pub name: String,
 }

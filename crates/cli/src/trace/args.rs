@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use crate::args::RunFormat;
 use crate::caveats::Strictness;
+use crate::options::OutputArgs;
+use hayase::diagnostic::{Diagnostic, Located, Sources, file_names};
+use hayase::workload::trace::{Options, Trace};
 
 /// What traces are read; the help of every verb that reads one.
 const FORMATS: &str = "\
@@ -16,14 +18,23 @@ Formats, told by content and then by name:
   .tsv                        text traces of the NAS Parallel Benchmarks
 All of them may be compressed with zstd (.zst).";
 
+const INFO_FILES: &str = "\
+Files (-o), by name:
+  x.json   all that is shown";
+
+const SITES_FILES: &str = "\
+Files (-o), by name:
+  x.csv    a line for each call of a site
+  x.json   the same, and where memory is accessed";
+
 /// `hayase trace`.
 #[derive(Subcommand, Debug)]
 pub enum TraceVerb {
     /// Show what a trace holds: ranks, calls, bytes, times; and whether every receive can have a message.
-    #[command(after_help = FORMATS)]
+    #[command(after_help = format!("{FORMATS}\n\n{INFO_FILES}"))]
     Info(TraceInfoArgs),
     /// Show where in the program calls are made: file, line and function, how often, how much, how long.
-    #[command(after_help = FORMATS)]
+    #[command(after_help = format!("{FORMATS}\n\n{SITES_FILES}"))]
     Sites(TraceSitesArgs),
     /// Write a trace in another format.
     #[command(after_help = FORMATS)]
@@ -33,10 +44,11 @@ pub enum TraceVerb {
 /// Which trace, and how it is read.
 #[derive(Args, Clone, Debug)]
 pub struct TraceArgs {
-    /// A file or folder with the calls of all ranks.
+    /// A trace or a schedule: a file, or a folder with a file for each rank; where it is played also a program by rule
+    /// (linear:ranks=64).
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub trace: PathBuf,
-    /// Operations per second, where a trace has operations instead of times (time-independent traces).
+    /// Operations per second, for traces with operations in place of times (time-independent traces).
     #[arg(long, value_name = "RATE", default_value_t = 1e9, value_parser = rate)]
     pub flop_rate: f64,
     /// Use a trace that ends early (.hyt) as far as it goes.
@@ -47,15 +59,28 @@ pub struct TraceArgs {
     pub strictness: Strictness,
 }
 
+impl TraceArgs {
+    /// How it is read.
+    pub fn options(&self) -> Options {
+        Options { flop_rate: self.flop_rate, truncated: self.truncated }
+    }
+
+    /// Opens it.
+    pub fn open<'a>(&self, sources: &'a Sources) -> Result<Trace<'a>, Diagnostic> {
+        let path: Located<String> = file_names::text_of(&self.trace).into();
+        Trace::open(sources, &path)
+    }
+}
+
 /// `hayase trace info`.
 #[derive(Args, Debug)]
 pub struct TraceInfoArgs {
     /// Which trace.
     #[command(flatten)]
     pub input: TraceArgs,
-    /// Print it as a table or as json.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
-    pub format: RunFormat,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }
 
 /// `hayase trace sites`.
@@ -67,9 +92,9 @@ pub struct TraceSitesArgs {
     /// Tell sites apart by so many of their callers, and show these.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub depth: u32,
-    /// Print it as a table or as json.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = RunFormat::Table, hide_possible_values = true)]
-    pub format: RunFormat,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }
 
 /// `hayase trace convert`.

@@ -1,12 +1,12 @@
 //! `hayase trace sites`: where in the program calls are made, and memory is accessed.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::accesses::{self, AccessSite};
 use super::args::TraceSitesArgs;
-use super::{open, options};
-use crate::args::RunFormat;
-use crate::{End, Failure, Voice, caveats, lines, print_with, progress, show};
+use crate::listing::{Kind, Listing};
+use crate::{End, Failure, Voice, caveats, lines, progress};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::workload::caveats::Caveats;
 use hayase::workload::trace::{BySite, Calling};
@@ -47,10 +47,12 @@ struct Site {
 
 /// Shows them, most often called first.
 pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
+    let offer = Listing::offer("trace sites");
+    args.out.begin(&offer)?;
     let sources = progress::sources(voice.show);
-    let trace = open(&args.input, &sources)?;
+    let trace = args.input.open(&sources)?;
     let mut by_site = BySite::default();
-    let read = trace.calls(options(&args.input), &mut by_site);
+    let read = trace.calls(args.input.options(), &mut by_site);
     let read = read.map_err(|diagnostics| Failure::from(Invalid { diagnostics, ..Invalid::default() }))?;
     if !read {
         let message = format!("`{}` is a schedule: it holds no calls", trace.name());
@@ -63,60 +65,84 @@ pub fn sites(args: &TraceSitesArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(remedy) = lines::remedy_of_places(sites.iter().map(|calling| calling.site.as_str())) {
         voice.hint(printable(&remedy));
     }
-    match args.format {
-        RunFormat::Json => {
-            let site = |Calling { site, callers, call, tally }: Calling| Site {
-                site: (!site.is_empty()).then_some(site),
-                callers: (args.depth > 0).then_some(callers),
-                call: call.name(),
-                ranks: tally.ranks,
-                count: tally.count,
-                bytes: tally.bytes,
-                time_s: tally.time.seconds(),
-            };
-            let sites = sites.into_iter().map(site).collect();
-            let Caveats { incomplete, lack_of_cores } = caveats;
-            let (schema, name) = ("hayase-trace-sites-1", trace.name().to_owned());
-            let report = Sites { schema, name, sites, accesses, incomplete, lack_of_cores };
-            print_with(|w| json::write(&report, w))?;
-        }
-        RunFormat::Table => {
-            let mut grid = Grid::new()
-                .text("site")
-                .text("call")
-                .number("ranks")
-                .number("count")
-                .number("bytes [B]")
-                .time("time inside")
-                .keys(2);
-            for Calling { site, callers, call, tally } in sites {
-                let name = if site.is_empty() { "?".to_owned() } else { printable(&site) };
-                grid.row([
-                    Cell::from(name),
-                    call.name().into(),
-                    tally.ranks.into(),
-                    tally.count.into(),
-                    tally.bytes.into(),
-                    tally.time.seconds().into(),
-                ]);
-                for caller in callers {
-                    let mut row = vec![Cell::default(); 6];
-                    row[0] = format!("  called from {}", printable(&caller)).into();
-                    grid.row(row);
-                }
-            }
-            let mut answer = Answer::new();
-            answer.table(grid);
-            if let Some(accesses) = accesses {
-                let mut grid = Grid::new().text("site").text("access").number("ranks").number("count");
-                for AccessSite { site, access, ranks, count } in accesses {
-                    grid.row([printable(&site), access.to_owned(), ranks.to_string(), grouped(count)]);
-                }
-                answer.push_str("\n");
-                answer.table(grid);
-            }
-            show(&answer)?;
+    let site = |Calling { site, callers, call, tally }: Calling| Site {
+        site: (!site.is_empty()).then_some(site),
+        callers: (args.depth > 0).then_some(callers),
+        call: call.name(),
+        ranks: tally.ranks,
+        count: tally.count,
+        bytes: tally.bytes,
+        time_s: tally.time.seconds(),
+    };
+    let sites = sites.into_iter().map(site).collect();
+    let Caveats { incomplete, lack_of_cores } = caveats;
+    let (schema, name) = ("hayase-trace-sites-1", trace.name().to_owned());
+    let report = Sites { schema, name, sites, accesses, incomplete, lack_of_cores };
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(report.sites.iter().map(Site::row)) };
+    let rows = Listing { columns: &Site::COLUMNS, rows: &rows };
+    for (kind, file) in args.out.open(&offer)? {
+        file.write(|w| match kind {
+            Kind::Csv => rows.csv(w),
+            Kind::Json => json::write(&report, w),
+        })?;
+    }
+    args.out.print_rows(|| table(&report), &report, |w| rows.csv(w))?;
+    Ok(End::Done)
+}
+
+impl Site {
+    /// The columns of a table of data.
+    const COLUMNS: [&str; 7] = ["site", "call", "ranks", "count", "bytes", "time_s", "callers"];
+
+    /// What stands in them; callers with ` < ` between them.
+    fn row(&self) -> Vec<Value> {
+        let callers = self.callers.as_ref().map(|callers| callers.join(" < "));
+        vec![
+            self.site.as_deref().into(),
+            self.call.into(),
+            self.ranks.into(),
+            self.count.into(),
+            self.bytes.into(),
+            self.time_s.into(),
+            callers.into(),
+        ]
+    }
+}
+
+/// For a terminal.
+fn table(report: &Sites) -> Answer {
+    let mut grid = Grid::new()
+        .text("site")
+        .text("call")
+        .number("ranks")
+        .number("count")
+        .number("bytes [B]")
+        .time("time inside")
+        .keys(2);
+    for Site { site, callers, call, ranks, count, bytes, time_s } in &report.sites {
+        grid.row([
+            Cell::from(site.as_deref().map_or_else(|| "?".to_owned(), printable)),
+            (*call).into(),
+            (*ranks).into(),
+            (*count).into(),
+            (*bytes).into(),
+            (*time_s).into(),
+        ]);
+        for caller in callers.iter().flatten() {
+            let mut row = vec![Cell::default(); 6];
+            row[0] = format!("  called from {}", printable(caller)).into();
+            grid.row(row);
         }
     }
-    Ok(End::Done)
+    let mut answer = Answer::new();
+    answer.table(grid);
+    if let Some(accesses) = &report.accesses {
+        let mut grid = Grid::new().text("site").text("access").number("ranks").number("count");
+        for AccessSite { site, access, ranks, count } in accesses {
+            grid.row([printable(site), (*access).to_owned(), ranks.to_string(), grouped(*count)]);
+        }
+        answer.push_str("\n");
+        answer.table(grid);
+    }
+    answer
 }

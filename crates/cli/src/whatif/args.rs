@@ -1,17 +1,15 @@
 //! What can be typed after `hayase whatif`.
 
-use std::num::NonZeroU32;
-use std::path::PathBuf;
+use clap::Args;
 
-use clap::{Args, ValueHint};
-
-use crate::args::TableFormat;
+use crate::options::OutputArgs;
 use crate::replay::args::PlayedOn;
 use crate::trace::TraceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  hayase whatif gaussian-elimination:n=128 -m myrinet     every parameter halved and doubled: which of them matter
+  hayase whatif gaussian-elimination:n=128 -m myrinet
+      every parameter halved and doubled: which of them matter
   hayase whatif gaussian-elimination:n=128 -m myrinet --vary S=4KiB..256KiB --vary L=100ns..10us -o whatif.svg
   hayase whatif gaussian-elimination:n=128 -m myrinet -t torus-4x4 \\
       --vary topology.torus.bandwidth=100MB/s..1.6GB/s:x2
@@ -21,7 +19,9 @@ Examples:
 
 Yours: farm.toml (a scenario), run/ (what `hayase record` wrote)
 
-Values: a list a,b,c; a range A..B (sizes by a factor of 2, others in seven steps), A..B:STEP, A..B:xFACTOR.
+TRACE may also be a scenario file, the report of a run, or a named pattern.
+
+Values: a list a,b,c; a range A..B (sizes by a factor of 2, others in seven steps), A..B:STEP, A..B:xFACTOR. \
 Each parameter is changed alone, the others staying as they are.
 
 Files (-o), by name:
@@ -44,14 +44,7 @@ pub struct WhatIfArgs {
     /// What it is played on.
     #[command(flatten)]
     pub on: PlayedOn,
-    /// Replays at once (default: one for each core).
-    #[arg(short = 'j', long, value_name = "N", help_heading = "Output")]
-    pub threads: Option<NonZeroU32>,
-    /// Also write this file; its name says what (see below; may be repeated).
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub output: Vec<PathBuf>,
-    /// What is printed: table, json or csv.
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TableFormat::Table, hide_possible_values = true,
-          help_heading = "Output")]
-    pub format: TableFormat,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
 }

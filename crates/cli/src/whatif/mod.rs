@@ -5,13 +5,10 @@ mod vary;
 
 use std::path::Path;
 
-use super::args::TableFormat;
 use super::files::{self, unknown};
+use super::options::Offer;
 use super::progress::{self, RunsMonitor};
-use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, in_threads, interrupt, predict, print_with, regions,
-    replay, show,
-};
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, predict, regions, replay};
 use args::WhatIfArgs;
 use hayase::diagnostic::{Diagnostic, file_names};
 use hayase::report::Status;
@@ -43,10 +40,12 @@ impl Kind {
     }
 }
 
+const OFFER: Offer<Kind> = Offer { verb: "whatif", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
 /// Runs any work with one parameter changed at a time.
 pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
-    files::check_names(&args.output, Kind::of)?;
-    let loader = replay::loader(&args.on).on_read(progress::reading(voice.show));
+    args.out.begin(&OFFER)?;
+    let loader = args.on.loader().on_read(progress::reading(voice.show));
     let (base, loader, named) = match named(args, loader.clone()) {
         Some(loader) => (work(args, loader.clone(), voice)?, loader, true),
         None => {
@@ -63,12 +62,11 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
         false => vary::varied(&args.vary, &base, named)?,
     };
     let study = WhatIf { base, loader, varied, tornado: args.vary.is_empty() };
-    let files = files::open(&args.output, Kind::of)?;
+    let files = args.out.open(&OFFER)?;
     let monitor = RunsMonitor::new(voice.show);
     let tell = |done| monitor.tell(done);
     let control = Control { progress: Some(&tell), cancel: Some(interrupt::stop_flag()) };
-    let runs: usize = study.varied.iter().map(|varied| varied.trials.len()).sum();
-    let (report, blocked) = in_threads(args.threads, runs, || study.run(control))??;
+    let (report, blocked) = study.run(control)?;
     drop(monitor);
     for (kind, file) in files {
         if !report.complete && kind != Kind::Json {
@@ -81,11 +79,7 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Chart => file.write(files::text(&svg::whatif(&report)))?,
         }
     }
-    match args.format {
-        TableFormat::Table => show(&table::whatif(&report))?,
-        TableFormat::Json => print_with(|w| json::write(&report, w))?,
-        TableFormat::Csv => print_with(|w| csv::whatif(&report, w))?,
-    }
+    args.out.print_rows(|| table::whatif(&report), &report, |w| csv::whatif(&report, w))?;
     if report.status == Status::Deadlocked {
         complain(deadlock::describe(&blocked, "operation", report.stopped).trim_end());
         return Ok(End::Deadlocked);

@@ -4,7 +4,7 @@
 use super::Desk;
 
 /// One computes for a microsecond, then sends 1,000 bytes to the other.
-const GOAL: &str = "\
+pub const GOAL: &str = "\
 num_ranks 2
 rank 0 {
 c: calc 1000
@@ -17,7 +17,7 @@ r: recv 1000b from 0 tag 3
 ";
 
 /// o = 1 us, L = 10 us, nothing for bytes; everything is eager.
-const NODES: &str = "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";
+pub const NODES: &str = "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n";
 
 fn makespan_us(desk: &Desk, words: &str) -> f64 {
     let assert = desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("");

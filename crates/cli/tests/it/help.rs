@@ -19,13 +19,13 @@ Commands:
   rates         Show how fast each message of the first step would be, all of them under way at once
   predict       Predict how long a program takes, from data sets that were measured once
   program       Make, show and extend program data and computation data
-  replay        Play a program's trace on other nodes or another network: how long, and where the
-                time goes
-  whatif        Vary parameters of nodes and network under a program: which of them matter, and what
+  replay        Play a recorded program on other nodes or another network: how long it takes, and
+                where its time goes
+  whatif        Vary parameters of nodes and network, one at a time: which of them matter, and what
                 any network could bring
   calibrate     Find the LogGPS parameters of a machine from measured round trips
   measure       Measure what a real network does, as a data set
-  check         Check files without running anything: scenarios, topologies, patterns
+  check         Check files without running anything: scenarios, topologies, patterns, data sets
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
   topology      List the named topologies, or show one
@@ -41,7 +41,7 @@ Commands:
   explain       List the rules of advice, or explain one
   trace         Show what a recorded program or a schedule holds, or write it in another format
   master-slave  Predict a master/slave program from a few executed tasks
-  validate      Hold the simulator against closed forms, other simulators and published figures
+  validate      Check the simulator against closed forms, other simulators and published figures
   bench         Measure what a simulated message costs on this machine: time, memory, growth with
                 the number of nodes
   completions   Print a completion script for a shell
@@ -111,18 +111,20 @@ Options:
   -h, --help  Print help (see more with '--help')
 
 Scenario:
-      --preset <NAME|FILE>     What holds where nothing else is said, the setting of a publication:
-                               a name (`hayase preset list`), or a file like those
-  -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
-                               [topology.*] table, a SimGrid platform (.xml)
   -p, --pattern <NAME|FILE>    What is sent: a name (`hayase pattern list`), a TOML file with a
                                [workload.*] table, a CSV of messages, a program (a trace, a
                                schedule, or a rule like linear:ranks=64)
-  -m, --machine <NAME|FILE>    What messages cost at their ends: a name (`hayase machine list`) or a
-                               TOML file with a [node.*] table (default: nothing)
-      --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
-                               those of the machine, or set with --set
       --size <SIZE>            The size of each message, with its unit: "20 KB", "64 KiB"
+      --jitter <TIME>          Each rank starts at a random time from 0 to this: "1 us"
+      --injection <RULE>       When a rank sends its next message: queue (the last is delivered),
+                               sendrecv (and this step's are received), barrier (everybody's are),
+                               left (the last has left the node), all (at once), window=K (up to K
+                               under way)
+  -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
+                               [topology.*] table, a SimGrid platform (.xml)
+  -m, --machine <NAME|FILE>    What messages cost at their ends, and without a fabric in between: a
+                               name (`hayase machine list`) or a TOML file with a [node.*] table
+                               (default: nothing)
       --placement <RULE|FILE>  Which node each rank is on: regular, random, block, round-robin, or a
                                CSV file `rank,node`
       --sharing <POLICY>       How messages share a link: max-min (exact, the default), equal-share,
@@ -130,14 +132,13 @@ Scenario:
       --transport <MODEL>      How messages move: flow (the default; flow:max-min chooses the
                                sharing too), packet:oq (output queues), packet:iq (input buffers
                                with credits), packet:fq (messages in turn), contention-free
-      --injection <RULE>       When a rank sends its next message: queue (the last is delivered),
-                               sendrecv (and this step's are received), barrier (everybody's are),
-                               left (the last has left the node), all (at once), window=K (up to K
-                               under way)
       --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
                                shortest-path, table (default: what is usual for the fabric)
-      --jitter <TIME>          Each rank starts at a random time below this: "1 us"
-      --seed <N>               The seed of everything random
+      --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
+                               those of the machine, or set with --set
+      --seed <N>               The seed of everything random; of several runs the first
+      --preset <NAME|FILE>     What holds where nothing else is said, such as the setting of a
+                               publication: a name (`hayase preset list`) or a file like those
       --set <KEY=VALUE>        Any key of a scenario file: --set topology.fat-tree.p=4 (may be
                                repeated; the last one holds)
       --seeds <N>              Run with so many seeds, from --seed on, and report how the makespan
@@ -148,9 +149,11 @@ Scenario:
 
 Output:
   -o, --output <FILE>      Also write this file; its name says what (see below; may be repeated)
+      --format <FORMAT>    What is printed: table, json, or csv where the result is one table
+                           [default: table]
+  -j, --threads <N>        Threads to use (default: one for each core)
       --window <FROM..TO>  What a timeline shows, from one time to another: 1.2ms..1.4ms; without
                            the one from the start, without the other to the end
-      --format <FORMAT>    What is printed: table or json [default: table]
 
 General options:
   -q, --quiet            Say nothing but results and errors
@@ -202,7 +205,7 @@ For more information, try '--help'.
 fn a_wrong_value_is_answered_with_the_right_ones() {
     Desk::new().hayase("run --format yaml").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error: invalid value 'yaml' for '--format <FORMAT>'
-  [possible values: table, json]
+  [possible values: table, json, csv]
 
 For more information, try '--help'.
 

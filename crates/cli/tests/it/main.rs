@@ -21,6 +21,7 @@ mod master_slave;
 mod matches;
 mod measure;
 mod mistakes;
+mod outputs;
 mod packet;
 mod paths;
 mod predict;

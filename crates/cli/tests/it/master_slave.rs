@@ -8,7 +8,7 @@ use snapbox::str;
 use super::Desk;
 
 /// Four tasks for two workers; worked out by hand in the tests of the task queue, there in picoseconds.
-const TASKS: &str = "\
+pub const TASKS: &str = "\
 time,bytes_in,bytes_out
 100 us,20 KB,30 KB
 40 us,20 KB,30 KB

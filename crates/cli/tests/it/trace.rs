@@ -41,7 +41,7 @@ two.goal (goal)
 ranks         2
 operations    3
 messages      1, 1,024 bytes
-collectives   0 calls, 1 communicators
+collectives   0 calls, 1 communicator
 computation   1.5 us in all, 750 ns a rank
 
 "#]]);

@@ -3,6 +3,7 @@
 
 use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, fit, text_width};
+use crate::table::count;
 use hayase::report::{Comparison, ComparisonRow};
 use hayase::units::Time;
 
@@ -76,11 +77,10 @@ fn bar(canvas: &mut Canvas, row: &ComparisonRow, axis: &Axis, left: f64, y: f64)
     let is_best = row.is_best();
     let fill = if is_best { "#2f6f8f" } else { "#9dbccc" };
     canvas.open(&format!(
-        "{}: {} over {} seed{}",
+        "{}: {} over {}",
         row.pattern,
         Time::from_seconds(mean),
-        row.makespan.seeds.len(),
-        if row.makespan.seeds.len() == 1 { "" } else { "s" }
+        count(row.makespan.seeds.len() as u64, "seed", "seeds")
     ));
     let middle = y + ROW / 2.0;
     let bound = row.bounds.largest();

@@ -4,6 +4,7 @@ use super::axis::{Axis, SECONDS};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
 use super::chart::{Chart, Mark, Pen};
 use super::scale::percent;
+use crate::table::count;
 use hayase::report::{FarmReport, Prediction};
 use hayase::workload::farm::Turn;
 
@@ -39,9 +40,9 @@ pub fn farm(report: &FarmReport) -> String {
     let width = MARGIN * 2.0 + LEFT + WIDTH + 170.0;
     let mut canvas = Canvas::new();
     let subtitle = format!(
-        "{}; {} tasks, work {}",
+        "{}; {}, work {}",
         report.setting,
-        report.task_count,
+        count(report.task_count, "task", "tasks"),
         hayase::units::Time::from_seconds(report.work_s)
     );
     let y = canvas.heading(&report.tasks, &subtitle, width);
@@ -157,8 +158,9 @@ pub fn gantt(turns: &[Turn], workers: usize, time_s: f64, title: &str) -> String
     let busy: f64 = turns.iter().map(|turn| (turn.end - turn.start).seconds()).sum();
     let part = if time_s > 0.0 { busy / (time_s * workers.max(1) as f64) } else { 0.0 };
     let subtitle = format!(
-        "{} messages with tasks to {workers} workers, which compute {} of the time",
-        turns.len(),
+        "{} with tasks to {}, which compute {} of the time",
+        count(turns.len() as u64, "message", "messages"),
+        count(workers as u64, "worker", "workers"),
         percent(part)
     );
     let y = canvas.heading(title, &subtitle, width);

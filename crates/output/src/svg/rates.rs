@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::axis::{Axis, BYTES_PER_SECOND};
 use super::canvas::{Anchor, Canvas, FAINT, GREY, MARGIN, Point, fit};
 use super::chart::{Chart, Pen};
+use crate::table::count;
 use hayase::report::Rate;
 use hayase::units::Bandwidth;
 
@@ -22,7 +23,7 @@ pub fn rates(rates: &[Rate], title: &str) -> String {
     let mut canvas = Canvas::new();
     let bandwidth = |value: f64| Bandwidth::from_bytes_per_second(value).to_string();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let mut subtitle = format!("{} message{} under way at once", rates.len(), if rates.len() == 1 { "" } else { "s" });
+    let mut subtitle = format!("{} under way at once", count(rates.len() as u64, "message", "messages"));
     if let (Some(&most), Some(&least)) = (values.first(), values.last()) {
         subtitle += &format!("; fastest {}, mean {}, slowest {}", bandwidth(most), bandwidth(mean), bandwidth(least));
     }

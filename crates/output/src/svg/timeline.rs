@@ -2,6 +2,7 @@
 
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, text_width};
 use super::window::{Span, Window};
+use crate::table::count;
 use hayase::report::MessageRecord;
 
 /// Most rows and bars of a picture.
@@ -55,8 +56,8 @@ pub fn timeline(
 ) -> String {
     let width = MARGIN * 2.0 + LABELS + CHART + 20.0;
     let mut canvas = Canvas::new();
-    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let subtitle = format!("{} among {}", plural(records.len(), "message"), plural(ranks as usize, "rank"));
+    let messages = count(records.len() as u64, "message", "messages");
+    let subtitle = format!("{messages} among {}", count(ranks.into(), "rank", "ranks"));
     let y = canvas.heading(title, &subtitle, width);
     let selection = select(records, ranks, makespan_s, window);
     let computes = selection.messages.iter().any(|message| delay(message) > 0.0);

@@ -81,12 +81,12 @@ fn nanoseconds(value: f64) -> String {
 }
 
 /// Loads and what is measured of each.
-pub fn loads(loads: &[(String, String)]) -> String {
+pub fn loads(loads: &[(String, String)]) -> Answer {
     let mut grid = Grid::new().text("load").text("measured");
     for (name, extent) in loads {
         grid.row([name.clone(), extent.clone()]);
     }
-    grid.to_text()
+    grid.into()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, counted, fixed, grouped, percent, seconds};
+use super::figures::{Quantity, count, counted, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, models, printable};
 use hayase::report::{Bounds, Comparison, ComparisonRow, PATTERN, varying};
 
@@ -49,6 +49,7 @@ pub fn comparison(comparison: &Comparison) -> Answer {
         }
     }
     if jobs.len() > 1 {
+        // Semicolons throughout: a job may have commas of its own.
         let names = listed(jobs.iter().map(|rows| rows[0].job.clone()).collect(), "; ");
         let _ = writeln!(text, "Not ranked against each other, since they do not do the same: {}.", printable(&names));
     }
@@ -177,7 +178,7 @@ fn slower(ratio: f64) -> String {
     if ratio < 10.0 { format!("{} longer", percent(ratio - 1.0)) } else { times_as_long(ratio) }
 }
 
-/// `a, b and c`; of many the first.
+/// `a, b and c`, `a; b; and c`; of many the first.
 fn listed(mut names: Vec<String>, between: &str) -> String {
     if names.len() > NAMED + 1 {
         let more = names.len() - NAMED;
@@ -186,6 +187,7 @@ fn listed(mut names: Vec<String>, between: &str) -> String {
     }
     match names.split_last() {
         Some((last, [])) => last.clone(),
+        Some((last, first)) if between == "; " && first.len() > 1 => format!("{}; and {last}", first.join(between)),
         Some((last, first)) => format!("{} and {last}", first.join(between)),
         None => String::new(),
     }
@@ -241,9 +243,8 @@ fn verdict(rows: &[ComparisonRow], all: &[ComparisonRow]) -> Vec<String> {
     if let Some(first) = tied.first() {
         let (best, of_tied) = (rows[0].makespan.seeds.len(), first.makespan.seeds.len());
         let names = listed(tied.iter().map(|row| name(row, &varying)).collect(), ", ");
-        let seeds = best.max(of_tied);
-        let _ =
-            write!(sentence, "; a tie with {names}: the difference lies within its 95 % interval over {seeds} seeds");
+        let seeds = count(best.max(of_tied) as u64, "seed", "seeds");
+        let _ = write!(sentence, "; a tie with {names}: the difference lies within its 95 % interval over {seeds}");
     }
     let mut sentences = vec![sentence + "."];
     if varying.len() > 1 {
@@ -294,8 +295,10 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
         (least, most) if least == most => format!(", the next takes {least} longer"),
         (least, most) => format!(", the next takes {least} to {most} longer"),
     };
-    let is = if winners.len() == 1 { "is the" } else { "are the" };
-    let plural = if winners.len() == 1 { "" } else { "s, equally fast," };
+    let is = match winners.len() {
+        1 => format!("is the fastest {kind}"),
+        _ => format!("are the fastest choices of {kind}, equally fast,"),
+    };
     let tied = cases.clone();
     let cases = if cases.len() == 2 { "both cases".to_owned() } else { format!("all {} cases", cases.len()) };
     let tie = |case: &Vec<&ComparisonRow>| {
@@ -304,5 +307,5 @@ fn throughout(rows: &[ComparisonRow], choice: usize, varying: &[usize]) -> Optio
         next.is_some_and(|next| next.makespan.is_like(best))
     };
     let noise = if tied.iter().any(tie) { " (not always more than the 95 % interval)" } else { "" };
-    Some(format!("{} {is} fastest {kind}{plural} in {cases} of the rest{by}{noise}.", listed(winners, ", ")))
+    Some(format!("{} {is} in {cases} of the rest{by}{noise}.", listed(winners, ", ")))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, fixed, grouped, seconds};
+use super::figures::{Quantity, count, fixed, grouped, seconds};
 use super::{Answer, Cell, Grid, printable};
 use hayase::report::{FarmReport, PlanReport, Prediction};
 
@@ -12,8 +12,8 @@ pub fn farm(report: &FarmReport) -> Answer {
     let _ = writeln!(text, "{}\n{}", printable(&report.tasks), printable(&report.setting));
     let _ = writeln!(
         text,
-        "{} tasks, work {}, longest {}\n",
-        grouped(report.task_count),
+        "{}, work {}, longest {}\n",
+        count(report.task_count, "task", "tasks"),
         seconds(report.work_s),
         seconds(report.longest_task_s)
     );
@@ -93,7 +93,7 @@ fn remarks(report: &FarmReport) -> Vec<String> {
             (Some(varied), Some(value)) => format!(", {varied} {value}"),
             _ => String::new(),
         };
-        lines.push(format!("fastest: {} with {} workers{value}", seconds(best.time_s), best.workers));
+        lines.push(format!("fastest: {} with {}{value}", seconds(best.time_s), of_workers(best.workers)));
     }
     let tried = |row: &Prediction| rows.first().is_some_and(|first| first.workers != row.workers);
     match report.saturation_workers {
@@ -102,7 +102,7 @@ fn remarks(report: &FarmReport) -> Vec<String> {
                 (Some(varied), Some(value)) => format!(" ({varied} {value})"),
                 _ => String::new(),
             };
-            lines.push(format!("saturation{of}: from {workers} workers on more gain less than 1 %"));
+            lines.push(format!("saturation{of}: from {} on more gain less than 1 %", of_workers(workers)));
         }
         None if rows.iter().any(tried) && report.complete => {
             lines.push("saturation: not reached; the largest number of workers still gains".to_owned());
@@ -110,7 +110,7 @@ fn remarks(report: &FarmReport) -> Vec<String> {
         None => {}
     }
     if let Some(workers) = report.master_busy_workers {
-        lines.push(format!("the master is busy for 99 % of the time or more from {workers} workers on"));
+        lines.push(format!("the master is busy for 99 % of the time or more from {} on", of_workers(workers)));
     }
     if let Some(workers) = report.master_bound_workers {
         lines.push(format!(
@@ -120,14 +120,19 @@ fn remarks(report: &FarmReport) -> Vec<String> {
     lines
 }
 
+/// `16 workers`.
+fn of_workers(workers: u32) -> String {
+    count(workers.into(), "worker", "workers")
+}
+
 /// How sure a prediction is, and what to execute next.
 pub fn plan(report: &PlanReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(
         text,
-        "{} of {} tasks of the grid {} executed",
+        "{} of {} of the grid {} executed",
         grouped(report.executed),
-        grouped(report.task_count),
+        count(report.task_count, "task", "tasks"),
         report.grid
     );
     let percent = |part: f64| format!("{} %", fixed(part * 100.0, 2));
@@ -150,7 +155,7 @@ pub fn plan(report: &PlanReport) -> Answer {
         text.push_str("the prediction is as sure as asked for: nothing more to execute\n");
         return text;
     }
-    let _ = writeln!(text, "execute next: {} tasks", grouped(report.next.len() as u64));
+    let _ = writeln!(text, "execute next: {}", count(report.next.len() as u64, "task", "tasks"));
     const SHOWN: usize = 10;
     for point in report.next.iter().take(SHOWN) {
         let _ = writeln!(text, "  {}", point.iter().map(i64::to_string).collect::<Vec<_>>().join(","));

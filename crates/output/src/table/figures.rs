@@ -205,6 +205,11 @@ pub fn counted(value: f64) -> String {
     format!("{text}{prefix}")
 }
 
+/// So many of something: `1 rank`, `2,862 messages`.
+pub fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
 /// Seconds with a fitting unit.
 pub fn seconds(value: f64) -> String {
     if value.is_finite() { Time::from_seconds(value).to_string() } else { fixed(value, 0) }

@@ -30,7 +30,7 @@ pub use calibration::calibration;
 pub use communication::communication;
 pub use comparison::comparison;
 pub use farm::{farm, plan};
-pub use figures::{Quantity, bandwidth, counted, fixed, grouped, percent, rate, rate_of, seconds};
+pub use figures::{Quantity, bandwidth, count, counted, fixed, grouped, percent, rate, rate_of, seconds};
 pub use grid::{Cell, Grid, printable};
 pub use program::{program, variation};
 pub use replay::replay;
@@ -50,8 +50,7 @@ fn early(status: Status, stopped: Option<Stopped>) -> Option<String> {
 
 /// What a run that was stopped or came to a standstill had delivered: `3 messages (300 B)`.
 pub fn delivered(stopped: &Stopped) -> String {
-    let of = if stopped.messages == 1 { "message" } else { "messages" };
-    format!("{} {of} ({})", grouped(stopped.messages), Bytes(stopped.bytes))
+    format!("{} ({})", figures::count(stopped.messages, "message", "messages"), Bytes(stopped.bytes))
 }
 
 /// The rates of the messages of a first step, in the order given, and how they spread.
@@ -63,19 +62,19 @@ pub fn rates(title: &str, rates: &[Rate]) -> Answer {
         grid.row([Cell::from(rate.src), rate.dst.into(), rate.rate_bps.into(), bottleneck.into()]);
     }
     let finite = || rates.iter().map(|rate| rate.rate_bps).filter(|rate| rate.is_finite());
-    let count = finite().count();
+    let bounded = finite().count();
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", printable(title)));
     text.table(grid);
-    if count > 0 {
+    if bounded > 0 {
         let (sum, min, max) = finite().fold((0.0, f64::INFINITY, 0.0), |(sum, min, max): (f64, f64, f64), rate| {
             (sum + rate, min.min(rate), max.max(rate))
         });
         text.push_str(&format!(
-            "\n{} messages at once: slowest {}, mean {}, fastest {}, together {}\n",
-            grouped(rates.len() as u64),
+            "\n{} at once: slowest {}, mean {}, fastest {}, together {}\n",
+            count(rates.len() as u64, "message", "messages"),
             bandwidth(min),
-            bandwidth(sum / count as f64),
+            bandwidth(sum / bounded as f64),
             bandwidth(max),
             bandwidth(sum),
         ));

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, seconds};
-use super::{Answer, Cell, Grid, grouped, printable};
+use super::figures::{Quantity, count, seconds};
+use super::{Answer, Cell, Grid, printable};
 use hayase::prediction::computation::{ComputationData, Times};
 use hayase::prediction::program::{Blocks, Group, ProgramData, Statement, ranges, short};
 use hayase::report::variation::Variation;
@@ -21,7 +21,13 @@ pub fn program(
     name: &str,
 ) -> Answer {
     let mut text = Answer::new();
-    let _ = writeln!(text, "{}: {} ranks, {} steps", printable(name), data.ranks, grouped(data.steps() as u64));
+    let _ = writeln!(
+        text,
+        "{}: {}, {}",
+        printable(name),
+        count(data.ranks.into(), "rank", "ranks"),
+        count(data.steps() as u64, "step", "steps")
+    );
     for (name, value) in &data.notes {
         let value: String = printable(value).chars().take(NOTE).collect();
         let _ = writeln!(text, "{}: {value}", printable(name));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::figures::{Quantity, grouped, percent, seconds};
+use super::figures::{Quantity, count, grouped, percent, seconds};
 use super::run::over_seeds;
 use super::{Answer, Cell, Grid, early, printable};
 use hayase::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
@@ -180,9 +180,9 @@ fn critical_path(text: &mut Answer, path: &CriticalPath) {
     let ranks: Vec<_> = ranks.map(|part| format!("{} ({})", part.rank, percent(part.part))).collect();
     let _ = writeln!(
         text,
-        "\nCritical path: {} steps, {} changes of rank\n  {}\n  most on rank {}",
-        grouped(path.steps),
-        grouped(path.changes),
+        "\nCritical path: {}, {} of rank\n  {}\n  most on rank {}",
+        count(path.steps, "step", "steps"),
+        count(path.changes, "change", "changes"),
         kinds.join(", "),
         ranks.join(", ")
     );

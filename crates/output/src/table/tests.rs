@@ -254,6 +254,27 @@ fn a_choice_that_wins_here_and_there_is_said_to_depend() {
 }
 
 #[test]
+fn choices_that_are_equally_fast_everywhere_are_named_in_the_singular_of_what_they_are() {
+    let on = |topology: &str, pattern: &str, time: f64| ComparisonRow {
+        topology: topology.into(),
+        ..row("regular", pattern, &[time])
+    };
+    let comparison =
+        compared(vec![on("torus", "a", 1.0), on("mesh", "a", 1.0), on("torus", "b", 2.0), on("mesh", "b", 2.0)]);
+    let text = super::comparison(&comparison).to_string();
+    assert!(text.contains("torus and mesh are the fastest choices of topology, equally fast, in both cases"), "{text}");
+}
+
+#[test]
+fn jobs_in_a_sentence_are_parted_by_semicolons_throughout() {
+    let job = |job: &str| ComparisonRow { job: job.into(), ..row("regular", job, &[1.0]) };
+    let text =
+        super::comparison(&compared(["a among 3 ranks", "b, c among 1 rank", "d among 7 ranks"].map(job).into()));
+    let text = text.to_string();
+    assert!(text.contains(": a among 3 ranks; b, c among 1 rank; and d among 7 ranks.\n"), "{text}");
+}
+
+#[test]
 fn rows_that_are_equally_fast_share_the_first_place() {
     let comparison =
         compared(vec![row("regular", "a", &[1.0]), row("regular", "b", &[1.0]), row("regular", "c", &[1.5])]);

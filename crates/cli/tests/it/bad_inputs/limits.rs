@@ -119,7 +119,7 @@ fn loops_without_end_are_refused_before_they_are_unfolded() {
 }
 
 #[test]
-fn more_threads_than_runs_are_not_started() {
+fn more_threads_than_are_of_use_are_not_started() {
     let desk = Desk::new().file("fabric.toml", FABRIC).file("messages.csv", MESSAGES);
     // Each thread would take 2 MB of address space for its stack.
     let answer =

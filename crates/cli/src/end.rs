@@ -1,0 +1,78 @@
+//! How a verb ends: what it could do, or why it could not.
+
+use std::io;
+use std::path::PathBuf;
+
+use hayase::diagnostic::{Diagnostic, Invalid};
+
+/// How a verb that did what it could ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// All of it.
+    Done,
+    /// A case of the validation failed, and has been reported.
+    Failed,
+    /// Some input was wrong, and has been reported.
+    Invalid,
+    /// The simulated program deadlocks, and that has been reported.
+    Deadlocked,
+    /// Ctrl-C came; what had happened by then has been reported.
+    Interrupted,
+}
+
+impl End {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Invalid => 2,
+            Self::Deadlocked => 3,
+            // 128 and the number of the signal, as shells have it.
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+/// Why a verb could not do what was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// Mistakes in what was given.
+    Invalid(Box<Invalid>),
+    /// What was asked for went wrong, although nothing in the input is.
+    Failed(Box<Diagnostic>),
+    /// A file cannot be written.
+    Write(PathBuf, io::Error),
+    /// Standard output cannot be written.
+    Print(io::Error),
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(Box::new(invalid))
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Invalid { diagnostics: vec![diagnostic], ..Invalid::default() }.into()
+    }
+}
+
+/// An error of the system in lowercase and without its number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_the_system_read_as_part_of_a_sentence() {
+        assert_eq!(reason(&io::Error::from_raw_os_error(2)), "no such file or directory");
+    }
+}

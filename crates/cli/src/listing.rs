@@ -1,0 +1,153 @@
+//! Rows with named columns, as CSV and JSON.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::end::Failure;
+use super::files::{extension, unknown};
+use super::options::{Format, Offer, OutputArgs};
+use super::voice::{print_with, show};
+use hayase::diagnostic::Diagnostic;
+use hayase_output::table::{Answer, Grid};
+
+/// `hayase topology list` and others that list what has a name.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Files (-o), by name:
+  x.csv    a line for each
+  x.json   an object for each")]
+pub struct ListArgs {
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+/// What a file of rows holds, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A header, and a line for each row.
+    Csv,
+    /// A list with an object for each row.
+    Json,
+}
+
+impl Kind {
+    /// By its extension.
+    pub fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "csv" => Ok(Self::Csv),
+            "json" => Ok(Self::Json),
+            _ => Err(unknown(path, "x.csv or x.json")),
+        }
+    }
+}
+
+/// Makes rows: a cell for each column.
+pub type Rows<'a> = dyn Fn() -> Box<dyn Iterator<Item = Vec<Value>> + 'a> + 'a;
+
+/// Names of columns, and the rows, as often as they are wanted.
+pub struct Listing<'a> {
+    /// The columns, each with its unit in its name.
+    pub columns: &'a [&'a str],
+    /// A cell for each column.
+    pub rows: &'a Rows<'a>,
+}
+
+/// Prints and writes what has a name: `name,description` as data, in people's words a table.
+pub fn names<'a>(
+    out: &OutputArgs,
+    verb: &'static str,
+    named: impl Iterator<Item = (&'a str, String)>,
+) -> Result<(), Failure> {
+    out.begin(&Listing::offer(verb))?;
+    let named: Vec<(&str, String)> = named.collect();
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+        Box::new(named.iter().map(|(name, what)| vec![(*name).into(), what.as_str().into()]))
+    };
+    Listing { columns: &["name", "description"], rows: &rows }.answer(out, || {
+        let mut grid = Grid::new().text("name").text("what it is");
+        for (name, what) in &named {
+            grid.row_with_sentence([(*name).to_owned()], what);
+        }
+        grid.into()
+    })
+}
+
+impl Listing<'_> {
+    /// What a verb whose result is such rows makes of the options of output.
+    pub const fn offer(verb: &'static str) -> Offer<Kind> {
+        Offer { verb, kind: Kind::of, json: Ok(()), csv: Ok(()), threads: false }
+    }
+
+    /// Writes the files and prints the rows, or the table that is made for people.
+    pub fn answer(&self, out: &OutputArgs, table: impl FnOnce() -> Answer) -> Result<(), Failure> {
+        for (kind, file) in out.open(&Self::offer(""))? {
+            file.write(|w| match kind {
+                Kind::Csv => self.csv(w),
+                Kind::Json => self.json(w),
+            })?;
+        }
+        match out.format {
+            Format::Table => show(&table()),
+            Format::Json => print_with(|w| self.json(w)),
+            Format::Csv => print_with(|w| self.csv(w)),
+        }
+    }
+
+    /// A header, and a line for each row.
+    pub fn csv(&self, mut w: impl Write) -> io::Result<()> {
+        writeln!(w, "{}", self.columns.join(","))?;
+        for row in (self.rows)() {
+            let cells: Vec<String> = row.iter().map(cell).collect();
+            writeln!(w, "{}", cells.join(","))?;
+        }
+        Ok(())
+    }
+
+    /// An object for each row.
+    pub fn json(&self, mut w: impl Write) -> io::Result<()> {
+        w.write_all(b"[")?;
+        for (number, row) in (self.rows)().enumerate() {
+            let named: Map<String, Value> = self.columns.iter().map(|&name| name.to_owned()).zip(row).collect();
+            w.write_all(if number == 0 { b"\n  " } else { b",\n  " })?;
+            serde_json::to_writer(&mut w, &named)?;
+        }
+        w.write_all(b"\n]\n")
+    }
+}
+
+/// A cell of CSV: in quotes where it has to be, empty where there is nothing.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) if text.contains([',', '"', '\n', '\r']) => format!("\"{}\"", text.replace('"', "\"\"")),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_where_they_have_to_be_and_rows_are_objects() {
+        let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> {
+            Box::new([vec!["a,b".into(), 1.into()], vec!["say \"x\"".into(), Value::Null]].into_iter())
+        };
+        let listing = Listing { columns: &["name", "time_s"], rows: &rows };
+        let (mut csv, mut json) = (Vec::new(), Vec::new());
+        listing.csv(&mut csv).unwrap();
+        listing.json(&mut json).unwrap();
+        assert_eq!(String::from_utf8(csv).unwrap(), "name,time_s\n\"a,b\",1\n\"say \"\"x\"\"\",\n");
+        let value: Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(value[1], serde_json::json!({"name": "say \"x\"", "time_s": null}));
+        let none = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(std::iter::empty()) };
+        let mut json = Vec::new();
+        Listing { columns: &["name"], rows: &none }.json(&mut json).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&json).unwrap(), serde_json::json!([]));
+    }
+}

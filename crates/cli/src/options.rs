@@ -1,0 +1,154 @@
+//! The options of results, the same for all verbs: files, what is printed, threads.
+
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::num::{NonZero, NonZeroU32};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum, ValueHint};
+use serde::Serialize;
+
+use super::end::Failure;
+use super::files::{self, Opened};
+use super::voice::{print_with, show};
+use hayase::diagnostic::{Diagnostic, Invalid};
+use hayase_output::json;
+use hayase_output::table::Answer;
+
+/// Threads at most where there are fewer cores: more of them only take room and turns from each other.
+const MOST_THREADS: usize = 16;
+
+/// Where results go, in what form, and on how many threads they come to be.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Also write this file; its name says what (see below; may be repeated).
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Vec<PathBuf>,
+    /// What is printed: table, json, or csv where the result is one table.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Table, hide_possible_values = true)]
+    pub format: Format,
+    /// Threads to use (default: one for each core).
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroU32>,
+}
+
+/// What is printed.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+    /// For spreadsheets.
+    Csv,
+}
+
+/// What a verb makes of these options.
+pub struct Offer<K> {
+    /// The verb, as it is typed.
+    pub verb: &'static str,
+    /// What a file holds, by its name.
+    pub kind: fn(&Path) -> Result<K, Diagnostic>,
+    /// Whether it prints JSON; what to do instead where it does not.
+    pub json: Result<(), &'static str>,
+    /// The same of CSV.
+    pub csv: Result<(), &'static str>,
+    /// Whether it has something to do on several threads.
+    pub threads: bool,
+}
+
+impl OutputArgs {
+    /// Checks that the verb has all that is asked for, and starts its threads.
+    pub fn begin<K>(&self, offer: &Offer<K>) -> Result<(), Failure> {
+        self.check(offer)?;
+        match self.threads {
+            Some(threads) => start(threads),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the verb has all that is asked for: it says what it has not.
+    pub fn check<K>(&self, offer: &Offer<K>) -> Result<(), Failure> {
+        let verb = offer.verb;
+        let mut diagnostics: Vec<Diagnostic> = self.output.iter().filter_map(|path| (offer.kind)(path).err()).collect();
+        let wrong = |message: String| Diagnostic::new("wrong-choice", message);
+        let (name, printed) = match self.format {
+            Format::Table => ("", Ok(())),
+            Format::Json => ("JSON", offer.json),
+            Format::Csv => ("CSV", offer.csv),
+        };
+        if let Err(help) = printed {
+            diagnostics.push(wrong(format!("`hayase {verb}` prints no {name}")).help(help));
+        }
+        if self.threads.is_some() && !offer.threads {
+            let message = format!("`hayase {verb}` does nothing on several threads");
+            diagnostics.push(wrong(message).help("leave out -j (--threads)"));
+        }
+        if diagnostics.is_empty() { Ok(()) } else { Err(Invalid { diagnostics, ..Invalid::default() }.into()) }
+    }
+
+    /// Opens the files, each with what it holds.
+    pub fn open<K>(&self, offer: &Offer<K>) -> Result<Vec<(K, Opened)>, Failure> {
+        files::open(&self.output, offer.kind)
+    }
+
+    /// The first file that holds this.
+    pub fn file_of<K: PartialEq>(&self, offer: &Offer<K>, wanted: K) -> Option<&Path> {
+        let paths = self.output.iter().map(PathBuf::as_path);
+        paths.into_iter().find(|path| (offer.kind)(path).is_ok_and(|kind| kind == wanted))
+    }
+
+    /// Prints a result of a verb without CSV.
+    pub fn print(&self, table: impl FnOnce() -> Answer, data: &impl Serialize) -> Result<(), Failure> {
+        match self.format {
+            Format::Json => print_with(|w| json::write(data, w)),
+            Format::Table | Format::Csv => show(&table()),
+        }
+    }
+
+    /// Prints a result, which has rows.
+    pub fn print_rows(
+        &self,
+        table: impl FnOnce() -> Answer,
+        data: &impl Serialize,
+        rows: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        match self.format {
+            Format::Csv => print_with(rows),
+            Format::Table | Format::Json => self.print(table, data),
+        }
+    }
+}
+
+/// What a verb that writes no files makes of a name.
+pub fn no_file(path: &Path) -> Result<Infallible, Diagnostic> {
+    let message = format!("nothing that is shown here can be written as a file (`{}`)", path.display());
+    Err(Diagnostic::new("unknown-output", message).help("leave out -o; what is printed can go to a file with `>`"))
+}
+
+/// The threads that are started where so many are asked for.
+pub fn started(threads: NonZeroU32) -> NonZeroU32 {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    threads.min(NonZeroU32::try_from(cores.max(MOST_THREADS) as u32).unwrap_or(threads))
+}
+
+/// From now on so many threads do what can be done side by side, and no more.
+pub fn start(threads: NonZeroU32) -> Result<(), Failure> {
+    let threads = started(threads).get() as usize;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    pool.map_err(|error| Diagnostic::new("threads", format!("cannot start {threads} threads: {error}")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_threads_are_started_as_are_asked_for_where_that_is_of_use() {
+        let threads = |count| started(NonZeroU32::new(count).unwrap()).get();
+        assert_eq!([1, 2, 7, 16].map(threads), [1, 2, 7, 16]);
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        assert_eq!(threads(u32::MAX) as usize, cores.max(MOST_THREADS));
+    }
+}

@@ -1,0 +1,52 @@
+//! A text of the library, as a verb shows it.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::files::{extension, unknown};
+use super::options::{Format, Offer, OutputArgs};
+use super::{Failure, print, print_with};
+use hayase::diagnostic::Diagnostic;
+use hayase_output::json;
+
+/// What follows the options of a verb that shows such a text.
+pub const FILES: &str = "\
+Files (-o), by name:
+  x.toml   the text, as it is printed
+  x.json   the same as JSON";
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Text,
+    Json,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "toml" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(unknown(path, "x.toml or x.json")),
+        }
+    }
+}
+
+/// Prints and writes the text (TOML).
+pub fn show(out: &OutputArgs, verb: &'static str, text: &str) -> Result<(), Failure> {
+    let offer = Offer { verb, kind: Kind::of, json: Ok(()), csv: Err("it is no table"), threads: false };
+    out.begin(&offer)?;
+    let data: toml::Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| Diagnostic::new("library", format!("a text of the library: {error}")))?;
+    for (kind, file) in out.open(&offer)? {
+        file.write(|w| match kind {
+            Kind::Text => w.write_all(text.as_bytes()),
+            Kind::Json => json::write(&data, w),
+        })?;
+    }
+    match out.format {
+        Format::Json => print_with(|w| json::write(&data, w)),
+        Format::Table | Format::Csv => print(text),
+    }
+}

@@ -1,0 +1,241 @@
+//! The options of output are the same for all verbs: what each format gives, which files there are, and what is said
+//! where a verb has none of it.
+
+use serde_json::Value;
+
+use super::any_work::{GOAL, NODES};
+use super::master_slave::TASKS;
+use super::{Desk, FABRIC, MESSAGES};
+
+fn desk() -> Desk {
+    Desk::new()
+        .file("x.goal", GOAL)
+        .file("nodes.toml", NODES)
+        .file("fabric.toml", FABRIC)
+        .file("messages.csv", MESSAGES)
+        .file("tasks.csv", TASKS)
+        .file("farm.toml", "[workload.master-slave]\ntasks = \"constant:count=20,time=1ms\"\nworkers = \"4\"\n")
+}
+
+fn said(desk: &Desk, words: &str, code: i32) -> String {
+    let assert = desk.hayase(words).assert().code(code);
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+fn printed(desk: &Desk, words: &str) -> String {
+    let assert = desk.hayase(words).assert().success();
+    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn what_is_printed_as_json_reads_as_json_whatever_the_verb() {
+    let desk = desk();
+    for words in [
+        "run -t ./fabric.toml -p ./messages.csv",
+        "run -p x.goal -m ./nodes.toml",
+        "run farm.toml",
+        "compare -t ./fabric.toml -p ring,incast",
+        "rates -t ./fabric.toml -p ring",
+        "replay x.goal",
+        "whatif x.goal -m ./nodes.toml",
+        "master-slave tasks.csv --workers 1..3:1",
+        "check fabric.toml messages.csv",
+        "topology list",
+        "topology show ./fabric.toml",
+        "pattern list",
+        "pattern show ring --ranks 1",
+        "pattern show all-to-all-simple-spread --ranks 7",
+        "machine list",
+        "machine show myrinet",
+        "preset list",
+        "preset show mfs",
+        "advise x.goal -m ./nodes.toml",
+        "explain",
+        "explain A001",
+        "trace info x.goal",
+        "validate --list",
+        "bench --list",
+    ] {
+        let text = printed(&desk, &format!("{words} --format json -q"));
+        serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{words}: {error}: {text}"));
+    }
+}
+
+#[test]
+fn rows_are_printed_as_csv_and_what_is_no_rows_says_what_to_do() {
+    let desk = desk();
+    for (words, header, rows) in [
+        ("run farm.toml", "workers,", 1),
+        ("rates -t ./fabric.toml -p ring", "src,dst,rate_Bps,bottleneck", 4),
+        ("check fabric.toml messages.csv", "file,ok,content", 2),
+        ("pattern show ring --ranks 5", "rank,index,step,dst,bytes,delay_s,after,carries", 5),
+        ("pattern show all-to-all-pairwise --ranks 8", "rank,index,step,dst,bytes,delay_s,after,carries", 56),
+        ("pattern show all-to-all-pairwise --ranks 8 --steps 2", "rank,index,step,dst,bytes,delay_s,after,carries", 16),
+    ] {
+        let text = printed(&desk, &format!("{words} --format csv -q"));
+        let mut lines = text.lines();
+        assert!(lines.next().unwrap().starts_with(header), "{words}: {text}");
+        assert_eq!(lines.count(), rows, "{words}: {text}");
+    }
+    // Data has all that a table leaves out.
+    let text = printed(&desk, "pattern show all-to-all-bruck --ranks 16 --format csv --rank 3 -q");
+    assert!(!text.contains("in all") && text.contains("(3, 4)"), "{text}");
+    for list in ["topology list", "pattern list", "machine list", "preset list", "explain", "validate --list"] {
+        let text = printed(&desk, &format!("{list} --format csv -q"));
+        let columns = text.lines().next().unwrap().split(',').count();
+        assert!(columns >= 2 && text.lines().count() > 1, "{list}: {text}");
+    }
+    for (words, help) in [
+        ("run -t ./fabric.toml -p ring", "-o messages.csv, -o links.csv"),
+        ("run -p x.goal", "-o ranks.csv"),
+        ("replay x.goal", "-o ranks.csv"),
+        ("machine show myrinet", "it is no table"),
+        ("topology show ./fabric.toml", "-o x.dot"),
+        ("trace info x.goal", "trace sites"),
+        ("advise x.goal", "-o x.html"),
+    ] {
+        let text = said(&desk, &format!("{words} --format csv"), 2);
+        assert!(text.contains("prints no CSV") && text.contains(help), "{words}: {text}");
+    }
+}
+
+#[test]
+fn files_have_what_is_printed_and_an_unknown_extension_lists_those_that_work() {
+    let desk = desk();
+    for (words, name) in [
+        ("topology list", "x.csv"),
+        ("topology list", "x.json"),
+        ("check fabric.toml", "x.json"),
+        ("pattern show ring --ranks 3", "x.csv"),
+        ("machine show myrinet", "x.json"),
+        ("machine show myrinet", "x.toml"),
+        ("trace info x.goal", "x.json"),
+        ("explain overlap", "x.csv"),
+        ("bench --list", "x.csv"),
+        ("validate --list", "x.json"),
+    ] {
+        let format = if name == "x.toml" { "table" } else { &name[2..] };
+        let text = printed(&desk, &format!("{words} --format {format} -o {name} -q"));
+        assert_eq!(desk.read(name), text, "{words}");
+    }
+    for (words, known) in [
+        ("run -t ./fabric.toml -p ring", "x.json, messages.csv, links.csv, x.svg or timeline.svg"),
+        ("rates -t ./fabric.toml -p ring", "x.csv, x.json or x.svg"),
+        ("check fabric.toml", "x.csv or x.json"),
+        ("machine show myrinet", "x.toml or x.json"),
+        ("topology show ./fabric.toml", "x.svg, x.dot or x.json"),
+        ("trace info x.goal", "x.json"),
+        ("validate --list", "x.csv or x.json"),
+        ("bench --list", "x.csv or x.json"),
+        ("master-slave plan --grid 4x4", "x.csv or x.json"),
+    ] {
+        let text = said(&desk, &format!("{words} -o x.xyz"), 2);
+        assert!(text.contains("`.xyz`") && text.contains(known), "{words}: {text}");
+        assert!(!desk.names().contains(&"x.xyz".to_owned()));
+    }
+}
+
+#[test]
+fn a_verb_with_one_thing_to_do_says_so_when_it_is_given_threads() {
+    let desk = desk();
+    for words in
+        ["check fabric.toml", "topology list", "machine show myrinet", "explain", "master-slave plan --grid 4x4"]
+    {
+        let text = said(&desk, &format!("{words} -j 2"), 2);
+        assert!(text.contains("does nothing on several threads") && text.contains("leave out -j"), "{words}: {text}");
+    }
+    // All mistakes at once.
+    let text = said(&desk, "machine show myrinet -j 2 --format csv -o x.svg", 2);
+    for part in ["`.svg`", "prints no CSV", "several threads"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let desk = desk();
+    for words in [
+        "run -t torus-4x4 -p all-to-all-pairwise --placement random --seeds 5 -o x.json",
+        "replay linear:ranks=13 -t torus-4x4 --placement random --seeds 5 -o x.json",
+        "compare -t torus-4x4 -p ring,incast --placement random --seeds 3 -o x.csv",
+        "master-slave exponential:count=50,mean=1ms --workers 1..5:1 --seeds 3 -o x.csv",
+    ] {
+        let of_threads = |threads: u32| {
+            desk.hayase(&format!("{words} -j {threads} -q")).assert().success();
+            without_run_times(&desk.read(if words.ends_with("csv") { "x.csv" } else { "x.json" }))
+        };
+        let one = of_threads(1);
+        assert_eq!(one, of_threads(3), "{words}");
+        // More than anybody has.
+        assert_eq!(one, of_threads(4_000_000), "{words}");
+    }
+}
+
+/// Without what differs from run to run.
+fn without_run_times(text: &str) -> String {
+    match serde_json::from_str::<Value>(text) {
+        Ok(mut report) => {
+            report.as_object_mut().unwrap().remove("meta");
+            report.to_string()
+        }
+        Err(_) => {
+            let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
+            let kept = |line: &str| {
+                let cells = line.split(',').zip(&header).filter(|(_, name)| **name != "wall_s").map(|(cell, _)| cell);
+                cells.collect::<Vec<_>>().join(",")
+            };
+            text.lines().map(kept).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+#[test]
+fn all_verbs_that_play_something_take_presets_and_seeds() {
+    let preset = format!("# What nodes cost, for tests of presets: ours.\n{NODES}");
+    let desk = desk().file("preset.toml", &preset);
+    let makespan = |words: &str| {
+        let report: Value = serde_json::from_str(&printed(&desk, &format!("{words} --format json -q"))).unwrap();
+        report["makespan_s"].as_f64().or(report["predictions"][0]["time_s"].as_f64()).unwrap()
+    };
+    // 1 us of computation, o, L, o.
+    for verb in ["run -p x.goal", "replay x.goal", "whatif x.goal"] {
+        let us = makespan(&format!("{verb} --preset ./preset.toml")) * 1e6;
+        assert!((us - 13.0).abs() < 1e-6, "{verb}: {us}");
+    }
+    let farm = "master-slave constant:count=7,time=1ms --workers 2";
+    assert_eq!(makespan(&format!("{farm} --preset ./preset.toml")), makespan(&format!("{farm} -m ./nodes.toml")));
+    assert!(makespan(farm) < makespan(&format!("{farm} --preset ./preset.toml")));
+    // One loader: keys, node models and transports too.
+    let on = "-t torus-4x4 --transport packet:oq --node loggps --set node.loggps.L=2us";
+    for verb in ["run -p linear:ranks=5", "replay linear:ranks=5", "whatif linear:ranks=5", farm] {
+        makespan(&format!("{verb} -m ./nodes.toml {on}"));
+    }
+    // Seeds mean the same to all of them.
+    let random = "-t torus-4x4 --placement random --seeds 4 --seed 3 --format json -q";
+    let of = |words: &str| {
+        let report: Value = serde_json::from_str(&printed(&desk, &format!("{words} {random}"))).unwrap();
+        report["seeds"].clone()
+    };
+    let seeds = of("run -p linear:ranks=11 -m ./nodes.toml");
+    assert_eq!(seeds["seeds"], serde_json::json!([3, 4, 5, 6]));
+    assert_eq!(of("replay linear:ranks=11 -m ./nodes.toml"), seeds);
+    let farm = printed(&desk, &format!("{farm} {random}"));
+    assert!(farm.contains("\"seeds\""), "{farm}");
+}
+
+#[test]
+fn a_farm_of_a_scenario_file_is_changed_by_the_options() {
+    let text = "[workload.master-slave]\ntasks = \"constant:count=20,time=1ms\"\nworkers = \"4\"\ngranularity = 5\n";
+    let desk = desk().file("five.toml", text);
+    let predicted = |words: &str| {
+        let report: Value = serde_json::from_str(&printed(&desk, &format!("{words} --format json -q"))).unwrap();
+        report["predictions"][0]["time_s"].as_f64().unwrap()
+    };
+    let of_file = predicted("run five.toml");
+    assert_eq!(predicted("master-slave constant:count=20,time=1ms --scenario five.toml"), of_file);
+    assert_eq!(
+        predicted("master-slave constant:count=20,time=1ms --scenario five.toml -k 20"),
+        predicted("run five.toml --set workload.master-slave.granularity=20"),
+    );
+    assert!(predicted("master-slave constant:count=20,time=1ms --scenario five.toml -k 20") > of_file);
+}
