@@ -96,7 +96,7 @@ impl PlayedOn {
             Some(path) => loader.file(path),
             None => loader,
         };
-        self.system.on(loader).wildcards(self.wildcards.into())
+        self.system.on(loader)
     }
 }
 
