@@ -1,6 +1,6 @@
 //! A million tasks: the loop of the paper with both event queues, over the number of workers.
 //!
-//! `cargo bench --bench master_slave`. The tournament against the keyed queue is why there are two.
+//! `cargo bench -p hayase-benches --bench master_slave`. The tournament against the keyed queue is why there are two.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hayase::units::Time;

@@ -1,7 +1,7 @@
 //! Packet models: one all-to-all (simple spread, 20 KB messages, 1,500-byte packets) on the 16 x 16 torus, 9.17 million
 //! packet-hops; and flows on the same load, starts jittered so that no ties help them.
 //!
-//! `cargo bench --bench packet`; the rate is in packet-hops of the packet models for all of them.
+//! `cargo bench -p hayase-benches --bench packet`; the rate is in packet-hops of the packet models for all of them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hayase::scenario::Loader;

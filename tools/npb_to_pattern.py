@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Turns the event trace of an MPI program into a pattern file (CSV `src,dst,bytes,delay,after`).
 
-    tools/npb_to_pattern.py cg.W.16.tsv.zst | zstd -19 > patterns/npb-cg-W-16.csv.zst
+    tools/npb_to_pattern.py cg.W.16.tsv.zst | zstd --ultra -22 > patterns/npb-cg-W-16.csv.zst
 
 The trace is text, one event a line, ranks one after another (`#rank R`), compressed with zstd or not:
 `op  cpu_gap_ns  peer  tag  bytes  comm  reqs  site`; `cpu_gap_ns` is the time the rank computed between the end of
@@ -180,9 +180,17 @@ def main():
     out.write(f"# {title}: point-to-point messages; made by tools/npb_to_pattern.py\n")
     out.write("src,dst,bytes,delay,after\n")
     for rank, messages in enumerate(sent):
+        # By rank: its last message that this one has named. What follows is written `src:+n`, which compresses well.
+        named = defaultdict(lambda: -1)
+
+        def name(src, index):
+            word = f"{src}:+{index - named[src]}" if index > named[src] else f"{src}:{index}"
+            named[src] = index
+            return word
+
         for (dst, size, _time, after), wait in zip(messages, delay[rank]):
             waits = f"{wait}ns" if wait else ""
-            out.write(f"{rank},{dst},{size},{waits},{' '.join(f'{src}:{index}' for src, index in after)}\n")
+            out.write(f"{rank},{dst},{size},{waits},{' '.join(name(src, index) for src, index in after)}\n")
     messages = sum(map(len, sent))
     size = sum(message[1] for of_rank in sent for message in of_rank)
     received = sum(len(message[3]) for of_rank in sent for message in of_rank)

@@ -1,7 +1,7 @@
 //! Puts the libraries that recordings load into other programs where `src/library.rs` takes them from.
 //!
 //! Such a library is a build-dependency, so cargo has built its shared object when this runs; it lies beside the
-//! other dependencies of build scripts.
+//! other dependencies of build scripts. They are carried compressed.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -14,8 +14,8 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where to write"));
     for name in LIBRARIES {
         // Empty where there is none to carry: the program then says so when it is asked to record.
-        let library = if is_for_this_machine() { shared_object(name, &out) } else { Vec::new() };
-        fs::write(out.join(format!("lib{name}.so")), library).expect("the folder of cargo can be written");
+        let library = if is_for_this_machine() { compressed(&shared_object(name, &out)) } else { Vec::new() };
+        fs::write(out.join(format!("lib{name}.so.zst")), library).expect("the folder of cargo can be written");
     }
 }
 
@@ -54,6 +54,11 @@ fn shared_object(name: &str, out: &Path) -> Vec<u8> {
     let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert!(is_whole(&bytes), "{} is being written by another build; build again", path.display());
     bytes
+}
+
+fn compressed(content: &[u8]) -> Vec<u8> {
+    // The highest level that needs no more memory than others: a second for both.
+    zstd::bulk::compress(content, 19).expect("memory is compressed into memory")
 }
 
 /// Whether a shared object is there up to its last table, which linkers write last.

@@ -11,16 +11,21 @@ use hayase::atomic_file::AtomicFile;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Library {
     name: &'static str,
-    content: &'static [u8],
+    /// Compressed by zstd: a program carries a third of what it writes. Empty where there is none.
+    compressed: &'static [u8],
 }
 
 /// The recorder of MPI calls.
-pub const RECORDER: Library =
-    Library { name: "libhayase_recorder", content: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_recorder.so")) };
+pub const RECORDER: Library = Library {
+    name: "libhayase_recorder",
+    compressed: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_recorder.so.zst")),
+};
 
 /// The library behind programs whose memory accesses are recorded.
-pub const MEMORY: Library =
-    Library { name: "libhayase_memory", content: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_memory.so")) };
+pub const MEMORY: Library = Library {
+    name: "libhayase_memory",
+    compressed: include_bytes!(concat!(env!("OUT_DIR"), "/libhayase_memory.so.zst")),
+};
 
 /// Files beside the memory library, texts in the language of linkers: what compilers link for `-fsanitize=thread`.
 const FOR_COMPILERS: &[(&str, &[u8])] = &[
@@ -55,14 +60,12 @@ impl Library {
     /// # Errors
     /// Where none can be written.
     pub fn place(self) -> Result<PathBuf, NotPlaced> {
-        if self.content.is_empty() {
-            return Err(NotPlaced::None);
-        }
-        let hash = blake3::hash(self.content).to_hex();
+        let content = self.content()?;
+        let hash = blake3::hash(&content).to_hex();
         let name = format!("{}-{}.so", self.name, &hash[..16]);
         let mut failed = None;
         for folder in folders() {
-            match place_in(&folder, &name, self.content) {
+            match place_in(&folder, &name, &content) {
                 Ok(path) => return Ok(path),
                 Err(error) => failed = Some(NotPlaced::Io { folder, error }),
             }
@@ -78,15 +81,13 @@ impl Library {
     /// # Errors
     /// Where none can be written.
     pub fn place_for_linking(self) -> Result<PathBuf, NotPlaced> {
-        if self.content.is_empty() {
-            return Err(NotPlaced::None);
-        }
-        let hash = blake3::hash(self.content).to_hex();
+        let content = self.content()?;
+        let hash = blake3::hash(&content).to_hex();
         let plain = format!("{}.so", self.name);
         let mut failed = None;
         for folder in folders() {
             let folder = folder.join(format!("{}-{}", self.name, &hash[..16]));
-            let library = [(plain.as_str(), self.content)];
+            let library = [(plain.as_str(), &content[..])];
             let mut files = library.iter().chain(FOR_COMPILERS);
             match files.try_for_each(|(name, content)| place_in(&folder, name, content).map(drop)) {
                 Ok(()) => return Ok(folder),
@@ -94,6 +95,14 @@ impl Library {
             }
         }
         Err(failed.unwrap_or(NotPlaced::None))
+    }
+
+    /// The shared object.
+    fn content(self) -> Result<Vec<u8>, NotPlaced> {
+        if self.compressed.is_empty() {
+            return Err(NotPlaced::None);
+        }
+        Ok(zstd::decode_all(self.compressed).expect("build.rs has compressed a whole library"))
     }
 }
 
@@ -149,6 +158,20 @@ mod tests {
         fs::write(&path, "something else").unwrap();
         place_in(&cache, "x.so", b"library").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"library");
+    }
+
+    #[test]
+    fn what_is_carried_is_a_shared_object_compressed() {
+        for library in [RECORDER, MEMORY] {
+            match library.content() {
+                Ok(content) => {
+                    // e_type of a shared object is 3.
+                    assert_eq!((&content[..4], &content[16..18]), (&b"\x7fELF"[..], &[3, 0][..]), "{}", library.name);
+                    assert!(library.compressed.len() * 2 < content.len(), "{}", library.name);
+                }
+                Err(error) => assert!(library.compressed.is_empty(), "{error}"),
+            }
+        }
     }
 
     #[test]

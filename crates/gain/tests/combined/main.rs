@@ -5,7 +5,7 @@
 
 mod dependences;
 mod programs;
-#[path = "../../../advice/tests/common/mod.rs"]
+#[path = "../../../advice/tests/it/common/mod.rs"]
 mod recorded;
 
 use hayase::workload::program::Program;

@@ -43,6 +43,8 @@ struct Rows {
     delays: Vec<f64>,
     waits: Vec<Wait>,
     references: Vec<Reference>,
+    /// By sender and another rank: the last message of that rank that the sender's rows have named.
+    named: FxHashMap<(u32, u32), u32>,
     ids: Ids,
     total: u64,
 }
@@ -145,7 +147,7 @@ impl Rows {
         };
         let number = self.src.len() as u32;
         let id = !row.has(ID) || self.add_id(row, number);
-        let after = row.bytes(AFTER).is_empty() || self.add_wait(row, number, most_ranks);
+        let after = row.bytes(AFTER).is_empty() || self.add_wait(row, number, src, most_ranks);
         let (Some(src), Some(dst), Some(bytes), Some(order), Some(delay), true, true) =
             (src, dst, bytes, order, delay, id, after)
         else {
@@ -195,16 +197,14 @@ impl Rows {
     }
 
     /// Keeps what a row waits for; `false` if some of it cannot be understood.
-    fn add_wait(&mut self, row: &mut Row<'_>, number: u32, most_ranks: u32) -> bool {
+    fn add_wait(&mut self, row: &mut Row<'_>, number: u32, sender: Option<u32>, most_ranks: u32) -> bool {
         let mut right = true;
         for (range, word) in row.words(AFTER) {
             let reference = match word.split_once(':') {
-                Some((src, index)) => match (src.parse(), index.parse()) {
-                    (Ok(src), Ok(index)) if src < most_ranks => {
-                        Some(Reference::Sent(MessageId { src: RankId(src), index }))
-                    }
-                    _ => None,
-                },
+                Some((src, index)) => {
+                    let src = src.parse().ok().filter(|&src| src < most_ranks);
+                    src.and_then(|src| self.sent(sender.unwrap_or_default(), src, index)).map(Reference::Sent)
+                }
                 None if row.has(ID) => Some(Reference::Id(self.ids.number(word))),
                 None => word.parse().ok().map(Reference::Row),
             };
@@ -231,6 +231,23 @@ impl Rows {
         right &= std::str::from_utf8(row.bytes(AFTER)).is_ok();
         self.waits.push(Wait { row: number, line: row.line(), end: self.references.len() as u32 });
         right
+    }
+
+    /// The message that a sender calls `src:index`, or `src:+n`: n behind the last one of `src` that it has named.
+    fn sent(&mut self, sender: u32, src: u32, index: &str) -> Option<MessageId> {
+        let last = self.named.get(&(sender, src)).copied();
+        let index = match index.strip_prefix('+') {
+            // Nothing named yet: `+1` is the first message.
+            Some(further) => {
+                // Numbers may have a sign of their own: not two.
+                let further = Some(further).filter(|further| !further.starts_with('+'))?;
+                let further = further.parse::<u32>().ok()?.checked_sub(1)?;
+                last.map_or(Some(0), |last| last.checked_add(1))?.checked_add(further)?
+            }
+            None => index.parse().ok()?,
+        };
+        self.named.insert((sender, src), index);
+        Some(MessageId { src: RankId(src), index })
     }
 
     /// The messages by sender, each sender's by `order` and then as they stand in the file.

@@ -74,6 +74,18 @@ fn order_moves_messages_and_what_refers_to_them() {
 }
 
 #[test]
+fn a_reference_goes_on_from_the_last_of_that_rank_that_the_sender_has_named() {
+    let plain = "src,dst,bytes,after\n0,1,1,\n0,1,1,\n0,2,1,\n1,0,1,0:0\n1,0,1,0:1\n1,2,1,0:2 2:0\n2,0,1,0:2 1:1 1:2\n";
+    let further =
+        "src,dst,bytes,after\n0,1,1,\n0,1,1,\n0,2,1,\n1,0,1,0:+1\n1,0,1,0:+1\n1,2,1,0:+1 2:+1\n2,0,1,0:+3 1:1 1:+1\n";
+    assert_eq!(listing(&*pattern(further).unwrap()), listing(&*pattern(plain).unwrap()));
+    for wrong in ["0:+0", "0:++1", "0:+", "0:+-1", "0:+4294967296", "0:4294967295 0:+1"] {
+        let error = pattern(&format!("src,dst,bytes,after\n0,1,1,\n1,0,1,{wrong}\n")).err().unwrap();
+        assert!(error.contains("is no message"), "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn a_message_is_known_by_its_id_even_before_it_is_listed() {
     let text = "id,src,dst,bytes,after\na,0,1,1,late 1:0\n7,1,0,2,\nlate,1,0,3,a\n,0,1,4,7\n";
     insta::assert_snapshot!(listing(&*pattern(text).unwrap()), @"

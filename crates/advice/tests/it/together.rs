@@ -1,8 +1,6 @@
 //! What all ranks together show: messages to merge, patterns, waits; and near misses.
 
-mod common;
-
-use common::{Access, Program, access, advise, message, of};
+use super::common::{Access, Program, access, advise, message, of};
 use hayase_advice::model::{Action, CallPart, Certainty, Change, Finding, Role, RuleId};
 use hayase_advice::search::Options;
 use hayase_trace::{Call, Event, Flags, Op};

@@ -1,8 +1,6 @@
 //! What nobody tells of: variables on the stack that begin and end, and code that is not instrumented.
 
-mod common;
-
-use common::names;
+use super::common::names;
 use hayase_advice::calls::Doubts;
 use hayase_advice::model::Dependence;
 use hayase_advice::overlap::{Called, Limits, Listener, Posted, Search, Spread};

@@ -1,8 +1,6 @@
 //! How far communications can be spread, against the algorithm of the paper carried out element by element.
 
-mod common;
-
-use common::{Access, Recorded, Spreads, access, run_of};
+use super::common::{Access, Recorded, Spreads, access, run_of};
 use hayase_advice::model::{CallPart, Dependence};
 use hayase_advice::overlap::{Limits, Spread};
 use hayase_trace::{Call, Event, Kind};

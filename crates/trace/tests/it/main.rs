@@ -1,0 +1,5 @@
+//! The format of traces: what is written is read again.
+
+mod memory;
+mod regions;
+mod stream;
