@@ -287,9 +287,13 @@ mod tests {
         let measured =
             Communication::parse(&format!("format = \"hayase-communication-1\"\ntimes = [{data}]\n"), 0).unwrap();
         let table = ReceiveTimesSpec { times: rows(&measured).into(), between: Vec::new() }.table();
-        for bytes in [0, 1, 8, 9, 99, 2000, 4040, 4041, 70_000, 131_072, 131_073, 10_000_000] {
-            let (ours, theirs) = (table.time(bytes).ps(), measured.receive_time(bytes).ps());
-            assert!((ours - theirs).abs() <= 1e-9 * theirs, "{bytes} B: {ours} {theirs}");
+        // Measured times at measured sizes; half-way between 8 and 100 B and between 64 and 128 KiB their mean; beyond
+        // the last along the line from the row with half its size.
+        let between = [(54, 1.2), (98_304, 42.75), (196_608, 81.0), (0, 1.1)];
+        for (bytes, us) in [(8, 1.1), (100, 1.3), (4040, 3.7), (4041, 9.2), (131_072, 55.5)].into_iter().chain(between)
+        {
+            let time = table.time(bytes).ps();
+            assert!((time - us * 1e6).abs() <= 1e-9 * time, "{bytes} B: {time} {us}");
         }
     }
 

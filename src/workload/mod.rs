@@ -109,5 +109,8 @@ pub struct Lockstep<'a> {
     /// Size of each message \[B\].
     pub bytes: u64,
     /// Appends where the messages of a step go, by sender.
-    pub destinations: Box<dyn Fn(u32, &mut Vec<RankId>) + Sync + 'a>,
+    pub destinations: Box<Destinations<'a>>,
 }
+
+/// Of a step, from 0: appends where its messages go, by sender.
+pub type Destinations<'a> = dyn Fn(u32, &mut Vec<RankId>) + Sync + 'a;

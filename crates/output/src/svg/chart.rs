@@ -136,6 +136,11 @@ impl Chart {
     pub(super) fn axes(&self, canvas: &mut Canvas, across: &str, up: &str) {
         self.across.draw(canvas, self.left, self.width, self.top, self.bottom(), across);
         self.up.draw_left(canvas, self.left, self.width, self.top, self.bottom(), up);
+        // Over the grid lines where these begin.
+        let (top, corner) = (Point::new(self.left, self.top), Point::new(self.left, self.bottom()));
+        for end in [top, Point::new(self.right(), self.bottom())] {
+            Pen::new(INK, 1.0).line(canvas, corner, end);
+        }
     }
 
     /// Draws a limit upright, with its name above the chart in a row of its own, from 0 below.
