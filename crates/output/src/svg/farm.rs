@@ -25,8 +25,10 @@ const SERIES: [Pen; 6] = [
     Pen::new("#8c7a1f", 2.0).marked(Mark::Square),
     Pen::new("#444b55", 2.0).marked(Mark::Triangle),
 ];
-/// Bounds, with what each bounds by.
-const BOUNDS: [(&str, Pen, fn(&Prediction) -> f64); 3] = [
+/// What is drawn of a prediction.
+type Value = fn(&Prediction) -> f64;
+/// Bounds: what each says.
+const BOUNDS: [(&str, Pen, Value); 3] = [
     ("bound: workers", Pen::new(GREY, 1.3).dashed("8 3"), |row| row.bounds.work_s.max(row.bounds.exchange_s)),
     ("bound: master", Pen::new(GREY, 1.3).dashed("2 3"), |row| row.bounds.master_s),
     ("bound: longest task", Pen::new(GREY, 1.3).dashed("1 5"), |row| row.bounds.longest_s),
@@ -97,7 +99,7 @@ pub fn farm(report: &FarmReport) -> String {
     parts.axes(&mut canvas, &x_caption, "part of the time");
     for (name, pen) in names.iter().zip(SERIES.iter().cycle()) {
         let of = series(name);
-        let points = |chart: &Chart, value: fn(&Prediction) -> f64| -> Vec<Point> {
+        let points = |chart: &Chart, value: Value| -> Vec<Point> {
             of.iter().map(|&i| chart.at(places[i].0, value(&rows[i]))).collect()
         };
         pen.curve(&mut canvas, &points(&times, |row| row.time_s));
