@@ -88,7 +88,7 @@ impl<'a> Steps<'a> {
     ) -> Option<Self> {
         let bytes = pattern.uniform_steps()?;
         let fits = bytes > 0 && fabric.links().iter().all(|link| link.latency == Time::ZERO);
-        fits.then(|| Self { fabric, router, placement, pattern, wires: Wires::new(fabric), bytes, because })
+        fits.then(|| Self { fabric, router, placement, pattern, wires: Wires::new(fabric, 1.0), bytes, because })
     }
 
     /// Runs to the end, or until the watch wants to stop; `None`, with an observer that has seen a part, where a step

@@ -5,8 +5,12 @@ mod finish_queue;
 mod group_clock;
 mod groups;
 mod lock_step;
+mod on_terms;
+mod spec;
 
 pub use groups::GroupFlows;
+pub use on_terms::FlowsOnTerms;
+pub use spec::{FlowSpec, Weights};
 
 use binding::{binding_links, keep_binding};
 use finish_queue::FinishQueue;
@@ -17,7 +21,7 @@ use crate::fabric::{Fabric, Shape};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::sharing::{Change, MaxMinSpec, Sharing, SharingSpec, Solver};
+use crate::sharing::{Change, MaxMinSpec, Sharing, SharingSpec, Solver, Terms};
 use crate::units::{Bandwidth, Time};
 use crate::workload::Load;
 
@@ -67,8 +71,25 @@ impl Flows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Self {
         let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-        let lock_step = LockStep::new(&capacities);
-        let sharing = sharing.build(capacities);
+        Self::shared_by(sharing.build(capacities.clone()), &capacities, fabric, router, one_at_a_time)
+    }
+
+    /// The same for messages on several paths; `None` where the policy is not defined for them.
+    pub fn split(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Option<Self> {
+        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let sharing = sharing.build_on_terms(capacities.clone())?;
+        Some(Self::shared_by(sharing, &capacities, fabric, router, one_at_a_time))
+    }
+
+    /// Nothing under way, shared out by this policy on links of these capacities \[B/s\].
+    fn shared_by(
+        sharing: Box<dyn Sharing>,
+        capacities: &[f64],
+        fabric: &Fabric,
+        router: &dyn Router,
+        one_at_a_time: bool,
+    ) -> Self {
+        let lock_step = LockStep::new(capacities);
         let binding = if sharing.may_leave_out_dominated_links() {
             binding_links(fabric, router, one_at_a_time)
         } else {
@@ -103,6 +124,21 @@ impl Flows {
     #[inline]
     fn share(&mut self, flow: FlowId, bytes: u64) {
         self.sharing.add(flow.0, &self.links);
+        self.note(flow, bytes);
+    }
+
+    /// A message on several paths, or with a weight or a limit, starts to move; no message is in lock step.
+    ///
+    /// # Panics
+    /// Where the policy was not made for such messages.
+    fn start_on_terms(&mut self, flow: FlowId, links: &[u32], parts: &[f64], terms: Terms, bytes: u64) {
+        self.sharing.add_on_terms(flow.0, links, parts, terms);
+        self.note(flow, bytes);
+    }
+
+    /// Notes the bytes of a flow that the policy has just been told of.
+    #[inline]
+    fn note(&mut self, flow: FlowId, bytes: u64) {
         self.shared += 1;
         if self.bytes.len() <= flow.0 as usize {
             self.bytes.resize(flow.0 as usize + 1, 0);
@@ -150,10 +186,16 @@ pub fn flow_transport(
     fabric: &Fabric,
     router: &dyn Router,
     placement: &Placement,
+    spec: &FlowSpec,
     sharing: &SharingSpec,
     load: Load,
 ) -> Box<dyn Transport> {
     let Load { one_at_a_time, most_to_one, .. } = load;
+    if !spec.is_plain()
+        && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
+    {
+        return Box::new(flows);
+    }
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
@@ -188,6 +230,15 @@ impl Transport for Flows {
         } else {
             self.share(flow, bytes);
         }
+    }
+
+    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
+        if self.lock_step.is_moving() {
+            self.leave_lock_step();
+        }
+        // (Links that never bind stay in: a part may be smaller there than on the link that dominates them.)
+        let links: Vec<u32> = links.iter().map(|link| link.0).collect();
+        self.start_on_terms(flow, &links, parts, Terms::default(), bytes);
     }
 
     fn settle(&mut self, now: Time) {
