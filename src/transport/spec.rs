@@ -54,6 +54,11 @@ impl TransportSpec {
         matches!(self, Self::Flow(spec) if spec.is_plain())
     }
 
+    /// Whether messages may be split over several paths ([`Transport::start_split`]) under this sharing policy.
+    pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
+        self.is_flow() && sharing.refuses_terms().is_none()
+    }
+
     /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
     pub fn name(&self) -> String {
         match self {

@@ -7,6 +7,8 @@ mod groups;
 mod lock_step;
 mod on_terms;
 mod spec;
+#[cfg(test)]
+mod tests;
 
 pub use groups::GroupFlows;
 pub use on_terms::FlowsOnTerms;
@@ -193,6 +195,11 @@ pub fn flow_transport(
     let Load { one_at_a_time, most_to_one, .. } = load;
     if !spec.is_plain()
         && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
+    {
+        return Box::new(flows);
+    }
+    if router.splits()
+        && let Some(flows) = Flows::split(fabric, router, sharing, one_at_a_time)
     {
         return Box::new(flows);
     }
