@@ -1,7 +1,7 @@
 //! Which flows take which part of their rate on which links: what policies for split flows work on.
 //!
-//! The lists of [`Incidence`](super::incidence::Incidence) hold flows alone; here each entry also has its part, and each
-//! side knows where the other one is, so that a flow comes and goes in O(h) for h links whatever else is on them.
+//! The lists of [`Incidence`](super::incidence::Incidence) hold flows alone; here each entry also has its part, and
+//! each side knows where the other one is, so that a flow comes and goes in O(h) for h links whatever else is on them.
 
 /// A flow on a link.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,11 @@ use super::policy::{Change, Sharing, Terms};
 ///
 /// Flow f takes the part a(f,l) of its rate on link l, has the weight w(f) and may have a limit m(f):
 /// ```text
-/// share(l) = c(l) / (sum over flows f on l of a(f,l) w(f)),     r(f) = min of m(f) and of w(f) share(l) over links l of f
+/// share(l) = c(l) / (sum over flows f on l of a(f,l) w(f))
+/// r(f) = min of m(f) and of w(f) share(l) over links l of f
 /// ```
-/// So the flows of a link have rates in proportion to their weights there, and fill it if it is the slowest link of each.
-/// One path a flow, weights of 1 and no limits are plain [`EqualShare`](super::EqualShare): c / n.
+/// So the flows of a link have rates in proportion to their weights there, and fill it if it is the slowest link of
+/// each. One path a flow, weights of 1 and no limits are plain [`EqualShare`](super::EqualShare): c / n.
 ///
 /// Cost of a solve: O(m + t h) for m flows on the changed links, t of them touched, h links each.
 #[derive(Clone, Debug)]

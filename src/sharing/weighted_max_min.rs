@@ -13,8 +13,8 @@ const WORN: f64 = 1.0 / 16.0;
 
 /// Exact weighted max-min fairness: rates rise together in proportion to weights, until something holds them.
 ///
-/// Flow f takes the part a(f,l) of its rate r(f) on link l, has the weight w(f) and may have a limit m(f). Its *level* is
-/// r(f) / w(f). With `level(l)` the level at which link l holds its flows back (infinite if it has room to spare),
+/// Flow f takes the part a(f,l) of its rate r(f) on link l, has the weight w(f) and may have a limit m(f). Its *level*
+/// is r(f) / w(f). With `level(l)` the level at which link l holds its flows back (infinite if it has room to spare),
 /// ```text
 /// r(f) / w(f) = min of m(f) / w(f) and of level(l) over links l of f,     sum over f of a(f,l) r(f) <= c(l)
 /// ```
@@ -28,10 +28,10 @@ const WORN: f64 = 1.0 / 16.0;
 ///
 /// # The sweep
 ///
-/// That of [`MaxMin`](super::MaxMin), over levels instead of rates and with sums of parts a(f,l) w(f) where it has numbers
-/// of flows. It is a solver of its own, so that flows of one path pay nothing for parts: there, a link's state and list are
-/// one cache line, and whether all flows of a link rise together is a comparison of two whole numbers; here lists have
-/// parts, and sums that shrink are added up again before their rounding shows.
+/// That of [`MaxMin`](super::MaxMin), over levels instead of rates and with sums of parts a(f,l) w(f) where it has
+/// numbers of flows. It is a solver of its own, so that flows of one path pay nothing for parts: there, a link's state
+/// and list are one cache line, and whether all flows of a link rise together is a comparison of two whole numbers;
+/// here lists have parts, and sums that shrink are added up again before their rounding shows.
 ///
 /// The relative error of a level is about 1e-15 times c(l) over what its free flows take of l.
 ///

@@ -38,7 +38,8 @@ struct Play {
 /// 10 to the power of something between these.
 fn between(random: &mut Stream, least: i32, most: i32) -> f64 {
     let power = least + random.below((most - least) as u64) as i32;
-    10f64.powi(power) * (1.0 + 9.0 * random.unit())
+    let ten = if power < 0 { 0.1 } else { 10.0 };
+    (0..power.abs()).fold(1.0 + 9.0 * random.unit(), |product, _| product * ten)
 }
 
 impl Play {

@@ -48,8 +48,8 @@ impl TransportSpec {
         matches!(self, Self::Flow(_))
     }
 
-    /// Whether messages are flows that only the links themselves hold back, as they are: no factors, weights, windows or
-    /// traffic on the way back.
+    /// Whether messages are flows that only the links themselves hold back, as they are: no factors, weights, windows
+    /// or traffic on the way back.
     pub fn is_plain_flow(&self) -> bool {
         matches!(self, Self::Flow(spec) if spec.is_plain())
     }

@@ -19,11 +19,11 @@ use crate::units::{Bandwidth, Time};
 /// a(l) = 1 on links of the route, plus x on links of the way back
 /// ```
 /// (on several paths: a(l) as the router says, and L and the sum are means over the paths, a(l) times what they are for
-/// each link), and rates are those of weighted max-min ([`WeightedMaxMin`](crate::sharing::WeightedMaxMin)), or of equal share by
-/// parts. The message has waited for `latency factor * L` before.
+/// each link), and rates are those of weighted max-min ([`WeightedMaxMin`](crate::sharing::WeightedMaxMin)), or of
+/// equal share by parts. The message has waited for `latency factor * L` before.
 ///
-/// Source: SimGrid 3.32, models CM02 (Casanova, Marchal, *A network model for simulation of grid application*, 2002) and
-/// LV08 (Velho, Legrand, *Accuracy study and improvement of network simulation in the SimGrid framework*, 2009).
+/// Source: SimGrid 3.32, models CM02 (Casanova, Marchal, *A network model for simulation of grid application*, 2002)
+/// and LV08 (Velho, Legrand, *Accuracy study and improvement of network simulation in the SimGrid framework*, 2009).
 #[derive(Debug)]
 pub struct FlowsOnTerms {
     flows: Flows,

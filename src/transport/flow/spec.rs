@@ -7,8 +7,8 @@ use crate::units::Bytes;
 
 /// `[transport.flow]`; how flows share a link is in `[sharing.*]`.
 ///
-/// By default messages wait for the latencies of their route as they are, get the bandwidth of links as it is, and weigh
-/// the same. The other terms are those of SimGrid's network models, CM02 and LV08.
+/// By default messages wait for the latencies of their route as they are, get the bandwidth of links as it is, and
+/// weigh the same. The other terms are those of SimGrid's network models, CM02 and LV08.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -92,7 +92,7 @@ impl FlowSpec {
             }
         };
         let latency = *self.latency_factor;
-        let is_right = latency >= 1.0 && latency < f64::INFINITY;
+        let is_right = (1.0..f64::INFINITY).contains(&latency);
         wrong(&self.latency_factor, is_right, "latency factor", "a number from 1", "that of SimGrid's LV08 is 13.01");
         let is_right = *self.bandwidth_factor > 0.0 && *self.bandwidth_factor <= 1.0;
         let wanted = "a number above 0, up to 1";
