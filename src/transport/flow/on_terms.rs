@@ -1,6 +1,7 @@
 //! Flows with weights, windows and traffic on the way back.
 
-use super::{FlowSpec, Flows, Weights};
+use super::flows::Flows;
+use super::spec::{FlowSpec, Weights};
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::*;
 use crate::diagnostic::Sources;
 use crate::fabric::Fabric;
-use crate::ids::NodeId;
+use crate::ids::{FlowId, LinkId, NodeId};
 use crate::rng::Stream;
 use crate::routing::RoutingSpec;
 use crate::sharing::EqualShareSpec;
 use crate::topology::TopologySpec;
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 fn network(topology: &str) -> (Arc<Fabric>, Arc<dyn Router>) {
     let spec: TopologySpec = toml::from_str(topology).unwrap();
