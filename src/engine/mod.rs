@@ -128,17 +128,22 @@ struct Wires {
     common_capacity: Option<Bandwidth>,
     /// `None` where no link has any.
     latency: Option<IdVec<LinkId, Time>>,
+    /// Whether the transport wants to know ways back.
+    asks_ways_back: bool,
 }
 
 impl Wires {
-    fn new(fabric: &Fabric) -> Self {
-        let latency: IdVec<LinkId, Time> = fabric.links().iter().map(|link| link.latency).collect();
+    /// Those of a fabric, whose latencies messages wait for so many times.
+    fn new(fabric: &Fabric, latency_factor: f64) -> Self {
+        let latency: IdVec<LinkId, Time> =
+            fabric.links().iter().map(|link| Time::from_ps(latency_factor * link.latency.ps())).collect();
         let capacity: IdVec<LinkId, Bandwidth> = fabric.links().iter().map(|link| link.capacity).collect();
         let (narrowest, widest) = (capacity.iter().min(), capacity.iter().max());
         Self {
             common_capacity: narrowest.filter(|_| narrowest == widest).copied(),
             capacity,
             latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
+            asks_ways_back: false,
         }
     }
 
@@ -198,7 +203,8 @@ impl Flights {
 impl Simulation<'_> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
-        let wires = Wires::new(self.fabric);
+        let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
+        wires.asks_ways_back = self.transport.wants_way_back();
         let mut run = EventLoop {
             simulation: self,
             observer,
@@ -277,6 +283,9 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
         self.flights.put(id, Flight { send, start: self.now, alone });
         self.outcome.events += 1;
+        if self.wires.asks_ways_back {
+            self.tell_way_back(id, src, dst);
+        }
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
         } else if latency > Time::ZERO && !self.simulation.transport.spends_latency() {
@@ -284,6 +293,17 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         } else {
             self.enter(id);
         }
+    }
+
+    /// Tells the transport how the receiver of a message reaches its sender, if it does.
+    #[cold]
+    fn tell_way_back(&mut self, id: FlowId, src: NodeId, dst: NodeId) {
+        let Simulation { router, transport, .. } = &mut self.simulation;
+        let mut route = Vec::new();
+        if src != dst && router.reaches(dst, src) {
+            router.route(dst, src, &mut route);
+        }
+        transport.way_back(id, &route);
     }
 
     /// A message starts to take bandwidth.

@@ -85,7 +85,7 @@ impl<'a> Steps<'a> {
         because: Because,
     ) -> Option<Self> {
         let fits = work.bytes > 0 && fabric.links().iter().all(|link| link.latency == Time::ZERO);
-        fits.then(|| Self { fabric, router, placement, work, wires: Wires::new(fabric), because })
+        fits.then(|| Self { fabric, router, placement, work, wires: Wires::new(fabric, 1.0), because })
     }
 
     /// Runs to the end, or until the watch wants to stop; `None`, with an observer that has seen a part, where a step

@@ -31,6 +31,11 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         true
     }
 
+    /// Whether it splits messages over several paths, each with its part.
+    fn splits(&self) -> bool {
+        false
+    }
+
     /// A link that every route over `link` also crosses, if the rule knows one.
     ///
     /// Where the other link's capacity is not larger, `link` can never hold a flow back: its flows are a subset of

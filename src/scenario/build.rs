@@ -130,6 +130,7 @@ pub(super) fn check_transport(sections: &Sections, diagnostics: &mut Vec<Diagnos
     }
     if let Some(transport) = sections.transport.get() {
         diagnostics.extend(at_section(transport.check(), sections.transport.span()));
+        check_terms(transport, sections, diagnostics);
     }
 }
 
@@ -242,6 +243,19 @@ fn check_sharing(sharing: &SharingSpec, diagnostics: &mut Vec<Diagnostic>) {
                     .help("the published value is 0.01"),
             );
         }
+    }
+}
+
+/// Not every policy knows what to do with weights, windows and traffic on the way back.
+fn check_terms(transport: &TransportSpec, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if !transport.is_flow() || transport.is_plain_flow() {
+        return;
+    }
+    if let Some(reason) = sections.sharing.get().and_then(|sharing| sharing.refuses_terms()) {
+        let message = "this policy cannot share links among messages with terms of their own, as [transport.flow] has";
+        let diagnostic = Diagnostic::new("unknown-sharing", message).label(reason);
+        let help = "choose `max-min` without a solver, or `equal-share`; or leave the options of [transport.flow] out";
+        diagnostics.push(with_span(diagnostic.help(help), sections.sharing.span()));
     }
 }
 

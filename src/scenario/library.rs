@@ -148,6 +148,7 @@ static PATTERNS: LazyLock<Vec<Named>> = LazyLock::new(|| {
 
 const PRESETS: &[Named] = texts! { "presets":
     "mfs"
+    "simgrid-cm02" "simgrid-lv08" "simgrid-lv08-crosstraffic"
 };
 
 /// Files that named patterns refer to, by their name.

@@ -9,8 +9,10 @@
 //! | [`EqualShare`] | `min over its links of c/n` | MFS, mode F |
 //! | [`Redistribute`] | the same plus rounds of redistribution | MFS, mode N |
 //! | [`RedistributeGrowing`] | the same, to flows that can still grow alone | MFS, mode N, read in another way |
+//! | [`WeightedMaxMin`], [`WeightedEqualShare`] | the first and the last, of flows on several paths, with weights and limits | |
 //! | [`MaxMin`], [`Groups`] | exact max-min fairness, by flows and by groups of flows | the limit of mode N |
 
+mod crossings;
 mod equal_share;
 mod groups;
 mod incidence;
@@ -24,11 +26,19 @@ mod redistribute_growing;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod weighted_equal_share;
+mod weighted_max_min;
+#[cfg(test)]
+mod weighted_oracle;
+#[cfg(test)]
+mod weighted_tests;
 
 pub use equal_share::EqualShare;
 pub use groups::Groups;
 pub use max_min::MaxMin;
-pub use policy::{Change, Rounds, Sharing};
+pub use policy::{Change, Rounds, Sharing, Terms};
 pub use redistribute::Redistribute;
 pub use redistribute_growing::RedistributeGrowing;
 pub use spec::{Among, EqualShareSpec, MaxMinSpec, RedistributeSpec, SharingSpec, Solver};
+pub use weighted_equal_share::WeightedEqualShare;
+pub use weighted_max_min::WeightedMaxMin;

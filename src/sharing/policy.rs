@@ -11,6 +11,40 @@ pub struct Change {
     pub new: f64,
 }
 
+/// On which terms a flow shares, beside which part of its rate it takes on which link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Terms {
+    /// Rates of flows that a link holds back are in proportion to their weights.
+    pub weight: f64,
+    /// The largest rate of its own \[B/s\]; infinite for none.
+    pub limit: f64,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { weight: 1.0, limit: f64::INFINITY }
+    }
+}
+
+impl Terms {
+    /// The rate of a flow at this level \[B/s\].
+    pub(super) fn rate(self, level: f64) -> f64 {
+        let rate = self.weight * level;
+        if rate < self.limit { rate } else { self.limit }
+    }
+
+    /// The same.
+    ///
+    /// # Panics
+    /// Where weight or limit is not above 0, or the weight is infinite.
+    pub(super) fn checked(self) -> Self {
+        let Self { weight, limit } = self;
+        assert!(weight > 0.0 && weight < f64::INFINITY, "{weight} is no weight of a flow");
+        assert!(limit > 0.0, "{limit} is no limit of a flow");
+        self
+    }
+}
+
 /// A sharing policy at work on one set of links.
 ///
 /// Flow ids are chosen by the caller, dense, and may be used again. Every flow crosses at least one link and none
@@ -18,6 +52,22 @@ pub struct Change {
 pub trait Sharing: std::fmt::Debug {
     /// A flow comes.
     fn add(&mut self, flow: u32, links: &[u32]);
+
+    /// Whether it takes flows on several paths, with weights and limits.
+    fn takes_terms(&self) -> bool {
+        false
+    }
+
+    /// A flow comes that takes `parts[i]` of its rate on `links[i]`: more than one path.
+    fn add_split(&mut self, flow: u32, links: &[u32], parts: &[f64]) {
+        self.add_on_terms(flow, links, parts, Terms::default());
+    }
+
+    /// The same for a flow with a weight or a limit; only where [`Sharing::takes_terms`].
+    fn add_on_terms(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        let _ = (links, parts, terms);
+        unreachable!("flow {flow} has several paths or terms, which this policy does not take");
+    }
 
     /// A flow goes.
     fn remove(&mut self, flow: u32);

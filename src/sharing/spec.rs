@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing};
+use super::{
+    EqualShare, Groups, MaxMin, Redistribute, RedistributeGrowing, Sharing, WeightedEqualShare, WeightedMaxMin,
+};
 use crate::diagnostic::Located;
 
 /// The sharing policy of a scenario.
@@ -120,5 +122,30 @@ impl SharingSpec {
             Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Box::new(Groups::new(capacities)),
             Self::MaxMin(_) => Box::new(MaxMin::new(capacities)),
         }
+    }
+
+    /// Why flows on several paths, with weights or limits cannot be shared so, if they cannot.
+    pub fn refuses_terms(&self) -> Option<&'static str> {
+        match self {
+            Self::Redistribute(_) => {
+                Some("its rounds hand out left-over evenly, for flows on one path without weights")
+            }
+            Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => {
+                Some("its groups are of flows with one rate, on one path and without weights")
+            }
+            Self::EqualShare(_) | Self::MaxMin(_) => None,
+        }
+    }
+
+    /// The policy for flows on several paths, with weights and limits, on links of these capacities \[B/s\], where it
+    /// is defined.
+    pub fn build_on_terms(&self, capacities: Vec<f64>) -> Option<Box<dyn Sharing>> {
+        if self.refuses_terms().is_some() {
+            return None;
+        }
+        Some(match self {
+            Self::EqualShare(_) => Box::new(WeightedEqualShare::new(capacities)),
+            Self::MaxMin(_) | Self::Redistribute(_) => Box::new(WeightedMaxMin::new(capacities)),
+        })
     }
 }

@@ -226,8 +226,9 @@ impl Playing<'_> {
             Injection::Queue | Injection::SendRecv => Because::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
-        let plain =
-            self.jitter == Time::ZERO && self.network.resolution == Time::ZERO && self.network.transport.is_flow();
+        let plain = self.jitter == Time::ZERO
+            && self.network.resolution == Time::ZERO
+            && self.network.transport.is_plain_flow();
         let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
         let lockstep = if plain && is_known { self.pattern.lockstep()? } else { return None };
         let Network { fabric, router, placement, .. } = &self.network;

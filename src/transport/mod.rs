@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Flows`] | a flow with a rate | its share of the links it crosses |
 //! | [`GroupFlows`] | the same | the same, for all at once that share a bottleneck |
+//! | [`FlowsOnTerms`] | the same | the same, with weights, windows and traffic on the way back |
 //! | [`Packets`] | packets in queues | the packets in front of each |
 //! | [`ContentionFree`] | alone | nothing but latencies and its narrowest link |
 
@@ -13,9 +14,9 @@ pub mod packet;
 mod spec;
 
 pub use contention_free::ContentionFree;
-pub use flow::{Flows, GroupFlows, flow_transport};
+pub use flow::{FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transport};
 pub use packet::{PacketSpec, Packets};
-pub use spec::{ContentionFreeSpec, FlowSpec, TransportSpec};
+pub use spec::{ContentionFreeSpec, TransportSpec};
 
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::sharing::Rounds;
@@ -32,6 +33,22 @@ pub trait Transport {
         false
     }
 
+    /// How many times the latency of its route a message waits, where the engine lets latencies pass.
+    fn latency_factor(&self) -> f64 {
+        1.0
+    }
+
+    /// Whether it wants to know the way back of a message, too.
+    fn wants_way_back(&self) -> bool {
+        false
+    }
+
+    /// The way back of the message that starts next under this id, from its receiver to its sender; told only where
+    /// [`Transport::wants_way_back`], before [`Transport::start`], to where the receiver has a way.
+    fn way_back(&mut self, flow: FlowId, route: &[LinkId]) {
+        let _ = (flow, route);
+    }
+
     /// How long this message would be under way with the network to itself, where that is not latencies plus bytes
     /// over the least capacity.
     fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
@@ -42,6 +59,12 @@ pub trait Transport {
     /// A message of `bytes > 0` bytes starts to move over these links, at least one, at the time of the next
     /// [`Transport::settle`].
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64);
+
+    /// The same for a message on several paths: it takes `parts[i]` of its rate on `links[i]`, each link once.
+    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
+        let _ = (links, parts, bytes);
+        unreachable!("message {flow:?} has several paths, which this transport does not take");
+    }
 
     /// Works out what the starts and arrivals since the last call change, as of `now`.
     fn settle(&mut self, now: Time);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::flow::FlowSpec;
 use super::packet::PacketSpec;
 use super::{ContentionFree, Packets, Transport, flow_transport};
 use crate::diagnostic::Diagnostic;
@@ -24,12 +25,6 @@ pub enum TransportSpec {
     ContentionFree(ContentionFreeSpec),
 }
 
-/// `[transport.flow]`: no options; how flows share a link is in `[sharing.*]`.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct FlowSpec {}
-
 /// `[transport.contention-free]`: no options.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -38,7 +33,7 @@ pub struct ContentionFreeSpec {}
 
 impl Default for TransportSpec {
     fn default() -> Self {
-        Self::Flow(FlowSpec {})
+        Self::Flow(FlowSpec::default())
     }
 }
 
@@ -51,6 +46,17 @@ impl TransportSpec {
     /// Whether messages are flows, so that the sharing policy matters.
     pub fn is_flow(&self) -> bool {
         matches!(self, Self::Flow(_))
+    }
+
+    /// Whether messages are flows that only the links themselves hold back, as they are: no factors, weights, windows
+    /// or traffic on the way back.
+    pub fn is_plain_flow(&self) -> bool {
+        matches!(self, Self::Flow(spec) if spec.is_plain())
+    }
+
+    /// Whether messages may be split over several paths ([`Transport::start_split`]) under this sharing policy.
+    pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
+        self.is_flow() && sharing.refuses_terms().is_none()
     }
 
     /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
@@ -66,7 +72,8 @@ impl TransportSpec {
     pub fn check(&self) -> Vec<Diagnostic> {
         match self {
             Self::Packet(spec) => spec.check(),
-            Self::Flow(_) | Self::ContentionFree(_) => Vec::new(),
+            Self::Flow(spec) => spec.check(),
+            Self::ContentionFree(_) => Vec::new(),
         }
     }
 
@@ -80,7 +87,7 @@ impl TransportSpec {
         load: Load,
     ) -> Box<dyn Transport> {
         match self {
-            Self::Flow(_) => flow_transport(fabric, router, placement, sharing, load),
+            Self::Flow(spec) => flow_transport(fabric, router, placement, spec, sharing, load),
             Self::Packet(spec) => Box::new(Packets::new(fabric, spec, load.departures)),
             Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
         }

@@ -45,7 +45,9 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
 /// How routes are found in the one zone that holds all hosts, where that is a cluster.
 fn single_cluster(platform: &Platform) -> Option<&Local> {
     let zone = platform.points[*platform.hosts.first()?].zone;
-    platform.hosts.iter().all(|&host| platform.points[host].zone == zone).then(|| &platform.zones[zone].local)
+    let is_one = platform.zones[zone].bypasses.is_empty()
+        && platform.hosts.iter().all(|&host| platform.points[host].zone == zone);
+    is_one.then(|| &platform.zones[zone].local)
 }
 
 /// A fat-tree or torus of our own, with SimGrid's routes where they are given.

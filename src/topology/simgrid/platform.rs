@@ -83,6 +83,9 @@ pub(super) struct Zone {
     pub point: Option<usize>,
     pub depth: usize,
     pub local: Local,
+    /// Ways that are taken instead of those found by `local`: by source and destination, hosts and routers directly in
+    /// the zone, or zones in it at any depth.
+    pub bypasses: FxHashMap<(usize, usize), Hop>,
 }
 
 /// Everything a document says.
@@ -110,6 +113,34 @@ impl Platform {
         }
     }
 
+    /// What a zone says of the way between two hosts or routers in it, before it is found by its routing.
+    ///
+    /// Between zones the bypass of the innermost zones around both is taken, as SimGrid looks for it: for growing m, of
+    /// the i-th and the m-th zone around them (i < m, either way round), then of the m-th around both.
+    fn bypass(&self, zone: usize, src: usize, dst: usize) -> Option<&Hop> {
+        let bypasses = &self.zones[zone].bypasses;
+        if bypasses.is_empty() || self.points[src].zone == zone && self.points[dst].zone == zone {
+            return bypasses.get(&(src, dst));
+        }
+        // The zones around a point inside this one, as points.
+        let around = |point: usize| {
+            let mut zones = Vec::new();
+            let mut at = self.points[point].zone;
+            while at != zone {
+                let as_point = self.zones[at].point?;
+                zones.push(as_point);
+                at = self.points[as_point].zone;
+            }
+            Some(zones)
+        };
+        let (from, to) = (around(src)?, around(dst)?);
+        let between = |i: usize, j: usize| bypasses.get(&(*from.get(i)?, *to.get(j)?));
+        (0..from.len().max(to.len())).find_map(|m| {
+            let uneven = (0..m).find_map(|i| between(i, m).or_else(|| between(m, i)));
+            uneven.or_else(|| between(m, m))
+        })
+    }
+
     /// Appends the links from one host or router to another; `false` where no route leads there.
     pub(super) fn route(&self, src: usize, dst: usize, links: &mut Vec<u32>) -> bool {
         if src == dst {
@@ -126,6 +157,12 @@ impl Platform {
             }
         }
         let zone = self.points[a].zone;
+        if let Some(Hop { links: way, gateways, .. }) = self.bypass(zone, src, dst) {
+            return self.route(src, gateways.0, links) && {
+                links.extend(way);
+                self.route(gateways.1, dst, links)
+            };
+        }
         match &self.zones[zone].local {
             Local::Full(hops) => match hops.get(&(a, b)) {
                 Some(hop) => {

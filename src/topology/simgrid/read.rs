@@ -101,7 +101,11 @@ impl<'a, 'input> Reader<'a, 'input> {
             self.host_link(zone, node);
         }
         for (zone, node) in std::mem::take(&mut self.routes) {
-            self.route(zone, node);
+            if node.tag_name().name().starts_with("bypass") {
+                self.bypass(zone, node);
+            } else {
+                self.route(zone, node);
+            }
         }
         if self.mistakes.is_empty() && self.platform.hosts.is_empty() {
             self.mistakes.add(
@@ -116,7 +120,13 @@ impl<'a, 'input> Reader<'a, 'input> {
     fn add_zone(&mut self, name: Text<'a>, around: Option<usize>, local: Local) -> usize {
         let depth = around.map_or(0, |zone| self.platform.zones[zone].depth + 1);
         let number = self.platform.zones.len();
-        self.platform.zones.push(Zone { name: name.value.to_owned(), point: None, depth, local });
+        self.platform.zones.push(Zone {
+            name: name.value.to_owned(),
+            point: None,
+            depth,
+            local,
+            bypasses: FxHashMap::default(),
+        });
         self.platform.zones[number].point = around.map(|zone| self.point(name, zone, PointKind::Zone));
         number
     }
@@ -193,12 +203,15 @@ impl<'a, 'input> Reader<'a, 'input> {
                 }
                 "link" => self.link_element(child),
                 "backbone" => self.backbone(child, zone),
+                "cabinet" => self.cabinet(child, zone),
                 "host_link" => self.private.push((zone, child)),
-                "route" | "zoneRoute" | "ASroute" => self.routes.push((zone, child)),
-                "prop" => {}
-                _ => {
-                    self.mistakes.unsupported(child, "expected zones, hosts, routers, links, clusters and routes here")
+                "route" | "zoneRoute" | "ASroute" | "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => {
+                    self.routes.push((zone, child));
                 }
+                "prop" => {}
+                _ => self
+                    .mistakes
+                    .unsupported(child, "expected zones, hosts, routers, links, clusters, cabinets and routes here"),
             }
         }
         Some(zone)

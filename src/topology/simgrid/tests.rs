@@ -463,3 +463,74 @@ proptest! {
         let _ = fabric(&words.concat(), 0, "p", false);
     }
 }
+
+const BYPASSED: &str = r#"<zone id="all" routing="Full">
+  <zone id="a" routing="Full">
+    <zone id="inner" routing="Full"><host id="h0" speed="1Gf"/></zone>
+    <host id="h1" speed="1Gf"/>
+    <host id="h2" speed="1Gf"/>
+    <link id="in" bandwidth="1GBps"/><link id="two" bandwidth="1GBps"/><link id="one" bandwidth="1GBps"/>
+    <zoneRoute src="inner" dst="h1" gw_src="h0" gw_dst="h1"><link_ctn id="in"/></zoneRoute>
+    <route src="h1" dst="h2"><link_ctn id="two"/><link_ctn id="in"/></route>
+    <bypassRoute src="h1" dst="h2"><link_ctn id="one"/></bypassRoute>
+  </zone>
+  <zone id="b" routing="Full"><host id="h3" speed="1Gf"/></zone>
+  <link id="far" bandwidth="1GBps"/><link id="near" bandwidth="1GBps"/><link id="nearest" bandwidth="1GBps"/>
+  <zoneRoute src="a" dst="b" gw_src="h1" gw_dst="h3"><link_ctn id="far"/></zoneRoute>
+  BYPASS
+</zone>"#;
+
+#[test]
+fn a_bypass_is_taken_one_way_and_the_innermost_between_zones() {
+    let near = r#"<bypassZoneRoute src="a" dst="b" gw_src="h2" gw_dst="h3"><link_ctn id="near"/></bypassZoneRoute>"#;
+    let fabric = built(&BYPASSED.replace("BYPASS", near));
+    assert_eq!((route(&fabric, 1, 2), route(&fabric, 2, 1)), ("one".to_owned(), "in two".to_owned()));
+    // By h2, and inside `a` its own bypass.
+    assert_eq!((route(&fabric, 1, 3), route(&fabric, 2, 3)), ("one near".to_owned(), "near".to_owned()));
+    assert_eq!(route(&fabric, 3, 2), "far one");
+    let both = format!(
+        "{near}{}",
+        r#"<bypassASroute src="inner" dst="b" gw_src="h0" gw_dst="h3"><link_ctn id="nearest"/></bypassASroute>"#
+    );
+    let fabric = built(&BYPASSED.replace("BYPASS", &both));
+    assert_eq!((route(&fabric, 0, 3), route(&fabric, 1, 3)), ("nearest".to_owned(), "one near".to_owned()));
+}
+
+#[test]
+fn what_is_wrong_with_a_bypass_is_said() {
+    for (bypass, what) in [
+        (r#"<bypassRoute src="a" dst="b"><link_ctn id="near"/></bypassRoute>"#, "expected <zoneRoute>"),
+        (r#"<bypassRoute src="h1" dst="h2"><link_ctn id="near"/></bypassRoute>"#, "`h1` is not directly in zone `all`"),
+        (r#"<bypassZoneRoute src="h1" dst="b" gw_src="h1" gw_dst="h3"/>"#, "`h1` is no zone in `all`"),
+        (r#"<bypassZoneRoute src="a" dst="b" gw_src="h3" gw_dst="h3"/>"#, "`h3` is no gateway of `a`"),
+        (r#"<bypassZoneRoute src="a" dst="b" gw_src="h1" gw_dst="h3"/>"#, "a bypass has links"),
+        (r#"<bypassZoneRoute src="a" dst="b" gw_src="h1" gw_dst="h3"><link_ctn id="x"/></bypassZoneRoute>"#, "`x`"),
+    ] {
+        let said = mistakes(&BYPASSED.replace("BYPASS", bypass));
+        assert!(said.contains(what), "{what}: {said}");
+    }
+}
+
+#[test]
+fn cabinets_are_hosts_around_a_backbone() {
+    let cabinets = r#"<zone id="z" routing="Cluster">
+<cabinet id="c1" prefix="h-" suffix=".x" speed="1Gf" bw="125MBps" lat="100us" radical="1,4"/>
+<cabinet id="c2" prefix="h-" suffix=".x" speed="1Gf" bw="250MBps" lat="50us" radical="7-8"/>
+<router id="r"/><backbone id="bb" bandwidth="2.25GBps" latency="500us"/></zone>"#;
+    let fabric = built(cabinets);
+    assert_eq!(fabric.nodes(), 4);
+    let names: Vec<&str> = fabric
+        .links()
+        .ids()
+        .map(|link| fabric.link_name(link))
+        .collect::<Vec<_>>()
+        .leak()
+        .iter()
+        .map(|name| &**name)
+        .collect();
+    assert!(names.contains(&"link_h-1.x_UP") && names.contains(&"link_h-8.x_DOWN"), "{names:?}");
+    let elsewhere = cabinets
+        .replace("\"Cluster\"", "\"Full\"")
+        .replace("<backbone id=\"bb\" bandwidth=\"2.25GBps\" latency=\"500us\"/>", "");
+    assert!(mistakes(&elsewhere).contains("routing=\"Cluster\" only"));
+}

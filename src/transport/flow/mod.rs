@@ -2,136 +2,26 @@
 
 mod binding;
 mod finish_queue;
+mod flows;
 mod group_clock;
 mod groups;
 mod lock_step;
+mod on_terms;
+mod spec;
+#[cfg(test)]
+mod tests;
 
+pub use flows::Flows;
 pub use groups::GroupFlows;
+pub use on_terms::FlowsOnTerms;
+pub use spec::{FlowSpec, Weights};
 
-use binding::{binding_links, keep_binding};
-use finish_queue::FinishQueue;
-use lock_step::LockStep;
-
-use super::{Facts, Transport};
+use super::Transport;
 use crate::fabric::{Fabric, Shape};
-use crate::ids::{FlowId, IdVec, LinkId};
 use crate::placement::Placement;
 use crate::routing::Router;
-use crate::sharing::{Change, MaxMinSpec, Sharing, SharingSpec, Solver};
-use crate::units::{Bandwidth, Time};
+use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
 use crate::workload::Load;
-
-/// Messages as flows.
-///
-/// A flow of b bytes whose rate is r(t) arrives when the integral of r over the time since its start is b. Between
-/// two events rates are constant, so all that is kept of a flow is when it would finish at its present rate. When its
-/// rate changes from r to r' at time t,
-/// ```text
-/// finish' = t + (finish - t) * r / r'
-/// ```
-/// and no count of bytes left has to be brought up to date.
-///
-/// Source: MFS, steps 3 to 8 of its cycle, with rates worked out around the change only.
-///
-/// # Links that never bind
-///
-/// If every route over link A also crosses link B, and B's capacity is not larger, then A never holds anything back:
-/// its flows are some of B's. On a fat-tree with D-mod-k routing each down link serves one destination, so its
-/// ejection link dominates it; and where a node sends one message at a time, its injection link carries one flow and
-/// is dominated by that flow's ejection link. Such links are left out of the sharing, half of them on a 3,456-node
-/// fat-tree; rates stay the same.
-///
-/// # Programs in lock step
-///
-/// Messages that start together on an idle network and move evenly are not shared out one by one: their links are
-/// counted, and they arrive together.
-#[derive(Debug)]
-pub struct Flows {
-    sharing: Box<dyn Sharing>,
-    /// Flows that `sharing` knows of.
-    shared: usize,
-    /// Messages in lock step, if any: then `sharing` knows of none.
-    lock_step: LockStep,
-    /// Whether messages may be in lock step.
-    allows_lock_step: bool,
-    /// By link: whether it can hold a flow back.
-    binding: IdVec<LinkId, bool>,
-    finish: FinishQueue,
-    /// By flow: bytes, until it has a rate.
-    bytes: Vec<u64>,
-    changes: Vec<Change>,
-    links: Vec<u32>,
-}
-
-impl Flows {
-    /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
-    pub fn new(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Self {
-        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-        let lock_step = LockStep::new(&capacities);
-        let sharing = sharing.build(capacities);
-        let binding = if sharing.may_leave_out_dominated_links() {
-            binding_links(fabric, router, one_at_a_time)
-        } else {
-            IdVec::filled(fabric.links().len(), true)
-        };
-        Self {
-            shared: 0,
-            lock_step,
-            allows_lock_step: sharing.gives_even_flows_even_shares(),
-            sharing,
-            binding,
-            finish: FinishQueue::default(),
-            bytes: Vec::new(),
-            changes: Vec::new(),
-            links: Vec::new(),
-        }
-    }
-
-    /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
-    pub fn rate(&self, flow: FlowId) -> f64 {
-        self.lock_step.rate().unwrap_or_else(|| self.sharing.rate(flow.0))
-    }
-
-    /// Shares every flow out by itself from now on: what lock step spares must not change the result.
-    #[cfg(test)]
-    pub(crate) fn without_lock_step(mut self) -> Self {
-        self.allows_lock_step = false;
-        self
-    }
-
-    /// Adds a flow to those that are shared out one by one.
-    #[inline]
-    fn share(&mut self, flow: FlowId, bytes: u64) {
-        self.sharing.add(flow.0, &self.links);
-        self.shared += 1;
-        if self.bytes.len() <= flow.0 as usize {
-            self.bytes.resize(flow.0 as usize + 1, 0);
-        }
-        self.bytes[flow.0 as usize] = bytes;
-    }
-
-    /// Shares the messages that were in lock step out one by one from now on.
-    #[cold]
-    fn leave_lock_step(&mut self) {
-        let mut lock_step = std::mem::take(&mut self.lock_step);
-        let mut given_back = Vec::new();
-        let arrival = lock_step.give_back(|flow, links, bytes| {
-            self.links.clear();
-            self.links.extend_from_slice(links);
-            self.share(flow, bytes);
-            given_back.push(flow);
-        });
-        self.lock_step = lock_step;
-        if let Some(arrival) = arrival {
-            // They are on their way, at the rates that the policy gives them now.
-            self.changes.clear();
-            self.sharing.solve(&mut self.changes);
-            for flow in given_back {
-                self.finish.set(flow.0, arrival.ps());
-            }
-        }
-    }
-}
 
 /// Nodes along a dimension, on average, from which on groups are faster on a torus or mesh of two dimensions (measured
 /// with random placement: 0.9 times as fast at 16, 1.3 at 20, 2 at 32, 4 at 64), and what a dimension more adds to that
@@ -150,10 +40,21 @@ pub fn flow_transport(
     fabric: &Fabric,
     router: &dyn Router,
     placement: &Placement,
+    spec: &FlowSpec,
     sharing: &SharingSpec,
     load: Load,
 ) -> Box<dyn Transport> {
     let Load { one_at_a_time, most_to_one, .. } = load;
+    if !spec.is_plain()
+        && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
+    {
+        return Box::new(flows);
+    }
+    if router.splits()
+        && let Some(flows) = Flows::split(fabric, router, sharing, one_at_a_time)
+    {
+        return Box::new(flows);
+    }
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
@@ -175,61 +76,4 @@ fn has_long_sides(shape: &Shape) -> bool {
     let (sum, count) = sides.fold((0, 0), |(sum, count), side| (sum + side, count + 1));
     let least = LONG_SIDE + LONGER_BY * u32::saturating_sub(count, 2);
     count > 0 && sum >= least * count
-}
-
-impl Transport for Flows {
-    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
-        if self.lock_step.is_moving() {
-            self.leave_lock_step();
-        }
-        keep_binding(&self.binding, route, &mut self.links);
-        if self.allows_lock_step && self.shared == 0 {
-            self.lock_step.start(flow, &self.links, bytes);
-        } else {
-            self.share(flow, bytes);
-        }
-    }
-
-    fn settle(&mut self, now: Time) {
-        if self.shared == 0 {
-            if self.lock_step.settle(now) {
-                return;
-            }
-            self.leave_lock_step();
-        }
-        self.changes.clear();
-        self.sharing.solve(&mut self.changes);
-        let now_ps = now.ps();
-        for &Change { flow, old, new } in &self.changes {
-            if old == 0.0 {
-                let bytes = self.bytes[flow as usize] as f64;
-                self.finish.set(flow, (now + Bandwidth::from_bytes_per_second(new).time_for(bytes)).ps());
-            } else {
-                // What should have arrived already does so now, within the width of an instant.
-                let later =
-                    |finish: f64| if finish > now_ps { now_ps + (finish - now_ps) * (old / new) } else { finish };
-                self.finish.change(flow, later);
-            }
-        }
-    }
-
-    fn next_arrival(&mut self, _horizon: Time) -> Time {
-        self.lock_step.arrival().min(Time::from_ps(self.finish.earliest()))
-    }
-
-    fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
-        if self.lock_step.arrival() <= until {
-            self.lock_step.arrived(flows);
-        }
-        while self.finish.earliest() <= until.ps() {
-            let Some(flow) = self.finish.pop() else { break };
-            self.sharing.remove(flow);
-            self.shared -= 1;
-            flows.push(FlowId(flow));
-        }
-    }
-
-    fn facts(&self) -> Facts {
-        Facts { rounds: self.sharing.rounds(), ..Facts::default() }
-    }
 }

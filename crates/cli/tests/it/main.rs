@@ -30,6 +30,7 @@ mod record;
 mod regions;
 mod replay;
 mod run;
+mod simgrid;
 mod trace;
 mod units;
 mod validate;

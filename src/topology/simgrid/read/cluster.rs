@@ -1,4 +1,4 @@
-//! `<cluster>`.
+//! `<cluster>` and `<cabinet>`.
 
 use roxmltree::Node;
 
@@ -74,6 +74,36 @@ impl<'a, 'input> Reader<'a, 'input> {
             Some(shape) => self.regular(&cluster, shape, first_point),
         };
         Some(zone)
+    }
+
+    /// Hosts of a zone with `routing="Cluster"`, each with a link up and one down.
+    pub(super) fn cabinet(&mut self, node: Node<'a, 'input>, zone: usize) {
+        self.mistakes.only(node, &["id", "prefix", "suffix", "radical", "speed", "bw", "lat"]);
+        let id = self.mistakes.required(node, "id");
+        let (prefix, suffix) = (self.mistakes.required(node, "prefix"), self.mistakes.required(node, "suffix"));
+        let numbers = self.mistakes.required(node, "radical");
+        let numbers = numbers.and_then(|text| self.mistakes.parse(text, "list of numbers", radical));
+        let bandwidth = self.mistakes.required(node, "bw");
+        let bandwidth = bandwidth.and_then(|text| self.mistakes.parse(text, "bandwidth", quantity::bandwidth));
+        let latency = self.mistakes.required(node, "lat");
+        let latency = latency.and_then(|text| self.mistakes.parse(text, "latency", quantity::latency));
+        if !matches!(self.platform.zones[zone].local, Local::Star(_)) {
+            self.mistakes.unsupported(node, "expected in a zone with routing=\"Cluster\" only");
+            return;
+        }
+        let (Some(id), Some(prefix), Some(suffix), Some(numbers), Some(bandwidth), Some(latency)) =
+            (id, prefix, suffix, numbers, bandwidth, latency)
+        else {
+            return;
+        };
+        for number in numbers {
+            let name = format!("{}{number}{}", prefix.value, suffix.value);
+            let link = self.add_link(&format!("link_{name}"), id.span, bandwidth, latency, Policy::Split);
+            let point = self.host(name, id.span, zone);
+            if let (Named::Two(up, down), Local::Star(star)) = (link, &mut self.platform.zones[zone].local) {
+                star.private.insert(point, (vec![up], vec![down]));
+            }
+        }
     }
 
     fn cluster_attributes(&mut self, node: Node<'a, 'input>) -> Option<Cluster<'a>> {

@@ -1,4 +1,4 @@
-//! `<route>`, `<zoneRoute>` and `<host_link>`.
+//! `<route>`, `<zoneRoute>`, their bypasses and `<host_link>`.
 
 use std::cell::OnceCell;
 
@@ -112,6 +112,48 @@ impl<'a, 'input> Reader<'a, 'input> {
                 return;
             }
         }
+    }
+
+    /// `<bypassRoute>` and `<bypassZoneRoute>`: one way, taken instead of the one that is found.
+    pub(super) fn bypass(&mut self, zone: usize, node: Node<'a, 'input>) {
+        let between_zones = node.tag_name().name() != "bypassRoute";
+        let (src, dst, gateways) = if between_zones {
+            self.mistakes.only(node, &["src", "dst", "gw_src", "gw_dst"]);
+            let (src, dst) = (self.inner_zone(zone, node, "src"), self.inner_zone(zone, node, "dst"));
+            let (from, to) = (self.gateway(node, "gw_src", src), self.gateway(node, "gw_dst", dst));
+            (src, dst, from.zip(to))
+        } else {
+            self.mistakes.only(node, &["src", "dst"]);
+            let (src, dst) = (self.end(zone, node, "src"), self.end(zone, node, "dst"));
+            self.no_zones(node, src, dst);
+            (src, dst, src.zip(dst))
+        };
+        let links = self.route_links(node);
+        let (Some(src), Some(dst), Some(gateways), Some((links, _))) = (src, dst, gateways, links) else { return };
+        if links.is_empty() {
+            self.mistakes.unsupported(node, "expected <link_ctn> in it: a bypass has links");
+        } else if src == dst {
+            self.mistakes.unsupported(node, "expected a bypass from one to another");
+        } else if self.platform.zones[zone].bypasses.insert((src, dst), Hop { to: dst, links, gateways }).is_some() {
+            let name = |point: usize| self.platform.points[point].name.escape_debug().to_string();
+            let message = format!("the bypass from `{}` to `{}` is given twice", name(src), name(dst));
+            let mistake = Diagnostic::new("duplicate-route", message).at(self.mistakes.tag(node));
+            self.mistakes.add(mistake.label("the second time").help("a bypass holds for one direction"));
+        }
+    }
+
+    /// `src` or `dst` of a bypass between zones: a zone in this one, at any depth.
+    fn inner_zone(&mut self, zone: usize, node: Node<'a, 'input>, name: &str) -> Option<usize> {
+        let text = self.mistakes.required(node, name)?;
+        let point = self.find_point(text)?;
+        let fits = self.platform.points[point].kind == PointKind::Zone && self.platform.is_inside(point, zone);
+        if !fits {
+            let at = self.platform.zones[zone].name.escape_debug().to_string();
+            let message = format!("`{}` is no zone in `{at}`", text.value.escape_debug());
+            let mistake = Diagnostic::new("route-ends", message).at(text.span);
+            self.mistakes.add(mistake.label("expected a zone inside the one in which the bypass stands"));
+        }
+        fits.then_some(point)
     }
 
     /// `src` or `dst`: something directly in the zone.

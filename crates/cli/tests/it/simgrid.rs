@@ -1,0 +1,168 @@
+//! SimGrid's network models on SimGrid's platforms: completion times as SimGrid has them, through the whole program.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+
+use super::Desk;
+
+/// A platform, messages on it, and when SimGrid ends them; `simgrid/README.md` says where they come from.
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    platform: String,
+    flows: Vec<Flow>,
+    end_s: Ends,
+}
+
+/// By model, then by message \[s\].
+#[derive(Deserialize)]
+struct Ends {
+    cm02_rtt: Vec<f64>,
+    lv08: Vec<f64>,
+    lv08_crosstraffic: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Flow {
+    src: String,
+    dst: String,
+    bytes: f64,
+    start_s: f64,
+}
+
+/// The sets that SimGrid computes otherwise without its selective update.
+#[derive(Deserialize)]
+struct Full {
+    case01: Set1,
+    case08: Set8,
+}
+
+#[derive(Deserialize)]
+struct Set1 {
+    cm02_rtt: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Set8 {
+    lv08_crosstraffic: Vec<f64>,
+}
+
+fn cases() -> Vec<Case> {
+    serde_json::from_str(include_str!("simgrid/cases.json")).unwrap()
+}
+
+/// Hosts are called h0, h1, ... in the order of the platform: the order of ranks.
+fn rank(host: &str) -> u32 {
+    host.strip_prefix('h').unwrap().parse().unwrap()
+}
+
+impl Case {
+    /// When each message ends by `hayase run` under a preset \[s\].
+    fn ends(&self, preset: &str) -> Vec<f64> {
+        // A sender's messages in the order of their starts, each as long after the one before.
+        let mut order: Vec<usize> = (0..self.flows.len()).collect();
+        order.sort_by(|&a, &b| self.flows[a].start_s.total_cmp(&self.flows[b].start_s));
+        let mut table = "src,dst,bytes,delay\n".to_owned();
+        let mut last = [0.0; 64];
+        let mut sent = [0; 64];
+        let mut places = vec![(0, 0); self.flows.len()];
+        for f in order {
+            let Flow { src, dst, bytes, start_s } = &self.flows[f];
+            let src = rank(src);
+            let delay = start_s - std::mem::replace(&mut last[src as usize], *start_s);
+            writeln!(table, "{src},{},{bytes},{delay} s", rank(dst)).unwrap();
+            places[f] = (src, sent[src as usize]);
+            sent[src as usize] += 1;
+        }
+        let desk = Desk::new().file("platform.xml", &self.platform).file("flows.csv", &table);
+        let words = format!("run -t platform.xml -p flows.csv --preset {preset} -o messages.csv");
+        desk.hayase(&words).assert().success();
+        let text = desk.read("messages.csv");
+        let mut ends = vec![f64::NAN; self.flows.len()];
+        for line in text.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let place = (cells[0].parse().unwrap(), cells[2].parse().unwrap());
+            let f = places.iter().position(|&other| other == place).unwrap();
+            ends[f] = cells[5].parse().unwrap();
+        }
+        ends
+    }
+
+    /// Whether all messages end when they are expected to.
+    fn agrees(&self, preset: &str, expected: &[f64]) {
+        for (f, (end, expected)) in self.ends(preset).into_iter().zip(expected).enumerate() {
+            let apart = (end - expected).abs() / expected;
+            assert!(apart <= 1e-9, "{}, {preset}, message {f}: {end} s, SimGrid {expected} s", self.name);
+        }
+    }
+}
+
+#[test]
+fn completion_times_are_those_of_cm02() {
+    let full: Full = serde_json::from_str(include_str!("simgrid/full.json")).unwrap();
+    for case in cases() {
+        let expected = if case.name == "case01" { &full.case01.cm02_rtt } else { &case.end_s.cm02_rtt };
+        case.agrees("simgrid-cm02", expected);
+    }
+}
+
+#[test]
+fn completion_times_are_those_of_lv08() {
+    for case in cases() {
+        case.agrees("simgrid-lv08", &case.end_s.lv08);
+    }
+}
+
+#[test]
+fn completion_times_are_those_of_lv08_with_cross_traffic() {
+    let full: Full = serde_json::from_str(include_str!("simgrid/full.json")).unwrap();
+    for case in cases() {
+        let expected =
+            if case.name == "case08" { &full.case08.lv08_crosstraffic } else { &case.end_s.lv08_crosstraffic };
+        case.agrees("simgrid-lv08-crosstraffic", expected);
+    }
+}
+
+#[test]
+fn windows_hold_messages_back_as_in_simgrid() {
+    let cases: Vec<Case> = serde_json::from_str(include_str!("simgrid/window.json")).unwrap();
+    for case in cases {
+        case.agrees("simgrid-cm02", &case.end_s.cm02_rtt);
+        case.agrees("simgrid-lv08", &case.end_s.lv08);
+        case.agrees("simgrid-lv08-crosstraffic", &case.end_s.lv08_crosstraffic);
+    }
+}
+
+#[test]
+fn wrong_terms_are_told_with_their_place() {
+    let scenario = "[topology.fat-tree]\ndown = [4]\n[workload.ring]\nsize = \"1 B\"\n[sharing.redistribute]\n\
+        [transport.flow]\nlatency-factor = 0.5\nbandwidth-factor = 0\ncross-traffic = 1.5\nweight-size = \"1 B\"\nwindow = \"0 B\"\n";
+    let desk = Desk::new().file("wrong.toml", scenario);
+    let output = desk.hayase("run wrong.toml").assert().code(2).get_output().stderr.clone();
+    let text = String::from_utf8(output).unwrap();
+    for (line, what) in [
+        (7, "0.5 is no latency factor"),
+        (8, "0 is no bandwidth factor"),
+        (9, "1.5 is no part of a rate"),
+        (10, "without weights no message has use for a weight size"),
+        (11, "nothing ever moves in a window of 0 bytes"),
+        (5, "this policy cannot share links among messages with terms of their own"),
+    ] {
+        assert!(text.contains(what), "{what}: {text}");
+        assert!(text.contains(&format!("wrong.toml:{line}:")), "line {line}: {text}");
+    }
+}
+
+#[test]
+fn ways_back_that_are_not_there_take_nothing() {
+    let platform = r#"<?xml version="1.0"?>
+<platform version="4.1"><zone id="z" routing="Full"><host id="h0" speed="1Gf"/><host id="h1" speed="1Gf"/>
+<link id="l" bandwidth="1000000Bps" latency="0s"/>
+<route src="h0" dst="h1" symmetrical="NO"><link_ctn id="l"/></route></zone></platform>
+"#;
+    let flows = vec![Flow { src: "h0".to_owned(), dst: "h1".to_owned(), bytes: 970000.0, start_s: 0.0 }];
+    let end_s = Ends { cm02_rtt: Vec::new(), lv08: Vec::new(), lv08_crosstraffic: Vec::new() };
+    let case = Case { name: "one way".to_owned(), platform: platform.to_owned(), flows, end_s };
+    case.agrees("simgrid-lv08-crosstraffic", &[1.0]);
+}

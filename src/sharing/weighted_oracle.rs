@@ -1,0 +1,61 @@
+//! Policies for flows on several paths, with weights and limits, from scratch.
+
+use super::policy::Terms;
+
+/// Capacities of links and, for each flow, the links it crosses with the part of its rate that it takes there, and its
+/// terms.
+#[derive(Clone, Debug)]
+pub(crate) struct WeightedProblem {
+    pub(crate) capacities: Vec<f64>,
+    pub(crate) flows: Vec<(Vec<(u32, f64)>, Terms)>,
+}
+
+impl WeightedProblem {
+    /// What a flow takes of a link at level 1.
+    fn part(&self, flow: usize, link: usize) -> f64 {
+        let (links, terms) = &self.flows[flow];
+        links.iter().filter(|&&(l, _)| l as usize == link).map(|&(_, part)| part * terms.weight).sum()
+    }
+
+    /// Progressive filling: raise all levels together; what reaches its limit stops, and when a link is full, its flows
+    /// stop.
+    pub(crate) fn max_min(&self) -> Vec<f64> {
+        let count = self.flows.len();
+        let parts: Vec<Vec<f64>> =
+            (0..self.capacities.len()).map(|link| (0..count).map(|f| self.part(f, link)).collect()).collect();
+        let limit = |f: usize| self.flows[f].1.limit / self.flows[f].1.weight;
+        let mut levels = vec![f64::INFINITY; count];
+        loop {
+            let full_at = |link: usize| {
+                let free: f64 = (0..count).filter(|&f| levels[f] == f64::INFINITY).map(|f| parts[link][f]).sum();
+                let is_fixed = |f: &usize| levels[*f] < f64::INFINITY;
+                let used: f64 = (0..count).filter(is_fixed).map(|f| parts[link][f] * levels[f]).sum();
+                if free > 0.0 { (self.capacities[link] - used) / free } else { f64::INFINITY }
+            };
+            let links: Vec<f64> = (0..self.capacities.len()).map(full_at).collect();
+            let lowest = links.iter().copied().fold(f64::INFINITY, f64::min);
+            let rising: Vec<usize> = (0..count).filter(|&f| levels[f] == f64::INFINITY).collect();
+            if rising.is_empty() {
+                return levels.iter().zip(&self.flows).map(|(level, (_, terms))| level * terms.weight).collect();
+            }
+            match rising.iter().copied().min_by(|&a, &b| limit(a).total_cmp(&limit(b))) {
+                Some(first) if limit(first) <= lowest => levels[first] = limit(first),
+                _ => {
+                    let full = links.iter().position(|&l| l == lowest).expect("one of them is the lowest");
+                    rising.iter().filter(|&&f| parts[full][f] > 0.0).for_each(|&f| levels[f] = lowest);
+                }
+            }
+        }
+    }
+
+    /// The least share of a flow's links, and its limit.
+    pub(crate) fn equal_share(&self) -> Vec<f64> {
+        let share = |link: u32| {
+            self.capacities[link as usize] / (0..self.flows.len()).map(|f| self.part(f, link as usize)).sum::<f64>()
+        };
+        let rate = |(links, terms): &(Vec<(u32, f64)>, Terms)| {
+            links.iter().map(|&(link, _)| share(link) * terms.weight).fold(terms.limit, f64::min)
+        };
+        self.flows.iter().map(rate).collect()
+    }
+}

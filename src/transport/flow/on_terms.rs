@@ -1,0 +1,219 @@
+//! Flows with weights, windows and traffic on the way back.
+
+use super::flows::Flows;
+use super::spec::{FlowSpec, Weights};
+use crate::fabric::Fabric;
+use crate::ids::{FlowId, IdVec, LinkId};
+use crate::routing::Router;
+use crate::sharing::{SharingSpec, Terms};
+use crate::transport::{Facts, Transport};
+use crate::units::{Bandwidth, Time};
+
+/// Messages as flows that share links on terms of their own.
+///
+/// With L the sum of the latencies of a message's route \[s\], B(l) the bandwidth of link l, and the options of
+/// [`FlowSpec`] (phi: bandwidth factor, S: weight size, W: window, x: part on the way back)
+/// ```text
+/// c(l) = phi B(l)                             what all messages on l get together
+/// w    = 1 / (L + sum over l of S / B(l))     weight; 1 where L is 0, or without weights
+/// r   <= phi W / (2 L)                        rate; no limit where L is 0, or without a window
+/// a(l) = 1 on links of the route, plus x on links of the way back
+/// ```
+/// (on several paths: a(l) as the router says, and L and the sum are means over the paths, a(l) times what they are for
+/// each link), and rates are those of weighted max-min ([`WeightedMaxMin`](crate::sharing::WeightedMaxMin)), or of
+/// equal share by parts. The message has waited for `latency factor * L` before.
+///
+/// Source: SimGrid 3.32, models CM02 (Casanova, Marchal, *A network model for simulation of grid application*, 2002)
+/// and LV08 (Velho, Legrand, *Accuracy study and improvement of network simulation in the SimGrid framework*, 2009).
+#[derive(Debug)]
+pub struct FlowsOnTerms {
+    flows: Flows,
+    latency_factor: f64,
+    bandwidth_factor: f64,
+    weights: Weights,
+    /// S \[B\].
+    weight_size: f64,
+    /// W \[B\]; infinite for none.
+    window: f64,
+    /// x.
+    cross_traffic: f64,
+    links: IdVec<LinkId, Wire>,
+    /// By flow: its way back, until it starts.
+    ways_back: Vec<Vec<LinkId>>,
+    /// The links of the message that starts, and its part on each.
+    crossed: Vec<u32>,
+    parts: Vec<f64>,
+    /// By link: where in `crossed` it is, while a message starts.
+    places: IdVec<LinkId, u32>,
+}
+
+/// What is known of a link.
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    /// \[B/s\].
+    bandwidth: f64,
+    /// \[s\].
+    latency: f64,
+}
+
+/// What a message crosses in all.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    /// L \[s\].
+    latency: f64,
+    /// Sum of S / B(l) \[s\].
+    queued: f64,
+    /// The rate that its narrowest link lets it have alone \[B/s\].
+    narrowest: f64,
+}
+
+/// Not among the links of the message that starts.
+const ABSENT: u32 = u32::MAX;
+
+impl FlowsOnTerms {
+    /// Nothing under way on this fabric; `None` where the sharing policy is not defined for flows with terms.
+    pub fn new(fabric: &Fabric, router: &dyn Router, spec: &FlowSpec, sharing: &SharingSpec) -> Option<Self> {
+        let factor = *spec.bandwidth_factor;
+        let wire = |bandwidth: Bandwidth, latency: Time| Wire {
+            bandwidth: bandwidth.bytes_per_second(),
+            latency: latency.seconds(),
+        };
+        let links: IdVec<LinkId, Wire> = fabric.links().iter().map(|link| wire(link.capacity, link.latency)).collect();
+        let capacities: Vec<f64> = links.iter().map(|link| factor * link.bandwidth).collect();
+        let sharing = sharing.build_on_terms(capacities.clone())?;
+        Some(Self {
+            // (Other messages' acknowledgements leave a node beside its one message.)
+            flows: Flows::shared_by(sharing, &capacities, fabric, router, false),
+            latency_factor: *spec.latency_factor,
+            bandwidth_factor: factor,
+            weights: spec.weights,
+            weight_size: spec.weight_size.0 as f64,
+            window: spec.window.as_ref().map_or(f64::INFINITY, |window| window.0 as f64),
+            cross_traffic: *spec.cross_traffic,
+            ways_back: Vec::new(),
+            crossed: Vec::new(),
+            parts: Vec::new(),
+            places: IdVec::filled(links.len(), ABSENT),
+            links,
+        })
+    }
+
+    /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
+    pub fn rate(&self, flow: FlowId) -> f64 {
+        self.flows.rate(flow)
+    }
+
+    /// What is known of the links that a message crosses, and its part on each.
+    fn extent(&self, crossed: impl Iterator<Item = (LinkId, f64)>) -> Extent {
+        let mut extent = Extent { latency: 0.0, queued: 0.0, narrowest: f64::INFINITY };
+        for (link, part) in crossed {
+            let Wire { bandwidth, latency } = self.links[link];
+            extent.latency += part * latency;
+            extent.queued += part * self.weight_size / bandwidth;
+            extent.narrowest = extent.narrowest.min(self.bandwidth_factor * bandwidth / part);
+        }
+        extent
+    }
+
+    /// The largest rate that the window lets a message of this latency \[s\] have.
+    fn limit(&self, latency: f64) -> f64 {
+        if latency > 0.0 { self.bandwidth_factor * self.window / (2.0 * latency) } else { f64::INFINITY }
+    }
+
+    /// Weight and limit of a message.
+    fn terms(&self, Extent { latency, queued, narrowest }: Extent) -> Terms {
+        let weight = match self.weights {
+            Weights::RoundTrip if latency > 0.0 => 1.0 / (latency + queued),
+            Weights::RoundTrip | Weights::Even => 1.0,
+        };
+        let limit = self.limit(latency);
+        // A limit that the narrowest link keeps anyway need not be looked at.
+        Terms { weight, limit: if limit < narrowest { limit } else { f64::INFINITY } }
+    }
+
+    /// A message starts that takes these parts of its rate on these links, beside what it takes on its way back.
+    fn start_on(&mut self, flow: FlowId, crossed: impl Iterator<Item = (LinkId, f64)> + Clone, bytes: u64) {
+        let terms = self.terms(self.extent(crossed.clone()));
+        crossed.for_each(|(link, part)| self.cross(link, part));
+        if let Some(way_back) = self.ways_back.get_mut(flow.0 as usize) {
+            let way_back = std::mem::take(way_back);
+            way_back.iter().for_each(|&link| self.cross(link, self.cross_traffic));
+        }
+        self.flows.start_on_terms(flow, &self.crossed, &self.parts, terms, bytes);
+        self.crossed.drain(..).for_each(|link| self.places[LinkId(link)] = ABSENT);
+        self.parts.clear();
+    }
+
+    /// A message takes this part of its rate on a link, beside what it takes there already.
+    ///
+    /// Links that never bind are left out: whatever crosses such a link, there or back, takes no less of the link that
+    /// dominates it.
+    fn cross(&mut self, link: LinkId, part: f64) {
+        if !self.flows.binding[link] {
+            return;
+        }
+        match self.places[link] {
+            ABSENT => {
+                self.places[link] = self.crossed.len() as u32;
+                self.crossed.push(link.0);
+                self.parts.push(part);
+            }
+            place => self.parts[place as usize] += part,
+        }
+    }
+}
+
+impl Transport for FlowsOnTerms {
+    fn latency_factor(&self) -> f64 {
+        self.latency_factor
+    }
+
+    fn wants_way_back(&self) -> bool {
+        self.cross_traffic > 0.0
+    }
+
+    fn way_back(&mut self, flow: FlowId, route: &[LinkId]) {
+        if self.ways_back.len() <= flow.0 as usize {
+            self.ways_back.resize_with(flow.0 as usize + 1, Vec::new);
+        }
+        let way_back = &mut self.ways_back[flow.0 as usize];
+        way_back.clear();
+        way_back.extend_from_slice(route);
+    }
+
+    fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
+        let Extent { latency, narrowest, .. } = self.extent(whole(route));
+        let rate = self.limit(latency).min(narrowest);
+        let transfer = if bytes == 0 || route.is_empty() { 0.0 } else { bytes as f64 / rate };
+        Some(Time::from_seconds(self.latency_factor * latency + transfer))
+    }
+
+    fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
+        self.start_on(flow, whole(route), bytes);
+    }
+
+    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
+        self.start_on(flow, links.iter().copied().zip(parts.iter().copied()), bytes);
+    }
+
+    fn settle(&mut self, now: Time) {
+        self.flows.settle(now);
+    }
+
+    fn next_arrival(&mut self, horizon: Time) -> Time {
+        self.flows.next_arrival(horizon)
+    }
+
+    fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
+        self.flows.arrived(until, flows);
+    }
+
+    fn facts(&self) -> Facts {
+        self.flows.facts()
+    }
+}
+
+/// The links of a route, each with all of the rate.
+fn whole(route: &[LinkId]) -> impl Iterator<Item = (LinkId, f64)> + Clone + '_ {
+    route.iter().map(|&link| (link, 1.0))
+}
