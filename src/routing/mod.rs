@@ -1,6 +1,6 @@
 //! Routing: which links a message from one node to another crosses.
 //!
-//! Routes are computed, not stored, wherever the fabric's [`Shape`] allows it: one file a rule.
+//! Routes are computed, not stored, wherever the fabric's family allows it: one file a rule.
 
 mod climb;
 mod d_mod_k;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, closest};
-use crate::fabric::{Fabric, Shape};
+use crate::fabric::Fabric;
 
 use router::MISFIT;
 
@@ -100,15 +100,15 @@ impl RoutingSpec {
         })
     }
 
-    /// The usual rule for this fabric: `table` where routes are given, `d-mod-k` on trees, `dimension-order` on
-    /// grids, `shortest-path` elsewhere.
+    /// The usual rule for this fabric: `table` where routes are given, else the one that its family names (`d-mod-k` on
+    /// trees, `dimension-order` on grids).
     pub fn default_for(fabric: &Fabric) -> Self {
-        match fabric.shape() {
-            _ if fabric.routes().is_some() => Self::Table(TableSpec::default()),
-            Shape::Tree(_) => Self::DModK(DModKSpec::default()),
-            Shape::Grid(_) | Shape::CrossbarGrid(_) => Self::DimensionOrder(DimensionOrderSpec::default()),
-            Shape::Irregular => Self::ShortestPath(ShortestPathSpec::default()),
+        if fabric.routes().is_some() {
+            return Self::Table(TableSpec::default());
         }
+        // A family of a user's own may name a rule that there is not.
+        let named = Self::parse_name(fabric.family().default_routing());
+        named.unwrap_or(Self::ShortestPath(ShortestPathSpec::default()))
     }
 
     /// The rule for this fabric.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::read::{Section, Sections};
 use super::{Scenario, ScenarioFile, guard};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
-use crate::fabric::{Fabric, Shape};
+use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
@@ -322,7 +322,7 @@ const MOST_PAIRS: u64 = 20_000_000;
 
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
 fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
-    let irregular = *scenario.network.fabric.shape() == Shape::Irregular
+    let irregular = !scenario.network.fabric.family().is_connected()
         || matches!(scenario.file.routing, Some(RoutingSpec::Table(_)))
         || scenario.network.fabric.routes().is_some();
     let listed = matches!(scenario.file.workload, WorkloadSpec::Pattern(PatternSpec::File(_)));
@@ -371,7 +371,7 @@ fn check_routes(scenario: &Scenario, sections: &Sections, diagnostics: &mut Vec<
 /// Whether there is a route between all ranks, of which it is not known who sends to whom.
 pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let Network { fabric, router, placement, .. } = network;
-    if fabric.routes().is_none() && *fabric.shape() != Shape::Irregular {
+    if fabric.routes().is_none() && fabric.family().is_connected() {
         return;
     }
     let pairs = placement.iter().flat_map(|&from| placement.iter().map(move |&to| (from, to)));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cables, Mistakes, OneOrList, length};
-use crate::diagnostic::{Diagnostic, Located};
+use super::common::{Cables, Mistakes, OneOrList, Topology, length};
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Tree};
 use crate::units::{Bandwidth, Time};
 
@@ -47,9 +47,8 @@ pub struct FatTreeSpec {
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-impl FatTreeSpec {
-    /// Builds the fabric.
-    pub(super) fn build(&self) -> Result<Fabric, Vec<Diagnostic>> {
+impl Topology for FatTreeSpec {
+    fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Mistakes::default();
         let tree = self.tree(&mut mistakes);
         let levels = tree.as_ref().map_or(1, Tree::levels);
@@ -83,7 +82,9 @@ impl FatTreeSpec {
         let cables = Cables { host: network[0], network, port };
         Ok(tree.build(name, |role| cables.link(role)))
     }
+}
 
+impl FatTreeSpec {
     /// The tree that is meant; `None`, and mistakes, where that cannot be said.
     fn tree(&self, mistakes: &mut Mistakes) -> Option<Tree> {
         match (&self.p, &self.down) {

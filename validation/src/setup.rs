@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::Counted;
 use super::{Context, Trouble};
-use hayase::fabric::{FabricBuilder, RouteTable, Shape};
+use hayase::fabric::{FabricBuilder, Irregular, RouteTable};
 use hayase::ids::{LinkId, MessageId, NodeId, RankId};
 use hayase::placement::Placement;
 use hayase::report::{MessageRecord, Status};
@@ -147,7 +147,7 @@ pub(super) fn on_given_routes(
         table.insert(NodeId(src), NodeId(dst), &links);
     }
     builder.routes(table);
-    let fabric = Arc::new(builder.finish(Shape::Irregular));
+    let fabric = Arc::new(builder.finish(Irregular));
     scenario.network.router = RoutingSpec::default_for(&fabric).build(&fabric, scenario.seed).map_err(|mistakes| {
         format!("no routes: {}", mistakes.iter().map(|m| m.message.as_str()).collect::<String>())
     })?;

@@ -8,7 +8,7 @@ use super::args::{TopologyShowArgs, TopologyVerb};
 use super::files::{self, unknown};
 use super::{End, Failure, Voice, extension, pictures, progress};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::fabric::{Fabric, LinkRole, Shape};
+use hayase::fabric::{Fabric, LinkRole};
 use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
@@ -118,11 +118,7 @@ fn links(fabric: &Fabric) -> Grid {
         let name = match *role {
             0 => "node into network".to_owned(),
             u16::MAX => "network to node".to_owned(),
-            tier => match (fabric.shape(), tier - 1) {
-                (Shape::Tree(_), level) => format!("between levels {level} and {}", level + 1),
-                (Shape::Grid(_) | Shape::CrossbarGrid(_), dim) => format!("along dimension {dim}"),
-                (Shape::Irregular, _) => "network".to_owned(),
-            },
+            tier => fabric.family().tier_name((tier - 1) as u8),
         };
         let latency = hayase::units::Time::from_ps(f64::from_bits(*latency)).seconds();
         grid.row([Cell::from(name), (*count).into(), f64::from_bits(*capacity).into(), latency.into()]);

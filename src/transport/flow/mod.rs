@@ -13,7 +13,7 @@ use finish_queue::FinishQueue;
 use lock_step::LockStep;
 
 use super::{Facts, Transport};
-use crate::fabric::{Fabric, Shape};
+use crate::fabric::{Fabric, Grid};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::placement::Placement;
 use crate::routing::Router;
@@ -157,7 +157,7 @@ pub fn flow_transport(
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-            (has_long_sides(fabric.shape()) && !placement.iter().is_sorted()) || most_to_one >= MANY_TO_ONE
+            (has_long_sides(fabric) && !placement.iter().is_sorted()) || most_to_one >= MANY_TO_ONE
         }
         _ => false,
     };
@@ -169,8 +169,8 @@ pub fn flow_transport(
 }
 
 /// Whether a fabric is a torus or mesh whose links are shared by so many routes that groups are faster.
-fn has_long_sides(shape: &Shape) -> bool {
-    let Shape::Grid(grid) = shape else { return false };
+fn has_long_sides(fabric: &Fabric) -> bool {
+    let Some(grid) = fabric.family_as::<Grid>() else { return false };
     let sides = grid.dims.iter().filter(|&&side| side > 1);
     let (sum, count) = sides.fold((0, 0), |(sum, count), side| (sum + side, count + 1));
     let least = LONG_SIDE + LONGER_BY * u32::saturating_sub(count, 2);

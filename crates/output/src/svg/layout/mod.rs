@@ -9,7 +9,7 @@ mod tree;
 use rustc_hash::FxHashMap;
 
 use super::canvas::{Anchor, Point};
-use hayase::fabric::{Fabric, Shape};
+use hayase::fabric::{Fabric, Sketch};
 use hayase::ids::{Id, LinkId, VertexId};
 
 /// How a vertex is drawn.
@@ -81,11 +81,11 @@ pub(super) struct Layout {
 impl Layout {
     /// Lays out a fabric that is small enough.
     pub(super) fn new(fabric: &Fabric) -> Self {
-        let mut layout = match fabric.shape() {
-            Shape::Tree(shape) => tree::layout(fabric, shape),
-            Shape::Grid(shape) => lattice::layout(fabric, shape),
-            Shape::CrossbarGrid(shape) => crossbars::layout(fabric, shape),
-            Shape::Irregular => irregular::layout(fabric),
+        let mut layout = match fabric.family().sketch() {
+            Sketch::Levels(tree) => tree::layout(fabric, tree),
+            Sketch::Lattice(grid) => lattice::layout(fabric, grid),
+            Sketch::Crossbars(grid) => crossbars::layout(fabric, grid),
+            Sketch::Distances => irregular::layout(fabric),
         };
         let loose = fabric.links().iter().filter(|link| link.ends.is_none()).count();
         if loose > 0 {
@@ -128,14 +128,6 @@ fn cables(fabric: &Fabric) -> Vec<Cable> {
 fn short_name(fabric: &Fabric, vertex: VertexId) -> String {
     let name = fabric.vertex_name(vertex);
     name.strip_prefix("node ").map_or(name.clone(), str::to_owned)
-}
-
-/// The name of a dimension: x, y, z, or x0, x1 ... where there are more than three.
-pub(super) fn dimension_name(dims: usize, dim: usize) -> String {
-    match (dims, dim) {
-        (..=3, 0..=2) => ["x", "y", "z"][dim].to_owned(),
-        _ => format!("x{dim}"),
-    }
 }
 
 /// A caption of usual size.
