@@ -13,9 +13,9 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
-/// Largest vertices x links for which the least cut of a graph is searched: some seconds.
-const CUT_LIMIT: u64 = 1 << 27;
-/// Largest nodes x (vertices + links) for which the distances of a graph are searched: some seconds.
+/// Largest vertices x links for which the least cut of a graph is searched, without nodes that hang on one switch.
+const CUT_LIMIT: u64 = 1 << 29;
+/// Largest starts x (vertices + links) for which the distances of a graph are searched: some seconds.
 const DISTANCE_LIMIT: u64 = 1 << 31;
 
 impl Fabric {
@@ -37,13 +37,15 @@ impl Fabric {
     /// The lower half of the node numbers against the upper, by max-flow; `None` where links are known by routes alone,
     /// and for a graph too large to search.
     pub fn search_bisection(&self) -> Option<Bisection> {
-        let (vertices, links) = (self.graph().node_count() as u64, self.links().len() as u64);
-        if self.has_loose_links() || vertices * links > CUT_LIMIT {
+        let home = self.homes();
+        let hanging = home.iter().flatten().count();
+        let (vertices, links) = (self.graph().node_count() - hanging, self.links().len() - 2 * hanging);
+        if self.has_loose_links() || vertices as u64 * links as u64 > CUT_LIMIT {
             return None;
         }
         let half = self.nodes() / 2;
         let (lower, upper) = (0..half, half..self.nodes());
-        let cut = |from, to| Bandwidth::from_bytes_per_second(least_cut(self.graph(), self.links(), from, to));
+        let cut = |from, to| Bandwidth::from_bytes_per_second(least_cut(self.graph(), self.links(), &home, from, to));
         Some(Bisection {
             bandwidth: cut(lower.clone(), upper.clone()),
             back: cut(upper, lower),
@@ -72,15 +74,47 @@ impl Fabric {
         if self.has_loose_links() {
             return self.routes().map(|routes| routes.longest());
         }
-        let size = self.graph().node_count() as u64 + self.links().len() as u64;
-        if u64::from(self.nodes()) * size > DISTANCE_LIMIT {
+        // Nodes whose only links lead to and from one switch are as far from all as that switch, and 1 more.
+        let home = self.homes();
+        let mut starts: Vec<u32> =
+            self.node_ids().map(|node| home[node.0 as usize].map_or(node.0, |switch| switch.0)).collect();
+        starts.sort_unstable();
+        let several: Vec<u32> =
+            starts.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
+        starts.dedup();
+        let inner = Inner::of(self, &home);
+        if starts.len() as u64 * (inner.starts.len() + inner.ends.len()) as u64 > DISTANCE_LIMIT {
             return None;
         }
-        let farthest = |node: NodeId| {
-            let distances = self.distances(node, Direction::Outgoing);
-            distances[..self.nodes() as usize].iter().try_fold(0, |most, distance| distance.map(|hops| hops.max(most)))
+        let beyond = |vertex: u32| u32::from(vertex >= self.nodes());
+        let mut most = if several.is_empty() { 0 } else { 2 };
+        let (mut distance, mut queue) = (Vec::new(), Vec::new());
+        for &start in &starts {
+            inner.distances(start, &mut distance, &mut queue);
+            for &end in starts.iter().filter(|&&end| end != start) {
+                let between = distance[end as usize];
+                if between == u32::MAX {
+                    return None;
+                }
+                most = most.max(between + beyond(start) + beyond(end));
+            }
+        }
+        Some(most)
+    }
+
+    /// By node: the switch that all of its links lead to and come from, where it is one with one link each way.
+    pub(super) fn homes(&self) -> Vec<Option<VertexId>> {
+        let only = |node: NodeId, direction| {
+            let mut edges = self.graph().neighbors_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.next().filter(|_| edges.next().is_none())
         };
-        self.node_ids().map(farthest).try_fold(0, |most, hops| hops.map(|hops| hops.max(most)))
+        let home = |node: NodeId| match (only(node, Direction::Outgoing), only(node, Direction::Incoming)) {
+            (Some(to), Some(from)) if to == from && to.index() >= self.nodes() as usize => {
+                Some(VertexId(to.index() as u32))
+            }
+            _ => None,
+        };
+        self.node_ids().map(home).collect()
     }
 
     /// The links by their role: into the network, by tier, and to the nodes.
@@ -168,5 +202,51 @@ impl Fabric {
 
     pub(super) fn capacity(&self, link: LinkId) -> f64 {
         self.link(link).capacity.bytes_per_second()
+    }
+}
+
+/// The links between all but the nodes that hang on one switch, by the vertex they leave.
+struct Inner {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Inner {
+    fn of(fabric: &Fabric, home: &[Option<VertexId>]) -> Self {
+        let is_outer = |vertex: VertexId| home.get(vertex.0 as usize).is_some_and(Option::is_some);
+        let ends = || fabric.links().iter().filter_map(|link| link.ends);
+        let inner = || ends().filter(|&(from, to)| !is_outer(from) && !is_outer(to));
+        let mut starts = vec![0u32; fabric.graph().node_count() + 1];
+        inner().for_each(|(from, _)| starts[from.0 as usize + 1] += 1);
+        for vertex in 1..starts.len() {
+            starts[vertex] += starts[vertex - 1];
+        }
+        let mut next = starts.clone();
+        let mut ends = vec![0; starts.last().copied().unwrap_or(0) as usize];
+        for (from, to) in inner() {
+            ends[next[from.0 as usize] as usize] = to.0;
+            next[from.0 as usize] += 1;
+        }
+        Self { starts, ends }
+    }
+
+    /// By vertex, the links on a shortest path from this one; `u32::MAX` where there is none.
+    fn distances(&self, from: u32, distance: &mut Vec<u32>, queue: &mut Vec<u32>) {
+        distance.clear();
+        distance.resize(self.starts.len() - 1, u32::MAX);
+        distance[from as usize] = 0;
+        queue.clear();
+        queue.push(from);
+        let mut done = 0;
+        while let Some(&vertex) = queue.get(done) {
+            done += 1;
+            let next = self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize;
+            for &to in &self.ends[next] {
+                if distance[to as usize] == u32::MAX {
+                    distance[to as usize] = distance[vertex as usize] + 1;
+                    queue.push(to);
+                }
+            }
+        }
     }
 }
