@@ -120,6 +120,17 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         "shortest-path"
     }
 
+    /// Whether it works out routes of its own ([`Family::route`]).
+    fn has_routes(&self) -> bool {
+        false
+    }
+
+    /// Appends the links from one node to another, different one by the family's own minimal rule, always the same for
+    /// the same pair, where [`Family::has_routes`].
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let _ = (src, dst, route);
+    }
+
     /// The links that form rings, on which packets could wait for each other in a circle.
     fn rings(&self) -> Vec<Ring> {
         Vec::new()

@@ -13,6 +13,13 @@ pub enum Sketch<'a> {
     Lattice(&'a Grid),
     /// The same, with bars for crossbars.
     Crossbars(&'a CrossbarGrid),
+    /// Switches in groups around a circle; of a large one the first group, and the cables of each pair of groups.
+    Groups {
+        /// By switch: its group, numbered from 0 without gaps.
+        of: &'a [u32],
+        /// What a group is called.
+        name: &'static str,
+    },
     /// Switches as they are apart along the links.
     Distances,
 }

@@ -4,13 +4,26 @@
 //! ([`crate::fabric::Family`]). To add one: a file here, and a line in `topologies!` below (and its `mod`, where
 //! `rustfmt` finds it).
 
+mod between;
 mod common;
 mod crossbar;
 mod custom;
+mod direct;
+#[cfg(test)]
+mod direct_tests;
+mod dragonfly;
+mod dragonfly_plus;
 mod fat_tree;
+mod galois;
 mod hyper_crossbar;
+mod hyperx;
+mod jellyfish;
+mod polarfly;
+mod rails;
+mod ring_of_rings;
 #[cfg(feature = "simulator")]
 mod simgrid;
+mod slim_fly;
 mod torus;
 
 use serde::{Deserialize, Serialize};
@@ -20,13 +33,21 @@ use crate::fabric::Fabric;
 
 use common::Topology;
 
+pub use between::Arrangement;
 pub use common::OneOrList;
 pub use crossbar::CrossbarSpec;
 pub use custom::CustomSpec;
+pub use dragonfly::DragonflySpec;
+pub use dragonfly_plus::DragonflyPlusSpec;
 pub use fat_tree::FatTreeSpec;
 pub use hyper_crossbar::HyperCrossbarSpec;
+pub use hyperx::HyperxSpec;
+pub use jellyfish::JellyfishSpec;
+pub use polarfly::PolarflySpec;
+pub use rails::RailsSpec;
 #[cfg(feature = "simulator")]
 pub use simgrid::SimgridSpec;
+pub use slim_fly::SlimFlySpec;
 pub use torus::{MeshSpec, TorusSpec};
 
 /// The variants of [`TopologySpec`], each with its family.
@@ -67,6 +88,22 @@ topologies! {
     Torus(torus::TorusSpec),
     /// A grid whose dimensions are open, or closed one by one.
     Mesh(torus::MeshSpec),
+    /// Groups of switches that are joined pair by pair.
+    Dragonfly(dragonfly::DragonflySpec),
+    /// Groups that are trees of two levels, joined by their upper switches.
+    DragonflyPlus(dragonfly_plus::DragonflyPlusSpec),
+    /// A complete graph along each line of each dimension.
+    Hyperx(hyperx::HyperxSpec),
+    /// Graphs of diameter 2 over a finite field, of points and lines.
+    SlimFly(slim_fly::SlimFlySpec),
+    /// Graphs of diameter 2 over a finite field, of the points of a projective plane.
+    Polarfly(polarfly::PolarflySpec),
+    /// Switches joined at random.
+    Jellyfish(jellyfish::JellyfishSpec),
+    /// Servers of accelerators with a switch inside, joined rail by rail.
+    Rails(rails::RailsSpec),
+    /// Rings of switches, joined to a ring.
+    RingOfRings(ring_of_rings::RingOfRingsSpec),
     /// A graph from files.
     Custom(custom::CustomSpec),
     /// A SimGrid platform file.

@@ -45,6 +45,18 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
     }
     let offset = Point::new((width - layout.width) / 2.0, y);
     let classes = Classes::of(drawn, &layout);
+    for cell in &layout.cells {
+        canvas.open(&cell.title);
+        let at = cell.at.plus(offset.x, offset.y);
+        canvas.rect(
+            at.x,
+            at.y,
+            cell.side,
+            cell.side,
+            &format!(r##"fill="{}" stroke="#ffffff" stroke-width="0.4""##, cell.fill),
+        );
+        canvas.close();
+    }
     for cable in &layout.cables {
         let attributes = classes.line(drawn, cable);
         canvas.open(&tooltip(drawn, cable));
@@ -55,7 +67,8 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
                 arrow(&mut canvas, &points, cable.forward.is_empty(), GREY);
             }
             let parallel = cable.forward.len().max(cable.back.len());
-            if let (true, Some(first), Some(last)) = (parallel > 1, points.first(), points.last()) {
+            let marked = parallel > 1 && (layout.cells.is_empty() || !classes.dense);
+            if let (true, Some(first), Some(last)) = (marked, points.first(), points.last()) {
                 // Not half-way, where cables cross.
                 let middle = Point::new(first.x * 0.72 + last.x * 0.28, first.y * 0.72 + last.y * 0.28);
                 canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
@@ -184,6 +197,10 @@ impl Classes {
     fn of(fabric: &Fabric, layout: &Layout) -> Self {
         let cables = &layout.cables;
         let mut capacities: Vec<f64> = cables.iter().map(|cable| capacity(fabric, cable)).collect();
+        if !layout.cells.is_empty() {
+            // Of what the matrix counts, too.
+            capacities.extend(fabric.links().iter().map(|link| link.capacity.bytes_per_second()));
+        }
         capacities.sort_by(|a, b| b.total_cmp(a));
         capacities.dedup();
         let any_one_way = cables.iter().any(|cable| cable.forward.is_empty() || cable.back.is_empty());

@@ -1,6 +1,7 @@
 //! Where the parts of a fabric stand in a picture.
 
 mod crossbars;
+mod groups;
 pub(super) mod irregular;
 mod lattice;
 mod stress;
@@ -43,6 +44,16 @@ pub(super) struct Placed {
     pub label: Option<Caption>,
 }
 
+/// A cell of a matrix.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cell {
+    /// Its upper left corner.
+    pub at: Point,
+    pub side: f64,
+    pub fill: String,
+    pub title: String,
+}
+
 /// All links between two vertices, in both directions.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cable {
@@ -71,6 +82,7 @@ pub(super) struct Layout {
     /// By vertex.
     pub vertices: Vec<Placed>,
     pub cables: Vec<Cable>,
+    pub cells: Vec<Cell>,
     pub captions: Vec<Caption>,
     /// What the picture leaves out or how it is to be read.
     pub remarks: Vec<String>,
@@ -85,6 +97,7 @@ impl Layout {
             Sketch::Levels(tree) => tree::layout(fabric, tree),
             Sketch::Lattice(grid) => lattice::layout(fabric, grid),
             Sketch::Crossbars(grid) => crossbars::layout(fabric, grid),
+            Sketch::Groups { of, name } => groups::layout(fabric, of, name),
             Sketch::Distances => irregular::layout(fabric),
         };
         let loose = fabric.links().iter().filter(|link| link.ends.is_none()).count();
