@@ -261,7 +261,7 @@ fn matrix(
                 format!("{name} {a} to {name} {b}: {count} cables")
             };
             layout.cells.push(Cell { at: place, side: cell, fill, title });
-            if cell > 7.0 * (count.max(1).ilog10() + 1) as f64 + 4.0 {
+            if count > 0 && cell > 7.0 * (count.max(1).ilog10() + 1) as f64 + 4.0 {
                 let text = Point::new(place.x + cell / 2.0, place.y + cell / 2.0 + 3.5);
                 let size = if cell < 18.0 { 8.0 } else { 10.0 };
                 layout.captions.push(Caption { size, ..caption(text, Anchor::Middle, count.to_string()) });
