@@ -150,7 +150,9 @@ pub(super) fn partner(arrangement: Arrangement, g: u32, group: u32, slot: u32) -
         Arrangement::Relative => (after(slot + 1), g - 2 - slot),
         Arrangement::Palmtree => (after(g - 1 - slot), g - 2 - slot),
         // Of an even number of groups the one opposite is reached once, by the last slot on both sides.
-        Arrangement::Circulant if slot % 2 == 0 => (after(slot / 2 + 1), if slot + 2 == g { slot } else { slot + 1 }),
+        Arrangement::Circulant if slot.is_multiple_of(2) => {
+            (after(slot / 2 + 1), if slot + 2 == g { slot } else { slot + 1 })
+        }
         Arrangement::Circulant => (after(g - (slot / 2 + 1)), slot - 1),
     }
 }
