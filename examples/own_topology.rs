@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use hayase::fabric::{Fabric, FabricBuilder, LinkRole, Shape};
+use hayase::fabric::{Fabric, FabricBuilder, Irregular, LinkRole};
 use hayase::ids::{NodeId, VertexId};
 use hayase::record::Recorder;
 use hayase::sharing::{EqualShareSpec, SharingSpec};
@@ -30,7 +30,7 @@ fn chordal_ring(switches: u32, nodes_each: u32) -> Fabric {
             fabric.link(switch(from), switch(to), cable, latency, LinkRole::Network { tier: 0 });
         }
     }
-    fabric.finish(Shape::Irregular)
+    fabric.finish(Irregular)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,7 +2,7 @@
 //! own.
 
 use hayase::engine::Outcome;
-use hayase::fabric::{Fabric, FabricBuilder, LinkRole, Shape};
+use hayase::fabric::{Fabric, FabricBuilder, Irregular, LinkRole};
 use hayase::ids::{MessageId, NodeId, RankId, VertexId, WakeId};
 use hayase::units::{Bandwidth, Time};
 use hayase::workload::{Blocked, Requests, Send};
@@ -39,7 +39,7 @@ fn star(nodes: u32) -> Fabric {
         fabric.link(node.into(), switch, bandwidth, latency, LinkRole::Injection);
         fabric.link(switch, node.into(), bandwidth, latency, LinkRole::Ejection);
     }
-    fabric.finish(Shape::Irregular)
+    fabric.finish(Irregular)
 }
 
 /// A token of 1 KB that ranks hand on in a ring.

@@ -8,14 +8,14 @@ use petgraph::visit::EdgeRef;
 
 use super::bisection::Bisection;
 use super::max_flow::least_cut;
-use super::{CrossbarGrid, Fabric, Grid, Shape, Tree};
+use super::{Fabric, Link, LinkGroup, LinkRole};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
-/// Largest vertices x links for which the least cut of a graph is searched: some seconds.
-const CUT_LIMIT: u64 = 1 << 27;
-/// Largest nodes x (vertices + links) for which the distances of a graph are searched: some seconds.
+/// Largest vertices x links for which the least cut of a graph is searched, without nodes that hang on one switch.
+const CUT_LIMIT: u64 = 1 << 29;
+/// Largest starts x (vertices + links) for which the distances of a graph are searched: some seconds.
 const DISTANCE_LIMIT: u64 = 1 << 31;
 
 impl Fabric {
@@ -26,45 +26,36 @@ impl Fabric {
     /// * tree: the lower half of the node numbers against the upper, which splits the top level's subtrees;
     /// * torus, mesh, hyper-crossbar: two halves of one dimension, the one of even length for which the cut carries
     ///   least; where no length is even, halves that differ by one plane;
-    /// * irregular graph: the lower half of the node numbers against the upper, by max-flow.
+    /// * any other: the lower half of the node numbers against the upper, by max-flow or the family's own sum.
     ///
     /// `None` for fewer than two nodes, where links are known by routes alone, and for a graph too large to search.
     pub fn bisection(&self) -> Option<&Bisection> {
-        self.bisection.get_or_init(|| self.find_bisection()).as_ref()
+        let find = || if self.nodes() < 2 { None } else { self.family().bisection(self) };
+        self.bisection.get_or_init(find).as_ref()
     }
 
-    fn find_bisection(&self) -> Option<Bisection> {
-        if self.nodes() < 2 {
+    /// The lower half of the node numbers against the upper, by max-flow; `None` where links are known by routes alone,
+    /// and for a graph too large to search.
+    pub fn search_bisection(&self) -> Option<Bisection> {
+        let home = self.homes();
+        let hanging = home.iter().flatten().count();
+        let (vertices, links) = (self.graph().node_count() - hanging, self.links().len() - 2 * hanging);
+        if self.has_loose_links() || vertices as u64 * links as u64 > CUT_LIMIT {
             return None;
         }
-        let lower_half = || (0..self.nodes()).map(|node| node < self.nodes() / 2).collect();
-        match self.shape() {
-            Shape::Tree(tree) => Some(Bisection {
-                bandwidth: self.tree_cut(tree, true),
-                back: self.tree_cut(tree, false),
-                first_half: lower_half(),
-            }),
-            Shape::Grid(grid) => {
-                Some(self.plane_cut(&grid.dims, |dim, left, right| self.grid_cut(grid, dim, left, right)))
-            }
-            Shape::CrossbarGrid(grid) => {
-                Some(self.plane_cut(&grid.dims, |dim, left, right| self.crossbar_cut(grid, dim, left, right)))
-            }
-            Shape::Irregular => {
-                let (vertices, links) = (self.graph().node_count() as u64, self.links().len() as u64);
-                if self.has_loose_links() || vertices * links > CUT_LIMIT {
-                    return None;
-                }
-                let half = self.nodes() / 2;
-                let (lower, upper) = (0..half, half..self.nodes());
-                let cut = |from, to| Bandwidth::from_bytes_per_second(least_cut(self.graph(), self.links(), from, to));
-                Some(Bisection {
-                    bandwidth: cut(lower.clone(), upper.clone()),
-                    back: cut(upper, lower),
-                    first_half: lower_half(),
-                })
-            }
-        }
+        let half = self.nodes() / 2;
+        let (lower, upper) = (0..half, half..self.nodes());
+        let cut = |from, to| Bandwidth::from_bytes_per_second(least_cut(self.graph(), self.links(), &home, from, to));
+        Some(Bisection {
+            bandwidth: cut(lower.clone(), upper.clone()),
+            back: cut(upper, lower),
+            first_half: self.lower_half(),
+        })
+    }
+
+    /// By node: whether it is in the lower half of the node numbers.
+    pub(super) fn lower_half(&self) -> Vec<bool> {
+        (0..self.nodes()).map(|node| node < self.nodes() / 2).collect()
     }
 
     /// Links of the longest of the shortest routes between two nodes; 0 for one node.
@@ -75,35 +66,75 @@ impl Fabric {
         if self.nodes() < 2 {
             return Some(0);
         }
-        match self.shape() {
-            Shape::Tree(tree) => {
-                // A level above which nothing branches is never climbed to.
-                let highest = tree.down.iter().rposition(|&children| children > 1)?;
-                Some(2 * (highest as u32 + 1))
-            }
-            Shape::Grid(grid) => {
-                let along = |(&size, &wrap): (&u32, &bool)| if wrap { size / 2 } else { size - 1 };
-                Some(grid.dims.iter().zip(&grid.wrap).map(along).sum::<u32>() + 2 * u32::from(grid.host_link))
-            }
-            Shape::CrossbarGrid(grid) => {
-                let crossbars = grid.dims.iter().filter(|&&size| size > 1).count() as u32;
-                Some(2 * crossbars + 2 * u32::from(grid.host_link))
-            }
-            Shape::Irregular if self.has_loose_links() => self.routes().map(|routes| routes.longest()),
-            Shape::Irregular => {
-                let size = self.graph().node_count() as u64 + self.links().len() as u64;
-                if u64::from(self.nodes()) * size > DISTANCE_LIMIT {
+        self.family().diameter(self)
+    }
+
+    /// The same, by distances along the links from every node.
+    pub fn search_diameter(&self) -> Option<u32> {
+        if self.has_loose_links() {
+            return self.routes().map(|routes| routes.longest());
+        }
+        // Nodes whose only links lead to and from one switch are as far from all as that switch, and 1 more.
+        let home = self.homes();
+        let mut starts: Vec<u32> =
+            self.node_ids().map(|node| home[node.0 as usize].map_or(node.0, |switch| switch.0)).collect();
+        starts.sort_unstable();
+        let several: Vec<u32> =
+            starts.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).map(|same| same[0]).collect();
+        starts.dedup();
+        let inner = Inner::of(self, &home);
+        if starts.len() as u64 * (inner.starts.len() + inner.ends.len()) as u64 > DISTANCE_LIMIT {
+            return None;
+        }
+        let beyond = |vertex: u32| u32::from(vertex >= self.nodes());
+        let mut most = if several.is_empty() { 0 } else { 2 };
+        let (mut distance, mut queue) = (Vec::new(), Vec::new());
+        for &start in &starts {
+            inner.distances(start, &mut distance, &mut queue);
+            for &end in starts.iter().filter(|&&end| end != start) {
+                let between = distance[end as usize];
+                if between == u32::MAX {
                     return None;
                 }
-                let farthest = |node: NodeId| {
-                    let distances = self.distances(node, Direction::Outgoing);
-                    distances[..self.nodes() as usize]
-                        .iter()
-                        .try_fold(0, |most, distance| distance.map(|hops| hops.max(most)))
-                };
-                self.node_ids().map(farthest).try_fold(0, |most, hops| hops.map(|hops| hops.max(most)))
+                most = most.max(between + beyond(start) + beyond(end));
             }
         }
+        Some(most)
+    }
+
+    /// By node: the switch that all of its links lead to and come from, where it is one with one link each way.
+    pub(super) fn homes(&self) -> Vec<Option<VertexId>> {
+        let only = |node: NodeId, direction| {
+            let mut edges = self.graph().neighbors_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.next().filter(|_| edges.next().is_none())
+        };
+        let home = |node: NodeId| match (only(node, Direction::Outgoing), only(node, Direction::Incoming)) {
+            (Some(to), Some(from)) if to == from && to.index() >= self.nodes() as usize => {
+                Some(VertexId(to.index() as u32))
+            }
+            _ => None,
+        };
+        self.node_ids().map(home).collect()
+    }
+
+    /// The links by their role: into the network, by tier, and to the nodes.
+    pub(super) fn links_by_role(&self) -> Vec<LinkGroup> {
+        let with =
+            |wanted: LinkRole| self.links().iter_ids().filter(move |(_, link)| link.role == wanted).map(|(id, _)| id);
+        let tier = |link: &Link| if let LinkRole::Network { tier } = link.role { Some(tier) } else { None };
+        let mut tiers: Vec<u8> = self.links().iter().filter_map(tier).collect();
+        tiers.sort_unstable();
+        tiers.dedup();
+        let mut groups = vec![LinkGroup::new("injection", with(LinkRole::Injection))];
+        for &tier in &tiers {
+            let mut name = self.family().tier_name(tier);
+            if name == "network" && tiers.len() > 1 {
+                name = format!("network, tier {tier}");
+            }
+            groups.push(LinkGroup::new(name, with(LinkRole::Network { tier })));
+        }
+        groups.push(LinkGroup::new("ejection", with(LinkRole::Ejection)));
+        groups
     }
 
     /// How many times more the nodes of a half can send than the cut between the halves carries.
@@ -129,7 +160,7 @@ impl Fabric {
     /// # Errors
     /// One diagnostic that names the first node that cannot be reached, or from which node 0 cannot.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
-        if self.nodes() < 2 || self.routes().is_some() || *self.shape() != Shape::Irregular {
+        if self.nodes() < 2 || self.routes().is_some() || self.family().is_connected() {
             return Ok(());
         }
         let lost = |direction| {
@@ -169,78 +200,53 @@ impl Fabric {
         distances
     }
 
-    fn capacity(&self, link: LinkId) -> f64 {
+    pub(super) fn capacity(&self, link: LinkId) -> f64 {
         self.link(link).capacity.bytes_per_second()
     }
+}
 
-    /// The largest flow between the lower half of a tree's nodes and the upper; `forth` from lower to upper.
-    ///
-    /// All copies of a switch can share its group's traffic evenly, so they act as one switch, whose cables carry what
-    /// theirs do together: what is left is a tree without redundancy, cut by deciding for each switch on which side it
-    /// is. Subtrees that lie whole in one half cost the same, so a level is three kinds of subtree: O(levels).
-    fn tree_cut(&self, tree: &Tree, forth: bool) -> Bandwidth {
-        let half = self.nodes() / 2;
-        // By kind (lower, upper, mixed) and by side of the subtree's root (that of the senders, the receivers).
-        let (sender, receiver) = ([0.0, f64::INFINITY], [f64::INFINITY, 0.0]);
-        let mut costs = if forth { [sender, receiver, sender] } else { [receiver, sender, sender] };
-        for level in 1..=tree.levels() {
-            let cables = f64::from(tree.copies(level - 1)) * f64::from(tree.ports(level));
-            let up = cables * self.capacity(tree.up_link(level, 0, 0));
-            let down = cables * self.capacity(tree.down_link(level, 0, 0));
-            let children = tree.down[level - 1];
-            let within = half % tree.block(level);
-            let whole = within / tree.block(level - 1);
-            let split = u32::from(!within.is_multiple_of(tree.block(level - 1)));
-            let cut = |counts: [u32; 3]| {
-                [[0.0, down], [up, 0.0]].map(|crossed| {
-                    let cheapest = |kind: usize| (costs[kind][0] + crossed[0]).min(costs[kind][1] + crossed[1]);
-                    let used = (0..3).filter(|&kind| counts[kind] > 0);
-                    used.map(|kind| f64::from(counts[kind]) * cheapest(kind)).sum::<f64>()
-                })
-            };
-            let mixed = cut([whole, children.saturating_sub(whole + split), split]);
-            costs = [cut([children, 0, 0]), cut([0, children, 0]), mixed];
+/// The links between all but the nodes that hang on one switch, by the vertex they leave.
+struct Inner {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Inner {
+    fn of(fabric: &Fabric, home: &[Option<VertexId>]) -> Self {
+        let is_outer = |vertex: VertexId| home.get(vertex.0 as usize).is_some_and(Option::is_some);
+        let ends = || fabric.links().iter().filter_map(|link| link.ends);
+        let inner = || ends().filter(|&(from, to)| !is_outer(from) && !is_outer(to));
+        let mut starts = vec![0u32; fabric.graph().node_count() + 1];
+        inner().for_each(|(from, _)| starts[from.0 as usize + 1] += 1);
+        for vertex in 1..starts.len() {
+            starts[vertex] += starts[vertex - 1];
         }
-        Bandwidth::from_bytes_per_second(costs[2][0].min(costs[2][1]))
-    }
-
-    /// The cheapest cut across one dimension. `cut` gives what is carried from `left` planes to `right` planes of it.
-    fn plane_cut(&self, dims: &[u32], cut: impl Fn(usize, u32, u32) -> f64) -> Bisection {
-        let even = dims.iter().any(|size| size.is_multiple_of(2));
-        let candidates = (0..dims.len()).filter(|&dim| if even { dims[dim].is_multiple_of(2) } else { dims[dim] > 1 });
-        let forth = |dim: usize| cut(dim, dims[dim] / 2, dims[dim].div_ceil(2));
-        let best = candidates.min_by(|&a, &b| forth(a).total_cmp(&forth(b))).unwrap_or(0);
-        let stride: u32 = dims[..best].iter().product();
-        Bisection {
-            bandwidth: Bandwidth::from_bytes_per_second(forth(best)),
-            back: Bandwidth::from_bytes_per_second(cut(best, dims[best].div_ceil(2), dims[best] / 2)),
-            first_half: (0..self.nodes()).map(|node| node / stride % dims[best] < dims[best] / 2).collect(),
+        let mut next = starts.clone();
+        let mut ends = vec![0; starts.last().copied().unwrap_or(0) as usize];
+        for (from, to) in inner() {
+            ends[next[from.0 as usize] as usize] = to.0;
+            next[from.0 as usize] += 1;
         }
+        Self { starts, ends }
     }
 
-    /// What `left` planes of a grid send at most to the other `right` planes: over the cables that join them, and no
-    /// more than the host links let out on one side and in on the other.
-    fn grid_cut(&self, grid: &Grid, dim: usize, left: u32, right: u32) -> f64 {
-        let plane = f64::from(grid.positions() / grid.dims[dim]);
-        let cables = plane * if grid.wrap[dim] { 2.0 } else { 1.0 };
-        let across = cables * grid.step(0, dim, false).map_or(0.0, |link| self.capacity(link));
-        let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
-        across.min(self.host_limit(hosts, plane * f64::from(left), plane * f64::from(right)))
-    }
-
-    /// What `left` planes of a grid of crossbars send at most to the other `right` planes.
-    fn crossbar_cut(&self, grid: &CrossbarGrid, dim: usize, left: u32, right: u32) -> f64 {
-        let plane = f64::from(grid.positions() / grid.dims[dim]);
-        let (senders, receivers) = (plane * f64::from(left), plane * f64::from(right));
-        let into = senders * self.capacity(grid.to_crossbar(dim, 0));
-        let out = receivers * self.capacity(grid.from_crossbar(dim, 0));
-        let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
-        into.min(out).min(self.host_limit(hosts, senders, receivers))
-    }
-
-    /// What the host links let out of so many senders and in to so many receivers.
-    fn host_limit(&self, (injection, ejection): (Option<LinkId>, Option<LinkId>), senders: f64, receivers: f64) -> f64 {
-        let side = |link: Option<LinkId>, nodes: f64| link.map_or(f64::INFINITY, |link| nodes * self.capacity(link));
-        side(injection, senders).min(side(ejection, receivers))
+    /// By vertex, the links on a shortest path from this one; `u32::MAX` where there is none.
+    fn distances(&self, from: u32, distance: &mut Vec<u32>, queue: &mut Vec<u32>) {
+        distance.clear();
+        distance.resize(self.starts.len() - 1, u32::MAX);
+        distance[from as usize] = 0;
+        queue.clear();
+        queue.push(from);
+        let mut done = 0;
+        while let Some(&vertex) = queue.get(done) {
+            done += 1;
+            let next = self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize;
+            for &to in &self.ends[next] {
+                if distance[to as usize] == u32::MAX {
+                    distance[to as usize] = distance[vertex as usize] + 1;
+                    queue.push(to);
+                }
+            }
+        }
     }
 }

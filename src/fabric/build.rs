@@ -1,8 +1,8 @@
-//! Fabrics from shapes: every link in the place that the shape's arithmetic gives it.
+//! Fabrics from families' arithmetic: every link in the place that this arithmetic gives it.
 //!
 //! `link` says, for each use of a link, its capacity and latency: links of one use are alike.
 
-use super::{CrossbarGrid, Fabric, FabricBuilder, Grid, LinkRole, Shape, Tree};
+use super::{CrossbarGrid, Fabric, FabricBuilder, Grid, LinkRole, Tree};
 use crate::ids::VertexId;
 use crate::units::{Bandwidth, Time};
 
@@ -55,7 +55,7 @@ impl Tree {
                 links.add(parent, child, down);
             }
         }
-        links.builder.finish(Shape::Tree(self))
+        links.builder.finish(self)
     }
 }
 
@@ -77,7 +77,7 @@ impl Grid {
                 }
             }
         }
-        links.builder.finish(Shape::Grid(self))
+        links.builder.finish(self)
     }
 }
 
@@ -100,6 +100,6 @@ impl CrossbarGrid {
                 links.add(crossbar, router, role);
             }
         }
-        links.builder.finish(Shape::CrossbarGrid(self))
+        links.builder.finish(self)
     }
 }

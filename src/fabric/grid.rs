@@ -163,7 +163,7 @@ impl Grid {
     }
 
     /// The name of a switch: its coordinates.
-    pub(super) fn switch_name(&self, switch: u32) -> String {
+    pub(super) fn name_of(&self, switch: u32) -> String {
         point(&self.coordinates(switch))
     }
 }
@@ -245,7 +245,7 @@ impl CrossbarGrid {
     }
 
     /// The name of a switch: the coordinates of a router, or `X0(.,4)` for the crossbar along dimension 0 at x1 = 4.
-    pub(super) fn switch_name(&self, switch: u32) -> String {
+    pub(super) fn name_of(&self, switch: u32) -> String {
         let mut rest = switch;
         if self.host_link {
             if rest < self.positions() {

@@ -1,12 +1,13 @@
 //! The least cut between two sets of vertices of a graph.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use petgraph::graph::DiGraph;
+use petgraph::Direction;
+use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::Link;
-use crate::ids::{IdVec, LinkId};
+use crate::ids::{IdVec, LinkId, VertexId};
 
 /// One direction of a link in the residual graph; its opposite is at the index with the lowest bit turned.
 struct Arc {
@@ -28,7 +29,7 @@ const UNSEEN: u32 = u32::MAX;
 
 /// What the links carry at most from the vertices of `from` to those of `to` together \[B/s\].
 ///
-/// By max-flow = min-cut; Dinic's algorithm, O(V^2 E) at worst and far less on networks. The value is the sum of the
+/// `home` names, by node, the switch on which it hangs alone. By max-flow = min-cut; Dinic's algorithm, O(V^2 E) at worst and far less on networks. The value is the sum of the
 /// capacities of the links that the cut crosses, so rounding on the way does not show in it.
 ///
 /// Why not `petgraph::algo::dinics` (0.8): it has no tolerance, so that with doubles it goes on for what rounding left
@@ -40,6 +41,7 @@ const UNSEEN: u32 = u32::MAX;
 pub(super) fn least_cut(
     graph: &DiGraph<(), LinkId>,
     links: &IdVec<LinkId, Link>,
+    home: &[Option<VertexId>],
     from: impl Iterator<Item = u32>,
     to: impl Iterator<Item = u32>,
 ) -> f64 {
@@ -52,17 +54,43 @@ pub(super) fn least_cut(
         nothing: 0.0,
     };
     let capacity = |link: LinkId| links[link].capacity.bytes_per_second();
+    // Nodes that hang on a switch: what their links carry together is a link of the switch, so that the graph is small.
+    let hangs = |vertex: usize| home.get(vertex).copied().flatten();
     for edge in graph.edge_references() {
-        residual.connect(edge.source().index(), edge.target().index(), capacity(*edge.weight()));
         residual.nothing = residual.nothing.max(capacity(*edge.weight()) * 1e-9);
+        let (a, b) = (edge.source().index(), edge.target().index());
+        if hangs(a).is_none() && hangs(b).is_none() {
+            residual.connect(a, b, capacity(*edge.weight()));
+        }
     }
-    from.for_each(|vertex| residual.connect(source, vertex as usize, f64::INFINITY));
-    to.for_each(|vertex| residual.connect(vertex as usize, sink, f64::INFINITY));
+    let mut of_switch: BTreeMap<(usize, bool), f64> = BTreeMap::new();
+    let mut side = vec![None; graph.node_count()];
+    for (vertex, sends) in from.map(|vertex| (vertex, true)).chain(to.map(|vertex| (vertex, false))) {
+        let vertex = vertex as usize;
+        side[vertex] = Some(sends);
+        match hangs(vertex) {
+            Some(switch) => {
+                let direction = if sends { Direction::Outgoing } else { Direction::Incoming };
+                let mut edges = graph.edges_directed(NodeIndex::new(vertex), direction);
+                let carried = edges.next().map_or(0.0, |edge| capacity(*edge.weight()));
+                *of_switch.entry((switch.0 as usize, sends)).or_default() += carried;
+            }
+            None if sends => residual.connect(source, vertex, f64::INFINITY),
+            None => residual.connect(vertex, sink, f64::INFINITY),
+        }
+    }
+    for ((switch, sends), carried) in of_switch {
+        if sends { residual.connect(source, switch, carried) } else { residual.connect(switch, sink, carried) }
+    }
     while residual.layer(source, sink) {
         residual.next.fill(0);
         while residual.augment(source, sink) {}
     }
-    let reached = |vertex: usize| residual.level[vertex] != UNSEEN;
+    // A node that hangs on a switch is on its own side: where the cut parts it from its switch, its link is crossed.
+    let reached = |vertex: usize| match (hangs(vertex), side[vertex]) {
+        (Some(_), Some(sends)) => sends,
+        _ => residual.level[vertex] != UNSEEN,
+    };
     let crossing =
         graph.edge_references().filter(|edge| reached(edge.source().index()) && !reached(edge.target().index()));
     crossing.map(|edge| capacity(*edge.weight())).sum()

@@ -159,7 +159,7 @@ impl Tree {
     }
 
     /// The name of a switch: `L2.5` is the one numbered 5 on level 2.
-    pub(super) fn switch_name(&self, switch: u32) -> String {
+    pub(super) fn name_of(&self, switch: u32) -> String {
         let (level, index) = self.part(VertexId(self.nodes() + switch));
         format!("L{level}.{index}")
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostic::Invalid;
-use crate::fabric::{FabricBuilder, Shape};
+use crate::fabric::{FabricBuilder, Irregular};
 use crate::units::{Bandwidth, Time};
 
 /// Nodes behind the switches of this list; `None` for a node on a network link.
@@ -19,7 +19,7 @@ fn fabric(switch_of: &[Option<u32>]) -> Arc<Fabric> {
         };
         builder.link(VertexId(node), VertexId(to), capacity, Time::ZERO, role);
     }
-    Arc::new(builder.finish(Shape::Irregular))
+    Arc::new(builder.finish(Irregular))
 }
 
 /// Two nodes on switch 0, one on network links, three on switch 1, interleaved.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::router::misfit;
 use crate::diagnostic::Diagnostic;
 use crate::divisor::Divisor;
-use crate::fabric::{Fabric, Shape, Tree};
+use crate::fabric::{Fabric, Tree};
 use crate::ids::{Id, IdVec, LinkId, NodeId};
 
 /// Most levels of a tree that can be routed on.
@@ -38,7 +38,7 @@ pub(super) struct Level {
 impl Climb {
     /// Prepares for a fabric that is a tree; else the mistake is that `rule` was asked for.
     pub fn new(fabric: &Arc<Fabric>, rule: &str) -> Result<Self, Vec<Diagnostic>> {
-        let Shape::Tree(tree) = fabric.shape() else {
+        let Some(tree) = fabric.family_as::<Tree>() else {
             return Err(vec![misfit(rule, "trees", fabric)]);
         };
         if tree.levels() > MOST_LEVELS {

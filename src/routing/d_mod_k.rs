@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::climb::{Climb, DigitRoutes};
-use super::router::Router;
+use super::router::{Router, misfit};
 use crate::diagnostic::Diagnostic;
-use crate::fabric::{Fabric, Shape, Tree};
+use crate::fabric::{Fabric, Tree};
 use crate::ids::{IdVec, LinkId, NodeId};
 
 /// `[routing.d-mod-k]`: up a tree by the destination's number.
@@ -25,8 +25,7 @@ pub struct DModKSpec {}
 
 impl DModKSpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let routes = DigitRoutes::by_digits(&Climb::new(fabric, "d-mod-k")?, fabric.nodes());
-        Ok(Arc::new(ModK { routes, fabric: fabric.clone(), by: End::Destination }))
+        ModK::on(fabric, "d-mod-k", End::Destination)
     }
 }
 
@@ -38,8 +37,7 @@ pub struct SModKSpec {}
 
 impl SModKSpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
-        let routes = DigitRoutes::by_digits(&Climb::new(fabric, "s-mod-k")?, fabric.nodes());
-        Ok(Arc::new(ModK { routes, fabric: fabric.clone(), by: End::Source }))
+        ModK::on(fabric, "s-mod-k", End::Source)
     }
 }
 
@@ -54,8 +52,16 @@ enum End {
 #[derive(Debug)]
 struct ModK {
     routes: DigitRoutes,
-    fabric: Arc<Fabric>,
+    tree: Arc<Tree>,
     by: End,
+}
+
+impl ModK {
+    fn on(fabric: &Arc<Fabric>, rule: &str, by: End) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let routes = DigitRoutes::by_digits(&Climb::new(fabric, rule)?, fabric.nodes());
+        let tree = fabric.shared_family_as().ok_or_else(|| vec![misfit(rule, "trees", fabric)])?;
+        Ok(Arc::new(Self { routes, tree, by }))
+    }
 }
 
 impl Router for ModK {
@@ -77,7 +83,7 @@ impl Router for ModK {
     /// The next link towards the destination of a link down (D-mod-k), or the one before a link up, towards the source
     /// (S-mod-k), where that is the same for all nodes that the link serves: so always where it serves one.
     fn dominator(&self, link: LinkId) -> Option<LinkId> {
-        let Shape::Tree(tree) = self.fabric.shape() else { return None };
+        let tree = &*self.tree;
         let at = tree.link(link);
         if at.level == 1 || at.down != (self.by == End::Destination) {
             return None;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::router::{Router, misfit};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::divisor::Divisor;
-use crate::fabric::{CrossbarGrid, Fabric, Shape};
+use crate::fabric::{CrossbarGrid, Fabric, Grid};
 use crate::ids::{LinkId, NodeId};
 use crate::rng::Mix;
 
@@ -63,20 +63,18 @@ impl DimensionOrderSpec {
             let (by_size, by_stride) = (Divisor::new(dims[dim]), Divisor::new(stride));
             Axis { dim, size: dims[dim], stride, wrap, by_size, by_stride, crossbars }
         };
-        match fabric.shape() {
-            Shape::Grid(grid) => {
-                let order = self.order(grid.dims.len())?;
-                let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, grid.wrap[dim], [0; 2])).collect();
-                let ties = self.ties.unwrap_or_default();
-                Ok(Arc::new(OnGrid { axes, ties, hash: Mix::new(seed, "routing.ties"), fabric: fabric.clone() }))
-            }
-            Shape::CrossbarGrid(grid) => {
-                let order = self.order(grid.dims.len())?;
-                let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, false, crossbars(grid, dim))).collect();
-                Ok(Arc::new(OnCrossbars { axes, hosts: grid.host_link.then(|| grid.positions()) }))
-            }
-            _ => Err(vec![misfit("dimension-order", "tori, meshes and hyper-crossbars", fabric)]),
+        if let Some(grid) = fabric.shared_family_as::<Grid>() {
+            let order = self.order(grid.dims.len())?;
+            let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, grid.wrap[dim], [0; 2])).collect();
+            let ties = self.ties.unwrap_or_default();
+            return Ok(Arc::new(OnGrid { axes, ties, hash: Mix::new(seed, "routing.ties"), grid }));
         }
+        if let Some(grid) = fabric.family_as::<CrossbarGrid>() {
+            let order = self.order(grid.dims.len())?;
+            let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, false, crossbars(grid, dim))).collect();
+            return Ok(Arc::new(OnCrossbars { axes, hosts: grid.host_link.then(|| grid.positions()) }));
+        }
+        Err(vec![misfit("dimension-order", "tori, meshes and hyper-crossbars", fabric)])
     }
 
     /// The order of so many dimensions.
@@ -119,7 +117,7 @@ struct OnGrid {
     axes: Vec<Axis>,
     ties: Ties,
     hash: Mix,
-    fabric: Arc<Fabric>,
+    grid: Arc<Grid>,
 }
 
 impl OnGrid {
@@ -141,10 +139,10 @@ impl OnGrid {
 
 impl Router for OnGrid {
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        let Shape::Grid(grid) = self.fabric.shape() else { return };
         if src == dst {
             return;
         }
+        let grid = &*self.grid;
         route.extend(grid.injection(src));
         let mut here = src.0;
         for axis in &self.axes {

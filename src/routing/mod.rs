@@ -1,10 +1,11 @@
 //! Routing: which links a message from one node to another crosses.
 //!
-//! Routes are computed, not stored, wherever the fabric's [`Shape`] allows it: one file a rule.
+//! Routes are computed, not stored, wherever the fabric's family allows it: one file a rule.
 
 mod climb;
 mod d_mod_k;
 mod dimension_order;
+mod family;
 mod hashed;
 mod router;
 mod shortest_path;
@@ -17,12 +18,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, closest};
-use crate::fabric::{Fabric, Shape};
+use crate::fabric::Fabric;
 
 use router::MISFIT;
 
 pub use d_mod_k::{DModKSpec, SModKSpec};
 pub use dimension_order::{DimensionOrderSpec, Ties};
+pub use family::FamilySpec;
 pub use hashed::HashedSpec;
 pub use router::Router;
 pub use shortest_path::ShortestPathSpec;
@@ -41,6 +43,8 @@ pub enum RoutingSpec {
     Hashed(HashedSpec),
     /// One dimension of a grid after another.
     DimensionOrder(DimensionOrderSpec),
+    /// The minimal routes of the fabric's own family, by its arithmetic.
+    Family(FamilySpec),
     /// A shortest path of the graph, always the same one.
     ShortestPath(ShortestPathSpec),
     /// The routes that the topology's own file gives.
@@ -48,7 +52,7 @@ pub enum RoutingSpec {
 }
 
 /// The names of all rules.
-const NAMES: [&str; 6] = ["d-mod-k", "s-mod-k", "hashed", "dimension-order", "shortest-path", "table"];
+const NAMES: [&str; 7] = ["d-mod-k", "s-mod-k", "hashed", "dimension-order", "family", "shortest-path", "table"];
 
 impl RoutingSpec {
     /// Whether another seed can give another result.
@@ -56,7 +60,7 @@ impl RoutingSpec {
         match self {
             Self::Hashed(spec) => spec.seed.is_none(),
             Self::DimensionOrder(spec) => spec.ties == Some(Ties::Random),
-            Self::DModK(_) | Self::SModK(_) | Self::ShortestPath(_) | Self::Table(_) => false,
+            Self::DModK(_) | Self::SModK(_) | Self::Family(_) | Self::ShortestPath(_) | Self::Table(_) => false,
         }
     }
 
@@ -72,6 +76,7 @@ impl RoutingSpec {
             Self::SModK(_) => "s-mod-k",
             Self::Hashed(_) => "hashed",
             Self::DimensionOrder(_) => "dimension-order",
+            Self::Family(_) => "family",
             Self::ShortestPath(_) => "shortest-path",
             Self::Table(_) => "table",
         }
@@ -87,6 +92,7 @@ impl RoutingSpec {
             "s-mod-k" => Self::SModK(SModKSpec::default()),
             "hashed" => Self::Hashed(HashedSpec::default()),
             "dimension-order" => Self::DimensionOrder(DimensionOrderSpec::default()),
+            "family" => Self::Family(FamilySpec::default()),
             "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
             "table" => Self::Table(TableSpec::default()),
             _ => {
@@ -100,15 +106,15 @@ impl RoutingSpec {
         })
     }
 
-    /// The usual rule for this fabric: `table` where routes are given, `d-mod-k` on trees, `dimension-order` on
-    /// grids, `shortest-path` elsewhere.
+    /// The usual rule for this fabric: `table` where routes are given, else the one that its family names (`d-mod-k` on
+    /// trees, `dimension-order` on grids).
     pub fn default_for(fabric: &Fabric) -> Self {
-        match fabric.shape() {
-            _ if fabric.routes().is_some() => Self::Table(TableSpec::default()),
-            Shape::Tree(_) => Self::DModK(DModKSpec::default()),
-            Shape::Grid(_) | Shape::CrossbarGrid(_) => Self::DimensionOrder(DimensionOrderSpec::default()),
-            Shape::Irregular => Self::ShortestPath(ShortestPathSpec::default()),
+        if fabric.routes().is_some() {
+            return Self::Table(TableSpec::default());
         }
+        // A family of a user's own may name a rule that there is not.
+        let named = Self::parse_name(fabric.family().default_routing());
+        named.unwrap_or(Self::ShortestPath(ShortestPathSpec::default()))
     }
 
     /// The rule for this fabric.
@@ -121,6 +127,7 @@ impl RoutingSpec {
             Self::SModK(spec) => spec.build(fabric),
             Self::Hashed(spec) => spec.build(fabric, seed),
             Self::DimensionOrder(spec) => spec.build(fabric, seed),
+            Self::Family(spec) => spec.build(fabric),
             Self::ShortestPath(spec) => spec.build(fabric),
             Self::Table(spec) => spec.build(fabric),
         };

@@ -51,6 +51,6 @@ pub(super) const MISFIT: &str = "routing-misfit";
 
 /// The mistake of a rule that was asked for on a fabric it knows no routes on.
 pub(super) fn misfit(rule: &str, fits: &str, fabric: &Fabric) -> Diagnostic {
-    let message = format!("{rule} finds routes on {fits}, but {} is {}", fabric.name(), fabric.shape().kind());
+    let message = format!("{rule} finds routes on {fits}, but {} is {}", fabric.name(), fabric.family().kind());
     Diagnostic::new(MISFIT, message)
 }

@@ -55,7 +55,7 @@ impl Router for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{FabricBuilder, RouteTable, Shape};
+    use crate::fabric::{FabricBuilder, Irregular, RouteTable};
     use crate::units::{Bandwidth, Time};
 
     #[test]
@@ -66,7 +66,7 @@ mod tests {
         let mut routes = RouteTable::default();
         routes.insert(NodeId(0), NodeId(2), &[links[1], links[0]]);
         builder.routes(routes);
-        let router = TableSpec {}.build(&Arc::new(builder.finish(Shape::Irregular))).unwrap();
+        let router = TableSpec {}.build(&Arc::new(builder.finish(Irregular))).unwrap();
         let mut route = Vec::new();
         router.route(NodeId(0), NodeId(2), &mut route);
         assert_eq!(route, [links[1], links[0]]);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_fabric_without_routes_has_no_table() {
-        let fabric = Arc::new(FabricBuilder::new("bare", 1, 0).finish(Shape::Irregular));
+        let fabric = Arc::new(FabricBuilder::new("bare", 1, 0).finish(Irregular));
         assert_eq!(TableSpec {}.build(&fabric).unwrap_err()[0].code, "no-routes");
     }
 }

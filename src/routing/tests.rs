@@ -126,7 +126,7 @@ fn dimension_order_leads_from_source_to_destination_by_a_shortest_way() {
             for ties in [Ties::Positive, Ties::Balanced, Ties::Random, Ties::Simgrid] {
                 let router = with_ties(ties, &fabric);
                 check_routes(&fabric, &*router);
-                let Shape::Grid(grid) = fabric.shape() else { unreachable!() };
+                let grid = fabric.family_as::<Grid>().unwrap();
                 for (src, dst) in pairs(&fabric).filter(|(src, dst)| src != dst) {
                     let (from, to) = (grid.coordinates(src), grid.coordinates(dst));
                     let distance = |dim: usize| {
@@ -148,7 +148,7 @@ fn dimension_order_crosses_one_crossbar_for_each_coordinate_that_differs() {
             let fabric = crossbars(dims, host_link);
             let router = rule("dimension-order", &fabric);
             check_routes(&fabric, &*router);
-            let Shape::CrossbarGrid(grid) = fabric.shape() else { unreachable!() };
+            let grid = fabric.family_as::<CrossbarGrid>().unwrap();
             for (src, dst) in pairs(&fabric).filter(|(src, dst)| src != dst) {
                 let (from, to) = (grid.coordinates(src), grid.coordinates(dst));
                 let differing = from.iter().zip(&to).filter(|(a, b)| a != b).count() + usize::from(host_link);
@@ -207,7 +207,7 @@ fn shifts_on_a_full_bisection_tree_share_no_link() {
 #[test]
 fn s_mod_k_mirrors_d_mod_k() {
     for fabric in trees() {
-        let Shape::Tree(tree) = fabric.shape() else { unreachable!() };
+        let tree = fabric.family_as::<Tree>().unwrap();
         let (forth, back) = (rule("d-mod-k", &fabric), rule("s-mod-k", &fabric));
         for (src, dst) in pairs(&fabric) {
             let turned = |link: &LinkId| {
@@ -253,9 +253,9 @@ fn routes_are_those_of_simgrid_but_for_the_names_of_links() {
     ];
     for (fabric, text) in cases {
         let theirs = simgrid(text);
-        let router = match fabric.shape() {
-            Shape::Grid(_) => with_ties(Ties::Simgrid, &fabric),
-            _ => rule("d-mod-k", &fabric),
+        let router = match fabric.family_as::<Grid>() {
+            Some(_) => with_ties(Ties::Simgrid, &fabric),
+            None => rule("d-mod-k", &fabric),
         };
         assert_eq!(theirs.len(), fabric.nodes() as usize);
         let (mut ours_of, mut theirs_of) = (BTreeMap::new(), BTreeMap::new());
@@ -317,7 +317,7 @@ fn check_dominators(fabric: &Fabric, router: &dyn Router, by_source: bool) -> Ve
 #[test]
 fn a_dominator_is_on_every_route_over_the_link_and_every_single_destination_has_one() {
     for fabric in trees() {
-        let Shape::Tree(tree) = fabric.shape() else { unreachable!() };
+        let tree = fabric.family_as::<Tree>().unwrap();
         for (name, down) in [("d-mod-k", true), ("s-mod-k", false)] {
             let router = rule(name, &fabric);
             let served = check_dominators(&fabric, &*router, !down);
@@ -337,7 +337,7 @@ fn a_dominator_is_on_every_route_over_the_link_and_every_single_destination_has_
 fn all_links_down_above_the_hosts_are_dominated_on_full_bisection_trees() {
     for p in [2, 3, 4] {
         let fabric = full(p);
-        let Shape::Tree(tree) = fabric.shape() else { unreachable!() };
+        let tree = fabric.family_as::<Tree>().unwrap();
         let router = rule("d-mod-k", &fabric);
         for link in fabric.links().ids() {
             let at = tree.link(link);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::read::{Section, Sections};
 use super::{Scenario, guard, paths};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
-use crate::fabric::{Fabric, Shape};
+use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Router, RoutingSpec};
@@ -293,7 +293,7 @@ const MOST_PAIRS: u64 = 20_000_000;
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
 fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
-    let irregular = *network.fabric.shape() == Shape::Irregular
+    let irregular = !network.fabric.family().is_connected()
         || matches!(system.routing(), Some(RoutingSpec::Table(_)))
         || network.fabric.routes().is_some();
     let listed = matches!(work.workload, PatternSpec::File(_));
@@ -342,7 +342,7 @@ fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnosti
 /// Whether there is a route between all ranks, of which it is not known who sends to whom.
 pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let Network { fabric, router, placement, .. } = network;
-    if fabric.routes().is_none() && *fabric.shape() != Shape::Irregular {
+    if fabric.routes().is_none() && fabric.family().is_connected() {
         return;
     }
     let pairs = placement.iter().flat_map(|&from| placement.iter().map(move |&to| (from, to)));

@@ -4,7 +4,6 @@ use crate::diagnostic::{Located, Sources};
 use crate::placement::PlacementSpec;
 use crate::prediction::assemble::with_files;
 use crate::system::Written;
-use crate::topology::TopologySpec;
 use crate::workload::farm::{FarmSpec, TasksSpec};
 use crate::workload::pattern::PatternSpec;
 use crate::workload::{ProgramSpec, WorkloadSpec};
@@ -12,14 +11,8 @@ use crate::workload::{ProgramSpec, WorkloadSpec};
 /// Makes paths that are relative to the text that names them relative to the working directory: what is written in a
 /// report then holds for whoever runs the report again there.
 pub(super) fn settle(written: &mut Written, sources: &Sources) {
-    if let Some(TopologySpec::Custom(spec)) = &mut written.topology {
-        settle_path(&mut spec.links, sources);
-        if let Some(routes) = &mut spec.routes {
-            settle_path(routes, sources);
-        }
-    }
-    if let Some(TopologySpec::Simgrid(spec)) = &mut written.topology {
-        settle_path(&mut spec.platform, sources);
+    for path in written.topology.iter_mut().flat_map(|topology| topology.files()) {
+        settle_path(path, sources);
     }
     if let Some(PlacementSpec::File(spec)) = &mut written.placement {
         settle_path(&mut spec.path, sources);

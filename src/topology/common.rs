@@ -6,10 +6,24 @@ use serde::Serialize;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, SeqAccess, Visitor};
 
-use crate::diagnostic::{Diagnostic, Located, Span};
-use crate::fabric::LinkRole;
+use crate::diagnostic::{Diagnostic, Located, Sources, Span};
+use crate::fabric::{Fabric, LinkRole};
 use crate::reading::ONE_OR_LIST;
 use crate::units::{Bandwidth, Time};
+
+/// What builds the fabrics of a family.
+pub(super) trait Topology {
+    /// Builds the fabric. Files that the specification names are read, and kept in `sources` where they are small.
+    ///
+    /// # Errors
+    /// Every mistake of the specification and of the files it names.
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>>;
+
+    /// The paths of files that it names.
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        Vec::new()
+    }
+}
 
 /// Most nodes of a fabric.
 pub(super) const MOST_NODES: u64 = 1 << 22;

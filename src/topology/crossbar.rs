@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cables, Mistakes};
-use crate::diagnostic::{Diagnostic, Located};
+use super::common::{Cables, Mistakes, Topology};
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Tree};
 use crate::units::{Bandwidth, Time};
 
@@ -24,9 +24,8 @@ pub struct CrossbarSpec {
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-impl CrossbarSpec {
-    /// Builds the fabric.
-    pub(super) fn build(&self) -> Result<Fabric, Vec<Diagnostic>> {
+impl Topology for CrossbarSpec {
+    fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Mistakes::default();
         let nodes = mistakes.size(&self.nodes);
         let bandwidth = mistakes.bandwidth(&self.bandwidth);

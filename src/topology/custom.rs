@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::common::Topology;
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, FabricBuilder, Labels, LinkRole, RouteTable, Shape};
+use crate::fabric::{Fabric, FabricBuilder, Irregular, Labels, LinkRole, RouteTable};
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::reading::csv::{self, Column, Row};
 use crate::units::{Bandwidth, Time};
@@ -72,9 +73,8 @@ struct LinkList {
     transit: Vec<bool>,
 }
 
-impl CustomSpec {
-    /// Builds the fabric.
-    pub(super) fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+impl Topology for CustomSpec {
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         self.check()?;
         let nodes = *self.nodes;
         let mut list = LinkList::new(nodes);
@@ -114,9 +114,15 @@ impl CustomSpec {
         }
         let vertices = (0..nodes).map(|node| format!("node {node}")).chain(list.switches).collect();
         builder.labels(Labels { vertices, links: list.ids });
-        Ok(builder.finish(Shape::Irregular))
+        Ok(builder.finish(Irregular))
     }
 
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        std::iter::once(&mut self.links).chain(&mut self.routes).collect()
+    }
+}
+
+impl CustomSpec {
     /// The mistakes that show without the files.
     fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let mut mistakes = Vec::new();

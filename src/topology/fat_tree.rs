@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cables, Mistakes, OneOrList, length};
-use crate::diagnostic::{Diagnostic, Located};
+use super::common::{Cables, Mistakes, OneOrList, Topology, length};
+use super::direct::wrong;
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Tree};
 use crate::units::{Bandwidth, Time};
 
@@ -29,6 +30,10 @@ pub struct FatTreeSpec {
     /// Cables between a part and each of its parents, by level (default 1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Located<Vec<Located<u32>>>>,
+    /// How many times more cables a level-1 switch has down to nodes than up (default 1: full bisection); in place of
+    /// `up`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oversubscription: Option<Located<u32>>,
     /// Bandwidth of a cable in each direction: one value, or a list with one for each level from the nodes up (above
     /// the host links, if `host-bandwidth` is given).
     pub bandwidth: Located<OneOrList<Bandwidth>>,
@@ -47,9 +52,8 @@ pub struct FatTreeSpec {
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-impl FatTreeSpec {
-    /// Builds the fabric.
-    pub(super) fn build(&self) -> Result<Fabric, Vec<Diagnostic>> {
+impl Topology for FatTreeSpec {
+    fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Mistakes::default();
         let tree = self.tree(&mut mistakes);
         let levels = tree.as_ref().map_or(1, Tree::levels);
@@ -75,26 +79,26 @@ impl FatTreeSpec {
         };
         mistakes.none()?;
         let name = match &self.p {
-            Some(p) => format!("fat-tree p={}", **p),
-            None => list_name(&tree),
+            Some(p) if self.oversubscription.is_none() => format!("fat-tree p={}", **p),
+            _ => list_name(&tree),
         };
         // Level 1, the host links, stands in the place of tier 0.
         let network: Vec<_> = bandwidths.into_iter().zip(latencies).collect();
         let cables = Cables { host: network[0], network, port };
         Ok(tree.build(name, |role| cables.link(role)))
     }
+}
 
+impl FatTreeSpec {
     /// The tree that is meant; `None`, and mistakes, where that cannot be said.
     fn tree(&self, mistakes: &mut Mistakes) -> Option<Tree> {
         match (&self.p, &self.down) {
             (Some(p), None) if self.up.is_none() && self.parallel.is_none() => {
                 let size = mistakes.size(p);
                 // 2p that does not fit is refused below, for 2p^3 is too large long before.
-                let tree = Tree {
-                    down: vec![size, size, size.saturating_mul(2)],
-                    up: vec![1, size, size],
-                    parallel: vec![1; 3],
-                };
+                let down = vec![size, size, size.saturating_mul(2)];
+                let up = vec![1, self.tapered(size, mistakes), size];
+                let tree = Tree { down, up, parallel: vec![1; 3] };
                 mistakes.fits(tree.size(), p);
                 Some(tree)
             }
@@ -120,6 +124,17 @@ impl FatTreeSpec {
         }
     }
 
+    /// Parents of a level-1 switch, where so many would give full bisection.
+    fn tapered(&self, full: u32, mistakes: &mut Mistakes) -> u32 {
+        let Some(given) = &self.oversubscription else { return full };
+        let factor = mistakes.size(given).max(1);
+        if !full.is_multiple_of(factor) {
+            let message = format!("{full} cables up from a leaf cannot be divided by {factor}");
+            mistakes.push(wrong(given, message, format!("a divisor of {full}")));
+        }
+        full / factor
+    }
+
     fn by_lists(&self, down: &Located<Vec<Located<u32>>>, mistakes: &mut Mistakes) -> Option<Tree> {
         let children = mistakes.sizes(down, "levels");
         let levels = children.len();
@@ -134,6 +149,10 @@ impl FatTreeSpec {
         };
         let parallel = list(&self.parallel).unwrap_or_else(|| vec![1; levels]);
         let up = list(&self.up);
+        if let (Some(_), Some(given)) = (&up, &self.oversubscription) {
+            let message = "the cables up are given both by `up` and by `oversubscription`";
+            mistakes.push(wrong(given, message, "either this or `up`").help("remove one of them"));
+        }
         let whole = |sizes: &[u32]| sizes.len() == levels && sizes.iter().all(|&size| size > 0);
         if levels == 0 || !whole(&children) || !whole(&parallel) || up.as_ref().is_some_and(|up| !whole(up)) {
             return None;
@@ -141,7 +160,15 @@ impl FatTreeSpec {
         let up = match up {
             Some(up) => up,
             None => match full_bisection(&children, &parallel) {
-                Some(up) => up,
+                Some(mut up) => {
+                    if let Some(above_leaves) = up.get_mut(1) {
+                        *above_leaves = self.tapered(*above_leaves, mistakes);
+                    } else if let Some(given) = &self.oversubscription {
+                        let message = "one level of switches has no cables up";
+                        mistakes.push(wrong(given, message, "leave this out"));
+                    }
+                    up
+                }
                 None => {
                     mistakes.push(
                         Diagnostic::new("fat-tree-up", "no number of parents gives full bisection with these cables")

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cables, Mistakes, OneOrList, times};
+use super::common::{Cables, Mistakes, OneOrList, Topology, times};
 use super::torus::Host;
-use crate::diagnostic::{Diagnostic, Located};
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{CrossbarGrid, Fabric};
 use crate::units::{Bandwidth, Time};
 
@@ -34,9 +34,8 @@ pub struct HyperCrossbarSpec {
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-impl HyperCrossbarSpec {
-    /// Builds the fabric.
-    pub(super) fn build(&self) -> Result<Fabric, Vec<Diagnostic>> {
+impl Topology for HyperCrossbarSpec {
+    fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Mistakes::default();
         let dims = mistakes.sizes(&self.dims, "dimensions");
         let bandwidths = mistakes.bandwidths(&self.bandwidth, dims.len(), "dimensions");

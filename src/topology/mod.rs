@@ -1,51 +1,114 @@
 //! Topologies: families of fabrics, one file each.
 //!
-//! A family is a `...Spec` (what the scenario says) whose `build` makes a [`Fabric`]. To add one: a file here, a
-//! variant of [`TopologySpec`], and a line in its `build`.
+//! A family is a `...Spec` (what the scenario says) whose `build` makes a [`Fabric`], with what the family knows of it
+//! ([`crate::fabric::Family`]). To add one: a file here, and a line in `topologies!` below (and its `mod`, where
+//! `rustfmt` finds it).
 
+mod between;
 mod common;
 mod crossbar;
 mod custom;
+mod direct;
+#[cfg(test)]
+mod direct_tests;
+mod dragonfly;
+mod dragonfly_plus;
 mod fat_tree;
+mod galois;
 mod hyper_crossbar;
+mod hyperx;
+mod jellyfish;
+mod polarfly;
+mod rails;
+mod ring_of_rings;
 #[cfg(feature = "simulator")]
 mod simgrid;
+mod slim_fly;
 mod torus;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, Sources};
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::Fabric;
 
+use common::Topology;
+
+pub use between::Arrangement;
 pub use common::OneOrList;
 pub use crossbar::CrossbarSpec;
 pub use custom::CustomSpec;
+pub use dragonfly::DragonflySpec;
+pub use dragonfly_plus::DragonflyPlusSpec;
 pub use fat_tree::FatTreeSpec;
 pub use hyper_crossbar::HyperCrossbarSpec;
+pub use hyperx::HyperxSpec;
+pub use jellyfish::JellyfishSpec;
+pub use polarfly::PolarflySpec;
+pub use rails::RailsSpec;
 #[cfg(feature = "simulator")]
 pub use simgrid::SimgridSpec;
+pub use slim_fly::SlimFlySpec;
 pub use torus::{MeshSpec, TorusSpec};
 
-/// The topology of a scenario: `[topology.fat-tree]` and so on.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum TopologySpec {
+/// The variants of [`TopologySpec`], each with its family.
+macro_rules! topologies {
+    ($($(#[doc = $about:literal])* $(#[cfg($($when:tt)*)])? $variant:ident($spec:ty),)*) => {
+        /// The topology of a scenario: `[topology.fat-tree]` and so on.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[serde(rename_all = "kebab-case")]
+        pub enum TopologySpec {
+            $($(#[doc = $about])* $(#[cfg($($when)*)])? $variant($spec),)*
+        }
+
+        impl TopologySpec {
+            fn family(&self) -> &dyn Topology {
+                match self {
+                    $($(#[cfg($($when)*)])? Self::$variant(spec) => spec,)*
+                }
+            }
+
+            fn family_mut(&mut self) -> &mut dyn Topology {
+                match self {
+                    $($(#[cfg($($when)*)])? Self::$variant(spec) => spec,)*
+                }
+            }
+        }
+    };
+}
+
+topologies! {
     /// One switch.
-    Crossbar(CrossbarSpec),
+    Crossbar(crossbar::CrossbarSpec),
     /// A grid with a crossbar along each line of nodes in each dimension.
-    HyperCrossbar(HyperCrossbarSpec),
+    HyperCrossbar(hyper_crossbar::HyperCrossbarSpec),
     /// A tree of switches, several parents allowed.
-    FatTree(FatTreeSpec),
+    FatTree(fat_tree::FatTreeSpec),
     /// A grid whose dimensions are closed to rings.
-    Torus(TorusSpec),
+    Torus(torus::TorusSpec),
     /// A grid whose dimensions are open, or closed one by one.
-    Mesh(MeshSpec),
+    Mesh(torus::MeshSpec),
+    /// Groups of switches that are joined pair by pair.
+    Dragonfly(dragonfly::DragonflySpec),
+    /// Groups that are trees of two levels, joined by their upper switches.
+    DragonflyPlus(dragonfly_plus::DragonflyPlusSpec),
+    /// A complete graph along each line of each dimension.
+    Hyperx(hyperx::HyperxSpec),
+    /// Graphs of diameter 2 over a finite field, of points and lines.
+    SlimFly(slim_fly::SlimFlySpec),
+    /// Graphs of diameter 2 over a finite field, of the points of a projective plane.
+    Polarfly(polarfly::PolarflySpec),
+    /// Switches joined at random.
+    Jellyfish(jellyfish::JellyfishSpec),
+    /// Servers of accelerators with a switch inside, joined rail by rail.
+    Rails(rails::RailsSpec),
+    /// Rings of switches, joined to a ring.
+    RingOfRings(ring_of_rings::RingOfRingsSpec),
     /// A graph from files.
-    Custom(CustomSpec),
+    Custom(custom::CustomSpec),
     /// A SimGrid platform file.
     #[cfg(feature = "simulator")]
-    Simgrid(SimgridSpec),
+    Simgrid(simgrid::SimgridSpec),
 }
 
 impl TopologySpec {
@@ -54,15 +117,11 @@ impl TopologySpec {
     /// # Errors
     /// Every mistake of the specification and of the files it names.
     pub fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
-        match self {
-            Self::Crossbar(spec) => spec.build(),
-            Self::HyperCrossbar(spec) => spec.build(),
-            Self::FatTree(spec) => spec.build(),
-            Self::Torus(spec) => spec.build(),
-            Self::Mesh(spec) => spec.build(),
-            Self::Custom(spec) => spec.build(sources),
-            #[cfg(feature = "simulator")]
-            Self::Simgrid(spec) => spec.build(sources),
-        }
+        self.family().build(sources)
+    }
+
+    /// The paths of files that the specification names.
+    pub fn files(&mut self) -> Vec<&mut Located<String>> {
+        self.family_mut().files()
     }
 }

@@ -33,6 +33,7 @@ mod tests;
 use roxmltree::{Document, ParsingOptions};
 use serde::{Deserialize, Serialize};
 
+use super::common::Topology;
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::fabric::Fabric;
 
@@ -51,9 +52,12 @@ pub struct SimgridSpec {
     pub own_routes: bool,
 }
 
-impl SimgridSpec {
-    /// Builds the fabric.
-    pub(super) fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
+impl Topology for SimgridSpec {
+    fn files(&mut self) -> Vec<&mut Located<String>> {
+        vec![&mut self.platform]
+    }
+
+    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let (base, text) = sources.read_text(&self.platform).map_err(|mistake| vec![mistake])?;
         // The platform's own file name names the fabric.
         let name = std::path::Path::new(self.platform.as_str());

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::common::{Cables, Mistakes, OneOrList, times};
-use crate::diagnostic::{Diagnostic, Located};
+use super::common::{Cables, Mistakes, OneOrList, Topology, times};
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Grid};
 use crate::units::{Bandwidth, Time};
 
@@ -39,9 +39,8 @@ macro_rules! grid_spec {
             pub switch_port_bandwidth: Option<Located<Bandwidth>>,
         }
 
-        impl $name {
-            /// Builds the fabric.
-            pub(super) fn build(&self) -> Result<Fabric, Vec<Diagnostic>> {
+        impl Topology for $name {
+            fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
                 let mut mistakes = Mistakes::default();
                 let dims = mistakes.sizes(&self.dims, "dimensions");
                 let (count, each) = (dims.len(), "dimensions");

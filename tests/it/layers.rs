@@ -160,6 +160,42 @@ fn tests_that_are_skipped_say_so_in_one_way() {
     assert!(others.is_empty(), "ask `hayase_needs::is_there`, or tell `hayase_needs::missing`:\n{}", others.join("\n"));
 }
 
+/// A family is known by its own file and by the list of families, and by nobody else: so another one is one file and one
+/// line (and the `mod` by which `rustfmt` finds the file).
+#[test]
+fn a_family_of_fabrics_is_one_file_and_one_line() {
+    // Those whose arithmetic others do: routing rules, the transport of flows, drawings.
+    let shared = ["fat_tree", "torus", "hyper_crossbar", "crossbar", "custom", "simgrid"];
+    let folder = root().join("src/topology");
+    let list = fs::read_to_string(folder.join("mod.rs")).unwrap();
+    let lines: Vec<&str> = list.split("topologies! {").nth(1).unwrap().split("\n}").next().unwrap().lines().collect();
+    let families: BTreeSet<&str> =
+        lines.iter().filter_map(|line| Some(line.trim().split_once('(')?.1.split_once("::")?.0)).collect();
+    assert!(families.len() > 10 && families.contains("ring_of_rings"), "{families:?}");
+    let crates =
+        ["crates/output", "crates/cli", "crates/bench", "crates/gain"].map(|path| root().join(path).join("src"));
+    let sources: Vec<(PathBuf, String)> = crates
+        .into_iter()
+        .chain([root().join("src")])
+        .flat_map(|folder| rust_files(&folder))
+        .map(|file| (file.clone(), fs::read_to_string(&file).unwrap()))
+        .collect();
+    for family in families.iter().filter(|family| !shared.contains(family)) {
+        let camel: String = family.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+        let own = [folder.join(format!("{family}.rs")), folder.join("mod.rs")];
+        for (file, text) in sources.iter().filter(|(file, _)| !own.contains(file)) {
+            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            for line in code {
+                let named = [format!("{camel}Spec"), format!("{camel}("), format!("{family}::"), format!("{camel}>")];
+                let named = named.iter().any(|name| line.contains(name.as_str()));
+                assert!(!named, "{} knows the family {family}: {line}", file.display());
+            }
+        }
+        let of_it = lines.iter().filter(|line| line.contains(&format!("{family}::"))).count();
+        assert_eq!(of_it, 1, "{family}");
+    }
+}
+
 #[test]
 fn shipped_files_say_where_they_come_from() {
     for folder in ["topologies", "patterns", "machines", "presets"] {

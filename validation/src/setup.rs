@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::context::Counted;
 use super::{Context, Trouble};
 use hayase::diagnostic::Diagnostic;
-use hayase::fabric::{FabricBuilder, RouteTable, Shape};
+use hayase::fabric::{FabricBuilder, Irregular, RouteTable};
 use hayase::ids::{LinkId, MessageId, NodeId, RankId};
 use hayase::report::{MessageRecord, Status};
 use hayase::routing::RoutingSpec;
@@ -154,7 +154,7 @@ pub(super) fn given_routes(
     }
     builder.routes(table);
     let said = |mistakes: Vec<Diagnostic>| mistakes.iter().map(|m| m.message.as_str()).collect::<String>();
-    let fabric = Arc::new(builder.finish(Shape::Irregular));
+    let fabric = Arc::new(builder.finish(Irregular));
     let router = RoutingSpec::default_for(&fabric).build(&fabric, System::SEED);
     Ok(Network {
         router: router.map_err(|mistakes| format!("no routes: {}", said(mistakes)))?,

@@ -13,7 +13,8 @@ use super::options::{Format, Offer, OutputArgs};
 use super::scenario::TextArgs;
 use super::{End, Failure, Voice, extension, pictures, print_with, progress};
 use hayase::diagnostic::{Diagnostic, Invalid};
-use hayase::fabric::{Fabric, LinkRole, Shape};
+use hayase::fabric::{Fabric, LinkRole};
+use hayase::ids::VertexId;
 use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
@@ -144,6 +145,9 @@ fn page(name: &str, fabric: &Fabric) -> Result<Answer, Invalid> {
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<18}{value}\n"));
     line("nodes", grouped(fabric.nodes().into()));
     line("switches", grouped(fabric.switches().into()));
+    if let Some(groups) = fabric.groups() {
+        line("groups", in_groups(fabric, groups));
+    }
     line("links", format!("{}, each in one direction", grouped(fabric.links().len() as u64)));
     if let Some(diameter) = fabric.diameter() {
         line("diameter", format!("{diameter} links between the nodes furthest apart"));
@@ -158,6 +162,34 @@ fn page(name: &str, fabric: &Fabric) -> Result<Answer, Invalid> {
     text.push_str("\n");
     text.table(links(fabric));
     Ok(text)
+}
+
+/// `9 of 4 switches; 1 link from each to each other`.
+fn in_groups(fabric: &Fabric, groups: &[u32]) -> String {
+    let count = groups.iter().max().map_or(0, |&most| u64::from(most) + 1);
+    let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
+    groups.iter().for_each(|&group| *sizes.entry(group).or_default() += 1);
+    let mut between: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let group = |vertex: VertexId| vertex.0.checked_sub(fabric.nodes()).map(|switch| groups[switch as usize]);
+    for (from, to) in fabric.links().iter().filter_map(|link| link.ends) {
+        if let (Some(from), Some(to)) = (group(from), group(to))
+            && from != to
+        {
+            *between.entry((from, to)).or_default() += 1;
+        }
+    }
+    let range = |values: &mut dyn Iterator<Item = u64>| {
+        let (least, most) = values.fold((u64::MAX, 0), |(least, most), value| (least.min(value), most.max(value)));
+        if least >= most { grouped(most) } else { format!("{} to {}", grouped(least), grouped(most)) }
+    };
+    let missing = (between.len() as u64) < count * (count - 1);
+    let links = range(&mut between.into_values().chain(missing.then_some(0)));
+    let plural = if links == "1" { "" } else { "s" };
+    let of = range(&mut sizes.into_values());
+    match count {
+        1 => format!("1 of {of} switches"),
+        _ => format!("{} of {of} switches; {links} link{plural} from each to each other", grouped(count)),
+    }
 }
 
 /// The links by what they are for.
@@ -178,11 +210,7 @@ fn links(fabric: &Fabric) -> Grid {
         let name = match *role {
             0 => "node into network".to_owned(),
             u16::MAX => "network to node".to_owned(),
-            tier => match (fabric.shape(), tier - 1) {
-                (Shape::Tree(_), level) => format!("between levels {level} and {}", level + 1),
-                (Shape::Grid(_) | Shape::CrossbarGrid(_), dim) => format!("along dimension {dim}"),
-                (Shape::Irregular, _) => "network".to_owned(),
-            },
+            tier => fabric.family().tier_name((tier - 1) as u8),
         };
         let latency = hayase::units::Time::from_ps(f64::from_bits(*latency)).seconds();
         grid.row([Cell::from(name), (*count).into(), f64::from_bits(*capacity).into(), latency.into()]);

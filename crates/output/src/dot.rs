@@ -77,7 +77,7 @@ fn comment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hayase::fabric::{FabricBuilder, Labels, LinkRole, Shape};
+    use hayase::fabric::{FabricBuilder, Irregular, Labels, LinkRole};
     use hayase::units::{Bandwidth, Time};
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
         builder.loose_link(fast, Time::ZERO);
         builder.labels(Labels { vertices: vec!["a".into(), "b\\".into(), "s\"w".into()], links: Vec::new() });
         assert_eq!(
-            write(&builder.finish(Shape::Irregular)),
+            write(&builder.finish(Irregular)),
             r#"digraph "two \"nodes\"" {
   graph [overlap=false, splines=true];
   node [fontsize=10];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use hayase::fabric::{Fabric, LinkRole, Shape};
+use hayase::fabric::{Fabric, Fact, Family, LinkRole};
 use hayase::ids::VertexId;
 
 /// The version of the form of what [`write()`] gives.
@@ -40,7 +40,7 @@ pub fn write(fabric: &Fabric) -> Value {
     json!({
         "schema": SCHEMA,
         "name": fabric.name(),
-        "shape": shape(fabric.shape()),
+        "shape": shape(fabric.family()),
         "nodes": (0..fabric.nodes()).map(name).collect::<Vec<_>>(),
         "switches": (fabric.nodes()..fabric.nodes() + fabric.switches()).map(name).collect::<Vec<_>>(),
         "links": links,
@@ -48,25 +48,25 @@ pub fn write(fabric: &Fabric) -> Value {
     })
 }
 
-fn shape(shape: &Shape) -> Value {
-    match shape {
-        Shape::Tree(tree) => {
-            json!({ "kind": "tree", "down": tree.down, "up": tree.up, "parallel": tree.parallel })
-        }
-        Shape::Grid(grid) => {
-            json!({ "kind": "grid", "dims": grid.dims, "wrap": grid.wrap, "host_link": grid.host_link })
-        }
-        Shape::CrossbarGrid(grid) => {
-            json!({ "kind": "crossbar-grid", "dims": grid.dims, "host_link": grid.host_link })
-        }
-        Shape::Irregular => json!({ "kind": "irregular" }),
+fn shape(family: &dyn Family) -> Value {
+    let (kind, facts) = family.facts();
+    let mut shape = json!({ "kind": kind });
+    for (name, fact) in facts {
+        shape[name] = match fact {
+            Fact::Number(number) => number.into(),
+            Fact::Numbers(numbers) => numbers.into(),
+            Fact::Flag(flag) => flag.into(),
+            Fact::Flags(flags) => flags.into(),
+            Fact::Word(word) => word.into(),
+        };
     }
+    shape
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hayase::fabric::FabricBuilder;
+    use hayase::fabric::{FabricBuilder, Irregular};
     use hayase::units::{Bandwidth, Time};
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
         let bandwidth = Bandwidth::from_bytes_per_second(1e9);
         builder.link(VertexId(0), VertexId(1), bandwidth, Time::from_ps(5e5), LinkRole::Network { tier: 2 });
         builder.loose_link(bandwidth, Time::ZERO);
-        let value = write(&builder.finish(Shape::Irregular));
+        let value = write(&builder.finish(Irregular));
         assert_eq!(value["nodes"][1], json!({ "id": 1, "name": "node 1" }));
         assert_eq!(
             value["links"][0],

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fabric::{FabricBuilder, Shape};
+use crate::fabric::{FabricBuilder, Irregular};
 use crate::rng::Stream;
 use crate::units::{Bandwidth, Time};
 
@@ -24,7 +24,7 @@ fn fabric(nodes: u32, switches: u32, links: &[(u32, u32)]) -> Arc<Fabric> {
         };
         builder.link(VertexId(from), VertexId(to), Bandwidth::from_bytes_per_second(1e9), Time::ZERO, role);
     }
-    Arc::new(builder.finish(Shape::Irregular))
+    Arc::new(builder.finish(Irregular))
 }
 
 fn route(router: &dyn Router, src: u32, dst: u32) -> Option<Vec<u32>> {
@@ -63,7 +63,7 @@ fn nodes_joined_directly_pass_messages_on() {
 fn a_fabric_whose_links_have_no_ends_has_no_paths() {
     let mut builder = FabricBuilder::new("loose", 2, 0);
     builder.loose_link(Bandwidth::from_bytes_per_second(1.0), Time::ZERO);
-    let error = ShortestPathSpec {}.build(&Arc::new(builder.finish(Shape::Irregular))).unwrap_err();
+    let error = ShortestPathSpec {}.build(&Arc::new(builder.finish(Irregular))).unwrap_err();
     assert_eq!(error[0].code, "no-ends");
 }
 

@@ -1,9 +1,11 @@
 //! From a [`Platform`] to a [`Fabric`].
 
+use std::sync::Arc;
+
 use super::cluster::{Regular, RegularShape};
 use super::platform::{Local, Platform, PlatformLink, Star};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::fabric::{Fabric, FabricBuilder, Labels, Link, LinkRole, RouteTable, Shape, Tree};
+use crate::fabric::{Fabric, FabricBuilder, Family, Irregular, Labels, Link, LinkRole, RouteTable, Tree};
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
@@ -39,7 +41,7 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
     }
     builder.labels(labels(platform.links.iter().map(|link| link.name.clone()).collect()));
     builder.routes(routes);
-    Ok(builder.finish(Shape::Irregular))
+    Ok(builder.finish(Irregular))
 }
 
 /// How routes are found in the one zone that holds all hosts, where that is a cluster.
@@ -75,7 +77,7 @@ fn regular_fabric(
         // The platform counts links from the cluster's first, as the shape does.
         builder.routes(routes);
     }
-    builder.finish(plain.shape().clone())
+    builder.finish_as(plain.shared_family())
 }
 
 /// A flat cluster as a crossbar, or as two switches joined by its backbone; `None` where it has another form: a
@@ -122,19 +124,19 @@ fn star_fabric(
         names.push(name.clone());
     }
     let mut labels = labels(Vec::new());
-    let shape = match star.backbone {
-        None => Shape::Tree(Tree::crossbar(nodes)),
+    let family: Arc<dyn Family> = match star.backbone {
+        None => Arc::new(Tree::crossbar(nodes)),
         Some(backbone) => {
             let PlatformLink { name, bandwidth, latency, .. } = link(backbone);
             builder.link(inward, outward, *bandwidth, *latency, LinkRole::Network { tier: 0 });
             names.push(name.clone());
             labels.vertices.extend(["before the backbone".to_owned(), "behind the backbone".to_owned()]);
-            Shape::Irregular
+            Arc::new(Irregular)
         }
     };
     labels.links = names;
     builder.labels(labels);
-    Some(builder.finish(shape))
+    Some(builder.finish_as(family))
 }
 
 /// All routes between hosts.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostic::Invalid;
-use crate::fabric::{LinkRole, Shape};
+use crate::fabric::{Grid, LinkRole, Tree};
 use crate::ids::{Id, LinkId, NodeId};
 
 /// The fabric of a platform of which this is the inside.
@@ -139,7 +139,7 @@ fn a_flat_cluster_is_a_crossbar_or_two_switches_around_its_backbone() {
         ))
     };
     let plain = cluster("");
-    assert!(matches!(plain.shape(), Shape::Tree(tree) if tree.down == [5]));
+    assert!(matches!(plain.family_as::<Tree>(), Some(tree) if tree.down == [5]));
     assert!(plain.routes().is_none());
     assert_eq!(plain.vertex_name(NodeId(4).into()), "n-4");
     assert_eq!(plain.link_name(LinkId(5)), "c_link_0_DOWN");
@@ -222,7 +222,7 @@ fn clusters_have_simgrids_routes_but_for_the_numbers_of_links() {
 #[test]
 fn a_fat_tree_or_torus_becomes_one_of_ours_and_lists_routes_only_where_simgrids_differ() {
     let tree = built(&cluster("FAT_TREE", "2;4,4;1,2;1,1", 16, ""));
-    assert!(matches!(tree.shape(), Shape::Tree(tree) if tree.up == [1, 2]));
+    assert!(matches!(tree.family_as::<Tree>(), Some(tree) if tree.up == [1, 2]));
     assert!(tree.routes().is_none());
     assert_eq!(tree.vertex_name(NodeId(3).into()), "h3");
     let parallel = cluster("FAT_TREE", "2;4,4;1,2;1,2", 16, "");
@@ -230,7 +230,7 @@ fn a_fat_tree_or_torus_becomes_one_of_ours_and_lists_routes_only_where_simgrids_
     assert!(built_with(&parallel, true).routes().is_none());
     assert!(built(&cluster("TORUS", "5,3", 15, "")).routes().is_none());
     let even = built(&cluster("TORUS", "4,3,2", 24, ""));
-    assert!(matches!(even.shape(), Shape::Grid(grid) if grid.dims == [4, 3, 2] && !grid.host_link));
+    assert!(matches!(even.family_as::<Grid>(), Some(grid) if grid.dims == [4, 3, 2] && !grid.host_link));
     let routes = even.routes().unwrap();
     assert_eq!(routes.len(), 24 * 23);
     for (src, dst) in (0..24).flat_map(|src| (0..24).map(move |dst| (src, dst))).filter(|(src, dst)| src != dst) {

@@ -1,6 +1,6 @@
 //! Links that can hold a flow back.
 
-use crate::fabric::{Fabric, Link, LinkRole, Shape};
+use crate::fabric::{Fabric, Link, LinkRole};
 use crate::ids::{IdVec, LinkId};
 use crate::routing::Router;
 
@@ -25,9 +25,9 @@ pub(super) fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time:
     let narrowest_injection =
         fabric.links().iter().filter(|link| link.role == LinkRole::Injection).map(|link| link.capacity).min();
     let widest_ejection = fabric.links().iter().filter(|link| ejection(link)).map(|link| link.capacity).max();
-    // One flow at a time, through an ejection link that is not wider: on regular shapes every route ends in one.
+    // One flow at a time, through an ejection link that is not wider: in known families every route ends in one.
     let injection_is_idle = one_at_a_time
-        && *fabric.shape() != Shape::Irregular
+        && fabric.family().is_connected()
         && matches!((narrowest_injection, widest_ejection), (Some(injection), Some(ejection)) if ejection <= injection);
     let is_binding = |link: LinkId| {
         if injection_is_idle && fabric.link(link).role == LinkRole::Injection {

@@ -17,7 +17,7 @@ pub use on_terms::FlowsOnTerms;
 pub use spec::{FlowSpec, Weights};
 
 use super::Transport;
-use crate::fabric::{Fabric, Shape};
+use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;
 use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
@@ -58,7 +58,7 @@ pub fn flow_transport(
     let by_groups = match sharing {
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
-            (has_long_sides(fabric.shape()) && !placement.iter().is_sorted()) || most_to_one >= MANY_TO_ONE
+            (has_long_sides(fabric) && !placement.iter().is_sorted()) || most_to_one >= MANY_TO_ONE
         }
         _ => false,
     };
@@ -70,8 +70,8 @@ pub fn flow_transport(
 }
 
 /// Whether a fabric is a torus or mesh whose links are shared by so many routes that groups are faster.
-fn has_long_sides(shape: &Shape) -> bool {
-    let Shape::Grid(grid) = shape else { return false };
+fn has_long_sides(fabric: &Fabric) -> bool {
+    let Some(grid) = fabric.family_as::<Grid>() else { return false };
     let sides = grid.dims.iter().filter(|&&side| side > 1);
     let (sum, count) = sides.fold((0, 0), |(sum, count), side| (sum + side, count + 1));
     let least = LONG_SIDE + LONGER_BY * u32::saturating_sub(count, 2);

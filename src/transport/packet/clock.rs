@@ -84,14 +84,14 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{FabricBuilder, Shape};
+    use crate::fabric::{FabricBuilder, Irregular};
 
     fn clock(capacities: &[f64]) -> Clock {
         let mut builder = FabricBuilder::new("links", 2, 0);
         for &capacity in capacities {
             builder.loose_link(Bandwidth::from_bytes_per_second(capacity), Time::ZERO);
         }
-        Clock::new(&builder.finish(Shape::Irregular), 1500)
+        Clock::new(&builder.finish(Irregular), 1500)
     }
 
     #[test]

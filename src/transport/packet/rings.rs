@@ -1,11 +1,11 @@
 //! Which links form rings, for what keeps packets on them from waiting for each other in a circle.
 
-use crate::fabric::{Fabric, Shape};
+use crate::fabric::{Fabric, Ring};
 
 /// No ring.
 const NONE: u8 = u8::MAX;
 
-/// The rings of a torus: the links of each dimension whose ends are joined. Other fabrics have none that are known.
+/// The rings that the fabric's family knows of: on a torus the links of each dimension whose ends are joined.
 #[derive(Debug)]
 pub(super) struct Rings {
     /// By link: the dimension along which it is part of a ring.
@@ -18,17 +18,9 @@ impl Rings {
     pub(super) fn new(fabric: &Fabric) -> Self {
         let links = fabric.links().len();
         let mut rings = Self { dim: vec![NONE; links], closing: vec![false; links] };
-        let Shape::Grid(grid) = fabric.shape() else { return rings };
-        for dim in (0..grid.dims.len()).filter(|&dim| grid.wrap[dim]) {
-            for position in 0..grid.positions() {
-                let x = position / grid.stride(dim) % grid.dims[dim];
-                for (descending, at_the_end) in [(false, x + 1 == grid.dims[dim]), (true, x == 0)] {
-                    if let Some(link) = grid.step(position, dim, descending) {
-                        rings.dim[link.0 as usize] = dim.min(usize::from(NONE - 1)) as u8;
-                        rings.closing[link.0 as usize] = at_the_end;
-                    }
-                }
-            }
+        for Ring { link, dimension, closes } in fabric.family().rings() {
+            rings.dim[link.0 as usize] = dimension;
+            rings.closing[link.0 as usize] = closes;
         }
         rings
     }

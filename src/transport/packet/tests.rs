@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostic::Sources;
-use crate::fabric::{FabricBuilder, LinkRole, Shape};
+use crate::fabric::{FabricBuilder, Grid, Irregular, LinkRole};
 use crate::ids::{NodeId, VertexId};
 use crate::routing::{Router, RoutingSpec};
 use crate::topology::TopologySpec;
@@ -40,7 +40,7 @@ fn tree(parents: &[u32], nodes_each: u32, latency: Time) -> Arc<Fabric> {
         // Capacities that do not divide each other.
         cable(VertexId(nodes + below), VertexId(nodes + above), [1e9, 3e9, 7e8][i % 3]);
     }
-    Arc::new(builder.finish(Shape::Irregular))
+    Arc::new(builder.finish(Irregular))
 }
 
 fn usual_routes(fabric: &Arc<Fabric>) -> Arc<dyn Router> {
@@ -249,12 +249,7 @@ fn a_ring_without_bubble_or_dateline_deadlocks_and_names_the_circle() {
     assert_eq!(gridlock.packets, 14, "seven packets in buffers and seven messages at their sources");
     let mut links: Vec<u32> = gridlock.cycle.iter().map(|channel| channel.link.0).collect();
     links.sort_unstable();
-    let mut ring: Vec<u32> = (0..7)
-        .map(|x| match fabric.shape() {
-            Shape::Grid(grid) => grid.step(x, 0, false).unwrap().0,
-            _ => unreachable!(),
-        })
-        .collect();
+    let mut ring: Vec<u32> = (0..7).map(|x| fabric.family_as::<Grid>().unwrap().step(x, 0, false).unwrap().0).collect();
     ring.sort_unstable();
     assert_eq!(links, ring, "the circle is the ring");
     assert!(gridlock.cycle.iter().all(|Channel { lane, .. }| *lane == 0));

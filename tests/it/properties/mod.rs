@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use hayase::diagnostic::Sources;
 use hayase::engine::{Outcome, Simulation, Stop};
-use hayase::fabric::{Fabric, FabricBuilder, RouteTable, Shape};
+use hayase::fabric::{Fabric, FabricBuilder, Irregular, RouteTable};
 use hayase::ids::{LinkId, NodeId};
 use hayase::placement::Placement;
 use hayase::routing::{Router, RoutingSpec};
@@ -88,7 +88,7 @@ fn tangle(nodes: usize, links: &[(f64, f64)], routes: &[Vec<Index>]) -> Arc<Fabr
         table.insert(NodeId((pair / nodes) as u32), NodeId((pair % nodes) as u32), &route);
     }
     builder.routes(table);
-    Arc::new(builder.finish(Shape::Irregular))
+    Arc::new(builder.finish(Irregular))
 }
 
 /// Fabrics of the families, every level or dimension with a bandwidth of its own, and a routing rule for each.

@@ -3,7 +3,7 @@
 use super::canvas::{Anchor, Canvas, GREY, INK, MARGIN, Point, text_width, wrap};
 use super::layout::{Cable, Caption, Layout, Mark};
 use super::small::small_member;
-use hayase::fabric::{Fabric, LinkRole, Shape};
+use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::{Id, LinkId, VertexId};
 
 /// Least width of a picture [px]: titles and legends need it.
@@ -44,7 +44,19 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
         y = boxed(&mut canvas, note, y, width) + 12.0;
     }
     let offset = Point::new((width - layout.width) / 2.0, y);
-    let classes = Classes::of(drawn, &layout.cables);
+    let classes = Classes::of(drawn, &layout);
+    for cell in &layout.cells {
+        canvas.open(&cell.title);
+        let at = cell.at.plus(offset.x, offset.y);
+        canvas.rect(
+            at.x,
+            at.y,
+            cell.side,
+            cell.side,
+            &format!(r##"fill="{}" stroke="#ffffff" stroke-width="0.4""##, cell.fill),
+        );
+        canvas.close();
+    }
     for cable in &layout.cables {
         let attributes = classes.line(drawn, cable);
         canvas.open(&tooltip(drawn, cable));
@@ -55,7 +67,8 @@ pub fn fabric(fabric: &Fabric, options: &FabricOptions) -> Drawing {
                 arrow(&mut canvas, &points, cable.forward.is_empty(), GREY);
             }
             let parallel = cable.forward.len().max(cable.back.len());
-            if let (true, Some(first), Some(last)) = (parallel > 1, points.first(), points.last()) {
+            let marked = parallel > 1 && (layout.cells.is_empty() || !classes.dense);
+            if let (true, Some(first), Some(last)) = (marked, points.first(), points.last()) {
                 // Not half-way, where cables cross.
                 let middle = Point::new(first.x * 0.72 + last.x * 0.28, first.y * 0.72 + last.y * 0.28);
                 canvas.circle(middle, 7.0, r##"fill="#ffffff""##);
@@ -173,18 +186,26 @@ struct Classes {
     any_one_way: bool,
     /// So many cables that wide lines would run together.
     dense: bool,
+    /// There are bars, so boxes are routers.
+    crossbars: bool,
 }
 
 const DASHES: [&str; 4] = ["", "7 3", "2.5 2.5", "9 3 2 3"];
 const LINES: [&str; 4] = ["#4a5563", "#75808f", "#8d6f48", "#7a5c8a"];
 
 impl Classes {
-    fn of(fabric: &Fabric, cables: &[Cable]) -> Self {
+    fn of(fabric: &Fabric, layout: &Layout) -> Self {
+        let cables = &layout.cables;
         let mut capacities: Vec<f64> = cables.iter().map(|cable| capacity(fabric, cable)).collect();
+        if !layout.cells.is_empty() {
+            // Of what the matrix counts, too.
+            capacities.extend(fabric.links().iter().map(|link| link.capacity.bytes_per_second()));
+        }
         capacities.sort_by(|a, b| b.total_cmp(a));
         capacities.dedup();
         let any_one_way = cables.iter().any(|cable| cable.forward.is_empty() || cable.back.is_empty());
-        Self { capacities, any_one_way, dense: cables.len() > 400 }
+        let crossbars = layout.vertices.iter().any(|placed| matches!(placed.mark, Mark::Bar(_)));
+        Self { capacities, any_one_way, dense: cables.len() > 400, crossbars }
     }
 
     fn style(&self, class: usize) -> String {
@@ -212,11 +233,11 @@ impl Classes {
         let boxes = fabric.switches() > 0;
         if boxes {
             canvas.rect(x, y - 10.0, 14.0, 12.0, r##"fill="#ffffff" stroke="#1b1f24" rx="2""##);
-            let text = if matches!(fabric.shape(), Shape::CrossbarGrid(_)) { "router" } else { "switch" };
+            let text = if self.crossbars { "router" } else { "switch" };
             canvas.text(x + 20.0, y, 11.0, Anchor::Start, text, "");
             x += 20.0 + text_width(text, 11.0) + 18.0;
         }
-        if matches!(fabric.shape(), Shape::CrossbarGrid(_)) {
+        if self.crossbars {
             let (from, to) = (Point::new(x, y - 4.0), Point::new(x + 28.0, y - 4.0));
             canvas.line(from, to, r##"stroke="#1b1f24" stroke-width="6" stroke-linecap="round""##);
             canvas.line(from, to, r##"stroke="#ffffff" stroke-width="3.6" stroke-linecap="round""##);
@@ -264,19 +285,11 @@ impl Classes {
             .into_iter()
             .map(|(role, count)| {
                 let plural = if count == 1 { "" } else { "s" };
-                match (role, fabric.shape()) {
-                    (LinkRole::Network { tier }, Shape::Tree(_)) => {
-                        format!("{count} link{plural} between levels {tier} and {}", tier + 1)
+                match role {
+                    LinkRole::Network { tier } => {
+                        let what = fabric.family().tier_legend(tier);
+                        format!("{count} link{plural} {what}").trim_end().to_owned()
                     }
-                    (LinkRole::Network { tier }, Shape::Grid(grid)) => {
-                        let name = super::layout::dimension_name(grid.dims.len(), tier.into());
-                        format!("{count} link{plural} along {name}")
-                    }
-                    (LinkRole::Network { tier }, Shape::CrossbarGrid(grid)) => {
-                        let name = super::layout::dimension_name(grid.dims.len(), tier.into());
-                        format!("{count} link{plural} from and to crossbars along {name}")
-                    }
-                    (LinkRole::Network { .. }, Shape::Irregular) => format!("{count} link{plural}"),
                     _ => format!("{count} host link{plural}"),
                 }
             })

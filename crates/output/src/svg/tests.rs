@@ -7,7 +7,7 @@ mod kinds;
 use std::collections::BTreeMap;
 
 use super::*;
-use hayase::fabric::{CrossbarGrid, Fabric, FabricBuilder, Grid, Labels, LinkRole, Shape, Tree};
+use hayase::fabric::{CrossbarGrid, Fabric, FabricBuilder, Grid, Irregular, Labels, LinkRole, Tree};
 use hayase::ids::{Id, LinkId, VertexId};
 use hayase::report::{Bounds, Comparison, ComparisonRow, MessageRecord, Rate, SeedStatistics};
 use hayase::units::{Bandwidth, Time};
@@ -55,7 +55,7 @@ fn irregular(nodes: u32, switches: u32, cables: &[(u32, u32)]) -> Fabric {
         builder.link(VertexId(a), VertexId(b), GB, Time::ZERO, role(a, b));
         builder.link(VertexId(b), VertexId(a), GB, Time::ZERO, role(b, a));
     }
-    builder.finish(Shape::Irregular)
+    builder.finish(Irregular)
 }
 
 /// Names that are hostile to XML, one-way links, a self-link and a link without ends.
@@ -69,7 +69,7 @@ fn hostile() -> Fabric {
     builder.loose_link(GB, Time::ZERO);
     let vertices = vec!["<n0>".into(), "n&1".into(), "\"n2\"".into(), "s\u{0}w\n".into()];
     builder.labels(Labels { vertices, links: Vec::new() });
-    builder.finish(Shape::Irregular)
+    builder.finish(Irregular)
 }
 
 fn fabrics() -> Vec<(String, Fabric)> {
@@ -369,8 +369,7 @@ fn a_small_fabric_is_drawn_whole_and_of_a_large_one_a_relative_that_is_named() {
                 assert!(small.nodes() <= 120 && small.nodes() < drawn.nodes(), "{name}: {small}");
                 assert!(drawing.note.unwrap().contains("Too large to draw whole"), "{name}");
                 assert!(drawing.svg.contains("Too large"), "{name}");
-                let same = std::mem::discriminant(small.shape()) == std::mem::discriminant(drawn.shape());
-                assert!(same, "{name}");
+                assert_eq!(small.family().kind(), drawn.family().kind(), "{name}");
                 assert!(small_member(&small).is_none(), "{name}");
             }
         }
@@ -380,11 +379,11 @@ fn a_small_fabric_is_drawn_whole_and_of_a_large_one_a_relative_that_is_named() {
 #[test]
 fn a_small_tree_keeps_levels_and_oversubscription() {
     let (small, what) = small_member(&fat_tree(12)).unwrap();
-    let Shape::Tree(tree) = small.shape() else { panic!("{small}") };
+    let tree = small.family_as::<Tree>().unwrap();
     assert_eq!((&tree.down[..], &tree.up[..]), (&[3, 3, 6][..], &[1, 3, 3][..]));
     assert!(what.contains("54 nodes") && what.contains("3456"), "{what}");
     let half = tree_of(&[20, 18, 18], &[1, 10, 10]);
-    let Shape::Tree(tree) = half.shape() else { panic!("{half}") };
+    let tree = half.family_as::<Tree>().unwrap();
     assert_eq!(tree.levels(), 3);
     assert!(tree.up[1] < tree.down[0], "{tree:?}");
 }
@@ -400,8 +399,8 @@ fn every_link_with_ends_is_in_the_detailed_picture() {
             continue;
         }
         let svg = link_loads(&drawn, &loads(&drawn), "t", "");
-        let beyond = matches!(drawn.shape(), Shape::Grid(grid) if grid.dims.len() > 3)
-            || matches!(drawn.shape(), Shape::CrossbarGrid(grid) if grid.dims.len() > 3);
+        let beyond = matches!(drawn.family_as::<Grid>(), Some(grid) if grid.dims.len() > 3)
+            || matches!(drawn.family_as::<CrossbarGrid>(), Some(grid) if grid.dims.len() > 3);
         for (id, link) in drawn.links().iter_ids().filter(|_| !beyond) {
             if link.ends.is_some_and(|(from, to)| from != to) {
                 let tooltip = format!("<title>{}: ", canvas::escape(&drawn.link_name(id)));

@@ -78,7 +78,11 @@ fn layered(fabric: &Fabric, layers: &[usize], neighbours: &[Vec<usize>], mut cab
         rows[layer].push(vertex);
     }
     let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
-    let width = (widest as f64 * 46.0).clamp(320.0, 1500.0);
+    // Names of switches are read whole, where there is room.
+    let name = |&vertex: &usize| text_width(&short_name(fabric, VertexId::from_index(vertex)), 9.0) / 0.86 + 12.0;
+    let named = |row: &Vec<usize>| row.len() as f64 * row.iter().map(name).fold(0.0, f64::max);
+    let named = rows.iter().skip(1).map(named).fold(0.0, f64::max);
+    let width = (widest as f64 * 46.0).max(named).clamp(320.0, 1500.0);
     let step = (width * 0.12).clamp(80.0, 130.0);
     let mut x = vec![0.0; layers.len()];
     let spread = |row: &[usize], x: &mut [f64]| {

@@ -1,9 +1,9 @@
 //! Tori and meshes: the first two dimensions as rows and columns, the third in oblique projection, any further one as
 //! pictures side by side.
 
-use super::{Cable, Layout, Mark, Placed, cables, caption, dimension_name, short_name};
+use super::{Cable, Layout, Mark, Placed, cables, caption, short_name};
 use crate::svg::canvas::{Anchor, Point, text_width};
-use hayase::fabric::{Fabric, Grid};
+use hayase::fabric::{Fabric, Grid, dimension_name};
 use hayase::ids::VertexId;
 
 /// Most nodes of a ring that is drawn as one.

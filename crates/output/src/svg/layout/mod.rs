@@ -1,6 +1,7 @@
 //! Where the parts of a fabric stand in a picture.
 
 mod crossbars;
+mod groups;
 pub(super) mod irregular;
 mod lattice;
 mod stress;
@@ -9,7 +10,7 @@ mod tree;
 use rustc_hash::FxHashMap;
 
 use super::canvas::{Anchor, Point};
-use hayase::fabric::{Fabric, Shape};
+use hayase::fabric::{Fabric, Sketch};
 use hayase::ids::{Id, LinkId, VertexId};
 
 /// How a vertex is drawn.
@@ -43,6 +44,16 @@ pub(super) struct Placed {
     pub label: Option<Caption>,
 }
 
+/// A cell of a matrix.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cell {
+    /// Its upper left corner.
+    pub at: Point,
+    pub side: f64,
+    pub fill: String,
+    pub title: String,
+}
+
 /// All links between two vertices, in both directions.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cable {
@@ -71,6 +82,7 @@ pub(super) struct Layout {
     /// By vertex.
     pub vertices: Vec<Placed>,
     pub cables: Vec<Cable>,
+    pub cells: Vec<Cell>,
     pub captions: Vec<Caption>,
     /// What the picture leaves out or how it is to be read.
     pub remarks: Vec<String>,
@@ -81,11 +93,12 @@ pub(super) struct Layout {
 impl Layout {
     /// Lays out a fabric that is small enough.
     pub(super) fn new(fabric: &Fabric) -> Self {
-        let mut layout = match fabric.shape() {
-            Shape::Tree(shape) => tree::layout(fabric, shape),
-            Shape::Grid(shape) => lattice::layout(fabric, shape),
-            Shape::CrossbarGrid(shape) => crossbars::layout(fabric, shape),
-            Shape::Irregular => irregular::layout(fabric),
+        let mut layout = match fabric.family().sketch() {
+            Sketch::Levels(tree) => tree::layout(fabric, tree),
+            Sketch::Lattice(grid) => lattice::layout(fabric, grid),
+            Sketch::Crossbars(grid) => crossbars::layout(fabric, grid),
+            Sketch::Groups { of, name } => groups::layout(fabric, of, name),
+            Sketch::Distances => irregular::layout(fabric),
         };
         let loose = fabric.links().iter().filter(|link| link.ends.is_none()).count();
         if loose > 0 {
@@ -128,14 +141,6 @@ fn cables(fabric: &Fabric) -> Vec<Cable> {
 fn short_name(fabric: &Fabric, vertex: VertexId) -> String {
     let name = fabric.vertex_name(vertex);
     name.strip_prefix("node ").map_or(name.clone(), str::to_owned)
-}
-
-/// The name of a dimension: x, y, z, or x0, x1 ... where there are more than three.
-pub(super) fn dimension_name(dims: usize, dim: usize) -> String {
-    match (dims, dim) {
-        (..=3, 0..=2) => ["x", "y", "z"][dim].to_owned(),
-        _ => format!("x{dim}"),
-    }
 }
 
 /// A caption of usual size.

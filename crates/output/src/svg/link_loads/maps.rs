@@ -1,11 +1,10 @@
 //! Maps: the positions of a grid coloured by what leaves them in one direction, one map for each direction.
 
-use super::super::layout::dimension_name;
 use super::Loads;
 use super::groups::groups;
 use crate::svg::canvas::{Anchor, Canvas, GREY, MARGIN, text_width};
 use crate::svg::scale::percent;
-use hayase::fabric::{Fabric, Shape};
+use hayase::fabric::{Fabric, Sketch, dimension_name};
 use hayase::ids::LinkId;
 
 /// Most cells of all maps together.
@@ -25,10 +24,10 @@ pub(super) struct Maps<'a> {
 
 /// The maps of a grid of at least two dimensions, where they fit.
 pub(super) fn plan(fabric: &Fabric) -> Option<Maps<'_>> {
-    let dims = match fabric.shape() {
-        Shape::Grid(grid) => &grid.dims,
-        Shape::CrossbarGrid(grid) => &grid.dims,
-        Shape::Tree(_) | Shape::Irregular => return None,
+    let dims = match fabric.family().sketch() {
+        Sketch::Lattice(grid) => &grid.dims,
+        Sketch::Crossbars(grid) => &grid.dims,
+        _ => return None,
     };
     let (&[x, y, ..], true) = (dims.as_slice(), fabric.links().len() <= MOST_CELLS) else { return None };
     if x < 2 || y < 2 || x > 300 || y > 300 {

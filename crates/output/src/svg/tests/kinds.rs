@@ -233,3 +233,23 @@ fn the_messages_that_were_waited_for_have_the_arrows_and_the_others_are_counted(
     let part = draw(3000, Window { from_s: 1e-3, to_s: 1.1e-3 });
     assert!((100..=102).contains(&arrows(&part)) && !part.contains("have none"), "{}", arrows(&part));
 }
+
+#[test]
+fn groups_are_drawn_whole_or_as_one_of_them_beside_the_cables_of_each_pair() {
+    let named = |name: &str| {
+        let loaded = hayase::Loader::new().topology(name).load_topology().unwrap().fabric;
+        (fabric(&loaded, &FabricOptions::default()), loaded)
+    };
+    let (small, loaded) = named("dragonfly-72");
+    assert_eq!(small.note, None);
+    for switch in 0..loaded.switches() {
+        assert!(small.svg.contains(&format!(">{}<", loaded.family().switch_name(switch))), "switch {switch}");
+    }
+    assert!(small.svg.contains("group 8") && !small.svg.contains("cables between and inside"));
+    let (large, _) = named("theta");
+    assert!(large.note.unwrap().contains("Too large"));
+    for part in ["group 8 to group 0: 48 cables", "inside group 3: 1440 cables", "g0.r5c15", "links between groups"] {
+        assert!(large.svg.contains(part), "{part}");
+    }
+    assert!(!large.svg.contains("g1.r0c0"), "one group is drawn");
+}

@@ -1,0 +1,84 @@
+//! Grids of crossbars.
+
+use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
+use crate::fabric::{Bisection, CrossbarGrid, Fabric, Fact, Family, LinkGroup, Sketch, dimension_name};
+use crate::ids::NodeId;
+
+impl Family for CrossbarGrid {
+    fn kind(&self) -> &'static str {
+        "a hyper-crossbar"
+    }
+
+    fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>) {
+        let facts = vec![("dims", Fact::Numbers(self.dims.clone())), ("host_link", Fact::Flag(self.host_link))];
+        ("crossbar-grid", facts)
+    }
+
+    fn switch_name(&self, switch: u32) -> String {
+        self.name_of(switch)
+    }
+
+    fn tier_name(&self, tier: u8) -> String {
+        format!("along dimension {tier}")
+    }
+
+    fn tier_legend(&self, tier: u8) -> String {
+        format!("from and to crossbars along {}", dimension_name(self.dims.len(), tier.into()))
+    }
+
+    fn link_groups(&self, _: &Fabric) -> Vec<LinkGroup> {
+        let mut groups = Vec::new();
+        let nodes = || (0..self.positions()).map(NodeId);
+        groups.push(LinkGroup::new("injection", nodes().filter_map(|node| self.injection(node))));
+        for dim in (0..self.dims.len()).filter(|&dim| self.dims[dim] > 1) {
+            let name = dimension_name(self.dims.len(), dim);
+            let to = (0..self.positions()).map(|x| self.to_crossbar(dim, x));
+            groups.push(LinkGroup::new(format!("to {name} crossbars"), to));
+            let from = (0..self.positions()).map(|x| self.from_crossbar(dim, x));
+            groups.push(LinkGroup::new(format!("from {name} crossbars"), from));
+        }
+        groups.push(LinkGroup::new("ejection", nodes().filter_map(|node| self.ejection(node))));
+        groups
+    }
+
+    fn leaf(&self, _: &Fabric, node: NodeId) -> u32 {
+        node.0
+    }
+
+    fn diameter(&self, _: &Fabric) -> Option<u32> {
+        let crossbars = self.dims.iter().filter(|&&size| size > 1).count() as u32;
+        Some(2 * crossbars + 2 * u32::from(self.host_link))
+    }
+
+    fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
+        Some(plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right)))
+    }
+
+    fn default_routing(&self) -> &'static str {
+        "dimension-order"
+    }
+
+    fn sketch(&self) -> Sketch<'_> {
+        Sketch::Crossbars(self)
+    }
+
+    /// Keeps its dimensions.
+    fn small_member(&self, fabric: &Fabric, is_large: bool) -> Option<(Fabric, String)> {
+        if !is_large && !has_long_rows(&self.dims) {
+            return None;
+        }
+        let small = CrossbarGrid { dims: shorter(&self.dims), host_link: self.host_link };
+        let text = instead(&small.dims, &self.dims);
+        Some((small.build(fabric.name().to_owned(), |role| like(fabric, role)), text))
+    }
+}
+
+/// What `left` planes of a grid of crossbars send at most to the other `right` planes.
+fn cut(grid: &CrossbarGrid, fabric: &Fabric, dim: usize, left: u32, right: u32) -> f64 {
+    let plane = f64::from(grid.positions() / grid.dims[dim]);
+    let (senders, receivers) = (plane * f64::from(left), plane * f64::from(right));
+    let into = senders * fabric.capacity(grid.to_crossbar(dim, 0));
+    let out = receivers * fabric.capacity(grid.from_crossbar(dim, 0));
+    let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
+    into.min(out).min(host_limit(fabric, hosts, senders, receivers))
+}

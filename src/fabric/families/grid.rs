@@ -1,0 +1,104 @@
+//! Tori and meshes.
+
+use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
+use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, LinkGroup, Ring, Sketch, dimension_name};
+use crate::ids::NodeId;
+
+impl Family for Grid {
+    fn kind(&self) -> &'static str {
+        "a torus or mesh"
+    }
+
+    fn facts(&self) -> (&'static str, Vec<(&'static str, Fact)>) {
+        let facts = vec![
+            ("dims", Fact::Numbers(self.dims.clone())),
+            ("wrap", Fact::Flags(self.wrap.clone())),
+            ("host_link", Fact::Flag(self.host_link)),
+        ];
+        ("grid", facts)
+    }
+
+    fn switch_name(&self, switch: u32) -> String {
+        self.name_of(switch)
+    }
+
+    fn tier_name(&self, tier: u8) -> String {
+        format!("along dimension {tier}")
+    }
+
+    fn tier_legend(&self, tier: u8) -> String {
+        format!("along {}", dimension_name(self.dims.len(), tier.into()))
+    }
+
+    fn link_groups(&self, _: &Fabric) -> Vec<LinkGroup> {
+        let mut groups = Vec::new();
+        let nodes = || (0..self.positions()).map(NodeId);
+        groups.push(LinkGroup::new("injection", nodes().filter_map(|node| self.injection(node))));
+        for dim in 0..self.dims.len() {
+            for descending in [false, true] {
+                let name = dimension_name(self.dims.len(), dim);
+                let sign = if descending { '−' } else { '+' };
+                let links = (0..self.positions()).filter_map(|x| self.step(x, dim, descending));
+                groups.push(LinkGroup::new(format!("{name}{sign}"), links));
+            }
+        }
+        groups.push(LinkGroup::new("ejection", nodes().filter_map(|node| self.ejection(node))));
+        groups
+    }
+
+    fn leaf(&self, _: &Fabric, node: NodeId) -> u32 {
+        node.0
+    }
+
+    fn diameter(&self, _: &Fabric) -> Option<u32> {
+        let along = |(&size, &wrap): (&u32, &bool)| if wrap { size / 2 } else { size - 1 };
+        Some(self.dims.iter().zip(&self.wrap).map(along).sum::<u32>() + 2 * u32::from(self.host_link))
+    }
+
+    fn bisection(&self, fabric: &Fabric) -> Option<Bisection> {
+        Some(plane_cut(fabric.nodes(), &self.dims, |dim, left, right| cut(self, fabric, dim, left, right)))
+    }
+
+    fn default_routing(&self) -> &'static str {
+        "dimension-order"
+    }
+
+    /// The links of each dimension whose ends are joined.
+    fn rings(&self) -> Vec<Ring> {
+        let mut rings = Vec::new();
+        for dim in (0..self.dims.len()).filter(|&dim| self.wrap[dim]) {
+            let dimension = dim.min(usize::from(u8::MAX - 1)) as u8;
+            for position in 0..self.positions() {
+                let x = position / self.stride(dim) % self.dims[dim];
+                for (descending, closes) in [(false, x + 1 == self.dims[dim]), (true, x == 0)] {
+                    rings.extend(self.step(position, dim, descending).map(|link| Ring { link, dimension, closes }));
+                }
+            }
+        }
+        rings
+    }
+
+    fn sketch(&self) -> Sketch<'_> {
+        Sketch::Lattice(self)
+    }
+
+    /// Keeps its dimensions.
+    fn small_member(&self, fabric: &Fabric, is_large: bool) -> Option<(Fabric, String)> {
+        if !is_large && !has_long_rows(&self.dims) {
+            return None;
+        }
+        let small = Grid::new(shorter(&self.dims), self.wrap.clone(), self.host_link);
+        let text = instead(&small.dims, &self.dims);
+        Some((small.build(fabric.name().to_owned(), |role| like(fabric, role)), text))
+    }
+}
+
+/// What `left` planes of a grid send at most to the other `right` planes: over the cables that join them, and no
+/// more than the host links let out on one side and in on the other.
+fn cut(grid: &Grid, fabric: &Fabric, dim: usize, left: u32, right: u32) -> f64 {
+    let plane = f64::from(grid.positions() / grid.dims[dim]);
+    let cables = plane * if grid.wrap[dim] { 2.0 } else { 1.0 };
+    let across = cables * grid.step(0, dim, false).map_or(0.0, |link| fabric.capacity(link));
+    let hosts = (grid.injection(NodeId(0)), grid.ejection(NodeId(0)));
+    across.min(host_limit(fabric, hosts, plane * f64::from(left), plane * f64::from(right)))
+}

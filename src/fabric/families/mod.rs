@@ -1,0 +1,79 @@
+//! What the families whose arithmetic is here know of themselves: trees, grids, grids of crossbars.
+
+mod crossbar_grid;
+mod grid;
+mod tree;
+
+use super::{Bisection, Fabric, LinkRole};
+use crate::ids::LinkId;
+use crate::units::{Bandwidth, Time};
+
+/// Most nodes of what is drawn in place of a fabric that is too large.
+const FEW_NODES: u32 = 64;
+/// Most nodes along one dimension of a grid that is drawn whole, and of a ring.
+const LONGEST_ROW: u32 = 40;
+const LONGEST_RING: u32 = 128;
+
+/// Bandwidth and latency of the first link with this role.
+fn like(fabric: &Fabric, role: LinkRole) -> (Bandwidth, Time) {
+    let link = fabric.links().iter().find(|link| link.role == role).or_else(|| fabric.links().iter().next());
+    link.map_or((Bandwidth::from_bytes_per_second(0.0), Time::ZERO), |link| (link.capacity, link.latency))
+}
+
+/// Whether a grid of this size has rows too long to be drawn.
+fn has_long_rows(dims: &[u32]) -> bool {
+    let ring = dims.iter().filter(|&&dim| dim > 1).count() == 1;
+    dims.iter().any(|&dim| dim > if ring { LONGEST_RING } else { LONGEST_ROW })
+}
+
+/// The same dimensions, shorter.
+fn shorter(dims: &[u32]) -> Vec<u32> {
+    let mut small = dims.to_vec();
+    let nodes = |dims: &[u32]| dims.iter().map(|&dim| u64::from(dim)).product::<u64>();
+    // Three of a kind show how ends are joined; in the fourth dimension and up two must do, or one.
+    for least in [|_| 3, |dim| if dim < 3 { 3 } else { 2 }, |dim| if dim < 3 { 3 } else { 1 }] as [fn(usize) -> u32; 3]
+    {
+        while nodes(&small) > u64::from(FEW_NODES) {
+            let longest = (0..small.len()).filter(|&dim| small[dim] > least(dim)).max_by_key(|&dim| (small[dim], dim));
+            match longest {
+                Some(dim) => small[dim] -= 1,
+                None => break,
+            }
+        }
+    }
+    small
+}
+
+/// `4 x 4 x 3`.
+fn times(dims: &[u32]) -> String {
+    dims.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+fn instead(small: &[u32], dims: &[u32]) -> String {
+    format!("a small member of the family, {} nodes instead of {}", times(small), times(dims))
+}
+
+/// The cheapest cut across one dimension. `cut` gives what is carried from `left` planes to `right` planes of it.
+fn plane_cut(nodes: u32, dims: &[u32], cut: impl Fn(usize, u32, u32) -> f64) -> Bisection {
+    let even = dims.iter().any(|size| size.is_multiple_of(2));
+    let candidates = (0..dims.len()).filter(|&dim| if even { dims[dim].is_multiple_of(2) } else { dims[dim] > 1 });
+    let forth = |dim: usize| cut(dim, dims[dim] / 2, dims[dim].div_ceil(2));
+    let best = candidates.min_by(|&a, &b| forth(a).total_cmp(&forth(b))).unwrap_or(0);
+    let stride: u32 = dims[..best].iter().product();
+    Bisection {
+        bandwidth: Bandwidth::from_bytes_per_second(forth(best)),
+        back: Bandwidth::from_bytes_per_second(cut(best, dims[best].div_ceil(2), dims[best] / 2)),
+        first_half: (0..nodes).map(|node| node / stride % dims[best] < dims[best] / 2).collect(),
+    }
+}
+
+/// What the host links let out of so many senders and in to so many receivers.
+fn host_limit(
+    fabric: &Fabric,
+    (injection, ejection): (Option<LinkId>, Option<LinkId>),
+    senders: f64,
+    receivers: f64,
+) -> f64 {
+    let side = |link: Option<LinkId>, nodes: f64| link.map_or(f64::INFINITY, |link| nodes * fabric.capacity(link));
+    side(injection, senders).min(side(ejection, receivers))
+}

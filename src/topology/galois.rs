@@ -1,0 +1,139 @@
+//! Finite fields GF(q), for fabrics that are made of them.
+
+/// Largest field: its tables are small, and no fabric of a larger one fits.
+pub(super) const LARGEST: u32 = 1 << 12;
+
+/// The field of q elements, which are numbered `0..q`: the coefficients of a polynomial over GF(p) as digits to base p.
+///
+/// Multiplication is by logarithms to a primitive element. Memory: 12 bytes an element.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    q: u32,
+    p: u32,
+    /// By exponent below `q - 1`: that power of the primitive element; twice, so that sums of exponents need no modulo.
+    powers: Vec<u32>,
+    /// By element but 0: its exponent.
+    logs: Vec<u32>,
+}
+
+/// The prime of which a number is a power, and the exponent; `None` where it is no prime power.
+pub(super) fn prime_power(q: u32) -> Option<(u32, u32)> {
+    let p = (2..).take_while(|p: &u32| p * p <= q).find(|&p| q.is_multiple_of(p)).unwrap_or(q);
+    let (mut rest, mut exponent) = (q, 0);
+    while p > 1 && rest.is_multiple_of(p) {
+        rest /= p;
+        exponent += 1;
+    }
+    (p > 1 && rest == 1).then_some((p, exponent))
+}
+
+impl Field {
+    /// The field of so many elements; `None` where there is none, or one that is too large.
+    pub fn new(q: u32) -> Option<Self> {
+        let (p, m) = prime_power(q).filter(|_| q <= LARGEST)?;
+        // A primitive root, or a monic polynomial of degree m of which x is one: the lowest.
+        let top = q / p;
+        for choice in 1..q {
+            let times = |element: u32| match m {
+                1 => element * choice % p,
+                // x times the element; x^m is what the polynomial leaves: minus its lower coefficients.
+                _ => add(p, element % top * p, scale(p, p - element / top, choice)),
+            };
+            let mut powers = vec![1];
+            let mut at = times(1);
+            while at > 1 && powers.len() < q as usize {
+                powers.push(at);
+                at = times(at);
+            }
+            if at == 1 && powers.len() == q as usize - 1 {
+                let mut logs = vec![0; q as usize];
+                for (exponent, &element) in (0..).zip(&powers) {
+                    logs[element as usize] = exponent;
+                }
+                powers.extend_from_within(..);
+                return Some(Self { q, p, powers, logs });
+            }
+        }
+        None
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> u32 {
+        self.q
+    }
+
+    /// A power of the primitive element.
+    pub fn power(&self, exponent: u32) -> u32 {
+        self.powers[(exponent % (self.q - 1)) as usize]
+    }
+
+    /// `a + b`.
+    pub fn add(&self, a: u32, b: u32) -> u32 {
+        add(self.p, a, b)
+    }
+
+    /// `a b`.
+    pub fn times(&self, a: u32, b: u32) -> u32 {
+        match (a, b) {
+            (0, _) | (_, 0) => 0,
+            _ => self.powers[(self.logs[a as usize] + self.logs[b as usize]) as usize],
+        }
+    }
+}
+
+/// The sum of two polynomials over GF(p): digit by digit.
+fn add(p: u32, mut a: u32, mut b: u32) -> u32 {
+    let (mut sum, mut place) = (0, 1);
+    while a > 0 || b > 0 {
+        sum += (a % p + b % p) % p * place;
+        (a, b, place) = (a / p, b / p, place * p);
+    }
+    sum
+}
+
+/// A polynomial over GF(p) times a number.
+fn scale(p: u32, factor: u32, mut a: u32) -> u32 {
+    let (mut product, mut place) = (0, 1);
+    while a > 0 {
+        product += factor % p * (a % p) % p * place;
+        (a, place) = (a / p, place * p);
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_field_of_each_prime_power_and_of_nothing_else() {
+        let powers: Vec<u32> = (0..50).filter(|&q| Field::new(q).is_some()).collect();
+        let known = [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32, 37, 41, 43, 47, 49];
+        assert_eq!(powers, known);
+        assert!(Field::new(4096).is_some() && Field::new(4099).is_none(), "a prime above the largest");
+    }
+
+    /// The laws of a field, which no other structure of q elements obeys.
+    #[test]
+    fn sums_and_products_obey_the_laws_of_a_field() {
+        for q in [2, 3, 4, 5, 7, 8, 9, 16, 25, 27] {
+            let field = Field::new(q).unwrap();
+            for a in 0..q {
+                let row = |of: &dyn Fn(u32) -> u32| {
+                    let mut row: Vec<u32> = (0..q).map(of).collect();
+                    row.sort_unstable();
+                    row == (0..q).collect::<Vec<_>>()
+                };
+                assert!(row(&|b| field.add(a, b)) && (a == 0 || row(&|b| field.times(a, b))), "{q}: {a}");
+                assert_eq!((field.add(a, 0), field.times(a, 1), field.times(a, 0)), (a, a, 0));
+                for b in 0..q {
+                    assert_eq!(field.times(a, b), field.times(b, a));
+                    let c = (a + b + 1) % q;
+                    let (left, right) = (field.times(c, field.add(a, b)), (field.times(c, a), field.times(c, b)));
+                    assert_eq!(left, field.add(right.0, right.1), "{q}: {c} ({a} + {b})");
+                    assert_eq!(field.times(field.times(a, b), c), field.times(a, field.times(b, c)));
+                }
+            }
+        }
+    }
+}
