@@ -55,6 +55,8 @@ pub mod sharing;
 pub mod sweep;
 pub mod system;
 pub mod threads;
+#[cfg(feature = "simulator")]
+pub mod throughput;
 pub mod topology;
 pub mod transport;
 pub mod units;

@@ -67,6 +67,8 @@ pub struct Fabric {
     shape: Shape,
     labels: Labels,
     routes: Option<RouteTable>,
+    /// By switch, from 0 above the nodes; empty where there are no groups.
+    groups: Vec<u32>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
 }
@@ -102,6 +104,7 @@ impl FabricBuilder {
             shape: Shape::Irregular,
             labels: Labels::default(),
             routes: None,
+            groups: Vec::new(),
             bisection: OnceLock::new(),
         };
         Self { fabric }
@@ -127,6 +130,11 @@ impl FabricBuilder {
     /// Gives explicit routes.
     pub fn routes(&mut self, routes: RouteTable) {
         self.fabric.routes = Some(routes);
+    }
+
+    /// Says in which group each switch is, by its number from 0 above the nodes.
+    pub fn groups(&mut self, groups: Vec<u32>) {
+        self.fabric.groups = groups;
     }
 
     /// The finished fabric.
@@ -180,6 +188,12 @@ impl Fabric {
     /// The routes that the fabric's own file gives, if it does.
     pub fn routes(&self) -> Option<&RouteTable> {
         self.routes.as_ref()
+    }
+
+    /// The group of each switch, by its number from 0 above the nodes, where the family has groups: those of a
+    /// dragonfly.
+    pub fn groups(&self) -> Option<&[u32]> {
+        (!self.groups.is_empty()).then_some(&*self.groups)
     }
 
     /// The name of a node or switch.

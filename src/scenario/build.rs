@@ -127,9 +127,20 @@ pub(super) fn placed(
         fabric,
         router,
     };
+    check_routing(&network, sections, diagnostics);
     check_resolution(&network, sections, diagnostics);
     check_switches(&network, sections, diagnostics);
     Some(Placed { topology, routing, placement, network })
+}
+
+/// Whether messages can be simulated under this routing rule.
+fn check_routing(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if network.router.choice().is_some() {
+        let diagnostic = Diagnostic::new("routing-misfit", "messages cannot be simulated under a rule that chooses")
+            .label("gives no single route for each pair of nodes")
+            .help("`hayase throughput` counts loads under this rule");
+        diagnostics.push(with_span(diagnostic, sections.routing.span()));
+    }
 }
 
 /// Routes and places drawn again with this seed, where they are random.

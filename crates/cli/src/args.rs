@@ -16,6 +16,7 @@ use super::program::args::ProgramVerb;
 #[cfg(unix)]
 use super::record::args::RecordArgs;
 use super::replay::args::{MachineVerb, ReplayArgs, Written};
+use super::throughput::ThroughputArgs;
 use super::trace::TraceVerb;
 use super::usage;
 use super::whatif::args::WhatIfArgs;
@@ -102,6 +103,8 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
+    /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them back.
+    Throughput(ThroughputArgs),
     /// Predict how long a program takes, from data sets that were measured once.
     Predict(Box<PredictArgs>),
     /// Make, show and extend program data and computation data.
@@ -210,8 +213,8 @@ pub struct ScenarioArgs {
     /// barrier (everybody's are), left (the last has left the node), all (at once), window=K (up to K under way).
     #[arg(long, value_name = "RULE")]
     pub injection: Option<String>,
-    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table (default: what is
-    /// usual for the fabric).
+    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table, minimal, ecmp, spray,
+    /// valiant-groups, valiant-switches, ugal-l, ugal-g, progressive (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// Each rank starts at a random time below this: "1 us".
@@ -367,7 +370,8 @@ pub struct CompareArgs {
     /// contention-free. Several are also set against each other: makespans, run times.
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub transport: Vec<String>,
-    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table.
+    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table, minimal, ecmp, spray,
+    /// valiant-groups, valiant-switches, ugal-l, ugal-g, progressive.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
     /// Injection rules: queue, sendrecv, barrier, left, all, window=K.

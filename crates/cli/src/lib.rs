@@ -35,6 +35,7 @@ mod replay;
 mod run;
 mod scenario;
 mod seeds;
+mod throughput;
 mod topology;
 mod trace;
 mod usage;
@@ -196,6 +197,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Run(args) => run::run(args, voice),
         Verb::Compare(args) => compare::compare(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
+        Verb::Throughput(args) => throughput::throughput(args, voice),
         Verb::Calibrate(args) => calibrate::calibrate(args, voice),
         Verb::Measure(verb) => measure::measure(verb, voice),
         Verb::MeasureAgent(args) => measure::agent(args),

@@ -17,6 +17,8 @@ Commands:
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
   rates         Show how fast each message of the first step would be, all of them under way at once
+  throughput    Count the loads of steady traffic: how much of their bandwidth all nodes can use,
+                and which link holds them back
   predict       Predict how long a program takes, from data sets that were measured once
   program       Make, show and extend program data and computation data
   replay        Play a program's trace on other nodes or another network: how long, and where the
@@ -135,7 +137,9 @@ Scenario:
                                left (the last has left the node), all (at once), window=K (up to K
                                under way)
       --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
-                               shortest-path, table (default: what is usual for the fabric)
+                               shortest-path, table, minimal, ecmp, spray, valiant-groups,
+                               valiant-switches, ugal-l, ugal-g, progressive (default: what is usual
+                               for the fabric)
       --jitter <TIME>          Each rank starts at a random time below this: "1 us"
       --seed <N>               The seed of everything random
       --set <KEY=VALUE>        Any key of a scenario file: --set topology.fat-tree.p=4 (may be

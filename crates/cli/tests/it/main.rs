@@ -29,6 +29,7 @@ mod record;
 mod regions;
 mod replay;
 mod run;
+mod throughput;
 mod trace;
 mod units;
 mod validate;
