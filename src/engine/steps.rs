@@ -78,7 +78,8 @@ struct Counted {
 }
 
 impl<'a> Steps<'a> {
-    /// The pattern on this fabric, if it can be counted so: its steps are uniform and no link has a latency.
+    /// The pattern on this fabric, if it can be counted so: its steps are uniform, no link has a latency, and there is one
+    /// route for each pair.
     pub fn new(
         fabric: &'a Fabric,
         router: &'a dyn Router,
@@ -87,7 +88,8 @@ impl<'a> Steps<'a> {
         because: Because,
     ) -> Option<Self> {
         let bytes = pattern.uniform_steps()?;
-        let fits = bytes > 0 && fabric.links().iter().all(|link| link.latency == Time::ZERO);
+        let fits =
+            bytes > 0 && router.choice().is_none() && fabric.links().iter().all(|link| link.latency == Time::ZERO);
         fits.then(|| Self { fabric, router, placement, pattern, wires: Wires::new(fabric), bytes, because })
     }
 

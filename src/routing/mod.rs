@@ -7,6 +7,8 @@
 //! of the message on each; it may know what is under way.
 
 mod choice;
+#[cfg(test)]
+mod choice_tests;
 mod climb;
 mod counting;
 mod d_mod_k;

@@ -64,3 +64,6 @@ impl Network {
         Simulation { fabric, router: &**router, placement, workload, transport, resolution }.run(observer, watch)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,6 +53,12 @@ impl TransportSpec {
         matches!(self, Self::Flow(_))
     }
 
+    /// Whether messages may be split over several paths ([`Transport::start_split`]) under this sharing policy.
+    pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
+        let _ = sharing;
+        matches!(self, Self::ContentionFree(_))
+    }
+
     /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
     pub fn name(&self) -> String {
         match self {

@@ -74,3 +74,31 @@ fn mistakes_are_told_with_what_is_expected() {
         assert!(text.contains(expected), "{words}: {text}");
     }
 }
+
+#[test]
+fn rules_that_choose_are_simulated_where_they_can_be() {
+    let desk = Desk::new();
+    let run = |words: &str| desk.hayase(&format!("run -t torus-4x4 -p all-to-all-pairwise -q {words}")).assert();
+    for words in [
+        "--routing valiant-switches",
+        "--routing ugal-l",
+        "--routing ugal-g --transport packet:oq",
+        "--routing progressive --injection window=4",
+        "--routing spray --transport contention-free",
+    ] {
+        let (first, again) = (run(words).success(), run(words).success());
+        // The same, wall clock apart.
+        let line = |assert: &snapbox::cmd::OutputAssert| {
+            let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+            text.lines().find(|line| line.contains("makespan")).map(str::to_owned)
+        };
+        assert!(line(&first).is_some() && line(&first) == line(&again), "{words}");
+    }
+    for (words, expected) in [
+        ("--routing spray --transport packet:iq", "packet:iq moves a message over one path"),
+        ("--routing fluid", "known by its loads only"),
+    ] {
+        let told = String::from_utf8_lossy(&run(words).code(2).get_output().stderr).into_owned();
+        assert!(told.contains(expected) && told.contains("--routing:1:1"), "{words}: {told}");
+    }
+}
