@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::test_fabrics::{Arrangement, dragonfly, dragonfly_plus, hyperx, of_cables, slim_fly};
+use super::test_fabrics::{Arrangement, dragonfly, dragonfly_plus, hyperx, of_cables, slim_fly, two_planes};
 use super::*;
 use crate::fabric::LinkRole;
 use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId, VertexId};
@@ -34,9 +34,10 @@ fn idle(fabric: &Fabric) -> UnderWay {
 #[track_caller]
 fn check_walk(fabric: &Fabric, src: u32, dst: u32, links: &[LinkId]) {
     let mut here = VertexId(src);
-    for &link in links {
+    for (at, &link) in links.iter().enumerate() {
         let (from, to) = fabric.link(link).ends.unwrap();
         assert_eq!(from, here, "{src} to {dst} on {fabric}");
+        assert!(to.0 >= fabric.nodes() || at + 1 == links.len(), "{src} to {dst} on {fabric} crosses a node");
         here = to;
     }
     assert_eq!(here, VertexId(dst), "{src} to {dst} on {fabric}");
@@ -67,6 +68,7 @@ fn some_fabrics() -> Vec<Arc<Fabric>> {
         hyperx(&[3, 4], 2),
         of_cables("two cables", 3, 2, [(0, 1), (0, 1), (1, 2), (1, 2), (1, 2)], None),
         of_cables("two groups", 2, 3, [(0, 1)], Some(vec![0, 1])),
+        two_planes(),
         of_cables("one switch", 1, 3, [], Some(vec![0])),
     ]
 }

@@ -5,9 +5,11 @@ use super::graph::{Graph, NONE, Target};
 use crate::ids::{IdVec, LinkId};
 use crate::threads;
 
-/// Parts into which counting is divided. Their sums are added up in order, so that the result does not depend on how
-/// many threads there are.
-const PARTS: u32 = 32;
+/// Parts into which counting is divided, at most. Their sums are added up in order, so that the result does not depend on
+/// how many threads there are.
+const PARTS: usize = 32;
+/// Loads that all parts keep together, but that there are at least two parts.
+const MOST_LOADS: usize = 1 << 25;
 
 /// What came out of counting loads.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -19,9 +21,10 @@ pub struct Counted {
 /// The sum of what `work` adds to the loads for each number below `count`.
 pub(super) fn in_parts(count: u32, loads: &mut IdVec<LinkId, f64>, work: impl Fn(u32, &mut Part) + Send + Sync) {
     let links = loads.len();
-    let parts = threads::map((0..PARTS.min(count)).collect(), |first| {
+    let parts = (MOST_LOADS / links.max(1)).clamp(2, PARTS) as u32;
+    let parts = threads::map((0..parts.min(count)).map(|first| (first, parts)).collect(), |(first, parts)| {
         let mut part = Part { loads: vec![0.0; links], ..Part::default() };
-        (first..count).step_by(PARTS as usize).for_each(|number| work(number, &mut part));
+        (first..count).step_by(parts as usize).for_each(|number| work(number, &mut part));
         part.loads
     });
     for part in parts {

@@ -3,9 +3,13 @@
 use super::counting::{Part, in_parts};
 use super::demand::Columns;
 use super::graph::{Graph, NONE, Target};
+use crate::diagnostic::Diagnostic;
 use crate::ids::{IdVec, LinkId};
 use crate::rng::Mix;
 use crate::units::Time;
+
+/// Most memory that counting may need \[B\].
+const MOST_MEMORY: u64 = 4 << 30;
 
 /// The groups, or the switches, that messages may be sent to before they go to their destination.
 ///
@@ -108,6 +112,17 @@ impl Detours {
             None => Some(from),
         };
         via.and_then(|via| graph.walk(via, graph.distances(Target::Place(to)), pick, visit)).is_some()
+    }
+
+    /// That counting loads fits in memory.
+    pub fn check_size(&self, graph: &Graph) -> Result<(), Diagnostic> {
+        let memory = 8 * u64::from(graph.places()) * self.inside.len() as u64;
+        if memory <= MOST_MEMORY {
+            return Ok(());
+        }
+        let message = format!("counting detours on `{}` would need {} GB", graph.fabric.name(), memory >> 30);
+        Err(Diagnostic::new("too-large", message)
+            .help("count shortest paths (minimal, spray), or take a smaller fabric"))
     }
 
     /// Adds what traffic puts on links if all of it goes through intermediates, each as likely, and in equal parts over

@@ -62,6 +62,7 @@ impl Router for Fluid {
     }
 
     fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        self.detours.check_size(&self.graph)?;
         let columns = Columns::new(demand, &self.graph);
         let links = loads.len();
         let (mut minimal, mut detours) = (IdVec::filled(links, 0.0), IdVec::filled(links, 0.0));

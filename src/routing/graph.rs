@@ -176,9 +176,20 @@ impl Graph {
             (starts, ways)
         };
         let ((out_starts, out), (into_starts, into)) = (ways(Outgoing), ways(Incoming));
+        let open: Vec<bool> = vertices.iter().map(|vertex| open[vertex.index()]).collect();
+        // A node on several switches of one group is in that group, too.
+        let mut groups = groups;
+        for place in (0..groups.len()).filter(|&place| !open[place]) {
+            let ways = &out[out_starts[place] as usize..out_starts[place + 1] as usize];
+            let of_switches = ways.iter().map(|way| groups[way.place as usize]);
+            groups[place] = match (of_switches.clone().min(), of_switches.max()) {
+                (Some(least), Some(most)) if least == most => least,
+                _ => NONE,
+            };
+        }
         Ok(Self {
             homes: homes.collect(),
-            open: vertices.iter().map(|vertex| open[vertex.index()]).collect(),
+            open,
             to_place: vertices.iter().map(|_| OnceLock::new()).collect(),
             to_group: (0..group_count).map(|_| OnceLock::new()).collect(),
             fabric: Arc::clone(fabric),
@@ -220,9 +231,16 @@ impl Graph {
         self.homes[node.0 as usize]
     }
 
-    /// The places that have nodes, ascending.
+    /// The places that messages may cross and that have nodes on them or next to them, ascending.
     pub fn places_with_nodes(&self) -> Vec<u32> {
-        let mut places: Vec<u32> = self.homes.iter().map(|home| home.place).collect();
+        let mut places = Vec::new();
+        for home in &self.homes {
+            if self.open[home.place as usize] {
+                places.push(home.place);
+            } else {
+                places.extend(self.out(home.place).iter().map(|way| way.place));
+            }
+        }
         places.sort_unstable();
         places.dedup();
         places

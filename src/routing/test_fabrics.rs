@@ -35,6 +35,25 @@ pub(crate) fn of_cables(
     Arc::new(builder.finish(Shape::Irregular))
 }
 
+/// Nodes on a switch in each of two planes: four, with two switches a plane and two cables between them.
+pub(crate) fn two_planes() -> Arc<Fabric> {
+    let mut builder = FabricBuilder::new("two planes", 4, 4);
+    let speed = Bandwidth::from_bytes_per_second(1e9);
+    let mut cable = |a: u32, b: u32, roles: [LinkRole; 2]| {
+        for ((a, b), role) in [(a, b), (b, a)].into_iter().zip(roles) {
+            builder.link(VertexId(a), VertexId(b), speed, Time::ZERO, role);
+        }
+    };
+    let network = [LinkRole::Network { tier: 0 }; 2];
+    for plane in 0..2 {
+        for node in 0..4 {
+            cable(node, 4 + 2 * plane + node / 2, [LinkRole::Injection, LinkRole::Ejection]);
+        }
+        (0..2).for_each(|_| cable(4 + 2 * plane, 5 + 2 * plane, network));
+    }
+    Arc::new(builder.finish(Shape::Irregular))
+}
+
 /// Which group global port `k` of group `group` leads to, and which of its ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arrangement {

@@ -142,26 +142,28 @@ struct Ugal {
 
 impl Ugal {
     /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
-    /// much is under way on it.
+    /// much is under way on it; `None` where no way leads there.
     fn draw(
         &self,
         (from, via, to): (u32, Option<Target>, u32),
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
         links: &mut Vec<LinkId>,
-    ) -> (f64, f64) {
+    ) -> Option<(f64, f64)> {
         links.clear();
         let pick = |choices: u32| {
             *draws += 1;
             self.hash.two_below(message, *draws, choices.into()) as u32
         };
-        self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link));
+        if !self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link)) {
+            return None;
+        }
         let known = match self.knowledge {
             Knowledge::Global => &links[..],
             Knowledge::Local | Knowledge::Progressive => &links[..links.len().min(1)],
         };
         let most = known.iter().map(|&link| under_way[link]).max().unwrap_or_default();
-        (links.len() as f64, f64::from(most))
+        Some((links.len() as f64, f64::from(most)))
     }
 
     /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken.
@@ -172,12 +174,18 @@ impl Ugal {
         under_way: &UnderWay,
         (taken, drawn): (&mut Vec<LinkId>, &mut Vec<LinkId>),
     ) -> bool {
-        let (hops, queue) = self.draw((from, None, to), (message, &mut *draws), under_way, taken);
+        let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
+            return true;
+        };
         let mut rival: Option<(f64, Vec<LinkId>)> = None;
         let mut least_queue = 0.0;
         for _ in 0..self.candidates {
             let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
-            let (longer, other) = self.draw((from, Some(via), to), (message, &mut *draws), under_way, drawn);
+            // A switch of one plane does not reach those of another.
+            let Some((longer, other)) = self.draw((from, Some(via), to), (message, &mut *draws), under_way, drawn)
+            else {
+                continue;
+            };
             let weight = longer * other;
             if rival.as_ref().is_none_or(|(least, _)| weight < *least) {
                 rival = Some((weight, drawn.clone()));

@@ -128,6 +128,7 @@ impl Router for Valiant {
     }
 
     fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        self.detours.check_size(&self.graph)?;
         count_ends(&self.graph, demand, loads);
         self.detours.count_loads(&self.graph, &Columns::new(demand, &self.graph), loads);
         Ok(Counted::default())
@@ -156,7 +157,14 @@ impl Choice for Valiant {
                 draws += 1;
                 self.hash.two_below(message, draws, choices.into()) as u32
             };
-            self.detours.walk(&self.graph, (from.place, via, to.place), pick, |link| links.push(link));
+            let start = links.len();
+            let way = (from.place, via, to.place);
+            if !self.detours.walk(&self.graph, way, pick, |link| links.push(link)) {
+                // No way leads through this intermediate.
+                links.truncate(start);
+                let distances = self.graph.distances(Target::Place(to.place));
+                self.graph.walk(from.place, distances, |_| 0, |link| links.push(link));
+            }
             if to.down != NONE {
                 links.push(LinkId(to.down));
             }

@@ -4,7 +4,7 @@ use super::*;
 use crate::diagnostic::{Located, Sources};
 use crate::fabric::Tree;
 use crate::routing::RoutingSpec;
-use crate::routing::test_fabrics::{Arrangement, dragonfly, dragonfly_plus, hyperx, of_cables, slim_fly};
+use crate::routing::test_fabrics::{Arrangement, dragonfly, dragonfly_plus, hyperx, of_cables, slim_fly, two_planes};
 use crate::units::{Bandwidth, Time};
 
 fn count(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic, seeds: u64) -> Throughput {
@@ -171,6 +171,7 @@ fn loads_added_up_by_switches_are_those_of_all_pairs() {
         ring(7, 2),
         ring(6, 1),
         full_tree(2),
+        two_planes(),
     ];
     let traffics = [Traffic::Uniform, Traffic::Adversarial(1), Traffic::Adversarial(3), Traffic::Permutation];
     let rules = ["minimal", "ecmp", "spray", "valiant-groups", "valiant-switches", "shortest-path"];
