@@ -1,6 +1,6 @@
 //! Fabrics of groups and of short diameter for the tests, made by hand from their definitions.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::fabric::{Fabric, FabricBuilder, LinkRole, Shape};
@@ -74,7 +74,7 @@ impl Arrangement {
             }
             Self::Relative => ((group + k + 1) % g, g - 2 - k),
             Self::Palmtree => ((group + g - k - 1) % g, g - 2 - k),
-            Self::Circulant if k % 2 == 0 => ((group + k / 2 + 1) % g, k + 1),
+            Self::Circulant if k.is_multiple_of(2) => ((group + k / 2 + 1) % g, k + 1),
             Self::Circulant => ((group + g - k / 2 - 1) % g, k - 1),
         }
     }
@@ -140,7 +140,7 @@ pub(crate) fn dragonfly_plus(l: u32, s: u32, p: u32, h: u32, g: u32) -> Arc<Fabr
 /// The slim fly (MMS) over the integers modulo a prime q = 4w + 1 or 4w - 1, with ceil(k'/2) nodes a switch.
 pub(crate) fn slim_fly(q: u32) -> Arc<Fabric> {
     let powers = |xi: u32| std::iter::successors(Some(1), move |&power| Some(power * xi % q));
-    let is_primitive = |&xi: &u32| powers(xi).take(q as usize - 1).collect::<HashSet<_>>().len() == q as usize - 1;
+    let is_primitive = |&xi: &u32| powers(xi).take(q as usize - 1).collect::<BTreeSet<_>>().len() == q as usize - 1;
     let xi = (2..q).find(is_primitive).unwrap();
     let power: Vec<u32> = powers(xi).take(q as usize - 1).collect();
     let (even, odd): (Vec<u32>, Vec<u32>) = if q % 4 == 1 {
