@@ -59,6 +59,8 @@ pub mod simulation;
 pub mod sweep;
 pub mod system;
 pub mod threads;
+#[cfg(feature = "simulator")]
+pub mod throughput;
 pub mod topology;
 pub mod transport;
 pub mod units;

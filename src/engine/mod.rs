@@ -9,18 +9,20 @@
 //! instant (below), is taken together, sorted by id, before the workload is asked and rates are solved. So messages
 //! that are symmetric finish together and the result does not depend on the order in which they are found.
 
+mod chosen;
 mod events;
 mod observer;
 mod steps;
 #[cfg(test)]
 mod tests;
 
+use chosen::Chosen;
 use events::{Event, EventQueue};
 
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, WakeId};
 use crate::placement::Placement;
-use crate::routing::Router;
+use crate::routing::{Router, Start};
 use crate::transport::{Facts, Gridlock, Transport};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
@@ -110,6 +112,8 @@ struct EventLoop<'a, 'o, O> {
     now: Time,
     outcome: Outcome,
     wires: Wires,
+    /// What a rule that chooses knows and has chosen; `None` where there is one route for each pair.
+    chosen: Option<Box<Chosen<'a>>>,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
     /// The same by message, while they are sorted.
@@ -128,6 +132,8 @@ struct Wires {
     common_capacity: Option<Bandwidth>,
     /// `None` where no link has any.
     latency: Option<IdVec<LinkId, Time>>,
+    /// How many times messages wait for it.
+    latency_factor: f64,
     /// Whether the transport wants to know ways back.
     asks_ways_back: bool,
 }
@@ -143,6 +149,7 @@ impl Wires {
             common_capacity: narrowest.filter(|_| narrowest == widest).copied(),
             capacity,
             latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
+            latency_factor,
             asks_ways_back: false,
         }
     }
@@ -150,6 +157,17 @@ impl Wires {
     /// Sum of the latencies of a route.
     fn latency(&self, route: &[LinkId]) -> Time {
         self.latency.as_ref().map_or(Time::ZERO, |latency| route.iter().map(|&link| latency[link]).sum())
+    }
+
+    /// How long a message waits for the latency of a path.
+    fn latency_of_path(&self, latency: Time) -> Time {
+        Time::from_ps(self.latency_factor * latency.ps())
+    }
+
+    /// Time that so many bytes take on the link that takes longest for its part.
+    fn split_transfer(&self, links: &[LinkId], parts: &[f64], bytes: u64) -> Time {
+        let time = |(&link, part): (&LinkId, &f64)| self.capacity[link].time_for(bytes as f64 * part);
+        links.iter().zip(parts).map(time).max().unwrap_or(Time::ZERO)
     }
 
     /// Time that so many bytes take on the narrowest link of a route.
@@ -205,6 +223,7 @@ impl Simulation<'_> {
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
         let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
         wires.asks_ways_back = self.transport.wants_way_back();
+        let chosen = self.router.choice().map(|choice| Box::new(Chosen::new(choice, self.fabric.links().len())));
         let mut run = EventLoop {
             simulation: self,
             observer,
@@ -213,6 +232,7 @@ impl Simulation<'_> {
             now: Time::ZERO,
             outcome: Outcome::default(),
             wires,
+            chosen,
             arrived: Vec::new(),
             departed: Vec::new(),
             by_message: Vec::new(),
@@ -272,6 +292,10 @@ impl<O: Observer> EventLoop<'_, '_, O> {
 
     /// A message leaves its sender: it spends the latencies of its route, then takes bandwidth until it is through.
     fn launch(&mut self, send: Send) {
+        if self.chosen.is_some() {
+            self.launch_chosen(send);
+            return;
+        }
         let Simulation { router, placement, .. } = &self.simulation;
         let (src, dst): (NodeId, NodeId) = (placement[send.id.src], placement[send.dst]);
         let (id, route) = self.flights.free();
@@ -281,10 +305,41 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         let latency = self.wires.latency(route);
         let transfer = self.wires.transfer(route, send.bytes);
         let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
-        self.flights.put(id, Flight { send, start: self.now, alone });
+        self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
+    }
+
+    /// The same under a rule that chooses.
+    #[cold]
+    fn launch_chosen(&mut self, send: Send) {
+        let Some(chosen) = &mut self.chosen else { return };
+        let placement = self.simulation.placement;
+        let start = Start { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
+        let (id, route) = self.flights.free();
+        chosen.choose(id, start, send.bytes, route);
+        let (latency, transfer, alone) = match chosen.parts(id) {
+            [] => {
+                let (latency, transfer) = (self.wires.latency(route), self.wires.transfer(route, send.bytes));
+                (latency, transfer, self.simulation.transport.alone(route, send.bytes))
+            }
+            parts => (
+                self.wires.latency_of_path(chosen.latency()),
+                self.wires.split_transfer(route, parts, send.bytes),
+                None,
+            ),
+        };
+        let alone = alone.unwrap_or(latency + transfer);
+        self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
+    }
+
+    /// Notes a message whose latency and time on its narrowest link are known.
+    #[inline]
+    fn put_under_way(&mut self, id: FlowId, flight: Flight, latency: Time, transfer: Time) {
+        let send = flight.send;
+        self.flights.put(id, flight);
         self.outcome.events += 1;
         if self.wires.asks_ways_back {
-            self.tell_way_back(id, src, dst);
+            let placement = self.simulation.placement;
+            self.tell_way_back(id, placement[send.id.src], placement[send.dst]);
         }
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
@@ -309,7 +364,10 @@ impl<O: Observer> EventLoop<'_, '_, O> {
     /// A message starts to take bandwidth.
     fn enter(&mut self, id: FlowId) {
         let (flight, route) = self.flights.get(id);
-        self.simulation.transport.start(id, route, flight.send.bytes);
+        match self.chosen.as_ref().map_or(&[][..], |chosen| chosen.parts(id)) {
+            [] => self.simulation.transport.start(id, route, flight.send.bytes),
+            parts => self.simulation.transport.start_split(id, route, parts, flight.send.bytes),
+        }
         self.observer.entered(self.now, route);
     }
 
@@ -375,7 +433,16 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         self.delivered.clear();
         for &id in &self.arrived {
             let (flight, route) = self.flights.get(id);
-            self.observer.delivered(self.now, flight, route);
+            match &mut self.chosen {
+                None => self.observer.delivered(self.now, flight, route),
+                Some(chosen) => {
+                    match chosen.parts(id) {
+                        [] => self.observer.delivered(self.now, flight, route),
+                        parts => self.observer.delivered_split(self.now, flight, route, parts),
+                    }
+                    chosen.arrived(flight.send.bytes, route);
+                }
+            }
             self.outcome.messages += 1;
             self.outcome.bytes += flight.send.bytes;
             self.delivered.push(flight.send);

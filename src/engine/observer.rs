@@ -74,6 +74,12 @@ pub trait Observer {
         let _ = (now, flight, route);
     }
 
+    /// The same of a message that was split: each of its links has carried its part of the bytes.
+    fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
+        let _ = (links, parts);
+        self.delivered(now, flight, &[]);
+    }
+
     /// Steps have been delivered, one after another; what their messages did to links is told by [`Observer::carried`].
     fn steps(&mut self, steps: &[CountedStep<'_>]) {
         for step in steps {

@@ -76,7 +76,8 @@ struct Counted {
 }
 
 impl<'a> Steps<'a> {
-    /// The work on this fabric, if it can be counted so: its messages have bytes and no link has a latency.
+    /// The work on this fabric, if it can be counted so: its messages have bytes and no link has a
+    /// latency, and there is one route for each pair.
     pub fn new(
         fabric: &'a Fabric,
         router: &'a dyn Router,
@@ -84,7 +85,8 @@ impl<'a> Steps<'a> {
         work: Lockstep<'a>,
         because: Because,
     ) -> Option<Self> {
-        let fits = work.bytes > 0 && fabric.links().iter().all(|link| link.latency == Time::ZERO);
+        let fits =
+            work.bytes > 0 && router.choice().is_none() && fabric.links().iter().all(|link| link.latency == Time::ZERO);
         fits.then(|| Self { fabric, router, placement, work, wires: Wires::new(fabric, 1.0), because })
     }
 

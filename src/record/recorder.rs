@@ -17,6 +17,8 @@ pub type OnMessage<'a> = &'a mut dyn FnMut(Time, &Flight);
 pub struct Recorder<'a> {
     /// What each link has carried \[B\].
     pub bytes: IdVec<LinkId, u64>,
+    /// Of split messages, what is less than a byte and not yet in `bytes`; empty where none was split.
+    fractions: IdVec<LinkId, f64>,
     /// What each rank has sent to, and received from, other nodes \[B\].
     pub ranks: IdVec<RankId, (u64, u64)>,
     /// What has crossed the bisection: from the first half to the second, and back \[B\].
@@ -41,6 +43,7 @@ impl<'a> Recorder<'a> {
         let links = fabric.links().len();
         Self {
             bytes: IdVec::filled(links, 0),
+            fractions: IdVec::new(),
             ranks: IdVec::filled(placement.len(), (0, 0)),
             crossed: (0, 0),
             times: link_times.then(|| LinkTimes::new(links)),
@@ -105,6 +108,20 @@ impl Observer for Recorder<'_> {
         }
     }
 
+    fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
+        if self.fractions.is_empty() {
+            self.fractions = IdVec::filled(self.bytes.len(), 0.0);
+        }
+        for (&link, part) in links.iter().zip(parts) {
+            let carried = self.fractions[link] + flight.send.bytes as f64 * part;
+            // Parts that add up to whole bytes do so up to rounding.
+            let whole = (carried + ROUNDING).floor();
+            self.bytes[link] += whole as u64;
+            self.fractions[link] = carried - whole;
+        }
+        self.delivered(now, flight, &[]);
+    }
+
     fn steps(&mut self, steps: &[CountedStep<'_>]) {
         if let Some(on_message) = &mut self.on_message {
             for step in steps {
@@ -138,6 +155,9 @@ impl Observer for Recorder<'_> {
         self.bytes[link] += bytes;
     }
 }
+
+/// How far below a whole number of bytes a sum of parts may lie by rounding \[B\].
+const ROUNDING: f64 = 1e-6;
 
 /// Senders counted by one thread at a time: so many that handing them out does not matter.
 const FEWEST_RANKS: usize = 1024;
@@ -253,5 +273,34 @@ impl LinkTime {
             self.busy += passed;
             self.flow_time += passed.ps() * f64::from(self.flows);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{FabricBuilder, Irregular, LinkRole};
+    use crate::ids::{MessageId, VertexId};
+    use crate::units::Bandwidth;
+    use crate::workload::Send;
+
+    #[test]
+    fn the_parts_of_split_messages_add_up_to_whole_bytes() {
+        let mut builder = FabricBuilder::new("three links", 2, 0);
+        let speed = Bandwidth::from_bytes_per_second(1e9);
+        let role = LinkRole::Network { tier: 0 };
+        let links: Vec<LinkId> =
+            (0..3).map(|_| builder.link(VertexId(0), VertexId(1), speed, Time::ZERO, role)).collect();
+        let fabric = builder.finish(Irregular);
+        let placement: Placement = fabric.node_ids().collect();
+        let mut recorder = Recorder::new(&fabric, &placement, None, false);
+        for index in 0..300 {
+            let id = MessageId { src: RankId(0), index };
+            let send = Send { id, dst: RankId(1), bytes: 100 };
+            let flight = Flight { send, start: Time::ZERO, alone: Time::ZERO };
+            recorder.delivered_split(Time::ZERO, &flight, &links, &[1.0 / 3.0; 3]);
+        }
+        assert!(links.iter().all(|&link| recorder.bytes[link] == 10_000));
+        assert_eq!(recorder.ranks[RankId(1)], (0, 30_000));
     }
 }

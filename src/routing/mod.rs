@@ -1,17 +1,35 @@
 //! Routing: which links a message from one node to another crosses.
 //!
 //! Routes are computed, not stored, wherever the fabric's family allows it: one file a rule.
+//!
+//! Most rules are oblivious: a [`Router`] gives one route for each pair of nodes, always the same. A rule that chooses
+//! ([`Choice`]) is asked for the [`Path`] of each message when it starts, which may be one path or several with a part
+//! of the message on each; it may know what is under way.
 
+mod choice;
+#[cfg(test)]
+mod choice_tests;
 mod climb;
+mod counting;
 mod d_mod_k;
+mod demand;
+mod detour;
 mod dimension_order;
 mod family;
+mod fluid;
+mod graph;
 mod hashed;
+mod minimal;
 mod router;
 mod shortest_path;
+mod spray;
 mod table;
 #[cfg(test)]
+pub(crate) mod test_fabrics;
+#[cfg(test)]
 mod tests;
+mod ugal;
+mod valiant;
 
 use std::sync::Arc;
 
@@ -21,14 +39,23 @@ use crate::diagnostic::{Diagnostic, closest};
 use crate::fabric::Fabric;
 
 use router::MISFIT;
+use ugal::Knowledge;
 
+pub use choice::{Choice, Manner, Path, Start, UnderWay};
+pub use counting::Counted;
 pub use d_mod_k::{DModKSpec, SModKSpec};
+pub use demand::{Blocks, Demand};
 pub use dimension_order::{DimensionOrderSpec, Ties};
 pub use family::FamilySpec;
+pub use fluid::FluidSpec;
 pub use hashed::HashedSpec;
+pub use minimal::{EcmpSpec, MinimalSpec};
 pub use router::Router;
 pub use shortest_path::ShortestPathSpec;
+pub use spray::SpraySpec;
 pub use table::TableSpec;
+pub use ugal::{UgalSpec, Via};
+pub use valiant::ValiantSpec;
 
 /// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -49,10 +76,45 @@ pub enum RoutingSpec {
     ShortestPath(ShortestPathSpec),
     /// The routes that the topology's own file gives.
     Table(TableSpec),
+    /// One shortest path of any graph, by a hash of the switches at both ends.
+    Minimal(MinimalSpec),
+    /// One shortest path of any graph, by a hash of source and destination.
+    Ecmp(EcmpSpec),
+    /// All shortest paths of any graph at once.
+    Spray(SpraySpec),
+    /// Through a random group.
+    ValiantGroups(ValiantSpec),
+    /// Through a random switch.
+    ValiantSwitches(ValiantSpec),
+    /// A shortest path or one through a random intermediate, by what the switch of the source knows.
+    UgalL(UgalSpec),
+    /// A shortest path or one through a random intermediate, by what is under way on all links.
+    UgalG(UgalSpec),
+    /// Like `ugal-l`, and asked again at the next switch.
+    Progressive(UgalSpec),
+    /// The best mix of minimal and Valiant, known by counting loads.
+    Fluid(FluidSpec),
 }
 
 /// The names of all rules.
-const NAMES: [&str; 7] = ["d-mod-k", "s-mod-k", "hashed", "dimension-order", "family", "shortest-path", "table"];
+const NAMES: [&str; 16] = [
+    "d-mod-k",
+    "s-mod-k",
+    "hashed",
+    "dimension-order",
+    "family",
+    "shortest-path",
+    "table",
+    "minimal",
+    "ecmp",
+    "spray",
+    "valiant-groups",
+    "valiant-switches",
+    "ugal-l",
+    "ugal-g",
+    "progressive",
+    "fluid",
+];
 
 impl RoutingSpec {
     /// Whether another seed can give another result.
@@ -60,7 +122,12 @@ impl RoutingSpec {
         match self {
             Self::Hashed(spec) => spec.seed.is_none(),
             Self::DimensionOrder(spec) => spec.ties == Some(Ties::Random),
+            Self::Minimal(spec) => spec.seed.is_none(),
+            Self::Ecmp(spec) => spec.seed.is_none(),
+            Self::ValiantGroups(spec) | Self::ValiantSwitches(spec) => spec.seed.is_none() && !spec.all_intermediates,
+            Self::UgalL(spec) | Self::UgalG(spec) | Self::Progressive(spec) => spec.seed.is_none(),
             Self::DModK(_) | Self::SModK(_) | Self::Family(_) | Self::ShortestPath(_) | Self::Table(_) => false,
+            Self::Spray(_) | Self::Fluid(_) => false,
         }
     }
 
@@ -79,6 +146,15 @@ impl RoutingSpec {
             Self::Family(_) => "family",
             Self::ShortestPath(_) => "shortest-path",
             Self::Table(_) => "table",
+            Self::Minimal(_) => "minimal",
+            Self::Ecmp(_) => "ecmp",
+            Self::Spray(_) => "spray",
+            Self::ValiantGroups(_) => "valiant-groups",
+            Self::ValiantSwitches(_) => "valiant-switches",
+            Self::UgalL(_) => "ugal-l",
+            Self::UgalG(_) => "ugal-g",
+            Self::Progressive(_) => "progressive",
+            Self::Fluid(_) => "fluid",
         }
     }
 
@@ -95,6 +171,15 @@ impl RoutingSpec {
             "family" => Self::Family(FamilySpec::default()),
             "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
             "table" => Self::Table(TableSpec::default()),
+            "minimal" => Self::Minimal(MinimalSpec::default()),
+            "ecmp" => Self::Ecmp(EcmpSpec::default()),
+            "spray" => Self::Spray(SpraySpec::default()),
+            "valiant-groups" => Self::ValiantGroups(ValiantSpec::default()),
+            "valiant-switches" => Self::ValiantSwitches(ValiantSpec::default()),
+            "ugal-l" => Self::UgalL(UgalSpec::default()),
+            "ugal-g" => Self::UgalG(UgalSpec::default()),
+            "progressive" => Self::Progressive(UgalSpec::default()),
+            "fluid" => Self::Fluid(FluidSpec::default()),
             _ => {
                 let help = match closest(name, NAMES) {
                     Some(close) => format!("did you mean `{close}`?"),
@@ -130,6 +215,15 @@ impl RoutingSpec {
             Self::Family(spec) => spec.build(fabric),
             Self::ShortestPath(spec) => spec.build(fabric),
             Self::Table(spec) => spec.build(fabric),
+            Self::Minimal(spec) => spec.build(fabric, seed),
+            Self::Ecmp(spec) => spec.build(fabric, seed),
+            Self::Spray(spec) => spec.build(fabric),
+            Self::ValiantGroups(spec) => spec.build(fabric, true, seed),
+            Self::ValiantSwitches(spec) => spec.build(fabric, false, seed),
+            Self::UgalL(spec) => spec.build(fabric, Knowledge::Local, seed),
+            Self::UgalG(spec) => spec.build(fabric, Knowledge::Global, seed),
+            Self::Progressive(spec) => spec.build(fabric, Knowledge::Progressive, seed),
+            Self::Fluid(spec) => spec.build(fabric),
         };
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {

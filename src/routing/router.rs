@@ -1,12 +1,18 @@
 //! What a routing rule is for whoever asks it for routes.
 
+use super::choice::{Choice, Manner};
+use super::counting::{Counted, in_parts};
+use super::demand::Demand;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
 
-/// A rule that gives the route from any node to any other, always the same for the same pair.
+/// A rule that gives the route from any node to any other, always the same for the same pair, unless it chooses
+/// ([`Router::choice`]).
 pub trait Router: Send + Sync + std::fmt::Debug {
     /// Appends the links from `src` to `dst` to `route`, in order; none if they are the same node.
+    ///
+    /// Of a rule that chooses, one that a message may take: enough for an estimate, and for nothing else.
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
 
     /// Adds to each link how many of the routes from and to these nodes cross it.
@@ -33,7 +39,31 @@ pub trait Router: Send + Sync + std::fmt::Debug {
 
     /// Whether it splits messages over several paths, each with its part.
     fn splits(&self) -> bool {
-        false
+        self.choice().is_some_and(|choice| choice.manner() == Manner::Split)
+    }
+
+    /// The rule as one that chooses paths when messages start. `None`, as nearly always: there is one route for each
+    /// pair, which is what counted steps, domination and packets' rings rest on.
+    fn choice(&self) -> Option<&dyn Choice> {
+        None
+    }
+
+    /// Adds to each link what steady traffic puts on it \[B/s\], on average over all that is drawn for a message.
+    ///
+    /// # Errors
+    /// Where that depends on what else is under way.
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        in_parts(demand.sources(), loads, |src, part| {
+            let mut route = Vec::new();
+            demand.from(NodeId(src), |dst, much| {
+                route.clear();
+                if self.reaches(NodeId(src), dst) {
+                    self.route(NodeId(src), dst, &mut route);
+                }
+                route.iter().for_each(|link| part.loads[link.0 as usize] += much);
+            });
+        });
+        Ok(Counted::default())
     }
 
     /// A link that every route over `link` also crosses, if the rule knows one.

@@ -8,7 +8,7 @@ use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
-use crate::routing::{Router, RoutingSpec};
+use crate::routing::{Choice, Manner, Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::simulation::PatternWork;
 use crate::system::{Network, System, Written};
@@ -116,11 +116,32 @@ pub(super) fn placed(
         fabric,
         router,
     };
+    check_routing(&network, sections, diagnostics);
     check_resolution(&network, sections, diagnostics);
     check_switches(&network, sections, diagnostics);
     let mut written = Written { topology: Some(topology), routing: Some(routing), placement: Some(placement) };
     paths::settle(&mut written, sources);
     Some(System::built(Some(network), written, seed(sections)))
+}
+
+/// Whether messages can be simulated under this routing rule.
+fn check_routing(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let diagnostic = match network.router.choice().map(Choice::manner) {
+        Some(Manner::Bound) => Diagnostic::new(
+            "routing-misfit",
+            "messages cannot be simulated under a rule that is known by its loads only",
+        )
+        .label("mixes paths for all traffic together")
+        .help("`hayase throughput` counts its loads; `ugal-g` chooses message by message"),
+        Some(Manner::Split) if !network.transport.takes_splits(&network.sharing) => {
+            let message = format!("transport {} moves a message over one path", network.transport.name());
+            Diagnostic::new("routing-misfit", message)
+                .label("splits each message over several paths")
+                .help("use a rule with one path for each message (ecmp, valiant-groups, ugal-l), or count loads: `hayase throughput`")
+        }
+        _ => return,
+    };
+    diagnostics.push(with_span(diagnostic, sections.routing.span()));
 }
 
 /// What is wrong with how messages move, whatever the fabric.

@@ -8,9 +8,10 @@ use super::{RunOptions, Simulated, Summary, fits_places, without_network};
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
-use crate::ids::{LinkId, NodeId, RankId};
+use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
+use crate::routing::{Manner, Path, Start, UnderWay};
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
@@ -333,7 +334,10 @@ impl Playing<'_> {
     /// do, or where it is unknown when a message has left its sender.
     fn path(&self, watch: Option<&dyn Watch>) -> Option<Time> {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
+        // What is taken on an idle network need not be what is taken among others, and may be longer.
+        let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
         let tells = self.injection != Injection::Left
+            && !adapts
             && self.pattern.messages() <= MOST_ON_PATH
             && (self.jitter > Time::ZERO || self.pattern.delays() || latencies());
         if !tells {
@@ -391,29 +395,43 @@ impl Playing<'_> {
     fn rates(&self) -> Vec<Rate> {
         let capacities = self.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
         let mut sharing = self.network.sharing.build(capacities);
-        let mut flows: Vec<(RankId, Message, Option<u32>)> = Vec::new();
-        let mut route = Vec::new();
+        let mut flows: Vec<(RankId, Message, Option<u32>, f64)> = Vec::new();
+        let mut path = Path::default();
+        let mut on_links: UnderWay = IdVec::filled(self.network.fabric.links().len(), 0);
         let mut under_way = 0;
         for src in (0..self.pattern.ranks()).map(RankId) {
-            for message in self.first_messages(src) {
+            for (index, message) in (0..).zip(self.first_messages(src)) {
                 let (from, to) = (self.network.placement[src], self.network.placement[message.dst]);
-                let mut flow = None;
+                // (Only messages that do not see each other may be split.)
+                let (mut flow, mut alone) = (None, f64::INFINITY);
                 if from != to && message.bytes > 0 {
-                    route.clear();
-                    self.network.router.route(from, to, &mut route);
-                    let links: Vec<u32> = route.iter().map(|link| link.0).collect();
-                    sharing.add(under_way, &links);
-                    flow = Some(under_way);
-                    under_way += 1;
+                    path.clear();
+                    match self.network.router.choice() {
+                        None => self.network.router.route(from, to, &mut path.links),
+                        Some(choice) => {
+                            let start = Start { src: from, dst: to, message: MessageId { src, index } };
+                            choice.choose(start, &on_links, &mut path);
+                            path.links.iter().for_each(|&link| on_links[link] += 1);
+                        }
+                    }
+                    if path.parts.is_empty() {
+                        let links: Vec<u32> = path.links.iter().map(|link| link.0).collect();
+                        sharing.add(under_way, &links);
+                        flow = Some(under_way);
+                        under_way += 1;
+                    }
+                    for (&link, part) in path.links.iter().zip(&path.parts) {
+                        alone = alone.min(self.network.fabric.link(link).capacity.bytes_per_second() / part);
+                    }
                 }
-                flows.push((src, message, flow));
+                flows.push((src, message, flow, alone));
             }
         }
         sharing.solve(&mut Vec::new());
-        let rate = |(src, message, flow): (RankId, Message, Option<u32>)| Rate {
+        let rate = |(src, message, flow, alone): (RankId, Message, Option<u32>, f64)| Rate {
             src: src.0,
             dst: message.dst.0,
-            rate_bps: flow.map_or(f64::INFINITY, |flow| sharing.rate(flow)),
+            rate_bps: flow.map_or(alone, |flow| sharing.rate(flow)),
             bottleneck: flow
                 .and_then(|flow| sharing.bottleneck(flow))
                 .map(|link| self.network.fabric.link_name(LinkId(link))),

@@ -14,6 +14,8 @@ use crate::units::{Bandwidth, Time};
 /// ```text
 /// sum of L_l + b / min of c_l
 /// ```
+/// and a message of which the part p_l crosses link l for the latency of its longest path + b max of (p_l / c_l).
+///
 /// What a run takes so, every other transport takes at least: the difference is the price of contention. The engine
 /// lets the latencies pass.
 ///
@@ -40,6 +42,12 @@ impl Transport for ContentionFree {
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
         let narrowest = route.iter().map(|&link| self.capacity[link]).min();
         self.started.push((flow, narrowest.map_or(Time::ZERO, |capacity| capacity.time_for(bytes as f64))));
+    }
+
+    fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
+        let time = |(&link, part): (&LinkId, &f64)| self.capacity[link].time_for(bytes as f64 * part);
+        let longest = links.iter().zip(parts).map(time).max();
+        self.started.push((flow, longest.unwrap_or(Time::ZERO)));
     }
 
     fn settle(&mut self, now: Time) {

@@ -56,7 +56,11 @@ impl TransportSpec {
 
     /// Whether messages may be split over several paths ([`Transport::start_split`]) under this sharing policy.
     pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
-        self.is_flow() && sharing.refuses_terms().is_none()
+        match self {
+            Self::Flow(_) => sharing.refuses_terms().is_none(),
+            Self::ContentionFree(_) => true,
+            Self::Packet(_) => false,
+        }
     }
 
     /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.

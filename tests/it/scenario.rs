@@ -57,7 +57,7 @@ fn many_mistakes_of_one_file() {
     s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
     s.toml:13:8: unknown size unit "KBs"; write "20 KB" or "64 KiB"
     s.toml:15:10: unknown sharing `maxmin`; did you mean `max-min`?
-    s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table
+    s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive, fluid
     s.toml:20:1: unknown key `x` in [placement.regular]; there are no keys here
     "#);
 }

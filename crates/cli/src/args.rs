@@ -22,6 +22,7 @@ use super::rates::RatesArgs;
 use super::record::args::RecordArgs;
 use super::replay::args::ReplayArgs;
 use super::run::RunArgs;
+use super::throughput::ThroughputArgs;
 use super::topology::TopologyVerb;
 use super::trace::TraceVerb;
 use super::validate::ValidateArgs;
@@ -81,6 +82,8 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Show how fast each message of the first step would be, all of them under way at once.
     Rates(RatesArgs),
+    /// Count the loads of steady traffic: how much of their bandwidth all nodes can use, and which link holds them back.
+    Throughput(ThroughputArgs),
     /// Predict how long a program takes, from data sets that were measured once.
     Predict(Box<PredictArgs>),
     /// Make, show and extend program data and computation data.

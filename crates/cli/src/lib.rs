@@ -39,6 +39,7 @@ mod run;
 mod scenario;
 mod seeds;
 mod shown;
+mod throughput;
 mod topology;
 mod trace;
 mod usage;
@@ -86,6 +87,7 @@ fn dispatch(verb: &Verb, voice: Voice) -> Result<End, Failure> {
         Verb::Run(args) => run::run(args, voice),
         Verb::Compare(args) => compare::compare(args, voice),
         Verb::Rates(args) => rates::rates(args, voice),
+        Verb::Throughput(args) => throughput::throughput(args, voice),
         Verb::Calibrate(args) => calibrate::calibrate(args, voice),
         Verb::Measure(verb) => measure::measure(verb, voice),
         Verb::MeasureAgent(args) => measure::agent(args),

@@ -17,6 +17,8 @@ Commands:
   run           Simulate one scenario and report what came out
   compare       Simulate many combinations side by side, best first
   rates         Show how fast each message of the first step would be, all of them under way at once
+  throughput    Count the loads of steady traffic: how much of their bandwidth all nodes can use,
+                and which link holds them back
   predict       Predict how long a program takes, from data sets that were measured once
   program       Make, show and extend program data and computation data
   replay        Play a recorded program on other nodes or another network: how long it takes, and
@@ -133,7 +135,9 @@ Scenario:
                                sharing too), packet:oq (output queues), packet:iq (input buffers
                                with credits), packet:fq (messages in turn), contention-free
       --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
-                               shortest-path, table (default: what is usual for the fabric)
+                               shortest-path, table, minimal, ecmp, spray, valiant-groups,
+                               valiant-switches, ugal-l, ugal-g, progressive (default: what is usual
+                               for the fabric)
       --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
                                those of the machine, or set with --set
       --seed <N>               The seed of everything random; of several runs the first

@@ -4,6 +4,9 @@
 use super::*;
 use crate::Sizes;
 use crate::protocol::Times;
+use hayase::node::{ReceiveTime, ReceiveTimesSpec};
+use hayase::prediction::communication::{Communication, Row};
+use hayase::units::Time;
 
 const SYNC: u64 = 4040;
 
@@ -16,7 +19,6 @@ fn repetitions(stream: &mut Stream, ns: f64) -> Vec<f64> {
     (0..40).map(|_| one()).collect()
 }
 
-/// What two processes measure where `time(kind, k, w)` is how long it takes \[ns\].
 /// How long a message takes that a prediction sends over what was measured.
 fn receive_time(data: &Communication, bytes: u64) -> Time {
     let row = |row: &Row| ReceiveTime { size: row.size, receive: row.receive };
@@ -24,6 +26,7 @@ fn receive_time(data: &Communication, bytes: u64) -> Time {
     ReceiveTimesSpec { times: times.into(), between: Vec::new() }.table().time(bytes)
 }
 
+/// What two processes measure where `time(kind, k, w)` is how long it takes \[ns\].
 fn measured(seed: u64, time: impl Fn(Kind, u64, f64) -> f64) -> Measured {
     let mut stream = Stream::new(seed, "measured");
     let mut times = Vec::new();

@@ -1,0 +1,104 @@
+//! Throughput by load counting, as transcripts.
+
+use serde_json::Value;
+
+use super::Desk;
+use snapbox::str;
+
+fn json(desk: &Desk, words: &str) -> Value {
+    let assert = desk.hayase(&format!("throughput {words} --format json")).assert().success().stderr_eq("");
+    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+}
+
+#[test]
+fn a_torus_under_uniform_traffic() {
+    // Along a ring of 8 the mean distance is 2, itself included, and each node has 2 links of each dimension: without
+    // itself 64/63 * 2 / 2 of a link's capacity.
+    let desk = Desk::new();
+    let answer = json(&desk, "-t torus-8x8 --traffic uniform --routing spray");
+    let load = answer["largest_load"]["dimension 0"].as_f64().unwrap();
+    assert!((load - 64.0 / 63.0).abs() < 1e-12, "{load}");
+    assert_eq!(answer["largest_load"]["dimension 1"].as_f64().map(|other| (other - load).abs() < 1e-12), Some(true));
+    let throughput = answer["throughput"].as_f64().unwrap();
+    assert!((throughput - 63.0 / 64.0).abs() < 1e-12, "{throughput}");
+    assert_eq!(answer["bottleneck"]["load"].as_f64().map(|load| (load * throughput - 1.0).abs() < 1e-12), Some(true));
+}
+
+#[test]
+fn effective_bisection_is_a_mean_over_seeds() {
+    let desk = Desk::new();
+    let one = json(&desk, "-t fat-tree-128 --traffic bisection");
+    assert!(one.get("deviation").is_none() && one["seeds"] == 1);
+    let many = json(&desk, "-t fat-tree-128 --traffic bisection --both --seeds 5 --seed 7");
+    assert!(many["deviation"].as_f64().unwrap() > 0.0 && many["seeds"] == 5);
+    assert!(many["slowest_pair"].as_f64().unwrap() < many["throughput"].as_f64().unwrap());
+    // Spread over all paths, a full-bisection tree carries all pairs.
+    let spread = json(&desk, "-t fat-tree-128 --traffic bisection --both --routing spray");
+    assert!((spread["throughput"].as_f64().unwrap() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn the_messages_of_a_file_are_steady_traffic() {
+    let desk = Desk::new().file("m.csv", "src,dst,bytes\n0,1,100\n2,1,50\n3,3,7\n");
+    let answer = json(&desk, "-t crossbar-64 --traffic ./m.csv");
+    assert!((answer["throughput"].as_f64().unwrap() - 1.0 / 1.5).abs() < 1e-12);
+    let desk = Desk::new().file("bad.csv", "src,dst,bytes\n0,64,100\n0,1,x\n");
+    desk.hayase("throughput -t crossbar-64 --traffic ./bad.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error[out-of-range]: there is no node 64
+ --> ./bad.csv:2:3
+  |
+2 | 0,64,100
+  |   ^^ nodes are numbered from 0 to 63
+
+error[bad-quantity]: "x" is not a size; [..]
+...
+"#]]);
+}
+
+#[test]
+fn mistakes_are_told_with_what_is_expected() {
+    let told = |words: &str| {
+        let assert = Desk::new().hayase(&format!("throughput {words}")).assert().code(2).stdout_eq("");
+        String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+    };
+    for (words, expected) in [
+        ("-t torus-4x4 --traffic unifrom", "adversarial=K, bisection, permutation"),
+        ("-t torus-4x4 --traffic adversarial=-1", "like adversarial=1"),
+        ("-t torus-4x4 --both", "leave `--both` out"),
+        ("-t torus-4x4 --routing valiant-groups", "torus 4x4 has none"),
+        ("-t torus-4x4 --routing ugal-g", "--routing fluid"),
+        ("-t torus-4x4 --routing valiant-switches --set routing.valiant-switches.intermediates=0", "1 to 1024"),
+        ("-t torus-4x4 --traffic no/such.csv", "no/such.csv"),
+    ] {
+        let text = told(words);
+        assert!(text.contains(expected), "{words}: {text}");
+    }
+}
+
+#[test]
+fn rules_that_choose_are_simulated_where_they_can_be() {
+    let desk = Desk::new();
+    let run = |words: &str| desk.hayase(&format!("run -t torus-4x4 -p all-to-all-pairwise -q {words}")).assert();
+    for words in [
+        "--routing valiant-switches",
+        "--routing ugal-l",
+        "--routing ugal-g --transport packet:oq",
+        "--routing progressive --injection window=4",
+        "--routing spray --transport contention-free",
+    ] {
+        let (first, again) = (run(words).success(), run(words).success());
+        // The same, wall clock apart.
+        let line = |assert: &snapbox::cmd::OutputAssert| {
+            let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+            text.lines().find(|line| line.contains("makespan")).map(str::to_owned)
+        };
+        assert!(line(&first).is_some() && line(&first) == line(&again), "{words}");
+    }
+    for (words, expected) in [
+        ("--routing spray --transport packet:iq", "packet:iq moves a message over one path"),
+        ("--routing fluid", "known by its loads only"),
+    ] {
+        let told = String::from_utf8_lossy(&run(words).code(2).get_output().stderr).into_owned();
+        assert!(told.contains(expected) && told.contains("--routing:1:1"), "{words}: {told}");
+    }
+}

@@ -1,0 +1,69 @@
+//! What a rule that chooses knows, and what it has chosen for the messages under way.
+
+use crate::ids::{FlowId, Id, IdVec, LinkId};
+use crate::routing::{Choice, Manner, Path, Start, UnderWay};
+use crate::units::Time;
+
+/// A rule that is asked for the way of each message, with what it may know.
+pub(super) struct Chosen<'a> {
+    choice: &'a dyn Choice,
+    /// Messages with bytes that have been sent and not yet delivered, by link; empty where the rule does not look.
+    under_way: UnderWay,
+    /// By flow: the parts of its message on its links; empty where it has one path.
+    parts: Vec<Vec<f64>>,
+    /// The last way chosen, its links apart.
+    path: Path,
+}
+
+impl<'a> Chosen<'a> {
+    pub fn new(choice: &'a dyn Choice, links: usize) -> Self {
+        let looks = choice.manner() == Manner::Adaptive;
+        Self {
+            choice,
+            under_way: IdVec::filled(if looks { links } else { 0 }, 0),
+            parts: Vec::new(),
+            path: Path::default(),
+        }
+    }
+
+    /// Writes the links of a message of so many bytes to `route`, which is empty; its parts are noted.
+    pub fn choose(&mut self, id: FlowId, start: Start, bytes: u64, route: &mut Vec<LinkId>) {
+        self.path.clear();
+        if start.src != start.dst {
+            std::mem::swap(&mut self.path.links, route);
+            self.choice.choose(start, &self.under_way, &mut self.path);
+            std::mem::swap(&mut self.path.links, route);
+        }
+        if bytes > 0 && !self.under_way.is_empty() {
+            for &link in &*route {
+                self.under_way[link] += 1;
+            }
+        }
+        if self.parts.len() <= id.index() {
+            self.parts.resize(id.index() + 1, Vec::new());
+        }
+        let parts = &mut self.parts[id.index()];
+        parts.clear();
+        parts.extend_from_slice(&self.path.parts);
+    }
+
+    /// The latency of the longest path of the last message, where it was split.
+    pub fn latency(&self) -> Time {
+        self.path.latency
+    }
+
+    /// The parts of a message on its links; none where it has one path.
+    #[inline]
+    pub fn parts(&self, id: FlowId) -> &[f64] {
+        self.parts.get(id.index()).map_or(&[], |parts| parts)
+    }
+
+    /// A message of so many bytes is no longer under way.
+    pub fn arrived(&mut self, bytes: u64, route: &[LinkId]) {
+        if bytes > 0 && !self.under_way.is_empty() {
+            for &link in route {
+                self.under_way[link] -= 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Steady traffic: how much each node sends to each other.
+
+use super::graph::Graph;
+use crate::ids::NodeId;
+
+/// How much each node sends to each other all the time \[B/s\].
+#[derive(Clone, PartialEq, Debug)]
+pub enum Demand {
+    /// Nodes are in classes. A node sends in equal parts to all nodes of one class, itself left out.
+    Blocks(Blocks),
+    /// From, to and how much, in ascending order of (from, to).
+    Pairs(Vec<(NodeId, NodeId, f64)>),
+}
+
+/// Traffic from class to class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Blocks {
+    /// By node: its class.
+    class: Vec<u32>,
+    /// By node: how much it sends \[B/s\].
+    sends: Vec<f64>,
+    /// By class: to which class its nodes send.
+    to: Vec<u32>,
+    /// By class: its nodes.
+    members: Vec<Vec<u32>>,
+}
+
+impl Blocks {
+    /// `class` and `sends` are by node, `to` by class. A node that has nobody to send to sends nothing.
+    ///
+    /// # Panics
+    /// Where a class has no entry in `to`.
+    pub fn new(class: Vec<u32>, sends: Vec<f64>, to: Vec<u32>) -> Self {
+        let mut members = vec![Vec::new(); to.len()];
+        for (node, &class) in class.iter().enumerate() {
+            members[class as usize].push(node as u32);
+        }
+        Self { class, sends, to, members }
+    }
+
+    /// How many nodes a node of this class sends to.
+    fn receivers(&self, class: u32) -> usize {
+        let to = self.to[class as usize];
+        self.members[to as usize].len().saturating_sub(usize::from(to == class))
+    }
+
+    /// How much a node sends to each node of the class it sends to \[B/s\].
+    fn each(&self, node: u32) -> f64 {
+        match self.receivers(self.class[node as usize]) {
+            0 => 0.0,
+            receivers => self.sends[node as usize] / receivers as f64,
+        }
+    }
+}
+
+impl Demand {
+    /// One more than the last node that may send.
+    pub fn sources(&self) -> u32 {
+        match self {
+            Self::Blocks(blocks) => blocks.class.len() as u32,
+            Self::Pairs(pairs) => pairs.last().map_or(0, |(src, ..)| src.0 + 1),
+        }
+    }
+
+    /// Calls `visit` for each node that a node sends to, with how much \[B/s\].
+    pub fn from(&self, src: NodeId, mut visit: impl FnMut(NodeId, f64)) {
+        match self {
+            Self::Blocks(blocks) => {
+                let (each, to) = (blocks.each(src.0), blocks.to[blocks.class[src.0 as usize] as usize]);
+                let others = blocks.members[to as usize].iter().filter(|&&dst| dst != src.0);
+                others.for_each(|&dst| visit(NodeId(dst), each));
+            }
+            Self::Pairs(pairs) => {
+                let first = pairs.partition_point(|pair| pair.0 < src);
+                pairs[first..].iter().take_while(|pair| pair.0 == src).for_each(|&(_, dst, much)| visit(dst, much));
+            }
+        }
+    }
+
+    /// How much one node sends to another \[B/s\].
+    pub fn between(&self, src: NodeId, dst: NodeId) -> f64 {
+        match self {
+            Self::Blocks(blocks) => {
+                let to = blocks.to[blocks.class[src.0 as usize] as usize];
+                if src != dst && blocks.class[dst.0 as usize] == to { blocks.each(src.0) } else { 0.0 }
+            }
+            Self::Pairs(pairs) => {
+                let first = pairs.partition_point(|pair| (pair.0, pair.1) < (src, dst));
+                pairs[first..].iter().take_while(|pair| (pair.0, pair.1) == (src, dst)).map(|pair| pair.2).sum()
+            }
+        }
+    }
+
+    /// By node: how much it sends to others, and how much it gets \[B/s\].
+    pub fn totals(&self, nodes: u32) -> Vec<(f64, f64)> {
+        let mut totals = vec![(0.0, 0.0); nodes as usize];
+        match self {
+            Self::Blocks(blocks) => {
+                let mut to_class = vec![0.0; blocks.to.len()];
+                for (node, total) in totals.iter_mut().enumerate() {
+                    let class = blocks.class[node];
+                    let each = blocks.each(node as u32);
+                    total.0 = each * blocks.receivers(class) as f64;
+                    to_class[blocks.to[class as usize] as usize] += each;
+                }
+                for (node, total) in totals.iter_mut().enumerate() {
+                    let class = blocks.class[node];
+                    let own = if blocks.to[class as usize] == class { blocks.each(node as u32) } else { 0.0 };
+                    total.1 = to_class[class as usize] - own;
+                }
+            }
+            Self::Pairs(pairs) => {
+                for &(src, dst, much) in pairs.iter().filter(|(src, dst, _)| src != dst) {
+                    totals[src.0 as usize].0 += much;
+                    totals[dst.0 as usize].1 += much;
+                }
+            }
+        }
+        totals
+    }
+}
+
+/// A demand added up by places, column by column: what all places send to one.
+pub(super) enum Columns<'a> {
+    Blocks {
+        blocks: &'a Blocks,
+        /// By place: the classes of its nodes, with what all of them together send to each of their receivers.
+        sent: Vec<Vec<(u32, f64)>>,
+        /// By place: the classes of its nodes, with how many there are.
+        counts: Vec<Vec<(u32, u32)>>,
+    },
+    /// By place: who sends there, and how much.
+    Pairs(Vec<Vec<(u32, f64)>>),
+}
+
+impl<'a> Columns<'a> {
+    pub fn new(demand: &'a Demand, graph: &Graph) -> Self {
+        let places = graph.places() as usize;
+        match demand {
+            Demand::Blocks(blocks) => {
+                let mut sent = vec![Vec::<(u32, f64)>::new(); places];
+                let mut counts = vec![Vec::<(u32, u32)>::new(); places];
+                for node in 0..blocks.class.len() as u32 {
+                    let (class, place) = (blocks.class[node as usize], graph.home(NodeId(node)).place as usize);
+                    let each = blocks.each(node);
+                    match sent[place].iter_mut().find(|entry| entry.0 == class) {
+                        Some(entry) => entry.1 += each,
+                        None => sent[place].push((class, each)),
+                    }
+                    match counts[place].iter_mut().find(|entry| entry.0 == class) {
+                        Some(entry) => entry.1 += 1,
+                        None => counts[place].push((class, 1)),
+                    }
+                }
+                Self::Blocks { blocks, sent, counts }
+            }
+            Demand::Pairs(pairs) => {
+                let mut into = vec![Vec::new(); places];
+                for &(src, dst, much) in pairs {
+                    into[graph.home(dst).place as usize].push((graph.home(src).place, much));
+                }
+                Self::Pairs(into)
+            }
+        }
+    }
+
+    /// Writes by place how much it sends to `to` \[B/s\]; what a place sends to itself is left out. Returns whether
+    /// there is anything.
+    pub fn column(&self, to: u32, column: &mut [f64]) -> bool {
+        column.fill(0.0);
+        match self {
+            Self::Blocks { blocks, sent, counts } => {
+                let counts = &counts[to as usize];
+                if counts.is_empty() {
+                    return false;
+                }
+                for (amount, sent) in column.iter_mut().zip(sent) {
+                    for &(class, each) in sent {
+                        let receivers = counts.iter().find(|entry| entry.0 == blocks.to[class as usize]);
+                        *amount += each * receivers.map_or(0.0, |entry| f64::from(entry.1));
+                    }
+                }
+            }
+            Self::Pairs(into) => into[to as usize].iter().for_each(|&(from, much)| column[from as usize] += much),
+        }
+        column[to as usize] = 0.0;
+        column.iter().any(|&amount| amount > 0.0)
+    }
+}

@@ -1,0 +1,229 @@
+//! Detours: intermediate groups or switches, drawn or all of them.
+
+use super::counting::{Part, in_parts};
+use super::demand::Columns;
+use super::graph::{Graph, NONE, Target};
+use crate::diagnostic::Diagnostic;
+use crate::ids::{IdVec, LinkId};
+use crate::rng::Mix;
+use crate::units::Time;
+
+/// Most memory that counting may need \[B\].
+const MOST_MEMORY: u64 = 4 << 30;
+
+/// The groups, or the switches, that messages may be sent to before they go to their destination.
+///
+/// Switches are in *zones*: the groups of the fabric, or each switch by itself where it has none. The intermediate is in
+/// another zone than source and destination, and has nodes. Within one zone, and where there is no such intermediate,
+/// messages go shortest ways.
+#[derive(Debug)]
+pub(super) struct Detours {
+    /// Whether the intermediate is a group: then its switch next to the source is where the second half begins.
+    pub to_groups: bool,
+    /// By place: its zone.
+    zone: Vec<u32>,
+    /// What may be drawn: groups or places.
+    all: Vec<u32>,
+    /// By zone: how many of those are in it.
+    inside: Vec<u32>,
+}
+
+impl Detours {
+    pub fn new(graph: &Graph, to_groups: bool) -> Self {
+        let lonely = |place| graph.group(place).unwrap_or(graph.group_count() + place);
+        let zone: Vec<u32> = if graph.group_count() > 0 {
+            (0..graph.places()).map(lonely).collect()
+        } else {
+            (0..graph.places()).collect()
+        };
+        let mut all = graph.places_with_nodes();
+        if to_groups {
+            all = all.into_iter().filter_map(|place| graph.group(place)).collect();
+            all.sort_unstable();
+            all.dedup();
+        }
+        let mut detours = Self { to_groups, inside: Vec::new(), zone, all: Vec::new() };
+        let zones = detours.zone.iter().max().map_or(0, |&most| most + 1);
+        detours.inside = vec![0; zones as usize];
+        for &one in &all {
+            let zone = detours.zone_of(one) as usize;
+            detours.inside[zone] += 1;
+        }
+        detours.all = all;
+        detours
+    }
+
+    /// The zone of an intermediate.
+    fn zone_of(&self, intermediate: u32) -> u32 {
+        if self.to_groups { intermediate } else { self.zone[intermediate as usize] }
+    }
+
+    /// How many intermediates there are between places of two zones.
+    fn between(&self, from: u32, to: u32) -> u32 {
+        if from == to {
+            return 0;
+        }
+        self.all.len() as u32 - self.inside[from as usize] - self.inside[to as usize]
+    }
+
+    /// How many intermediates there are between two places.
+    pub fn count(&self, from: u32, to: u32) -> u32 {
+        self.between(self.zone[from as usize], self.zone[to as usize])
+    }
+
+    pub fn target(&self, intermediate: u32) -> Target {
+        if self.to_groups { Target::Group(intermediate) } else { Target::Place(intermediate) }
+    }
+
+    /// All intermediates between two places.
+    pub fn each(&self, from: u32, to: u32) -> impl Iterator<Item = Target> {
+        let (from, to) = (self.zone[from as usize], self.zone[to as usize]);
+        let fits = move |one: &&u32| from != to && ![from, to].contains(&self.zone_of(**one));
+        self.all.iter().filter(fits).map(|&one| self.target(one))
+    }
+
+    /// An intermediate between two places, each as likely; `None` where there is none. `draw` counts the draws of a
+    /// message.
+    pub fn draw(&self, from: u32, to: u32, hash: Mix, message: u64, draw: &mut u64) -> Option<Target> {
+        if self.count(from, to) == 0 {
+            return None;
+        }
+        let ends = [self.zone[from as usize], self.zone[to as usize]];
+        loop {
+            *draw += 1;
+            let one = self.all[hash.two_below(message, *draw, self.all.len() as u64) as usize];
+            if !ends.contains(&self.zone_of(one)) {
+                return Some(self.target(one));
+            }
+        }
+    }
+
+    /// Goes shortest ways to the intermediate, if there is one, and on to a place, drawing one link where several lead
+    /// on; `false` where no way leads there.
+    pub fn walk(
+        &self,
+        graph: &Graph,
+        (from, via, to): (u32, Option<Target>, u32),
+        mut pick: impl FnMut(u32) -> u32,
+        mut visit: impl FnMut(LinkId),
+    ) -> bool {
+        let via = match via {
+            Some(via) => graph.walk(from, graph.distances(via), &mut pick, &mut visit),
+            None => Some(from),
+        };
+        via.and_then(|via| graph.walk(via, graph.distances(Target::Place(to)), pick, visit)).is_some()
+    }
+
+    /// That counting loads fits in memory.
+    pub fn check_size(&self, graph: &Graph) -> Result<(), Diagnostic> {
+        let memory = 8 * u64::from(graph.places()) * self.inside.len() as u64;
+        if memory <= MOST_MEMORY {
+            return Ok(());
+        }
+        let message = format!("counting detours on `{}` would need {} GB", graph.fabric.name(), memory >> 30);
+        Err(Diagnostic::new("too-large", message)
+            .help("count shortest paths (minimal, spray), or take a smaller fabric"))
+    }
+
+    /// Adds what traffic puts on links if all of it goes through intermediates, each as likely, and in equal parts over
+    /// the links that lead on.
+    ///
+    /// Traffic between two zones is the sum over intermediates of its way there and its way from there; both halves are
+    /// added up by their ends first, so that each is counted once for each pair of switches.
+    pub fn count_loads(&self, graph: &Graph, columns: &Columns<'_>, loads: &mut IdVec<LinkId, f64>) {
+        let (places, zones) = (graph.places() as usize, self.inside.len());
+        // By place and zone: what is sent there, for each of the intermediates that it may take \[B/s\].
+        let mut sent = vec![0.0; places * zones];
+        let mut column = vec![0.0; places];
+        for to in 0..graph.places() {
+            if columns.column(to, &mut column) {
+                let zone = self.zone[to as usize];
+                for (from, amount) in column.iter().enumerate() {
+                    let count = self.between(self.zone[from], zone);
+                    if count > 0 {
+                        sent[from * zones + zone as usize] += amount / f64::from(count);
+                    }
+                }
+            }
+        }
+        // The sum over zones is what each intermediate gets that is in none of them.
+        let sums: Vec<f64> = (0..places).map(|from| sent[from * zones..][..zones].iter().sum()).collect();
+        in_parts(self.all.len() as u32, loads, |number, part| {
+            part.make_room(graph);
+            let via = self.all[number as usize];
+            let zone = self.zone_of(via) as usize;
+            for (from, amount) in part.amounts.iter_mut().enumerate() {
+                let own = self.zone[from] as usize == zone;
+                *amount = if own { 0.0 } else { (sums[from] - sent[from * zones + zone]).max(0.0) };
+            }
+            part.spread(graph, self.target(via));
+        });
+        let entries = self.to_groups.then(|| Entries::new(self, graph));
+        in_parts(graph.places(), loads, |to, part| {
+            part.make_room(graph);
+            let Part { column, amounts, .. } = &mut *part;
+            if !columns.column(to, column) {
+                return;
+            }
+            let zone = self.zone[to as usize];
+            let mut by_zone = vec![0.0; zones];
+            for (from, amount) in column.iter_mut().enumerate() {
+                match self.between(self.zone[from], zone) {
+                    0 => amounts[from] += *amount,
+                    count => {
+                        let each = *amount / f64::from(count);
+                        by_zone[self.zone[from] as usize] += each;
+                        if let Some(entries) = &entries {
+                            entries.of(from).iter().filter(|entry| entry.group != zone).for_each(|entry| {
+                                amounts[entry.place as usize] += each * entry.part;
+                            });
+                        }
+                    }
+                }
+            }
+            if entries.is_none() {
+                let sum: f64 = by_zone.iter().sum();
+                for &via in self.all.iter().filter(|&&via| self.zone[via as usize] != zone) {
+                    amounts[via as usize] += (sum - by_zone[self.zone[via as usize] as usize]).max(0.0);
+                }
+            }
+            part.spread(graph, Target::Place(to));
+        });
+    }
+}
+
+/// Where messages come into groups: by place and group, the places with the part that each gets.
+struct Entries {
+    starts: Vec<u32>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    group: u32,
+    place: u32,
+    part: f64,
+}
+
+impl Entries {
+    fn new(detours: &Detours, graph: &Graph) -> Self {
+        let (mut starts, mut entries) = (vec![0], Vec::new());
+        let mut path = super::choice::Path::default();
+        for from in 0..graph.places() {
+            for &group in detours.all.iter().filter(|&&group| group != detours.zone[from as usize]) {
+                let distances = graph.distances(Target::Group(group));
+                if distances[from as usize] != NONE {
+                    path.clear();
+                    graph.split((from, 1.0, Time::ZERO), distances, &mut path, |place, part, _| {
+                        entries.push(Entry { group, place, part });
+                    });
+                }
+            }
+            starts.push(entries.len() as u32);
+        }
+        Self { starts, entries }
+    }
+
+    fn of(&self, from: usize) -> &[Entry] {
+        &self.entries[self.starts[from] as usize..self.starts[from + 1] as usize]
+    }
+}

@@ -1,0 +1,116 @@
+//! Spray: each message over all shortest paths at once.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::{Counted, count_ends, count_spread};
+use super::demand::{Columns, Demand};
+use super::graph::{Graph, NONE, Target};
+use super::router::Router;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, NodeId};
+use crate::units::Time;
+
+/// `[routing.spray]`: over all shortest paths at once, as switches do that send each packet another way. No options.
+///
+/// At each switch a message is split in equal parts over all links that lead on by a shortest path (shortest as under
+/// `minimal`). Where all shortest paths branch alike, as on a fat-tree or between switches two links apart, every path
+/// carries the same.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SpraySpec {}
+
+impl SpraySpec {
+    pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        Ok(Arc::new(Spray { graph: Graph::new(fabric)? }))
+    }
+}
+
+#[derive(Debug)]
+struct Spray {
+    graph: Graph,
+}
+
+impl Router for Spray {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        one_route(&self.graph, src, dst, route);
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        self.graph.reaches(src, dst)
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        Some(self)
+    }
+
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        count_ends(&self.graph, demand, loads);
+        count_spread(&self.graph, &Columns::new(demand, &self.graph), loads);
+        Ok(Counted::default())
+    }
+}
+
+impl Choice for Spray {
+    fn manner(&self) -> Manner {
+        Manner::Split
+    }
+
+    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+        self.expected(start.src, start.dst, path);
+    }
+
+    fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
+        between_ends(&self.graph, src, dst, path, |from, to, path, end| {
+            self.graph.split(from, self.graph.distances(Target::Place(to)), path, end);
+        });
+        true
+    }
+}
+
+/// The shortest route that takes the first link wherever there are several: what stands for a rule that chooses where
+/// one route is enough, as in an estimate.
+pub(super) fn one_route(graph: &Graph, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+    if src == dst {
+        return;
+    }
+    let (from, to) = (graph.home(src), graph.home(dst));
+    let start = route.len();
+    if from.up != NONE {
+        route.push(LinkId(from.up));
+    }
+    let distances = graph.distances(Target::Place(to.place));
+    let end = graph.walk(from.place, distances, |_| 0, |link| route.push(link));
+    if end.is_none() {
+        route.truncate(start);
+    } else if to.down != NONE {
+        route.push(LinkId(to.down));
+    }
+}
+
+/// Writes what is split between the places of two nodes, and the links of the nodes themselves.
+pub(super) fn between_ends(
+    graph: &Graph,
+    src: NodeId,
+    dst: NodeId,
+    path: &mut Path,
+    split: impl FnOnce((u32, f64, Time), u32, &mut Path, &mut dyn FnMut(u32, f64, Time)),
+) {
+    let (from, to) = (graph.home(src), graph.home(dst));
+    let latency = |link: u32| if link == NONE { Time::ZERO } else { graph.fabric.link(LinkId(link)).latency };
+    let whole = |link: u32, path: &mut Path| {
+        if link != NONE {
+            path.links.push(LinkId(link));
+            path.parts.push(1.0);
+        }
+    };
+    whole(from.up, path);
+    let mut longest = Time::ZERO;
+    split((from.place, 1.0, latency(from.up)), to.place, path, &mut |_, _, latency| longest = longest.max(latency));
+    whole(to.down, path);
+    path.latency = longest + latency(to.down);
+}

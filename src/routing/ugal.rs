@@ -1,0 +1,265 @@
+//! UGAL and its progressive form: a shortest path or a detour, by what is under way.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::Counted;
+use super::demand::Demand;
+use super::detour::Detours;
+use super::graph::{Graph, NONE, Target};
+use super::router::Router;
+use super::spray::one_route;
+use super::valiant::check_groups;
+use crate::diagnostic::{Diagnostic, Located};
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, NodeId};
+use crate::rng::Mix;
+
+/// `[routing.ugal-l]`, `[routing.ugal-g]`, `[routing.progressive]`: a shortest path or one through a random
+/// intermediate, whichever has less under way.
+///
+/// When a message starts, one shortest path and the paths through some intermediates are drawn, as under `minimal` and
+/// `valiant-groups`. H is the number of a path's links between switches; Q is the number of messages under way on the
+/// first of them (`ugal-l`: what the switch of the source knows by itself) or the most on any of them (`ugal-g`). The
+/// path through the intermediate with the least `H_v Q_v` is the rival; the message takes the shortest path if
+/// ```text
+/// H_m Q_m <= H_v Q_v + T       or, where a factor F is given,     Q_m <= F Q_v + T
+/// ```
+/// and keeps it. `progressive` asks as `ugal-l` does, and again at each further switch of the source's group as long as
+/// the answer is the shortest path (without groups: at the second switch).
+///
+/// BookSim has F = 2 and T = 30 flits, SST F = 2 and T = 50 flits, CODES F = 2 and T = 0; here T counts messages.
+///
+/// Source: A. Singh, "Load-balanced routing in interconnection networks", Stanford 2005; N. Jiang, J. Kim, W. Dally,
+/// "Indirect adaptive routing on large scale interconnection networks", ISCA 2009.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct UgalSpec {
+    /// Intermediates that are looked at (default 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Located<u32>>,
+    /// T: by how much a detour must be better, in messages (default 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Located<f64>>,
+    /// F: how many messages on a shortest path weigh as much as one on a detour (default: as their lengths are).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factor: Option<Located<f64>>,
+    /// Through what detours go (default: groups where the fabric has them, else switches).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<Via>,
+    /// Seed of the draws (default: the scenario's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// What an intermediate is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Via {
+    /// A group: the first of its switches that a message comes to.
+    Groups,
+    /// A switch with nodes.
+    Switches,
+}
+
+impl Via {
+    /// Whether detours go through groups.
+    pub(super) fn or_default(via: Option<Self>, fabric: &Fabric, rule: &str) -> Result<bool, Vec<Diagnostic>> {
+        if via == Some(Self::Groups) {
+            check_groups(fabric, rule)?;
+        }
+        Ok(via.map_or(fabric.groups().is_some(), |via| via == Self::Groups))
+    }
+}
+
+/// What a switch knows when it chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Knowledge {
+    /// Its own links.
+    Local,
+    /// All links.
+    Global,
+    /// Its own links; the next switch is asked again.
+    Progressive,
+}
+
+/// Most intermediates that are looked at.
+const MOST_CANDIDATES: u32 = 64;
+/// How many are looked at where nothing is said.
+const CANDIDATES: u32 = 4;
+
+impl UgalSpec {
+    pub(super) fn build(
+        &self,
+        fabric: &Arc<Fabric>,
+        knowledge: Knowledge,
+        seed: u64,
+    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        let candidates = self.candidates.as_ref().map_or(CANDIDATES, |candidates| **candidates);
+        let mut mistakes = Vec::new();
+        if let Some(place) = self.candidates.as_ref().filter(|_| !(1..=MOST_CANDIDATES).contains(&candidates)) {
+            let message = format!("a message cannot look at {candidates} intermediates");
+            mistakes
+                .push(Diagnostic::new("candidates", message).at_value(place).label(format!("1 to {MOST_CANDIDATES}")));
+        }
+        for (name, value) in [("threshold", &self.threshold), ("factor", &self.factor)] {
+            if let Some(value) = value.as_ref().filter(|value| !(value.is_finite() && ***value >= 0.0)) {
+                let message = format!("a {name} of {} compares nothing", **value);
+                mistakes.push(Diagnostic::new("ugal", message).at_value(value).label("a number, at least 0"));
+            }
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        let to_groups = Via::or_default(self.via, fabric, "ugal")?;
+        let graph = Graph::new(fabric)?;
+        Ok(Arc::new(Ugal {
+            detours: Detours::new(&graph, to_groups),
+            graph,
+            hash: Mix::new(self.seed.unwrap_or(seed), "routing.ugal"),
+            candidates,
+            threshold: self.threshold.as_deref().copied().unwrap_or_default(),
+            factor: self.factor.as_deref().copied(),
+            knowledge,
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Ugal {
+    graph: Graph,
+    detours: Detours,
+    hash: Mix,
+    candidates: u32,
+    threshold: f64,
+    factor: Option<f64>,
+    knowledge: Knowledge,
+}
+
+impl Ugal {
+    /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
+    /// much is under way on it; `None` where no way leads there.
+    fn draw(
+        &self,
+        (from, via, to): (u32, Option<Target>, u32),
+        (message, draws): (u64, &mut u64),
+        under_way: &UnderWay,
+        links: &mut Vec<LinkId>,
+    ) -> Option<(f64, f64)> {
+        links.clear();
+        let pick = |choices: u32| {
+            *draws += 1;
+            self.hash.two_below(message, *draws, choices.into()) as u32
+        };
+        if !self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link)) {
+            return None;
+        }
+        let known = match self.knowledge {
+            Knowledge::Global => &links[..],
+            Knowledge::Local | Knowledge::Progressive => &links[..links.len().min(1)],
+        };
+        let most = known.iter().map(|&link| under_way[link]).max().unwrap_or_default();
+        Some((links.len() as f64, f64::from(most)))
+    }
+
+    /// Chooses a way from one place to another; the first is the shortest that was drawn, `true` if it is taken.
+    fn ask(
+        &self,
+        (from, to): (u32, u32),
+        (message, draws): (u64, &mut u64),
+        under_way: &UnderWay,
+        (taken, drawn): (&mut Vec<LinkId>, &mut Vec<LinkId>),
+    ) -> bool {
+        let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
+            return true;
+        };
+        let mut rival: Option<(f64, Vec<LinkId>)> = None;
+        let mut least_queue = 0.0;
+        for _ in 0..self.candidates {
+            let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
+            // A switch of one plane does not reach those of another.
+            let Some((longer, other)) = self.draw((from, Some(via), to), (message, &mut *draws), under_way, drawn)
+            else {
+                continue;
+            };
+            let weight = longer * other;
+            if rival.as_ref().is_none_or(|(least, _)| weight < *least) {
+                rival = Some((weight, drawn.clone()));
+                least_queue = other;
+            }
+        }
+        let Some((weight, links)) = rival else { return true };
+        let is_minimal = match self.factor {
+            Some(factor) => queue <= factor * least_queue + self.threshold,
+            None => hops * queue <= weight + self.threshold,
+        };
+        if !is_minimal {
+            *taken = links;
+        }
+        is_minimal
+    }
+}
+
+impl Router for Ugal {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        one_route(&self.graph, src, dst, route);
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        self.graph.reaches(src, dst)
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        Some(self)
+    }
+
+    fn loads(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
+        Err(Diagnostic::new("adaptive-routing", message)
+            .help("`--routing fluid` counts what it may come to; `hayase run` simulates it"))
+    }
+}
+
+impl Choice for Ugal {
+    fn manner(&self) -> Manner {
+        Manner::Adaptive
+    }
+
+    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+        let (from, to) = (self.graph.home(start.src), self.graph.home(start.dst));
+        if from.up != NONE {
+            path.links.push(LinkId(from.up));
+        }
+        let message = start.key();
+        let (mut draws, mut taken, mut drawn) = (0, Vec::new(), Vec::new());
+        let mut at = from.place;
+        loop {
+            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, (&mut taken, &mut drawn));
+            let asked_once = at == from.place;
+            let next = taken.first().and_then(|&link| self.graph.end_of(link));
+            let asks_again = |place: &u32| match (self.graph.group(*place), self.graph.group(from.place)) {
+                (Some(here), Some(source)) => here == source && *place != to.place,
+                _ => asked_once && *place != to.place,
+            };
+            match next.filter(|_| minimal && self.knowledge == Knowledge::Progressive).filter(asks_again) {
+                Some(place) => {
+                    path.links.push(taken[0]);
+                    at = place;
+                }
+                None => break,
+            }
+        }
+        path.links.append(&mut taken);
+        if to.down != NONE {
+            path.links.push(LinkId(to.down));
+        }
+    }
+
+    fn expected(&self, _: NodeId, _: NodeId, _: &mut Path) -> bool {
+        false
+    }
+}
