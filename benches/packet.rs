@@ -15,7 +15,7 @@ fn packet(criterion: &mut Criterion) {
         let loader = Loader::new().topology("torus-16x16").pattern("all-to-all-simple-spread");
         let scenario = loader.transport(transport).jitter("1.5 us").load_pattern().expect("named things load");
         group.bench_function(transport, |bencher| {
-            bencher.iter(|| scenario.run(RunOptions::default()).report.makespan_s)
+            bencher.iter(|| scenario.run(RunOptions::default()).report.head.makespan_s)
         });
     }
     group.finish();

@@ -17,8 +17,12 @@ fn main() -> Result<(), Invalid> {
     let mut keep_last = |message: &MessageRecord| last = Some(*message);
     let options = RunOptions { on_message: Some(&mut keep_last), ..RunOptions::default() };
     let report = scenario.run(options).report;
-    println!("{}: {:.3} ms", scenario.work().name, report.makespan_s * 1e3);
-    println!("{:.3} times its bound, fingerprint {}", report.makespan_s / report.bounds.largest(), report.fingerprint);
+    println!("{}: {:.3} ms", scenario.work().name, report.head.makespan_s * 1e3);
+    println!(
+        "{:.3} times its bound, fingerprint {}",
+        report.head.makespan_s / report.bounds.largest(),
+        report.head.fingerprint
+    );
     if let Some(message) = last {
         println!("the last message goes from rank {} to rank {} at {} s", message.src, message.dst, message.start_s);
     }

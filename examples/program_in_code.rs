@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, on) in [("no fabric", machine()), ("torus-4x4", machine().topology("torus-4x4"))] {
         let replay = on.load_program(ProgramWork::new(Arc::clone(&program), "ring"))?;
         let report = replay.run(RunOptions::default()).report;
-        println!("{name:10} {:8.3} ms, {} messages", report.makespan_s * 1e3, report.messages);
+        println!("{name:10} {:8.3} ms, {} messages", report.head.makespan_s * 1e3, report.head.messages);
         for part in report.breakdown.iter().filter(|part| part.part > 0.0) {
             println!("  {:16} {:5.1} %", part.kind, part.part * 100.0);
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Meta, SeedStatistics};
+use super::{Head, Meta, SeedStatistics};
 
 /// The version of [`FarmReport`].
 pub const FARM_SCHEMA: &str = "hayase-master-slave-1";
@@ -10,10 +10,9 @@ pub const FARM_SCHEMA: &str = "hayase-master-slave-1";
 /// Predictions for some numbers of workers, or ways of giving out tasks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct FarmReport {
-    /// The version of this form.
-    pub schema: &'static str,
-    /// The complete scenario, so that the report can be run again.
-    pub scenario: serde_json::Value,
+    /// What every report begins with.
+    #[serde(flatten)]
+    pub head: Head,
     /// Where the tasks come from, for people.
     pub tasks: String,
     /// The network and the way tasks are given out, for people.

@@ -21,25 +21,42 @@ pub use farm::{
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";
 
-/// What came out of one run.
+/// What every report begins with, whatever the work.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Report {
-    /// [`SCHEMA`].
+pub struct Head {
+    /// The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`].
     pub schema: &'static str,
     /// The complete scenario, so that the report can be run again.
     pub scenario: serde_json::Value,
+    /// `complete`, or why the run ended early.
+    pub status: Status,
+    /// When the last message arrived, or the last rank ended \[s\]; of a run that is not complete, the last of those that
+    /// did; of a farm that is tried in several ways, that of the first.
+    pub makespan_s: f64,
+    /// Messages delivered; of a program those of its collectives among them.
+    pub messages: u64,
+    /// Bytes delivered \[B\].
+    pub bytes: u64,
+    /// When and with what the run came to a standstill or was stopped, where it is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+    /// Over seeds, where there are several; the rest of the report is of the first seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<SeedStatistics>,
+    /// A number that differs where anything happened at another time.
+    pub fingerprint: String,
+}
+
+/// What came out of one run of a pattern.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Report {
+    /// What every report begins with.
+    #[serde(flatten)]
+    pub head: Head,
     /// The fabric, for people: `fat-tree p=12 (3456 nodes, 1008 switches, 20736 links)`.
     pub fabric: String,
     /// The workload, for people: `all-to-all simple-spread, 20 KB, 3456 ranks`.
     pub workload: String,
-    /// `complete`, or why the run ended early.
-    pub status: Status,
-    /// When the last message arrived \[s\].
-    pub makespan_s: f64,
-    /// Messages delivered.
-    pub messages: u64,
-    /// Bytes delivered \[B\].
-    pub bytes: u64,
     /// `bytes / makespan` \[B/s\].
     pub bandwidth_bps: f64,
     /// The same for each node \[B/s\].
@@ -56,14 +73,6 @@ pub struct Report {
     /// Rounds of the redistribution, where that is the sharing policy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Rounds>,
-    /// When and with what the run came to a standstill or was stopped, where it is not complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<Stopped>,
-    /// Over seeds, where there are several; the rest of the report is of the first seed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seeds: Option<SeedStatistics>,
-    /// A number that differs where any message arrived at another time.
-    pub fingerprint: String,
     /// Which channels wait for each other, where packets block each other for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gridlock: Option<Gridlock>,

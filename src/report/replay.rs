@@ -2,18 +2,17 @@
 
 use serde::Serialize;
 
-use super::{Meta, SeedStatistics, Status, Stopped};
+use super::{Head, Meta};
 
 /// The version of the form of [`ReplayReport`] in JSON.
 pub const SCHEMA: &str = "hayase-replay-1";
 
-/// What came out of one replay.
+/// What came out of one run of a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ReplayReport {
-    /// [`SCHEMA`].
-    pub schema: &'static str,
-    /// What the program was played on: node, topology and the rest, so that it can be played again.
-    pub scenario: serde_json::Value,
+    /// What every report begins with.
+    #[serde(flatten)]
+    pub head: Head,
     /// The program: the name of its trace.
     pub program: String,
     /// What is not in the recordings that it was made of, and what follows.
@@ -26,13 +25,6 @@ pub struct ReplayReport {
     pub node: String,
     /// The network, for people.
     pub network: String,
-    /// `complete`, or why the run ended early.
-    pub status: Status,
-    /// When the last rank ended \[s\]; of a run that is not complete, the last of those that did.
-    pub makespan_s: f64,
-    /// When and with what the run came to a standstill or was stopped, where it is not complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<Stopped>,
     /// The same in the run that was recorded, where the trace has it \[s\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_s: Option<f64>,
@@ -47,10 +39,6 @@ pub struct ReplayReport {
     pub regions: Vec<RegionReport>,
     /// Operations of the program.
     pub operations: u64,
-    /// Messages received, those of collectives among them.
-    pub messages: u64,
-    /// Their bytes \[B\].
-    pub bytes: u64,
     /// Messages that arrived and that nobody asked for.
     pub unreceived: u64,
     /// Where the time went, over all ranks.
@@ -67,13 +55,8 @@ pub struct ReplayReport {
     /// What it was put together from, where it is a prediction from data sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
-    /// Over seeds, where there are several; the rest of the report is of the first seed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seeds: Option<SeedStatistics>,
     /// Where the time of each rank went.
     pub ranks: Vec<RankReport>,
-    /// A number that differs where any rank ended at another time or spent it otherwise.
-    pub fingerprint: String,
     /// What may differ from machine to machine.
     pub meta: Meta,
 }
@@ -109,7 +92,7 @@ impl ReplayReport {
 
     /// The time that is asked for: of the region, if one is, else of the whole run \[s\].
     pub fn asked_s(&self) -> f64 {
-        self.chosen().map_or(self.makespan_s, |region| region.time_s)
+        self.chosen().map_or(self.head.makespan_s, |region| region.time_s)
     }
 }
 

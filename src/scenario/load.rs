@@ -5,9 +5,7 @@ use super::loader::Texts;
 use super::read::{self, Section, Sections};
 use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
-use crate::node::NodeSpec;
 use crate::simulation::{PatternWork, ProgramWork};
-use crate::system::Network;
 use crate::workload::farm::FarmSpec;
 use crate::workload::{ALONE, WorkloadSpec};
 
@@ -129,35 +127,6 @@ impl Loader {
         let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("topology"));
         let network = build::routed(&sections, &mut sources, &mut diagnostics);
         build::finish(network, sources, diagnostics)
-    }
-
-    /// Reads the texts and builds the network with so many ranks on it.
-    ///
-    /// # Errors
-    /// Every mistake of every text, but a missing workload is none.
-    pub fn load_network(self, ranks: u32) -> Result<Network, Invalid> {
-        let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("topology"));
-        build::check_transport(&sections, &mut diagnostics);
-        let routed = build::routed(&sections, &mut sources, &mut diagnostics);
-        let at = sections.topology.span();
-        let system =
-            routed.and_then(|routed| build::placed(routed, &sections, ranks, at, &mut sources, &mut diagnostics));
-        let network = system.and_then(|system| system.network().cloned());
-        if let Some(network) = &network {
-            build::check_all_routes(network, &sections, &mut diagnostics);
-        }
-        build::finish(network, sources, diagnostics)
-    }
-
-    /// Reads the texts for the node model alone.
-    ///
-    /// # Errors
-    /// Every mistake of every text, but a missing topology or workload is none.
-    pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
-        let Understood { sections, sources, mut diagnostics, .. } = self.understood(Needs::Table("node"));
-        let node = sections.node.get().cloned();
-        diagnostics.extend(node.iter().flat_map(|node| node.check()));
-        build::finish(node, sources, diagnostics)
     }
 
     /// Reads the texts and builds the workload alone, for a fabric of so many nodes.

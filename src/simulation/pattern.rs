@@ -10,7 +10,7 @@ use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::record::Recorder;
-use crate::report::{self, Bounds, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
+use crate::report::{self, Bounds, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
 use crate::routing::{Manner, Path, Start, UnderWay};
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
@@ -204,9 +204,9 @@ impl Playing<'_> {
             peak_rss_bytes: crate::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let scenario = work.to_json(system);
-        let report =
-            Report { scenario, workload: work.name.clone(), ..self.report(&recorder, &outcome, bounds, &links, meta) };
+        let mut report = self.report(&recorder, &outcome, bounds, &links, meta);
+        report.head.scenario = work.to_json(system);
+        report.workload = work.name.clone();
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
@@ -256,18 +256,27 @@ impl Playing<'_> {
         most_used.sort_by(order);
         most_used.truncate(MOST_USED);
         Report {
-            schema: SCHEMA,
-            scenario: serde_json::Value::Null,
+            head: Head {
+                schema: SCHEMA,
+                scenario: serde_json::Value::Null,
+                makespan_s,
+                messages: outcome.messages,
+                bytes: outcome.bytes,
+                seeds: None,
+                status: match outcome.stop {
+                    Stop::Done => Status::Complete,
+                    Stop::Interrupted => Status::Interrupted,
+                    Stop::Deadlock(_) | Stop::Gridlock(_) => Status::Deadlocked,
+                },
+                stopped: (outcome.stop != Stop::Done).then(|| Stopped {
+                    at_s: outcome.ended.seconds(),
+                    messages: outcome.messages,
+                    bytes: outcome.bytes,
+                }),
+                fingerprint: recorder.fingerprint.to_string(),
+            },
             fabric: self.network.fabric.to_string(),
             workload: String::new(),
-            status: match outcome.stop {
-                Stop::Done => Status::Complete,
-                Stop::Interrupted => Status::Interrupted,
-                Stop::Deadlock(_) | Stop::Gridlock(_) => Status::Deadlocked,
-            },
-            makespan_s,
-            messages: outcome.messages,
-            bytes: outcome.bytes,
             bandwidth_bps: per_time(outcome.bytes as f64),
             bandwidth_per_node_bps: per_time(outcome.bytes as f64) / f64::from(self.pattern.ranks().max(1)),
             bounds,
@@ -279,17 +288,10 @@ impl Playing<'_> {
                 mean: rounds.total as f64 / rounds.solves as f64,
                 max: rounds.max,
             }),
-            stopped: (outcome.stop != Stop::Done).then(|| Stopped {
-                at_s: outcome.ended.seconds(),
-                messages: outcome.messages,
-                bytes: outcome.bytes,
-            }),
-            seeds: None,
             gridlock: match &outcome.stop {
                 Stop::Gridlock(gridlock) => Some(self.named(gridlock)),
                 _ => None,
             },
-            fingerprint: recorder.fingerprint.to_string(),
             meta,
         }
     }

@@ -16,7 +16,7 @@ use crate::player::{
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
-use crate::report::{Meta, Status, Stopped};
+use crate::report::{Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, PatternSpec};
@@ -314,41 +314,46 @@ impl Playing<'_> {
             () => Status::Deadlocked,
         };
         ReplayReport {
-            schema: SCHEMA,
-            scenario: self.work.to_json(self.system),
+            head: Head {
+                schema: SCHEMA,
+                scenario: self.work.to_json(self.system),
+                status,
+                makespan_s,
+                messages: played.messages,
+                bytes: played.bytes,
+                stopped: (status != Status::Complete).then(|| Stopped {
+                    at_s: played.last.seconds(),
+                    messages: played.messages,
+                    bytes: played.bytes,
+                }),
+                seeds: None,
+                fingerprint: fingerprint(&played.ranks),
+            },
             program: format!(
-                "{} ({} ranks, {} operations)",
+                "{} ({}, {} operations)",
                 self.work.name,
-                self.work.program.ranks(),
+                match self.work.program.ranks() {
+                    1 => "1 rank".to_owned(),
+                    ranks => format!("{ranks} ranks"),
+                },
                 self.work.program.operations()
             ),
             incomplete: self.work.program.caveats.incomplete.clone(),
             lack_of_cores: self.work.program.caveats.lack_of_cores.clone(),
             node: self.system.node().name().to_owned(),
             network: self.system.network_name(),
-            status,
-            makespan_s,
-            stopped: (status != Status::Complete).then(|| Stopped {
-                at_s: played.last.seconds(),
-                messages: played.messages,
-                bytes: played.bytes,
-            }),
             measured_s,
             error: measured_s.filter(|_| status == Status::Complete).map(|measured| makespan_s / measured - 1.0),
             region: None,
             regions: Vec::new(),
             operations: self.work.program.operations(),
-            messages: played.messages,
-            bytes: played.bytes,
             unreceived: played.unreceived,
             breakdown: breakdown(&played.ranks),
             waits: waits.longest(),
             open_receives: None,
             critical_path: None,
             prediction: self.work.origin.as_ref().map(|origin| self.prediction(origin)),
-            seeds: None,
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
-            fingerprint: fingerprint(&played.ranks),
             meta,
         }
     }

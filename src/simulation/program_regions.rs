@@ -100,9 +100,9 @@ mod tests {
             let plain = played(program(), model);
             let end = program().rank(RankId(0)).ops.len() as u32;
             let found = played(marked(program(), &[(0, true), (end, false)]), model);
-            assert_eq!(found.fingerprint, plain.fingerprint, "{name}");
+            assert_eq!(found.head.fingerprint, plain.head.fingerprint, "{name}");
             let [region] = found.regions.as_slice() else { panic!("{name}: {:?}", found.regions) };
-            assert_eq!((region.executions, region.ranks, region.time_s), (1, 4, plain.makespan_s), "{name}");
+            assert_eq!((region.executions, region.ranks, region.time_s), (1, 4, plain.head.makespan_s), "{name}");
             let mean =
                 |of: fn(&crate::report::replay::RankReport) -> f64| plain.ranks.iter().map(of).sum::<f64>() / 4.0;
             let waits = mean(|rank| rank.send_wait_s + rank.recv_wait_s);
@@ -123,7 +123,11 @@ mod tests {
                 }
                 let (cut, found) = (played(cut, model), played(marked(program(), &[(0, true), (at, false)]), model));
                 let time = found.regions[0].time_s;
-                assert!((time - cut.makespan_s).abs() < 1e-12, "{name}, {iterations}: {time} and {}", cut.makespan_s);
+                assert!(
+                    (time - cut.head.makespan_s).abs() < 1e-12,
+                    "{name}, {iterations}: {time} and {}",
+                    cut.head.makespan_s
+                );
             }
         }
     }
@@ -136,7 +140,7 @@ mod tests {
             let region = &found.regions[0];
             assert_eq!(region.executions, 10, "{name}");
             // Ranks that are ahead begin the next one while others end this one.
-            assert!(region.time_s >= found.makespan_s * (1.0 - 1e-12), "{name}");
+            assert!(region.time_s >= found.head.makespan_s * (1.0 - 1e-12), "{name}");
             let parts = region.computation_s + region.communication_s + region.waiting_s;
             let mean = found.ranks.iter().map(|rank| rank.end_s).sum::<f64>() / 4.0;
             // What runs beside the computation is in no part twice, under models whose calls follow each other.

@@ -49,18 +49,18 @@ impl PatternOutcome {
     pub fn summary(&self) -> Summary {
         let report = &self.report;
         Summary {
-            status: report.status,
-            makespan_s: report.makespan_s,
-            messages: report.messages,
-            bytes: report.bytes,
+            status: report.head.status,
+            makespan_s: report.head.makespan_s,
+            messages: report.head.messages,
+            bytes: report.head.bytes,
             bounds: report.bounds,
             events: report.meta.events,
             packet_hops: report.meta.packet_hops,
-            fingerprint: report.fingerprint.clone(),
+            fingerprint: report.head.fingerprint.clone(),
             wall_s: report.meta.wall_s,
             blocked: self.blocked.clone(),
             gridlock: report.gridlock.clone(),
-            stopped: report.stopped,
+            stopped: report.head.stopped,
             undone: 0,
         }
     }
@@ -71,18 +71,18 @@ impl ProgramOutcome {
     pub fn summary(&self) -> Summary {
         let report = &self.report;
         Summary {
-            status: report.status,
+            status: report.head.status,
             makespan_s: report.asked_s(),
-            messages: report.messages,
-            bytes: report.bytes,
+            messages: report.head.messages,
+            bytes: report.head.bytes,
             bounds: Bounds::default(),
             events: report.meta.events,
             packet_hops: report.meta.packet_hops,
-            fingerprint: report.fingerprint.clone(),
+            fingerprint: report.head.fingerprint.clone(),
             wall_s: report.meta.wall_s,
             blocked: self.stuck.iter().cloned().map(Blocked::from).collect(),
             gridlock: None,
-            stopped: report.stopped,
+            stopped: report.head.stopped,
             undone: 0,
         }
     }

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::{Control, SweepProgress};
 use crate::diagnostic::Invalid;
-use crate::report::{FARM_SCHEMA, FarmReport, Meta, Prediction, SeedStatistics, master_busy, saturation};
+use crate::report::{FARM_SCHEMA, FarmReport, Head, Meta, Prediction, SeedStatistics, Status, master_busy, saturation};
 use crate::scenario::{Farm, Scenario};
-use crate::simulation::RunOptions;
+use crate::simulation::{FarmOutcome, RunOptions};
 use crate::system::System;
 use crate::workload::farm::MasterSlaveSpec;
 
@@ -42,7 +42,7 @@ impl Farm {
                 progress(SweepProgress { runs, total_runs: total, messages, total_messages: total as u64 * tasks });
             }
         };
-        let results: Vec<Option<Prediction>> = self
+        let outcomes: Vec<Option<FarmOutcome>> = self
             .points
             .par_iter()
             .with_max_len(1)
@@ -52,10 +52,11 @@ impl Farm {
                 }
                 let outcome = point.run(RunOptions { watch: Some(&control), ..RunOptions::default() });
                 tell(done.fetch_add(1, Ordering::Relaxed) + 1);
-                outcome.prediction
+                Some(outcome).filter(|outcome| outcome.prediction.is_some())
             })
             .collect();
-        let predictions: Vec<Prediction> = results.into_iter().flatten().collect();
+        let head = outcomes.iter().flatten().next().map(FarmOutcome::summary);
+        let predictions: Vec<Prediction> = outcomes.into_iter().flatten().filter_map(|done| done.prediction).collect();
         let first = predictions.first().and_then(|prediction| prediction.value.clone());
         let series = |of: fn(&Prediction) -> f64| -> Vec<(u32, f64)> {
             let of_first = predictions.iter().filter(|prediction| prediction.value == first);
@@ -64,8 +65,17 @@ impl Farm {
         let complete = predictions.len() == total;
         let point = self.points.first();
         FarmReport {
-            schema: FARM_SCHEMA,
-            scenario: point.map(|point| point.system().to_json(Some(&self.written), false)).unwrap_or_default(),
+            head: Head {
+                schema: FARM_SCHEMA,
+                scenario: point.map(|point| point.system().to_json(Some(&self.written), false)).unwrap_or_default(),
+                status: if complete { Status::Complete } else { Status::Interrupted },
+                makespan_s: head.as_ref().map_or(0.0, |head| head.makespan_s),
+                messages: head.as_ref().map_or(0, |head| head.messages),
+                bytes: head.as_ref().map_or(0, |head| head.bytes),
+                stopped: None,
+                seeds: None,
+                fingerprint: fingerprint(&predictions),
+            },
             tasks: point.map(|point| point.work().title.clone()).unwrap_or_default(),
             setting: self.setting.clone(),
             task_count: tasks,
@@ -108,6 +118,7 @@ impl Farm {
             };
             if !again.complete {
                 report.complete = false;
+                report.head.status = Status::Interrupted;
                 break;
             }
             done.push(seed);
@@ -117,6 +128,7 @@ impl Farm {
         for (row, times) in report.predictions.iter_mut().zip(times) {
             row.seeds = Some(SeedStatistics { missing, ..SeedStatistics::new(done.clone(), times) });
         }
+        report.head.seeds = report.predictions.first().and_then(|row| row.seeds.clone());
         Ok(report)
     }
 
@@ -124,4 +136,16 @@ impl Farm {
     pub fn seed(&self) -> u64 {
         self.points.first().map_or(System::SEED, Scenario::seed)
     }
+}
+
+/// That of the prediction, or one over those of all.
+fn fingerprint(predictions: &[Prediction]) -> String {
+    if let [only] = predictions {
+        return only.fingerprint.clone();
+    }
+    let mut hasher = blake3::Hasher::new();
+    for row in predictions {
+        hasher.update(row.fingerprint.as_bytes()).update(b"\n");
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
 }

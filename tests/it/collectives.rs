@@ -26,8 +26,8 @@ fn run(nodes: u32, workload: &str) -> (f64, u64, u64) {
     let loader = Loader::new().text("fabric.toml", crossbar(nodes)).text("work.toml", workload);
     let scenario = loader.load_pattern().unwrap_or_else(|invalid| panic!("{workload}: {invalid}"));
     let report = scenario.run(RunOptions::default()).report;
-    assert_eq!(report.status, Status::Complete, "{workload}, {nodes} ranks");
-    (report.makespan_s * 1e9, report.messages, report.bytes)
+    assert_eq!(report.head.status, Status::Complete, "{workload}, {nodes} ranks");
+    (report.head.makespan_s * 1e9, report.head.messages, report.head.bytes)
 }
 
 /// The call of a program that is this operation, where all blocks have one size.
@@ -79,8 +79,8 @@ fn a_collective_as_a_pattern_takes_the_time_of_the_same_in_a_program() {
                     let replay = loader.load_program(ProgramWork::new(Arc::new(program.build().unwrap()), "test"));
                     let replayed = replay.unwrap_or_else(|invalid| panic!("{name}: {invalid}"));
                     let report = replayed.run(RunOptions::default()).report;
-                    assert_eq!((messages, sent), (report.messages, report.bytes), "{name}");
-                    let played = report.makespan_s * 1e9;
+                    assert_eq!((messages, sent), (report.head.messages, report.head.bytes), "{name}");
+                    let played = report.head.makespan_s * 1e9;
                     assert!((pattern - played).abs() <= 1e-6 * played, "{name}: {pattern} and {played} ns");
                 }
             }

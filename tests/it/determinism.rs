@@ -30,7 +30,7 @@ fn results_are_the_same_to_the_last_bit_everywhere() {
         }
         let scenario = loader.load_pattern().unwrap_or_else(|invalid| panic!("{line}: {invalid}"));
         let report = scenario.run(RunOptions::default()).report;
-        found += &format!("{} {}\n", settings.join(" "), report.fingerprint);
+        found += &format!("{} {}\n", settings.join(" "), report.head.fingerprint);
         assert_eq!(known.len(), 1);
     }
     assert_eq!(found, FINGERPRINTS);
@@ -48,8 +48,8 @@ fn observing_a_run_does_not_change_it() {
     let mut messages = 0;
     let mut count = |_: &hayase::report::MessageRecord| messages += 1;
     let observed = scenario.run(RunOptions { link_use: true, on_message: Some(&mut count), ..RunOptions::default() });
-    assert_eq!(observed.report.fingerprint, plain.fingerprint);
-    assert_eq!(messages, plain.messages);
+    assert_eq!(observed.report.head.fingerprint, plain.head.fingerprint);
+    assert_eq!(messages, plain.head.messages);
 }
 
 #[test]
@@ -76,9 +76,13 @@ fn even_steps_are_counted_to_the_bit_as_they_are_played() {
             let counted = scenario.run(RunOptions::default()).report;
             let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
             let case = format!("{topology} {placement} {injection} {sharing} {set:?}");
-            assert_eq!(counted.fingerprint, played.fingerprint, "{case}");
-            assert_eq!(counted.makespan_s, played.makespan_s, "{case}");
-            assert_eq!((counted.messages, counted.bytes), (played.messages, played.bytes), "{case}");
+            assert_eq!(counted.head.fingerprint, played.head.fingerprint, "{case}");
+            assert_eq!(counted.head.makespan_s, played.head.makespan_s, "{case}");
+            assert_eq!(
+                (counted.head.messages, counted.head.bytes),
+                (played.head.messages, played.head.bytes),
+                "{case}"
+            );
             assert_eq!(counted.contention, played.contention, "{case}");
             assert_eq!(counted.bounds, played.bounds, "{case}");
         }
@@ -95,9 +99,9 @@ fn a_barrier_counted_step_by_step_ends_when_its_messages_do() {
                 let scenario = loader.load_pattern().unwrap();
                 let counted = scenario.run(RunOptions::default()).report;
                 let played = scenario.run(RunOptions { link_use: true, ..RunOptions::default() }).report;
-                assert_eq!(counted.fingerprint, played.fingerprint, "{topology} {pattern} {sharing}");
-                assert_eq!(counted.makespan_s, played.makespan_s);
-                assert_eq!((counted.messages, counted.bytes), (played.messages, played.bytes));
+                assert_eq!(counted.head.fingerprint, played.head.fingerprint, "{topology} {pattern} {sharing}");
+                assert_eq!(counted.head.makespan_s, played.head.makespan_s);
+                assert_eq!((counted.head.messages, counted.head.bytes), (played.head.messages, played.head.bytes));
                 assert_eq!(counted.contention, played.contention);
                 assert_eq!(counted.bounds, played.bounds);
             }

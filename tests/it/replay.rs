@@ -59,8 +59,8 @@ fn ring() -> Program {
 fn a_fabric_on_which_nothing_meets_gives_what_the_models_own_network_gives() {
     let own = replayed(ring(), &[NODE, "[node.loggps]\nreceiver-sharing = false\n"]).report;
     let fabric = replayed(ring(), &[NODE, FABRIC]).report;
-    assert_eq!(own.messages, 30);
-    assert_eq!((own.messages, own.bytes), (fabric.messages, fabric.bytes));
+    assert_eq!(own.head.messages, 30);
+    assert_eq!((own.head.messages, own.head.bytes), (fabric.head.messages, fabric.head.bytes));
     for (own, fabric) in own.ranks.iter().zip(&fabric.ranks) {
         let pairs = [
             (own.end_s, fabric.end_s),
@@ -93,20 +93,20 @@ fn messages_that_meet_on_a_link_take_longer_on_the_fabric() {
         }
         program.build().unwrap()
     };
-    let shared = replayed(incast(), &[NODE, FABRIC]).report.makespan_s;
+    let shared = replayed(incast(), &[NODE, FABRIC]).report.head.makespan_s;
     // o + k Oss, L, four messages through the last link, then four overheads.
     let expected = (1500.0 + 2000.0 + 800.0 + 4.0 * 4000.0 * 8.0 + 4.0 * (1500.0 + 1000.0)) * 1e-9;
     assert!((shared - expected).abs() < 1e-15, "{shared} {expected}");
     // The closed form of the model's own network shares the receiver in the same way.
-    let own = replayed(incast(), &[NODE]).report.makespan_s;
+    let own = replayed(incast(), &[NODE]).report.head.makespan_s;
     assert!((own - expected).abs() < 1e-15, "{own} {expected}");
 }
 
 #[test]
 fn replays_are_the_same_every_time_on_every_model() {
     for texts in [&[NODE][..], &[NODE, FABRIC], &["node = 'loggopsim'"], &["node = 'ideal'", FABRIC], &[]] {
-        let once = replayed(ring(), texts).report.fingerprint;
-        assert_eq!(once, replayed(ring(), texts).report.fingerprint);
+        let once = replayed(ring(), texts).report.head.fingerprint;
+        assert_eq!(once, replayed(ring(), texts).report.head.fingerprint);
     }
 }
 
@@ -146,7 +146,7 @@ fn every_collective_comes_to_its_end_on_every_model() {
     for texts in [&[NODE][..], &[NODE, FABRIC], &["node = 'loggopsim'"], &["node = 'ideal'"]] {
         let report = replayed(calls(), texts).report;
         assert_eq!(report.unreceived, 0, "{texts:?}");
-        assert!(report.messages > 100);
+        assert!(report.head.messages > 100);
     }
 }
 
@@ -166,8 +166,8 @@ fn the_same_allreduce_by_the_player_and_spelled_out_takes_the_same_time() {
     let program = program.build().unwrap();
     let spelled_out = hayase::workload::trace::expanded(&program, &Expander::new(CollectivesSpec::default())).unwrap();
     let (played, spelled_out) = (replayed(program, &[NODE]).report, replayed(spelled_out, &[NODE]).report);
-    assert_eq!(played.messages, spelled_out.messages);
-    assert_eq!(played.makespan_s, spelled_out.makespan_s);
+    assert_eq!(played.head.messages, spelled_out.head.messages);
+    assert_eq!(played.head.makespan_s, spelled_out.head.makespan_s);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn every_named_machine_can_be_played_on() {
         let replay = Loader::new().machine(named.name).load_program(ProgramWork::new(Arc::new(program), "pairwise"));
         let report =
             replay.unwrap_or_else(|invalid| panic!("{}: {invalid}", named.name)).run(RunOptions::default()).report;
-        assert!(report.makespan_s > 0.0 && report.messages == 12, "{}", named.name);
+        assert!(report.head.makespan_s > 0.0 && report.head.messages == 12, "{}", named.name);
     }
 }
 

@@ -63,7 +63,7 @@ fn one_message_alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let mut got = Vec::new();
     for bytes in [20_000, 0] {
         let scenario = flows_on_links(&links, &[vec![0, 1, 2]], bytes)?;
-        got.push(run(context, &scenario)?.report.makespan_s);
+        got.push(run(context, &scenario)?.report.head.makespan_s);
     }
     let text = format!("{} us, {} us", got[0] * 1e6, got[1] * 1e6);
     Ok(Outcome::check(got == [23.5e6 / 1e12, 3.5e6 / 1e12], text))
@@ -72,7 +72,7 @@ fn one_message_alone(context: &Context<'_>) -> Result<Outcome, Trouble> {
 fn incast(context: &Context<'_>) -> Result<Outcome, Trouble> {
     let flows = vec![vec![0]; 5_000];
     let scenario = flows_on_links(&[(1e9, Time::ZERO)], &flows, 20_000)?;
-    let makespan = run(context, &scenario)?.report.makespan_s;
+    let makespan = run(context, &scenario)?.report.head.makespan_s;
     Ok(Outcome::check(relative(makespan, 0.1) <= 1e-12, format!("{} us", makespan * 1e6)))
 }
 
@@ -111,7 +111,7 @@ fn several_messages(context: &Context<'_>) -> Result<Outcome, Trouble> {
         let choice = Choice { sharing, injection, ..Choice::new(&topology, "all-to-all-simple-spread") };
         let mut more = vec![format!("workload.all-to-all.messages={messages}")];
         more.extend(order.map(|order| format!("workload.all-to-all.message-order={order}")));
-        let got = run(context, &choice.load_with(&more)?)?.report.makespan_s;
+        let got = run(context, &choice.load_with(&more)?)?.report.head.makespan_s;
         // Picoseconds: whole numbers, which a double holds and adds exactly.
         let expected = f64::from(messages * (nodes - 1)) * (MESSAGE_S * 1e12).round() / 1e12;
         let what =
@@ -196,7 +196,7 @@ fn bounds_hold(context: &Context<'_>) -> Result<Outcome, Trouble> {
         let report = choice.run(context)?.report;
         let Choice { topology, pattern, placement, sharing, injection, .. } = choice;
         let place = format!("{topology}, {pattern}, {placement}, {sharing}, {injection}");
-        Ok((report.makespan_s / report.bounds.largest(), place))
+        Ok((report.head.makespan_s / report.bounds.largest(), place))
     })?;
     let closest = ratios.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
     let (ratio, place) = closest.ok_or("nothing was run")?;

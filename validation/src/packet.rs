@@ -60,7 +60,7 @@ fn times(
     let makespans = context.side_by_side(runs, |(algorithm, seed)| {
         let pattern = format!("all-to-all-{algorithm}");
         let scenario = Choice { sharing, seed, ..Choice::new(TORUS, &pattern) }.load_with(&jitter)?;
-        Ok(super::setup::run(context, &scenario)?.report.makespan_s)
+        Ok(super::setup::run(context, &scenario)?.report.head.makespan_s)
     })?;
     Ok(makespans.chunks(seeds as usize).map(|times| times.iter().sum::<f64>() * 1e3 / seeds as f64).collect())
 }

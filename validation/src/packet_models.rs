@@ -119,7 +119,7 @@ fn torus(n: u32, algorithm: &str, transport: &str, more: &[&str], seed: u64) -> 
 }
 
 fn makespan_us(context: &Context<'_>, scenario: &Scenario<PatternWork>) -> Result<f64, Trouble> {
-    Ok(run(context, scenario)?.report.makespan_s * 1e6)
+    Ok(run(context, scenario)?.report.head.makespan_s * 1e6)
 }
 
 fn jitter() -> String {
@@ -172,7 +172,7 @@ fn reduction(context: &Context<'_>) -> Result<Outcome, Trouble> {
         let run = |assignments: &[&str]| -> Result<String, Trouble> {
             let assignments: Vec<String> = assignments.iter().map(|text| (*text).to_owned()).collect();
             let scenario = Choice { placement, ..Choice::new(topology, pattern) }.load_with(&assignments)?;
-            Ok(run(context, &scenario)?.report.fingerprint)
+            Ok(run(context, &scenario)?.report.head.fingerprint)
         };
         let output = run(&["transport=packet:oq"])?;
         let input = run(&[

@@ -199,7 +199,7 @@ fn redistribute_against_equal_share(context: &Context, injection: &'static str) 
         .collect();
     context.plan(tasks.iter().map(|&(nodes, ..)| all_to_all(nodes)).sum());
     let makespans = context.side_by_side(tasks.clone(), |(nodes, seed, among)| {
-        Ok(redistributed(context, nodes, injection, seed, among)?.makespan_s)
+        Ok(redistributed(context, nodes, injection, seed, among)?.head.makespan_s)
     })?;
     let less = |size: u32, among: &str| {
         let sum = |kind| {
@@ -336,8 +336,8 @@ fn work_grows_with_the_square(context: &Context) -> Result<Outcome, Trouble> {
     for &nodes in sizes {
         let (report, seconds) = timed(context, nodes, "equal-share")?;
         let messages = u64::from(nodes) * u64::from(nodes - 1);
-        if report.messages != messages {
-            return Err(format!("{} messages instead of {messages}", report.messages));
+        if report.head.messages != messages {
+            return Err(format!("{} messages instead of {messages}", report.head.messages));
         }
         events.push(report.meta.events as f64 / messages as f64);
         times.push(format!("{:.0} ns (N={nodes})", seconds * 1e9 / messages as f64));

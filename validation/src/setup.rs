@@ -94,7 +94,7 @@ impl<'a> Choice<'a> {
 
     /// Its makespan \[s\].
     pub fn makespan(&self, context: &Context<'_>) -> Result<f64, Trouble> {
-        Ok(self.run(context)?.report.makespan_s)
+        Ok(self.run(context)?.report.head.makespan_s)
     }
 }
 
@@ -111,9 +111,9 @@ fn begin<'a>(context: &'a Context<'a>) -> Result<Counted<'a>, Trouble> {
 
 /// What a run gave that came to its end.
 fn complete(watch: &Counted<'_>, run: PatternOutcome) -> Result<PatternOutcome, Trouble> {
-    match run.report.status {
+    match run.report.head.status {
         Status::Complete => {
-            watch.delivered(run.report.messages);
+            watch.delivered(run.report.head.messages);
             Ok(run)
         }
         status => Err(format!("{} on {} ended early: {status:?}", run.report.workload, run.report.fabric)),

@@ -141,7 +141,7 @@ fn completion_times(context: &Context<'_>, text: &str) -> Result<Outcome, Troubl
             }
         }
     }
-    let makespan = relative(run.report.makespan_s, recorded.makespan_s);
+    let makespan = relative(run.report.head.makespan_s, recorded.makespan_s);
     let (worst, place) = worst;
     let got = format!("largest difference of {messages} times: {worst:.1e}; makespan {makespan:.1e}");
     let note = if worst > 1e-7 { format!("at {place}") } else { String::new() };

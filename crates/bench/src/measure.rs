@@ -66,12 +66,12 @@ impl Load {
                 let (cpu_ns, wall_ns) = last.since(first);
                 return Ok(Some(measurement(after - before, cpu_ns, wall_ns)));
             }
-            if run.report.status != Status::Complete {
+            if run.report.head.status != Status::Complete {
                 return Ok(None);
             }
             // Also where the window was longer than the run.
             if cpu_ns >= LEAST_NS || window.is_some() {
-                return Ok(Some(measurement(run.report.messages, cpu_ns / runs, wall_ns / runs)));
+                return Ok(Some(measurement(run.report.head.messages, cpu_ns / runs, wall_ns / runs)));
             }
         }
     }

@@ -22,7 +22,7 @@ pub fn fabric(fabric: &Fabric, mut w: impl Write, voice: Voice) -> io::Result<()
 /// How loaded each link was in a run.
 pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, mut w: impl Write) -> io::Result<()> {
     let loads: Vec<LinkLoad> = links.iter().map(LinkLoad::from).collect();
-    let subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.makespan_s));
+    let subtitle = format!("{}, makespan {}", report.workload, table::seconds(report.head.makespan_s));
     w.write_all(svg::link_loads(fabric, &loads, &report.fabric, &subtitle).as_bytes())
 }
 
@@ -41,7 +41,7 @@ pub fn timeline(
         true => pattern.message(RankId(message.src), message.index).delay.seconds(),
         false => 0.0,
     };
-    w.write_all(svg::timeline(records, pattern.ranks(), report.makespan_s, delay, window, &title).as_bytes())
+    w.write_all(svg::timeline(records, pattern.ranks(), report.head.makespan_s, delay, window, &title).as_bytes())
 }
 
 /// A comparison as a chart.

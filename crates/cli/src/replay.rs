@@ -140,11 +140,11 @@ pub(super) fn play(
     let (report, stuck) = run(scenario, since, seeds, files, window, voice)?;
     out.print(|| table::replay(&report), &report)?;
     voice.say(cost(&report));
-    Ok(match report.status {
+    Ok(match report.head.status {
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
         Status::Deadlocked => {
-            complain(deadlock::describe(&blocked(stuck), "operation", report.stopped).trim_end());
+            complain(deadlock::describe(&blocked(stuck), "operation", report.head.stopped).trim_end());
             End::Deadlocked
         }
     })
@@ -294,14 +294,14 @@ fn run(
         replayed.report.meta.wall_s = start.elapsed().as_secs_f64();
     }
     drop(monitor);
-    if seeds.len() > 1 && replayed.report.status == Status::Complete {
+    if seeds.len() > 1 && replayed.report.head.status == Status::Complete {
         let statistics = over(scenario, seeds, &replayed.summary(), voice)?;
         if statistics.missing > 0 {
-            replayed.report.status = Status::Interrupted;
+            replayed.report.head.status = Status::Interrupted;
         }
-        replayed.report.seeds = Some(statistics);
+        replayed.report.head.seeds = Some(statistics);
     }
-    let complete = replayed.report.status == Status::Complete;
+    let complete = replayed.report.head.status == Status::Complete;
     let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
     for (path, file) in running {
         let written = file.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
@@ -338,7 +338,7 @@ fn write(
     let path = path.as_deref().unwrap_or_default();
     let ranks = report.ranks.len() as u32;
     let played_on = format!("nodes {}; network: {}", report.node, report.network);
-    let amount = format!("{}, {}", table::count(report.messages, "message", "messages"), Bytes(report.bytes));
+    let amount = format!("{}, {}", table::count(report.head.messages, "message", "messages"), Bytes(report.head.bytes));
     match kind {
         Kind::Report => file.write(|w| json::write(report, w)),
         Kind::Ranks => file.write(|w| csv::ranks(&report.ranks, w)),
@@ -352,7 +352,7 @@ fn write(
                 Some((region.name.as_str(), regions.get(number)?.spans.as_slice()))
             });
             let regions: Vec<svg::Region<'_>> = named.collect();
-            let makespan_s = report.makespan_s;
+            let makespan_s = report.head.makespan_s;
             let played = svg::Played { history, path, ranks, makespan_s, regions: &regions, window };
             file.write(files::text(&svg::replay(&played, &report.program, &played_on)))
         }

@@ -156,14 +156,14 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     let files = args.out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let Observed { mut run, mut files, records } = observe(scenario, files, stop, voice)?;
-    if seeds.len() > 1 && run.report.status == Status::Complete {
+    if seeds.len() > 1 && run.report.head.status == Status::Complete {
         let statistics = over(scenario, &seeds, &run.summary(), voice)?;
         if statistics.missing > 0 {
-            run.report.status = Status::Interrupted;
+            run.report.head.status = Status::Interrupted;
         }
-        run.report.seeds = Some(statistics);
+        run.report.head.seeds = Some(statistics);
     }
-    if run.report.status != Status::Complete {
+    if run.report.head.status != Status::Complete {
         // A part of a table looks like a whole one; the report says what it is.
         for (_, left_out) in files.extract_if(.., |(kind, _)| *kind != Kind::Report) {
             voice.say(format_args!("`{}` is not written: the run is not complete", left_out.path().display()));
@@ -174,11 +174,11 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     }
     args.out.print(|| table::run(&run.report), &run.report)?;
     voice.say(cost(&run.report));
-    Ok(match run.report.status {
+    Ok(match run.report.head.status {
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
         Status::Deadlocked => {
-            complain(deadlock::explain(&run.blocked, run.report.gridlock.as_ref(), run.report.stopped).trim_end());
+            complain(deadlock::explain(&run.blocked, run.report.gridlock.as_ref(), run.report.head.stopped).trim_end());
             End::Deadlocked
         }
     })
@@ -253,7 +253,7 @@ fn observe(
         })
     };
     drop(monitor);
-    let complete = run.report.status == Status::Complete;
+    let complete = run.report.head.status == Status::Complete;
     for (path, table) in tables {
         let written = table.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
         written.map_err(|error| Failure::Write(path.clone(), error))?;
@@ -292,7 +292,7 @@ fn cost(report: &Report) -> String {
     let mut text = format!("simulated in {}", table::seconds(meta.wall_s));
     if meta.wall_s > 0.0 {
         let per_second = |count: u64, of: &str| table::rate_of(count as f64 / meta.wall_s, of);
-        text += &format!(", {}, {}", per_second(report.messages, "messages"), per_second(meta.events, "events"));
+        text += &format!(", {}, {}", per_second(report.head.messages, "messages"), per_second(meta.events, "events"));
     }
     if let Some(bytes) = meta.peak_rss_bytes {
         text += &format!(", peak memory {}", Bytes(bytes));

@@ -418,7 +418,7 @@ impl Open {
 
 /// What a replay gave, where it came to its end; `bounded` says that it was stopped where it took too long.
 fn received(replayed: &ProgramOutcome, known: u64, bounded: bool) -> Result<Simulated, String> {
-    if bounded && replayed.report.status == Status::Interrupted {
+    if bounded && replayed.report.head.status == Status::Interrupted {
         return Err(SLOWER.to_owned());
     }
     let simulated = outcome(replayed)?;
@@ -433,10 +433,10 @@ fn received(replayed: &ProgramOutcome, known: u64, bounded: bool) -> Result<Simu
 /// # Errors
 /// It did not come to its end.
 pub fn outcome(replayed: &ProgramOutcome) -> Result<Simulated, String> {
-    match replayed.report.status {
+    match replayed.report.head.status {
         Status::Complete => Ok(Simulated {
             makespan_s: replayed.report.asked_s(),
-            whole_s: replayed.report.region.as_ref().map(|_| replayed.report.makespan_s),
+            whole_s: replayed.report.region.as_ref().map(|_| replayed.report.head.makespan_s),
             critical_path: replayed.report.critical_path.as_ref().map_or_else(Vec::new, |path| path.kinds.clone()),
             unreceived: replayed.report.unreceived,
         }),

@@ -163,8 +163,8 @@ fn advised(
     let judge = Judge { replay, copy, watch: Some(&stop), thorough: args.all };
     let base = match Base::new(&judge, keeps) {
         Ok(base) => base,
-        Err(replayed) if replayed.report.status == Status::Deadlocked => {
-            let stopped = replayed.report.stopped;
+        Err(replayed) if replayed.report.head.status == Status::Deadlocked => {
+            let stopped = replayed.report.head.stopped;
             complain(deadlock::describe(&replay::blocked(replayed.stuck), "operation", stopped).trim_end());
             return Ok(Outcome::End(End::Deadlocked));
         }

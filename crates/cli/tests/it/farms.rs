@@ -231,3 +231,40 @@ fn mistakes_are_marked_where_they_stand() {
         assert!(said.contains(expected), "{words}: {said}");
     }
 }
+
+/// The keys of the outermost object of a report, in their order.
+fn keys(report: &str) -> Vec<&str> {
+    report.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next()).collect()
+}
+
+#[test]
+fn reports_of_all_work_begin_with_the_same_keys_and_end_with_meta() {
+    let desk = desk();
+    desk.hayase("run farms/farm.toml --seeds 2 -o farm.json -q").assert().success();
+    desk.hayase("run -t crossbar-64 -p all-to-all-pairwise --seeds 2 -o pattern.json -q").assert().success();
+    desk.hayase("replay linear:ranks=4 --node loggopsim --seeds 2 -o program.json -q").assert().success();
+    let head = ["schema", "scenario", "status", "makespan_s", "messages", "bytes", "seeds", "fingerprint"];
+    for name in ["farm.json", "pattern.json", "program.json"] {
+        let report = desk.read(name);
+        let keys = keys(&report);
+        assert_eq!((&keys[..head.len()], keys.last()), (&head[..], Some(&"meta")), "{name}: {keys:?}");
+    }
+}
+
+#[test]
+fn the_head_of_a_farm_is_that_of_its_first_prediction() {
+    let desk = desk();
+    let one = json(&desk, "run farms/farm.toml");
+    // A message with each of five tasks of 1 KB, and one with each result.
+    assert_eq!((&one["status"], &one["messages"], &one["bytes"]), (&"complete".into(), &10.into(), &5000.into()));
+    assert_eq!(one["makespan_s"], one["predictions"][0]["time_s"]);
+    assert_eq!(one["fingerprint"], one["predictions"][0]["fingerprint"]);
+    let many = json(&desk, "run farms/farm.toml --set workload.master-slave.workers=[2,3] --seeds 3");
+    assert_eq!((&many["makespan_s"], &many["messages"]), (&one["makespan_s"], &10.into()));
+    assert_eq!(many["seeds"], many["predictions"][0]["seeds"]);
+    assert_eq!(many["seeds"]["seeds"], serde_json::json!([1, 2, 3]));
+    // One over all that is predicted.
+    assert!(
+        [&one["fingerprint"], &many["predictions"][1]["fingerprint"]].iter().all(|&one| *one != many["fingerprint"])
+    );
+}

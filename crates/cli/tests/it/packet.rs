@@ -20,8 +20,8 @@ fn load(loader: Loader) -> Scenario<PatternWork> {
 
 fn makespan_us(loader: Loader) -> f64 {
     let report = load(loader).run(RunOptions::default()).report;
-    assert_eq!(report.status, Status::Complete);
-    report.makespan_s * 1e6
+    assert_eq!(report.head.status, Status::Complete);
+    report.head.makespan_s * 1e6
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_transport_is_chosen_in_a_file_by_a_word_or_by_a_flag() {
     let file = format!("{TORUS}{SPREAD}[transport.packet]\nmodel = \"fq\"\npacket-size = \"4 KiB\"\nbuffer = 1\n");
     let scenario = load(Loader::new().text("s.toml", file).transport("packet:iq"));
     assert_eq!(makespan_us(base().transport("packet:iq").set("--set", "transport.packet.packet-size=4 KiB")), {
-        scenario.run(RunOptions::default()).report.makespan_s * 1e6
+        scenario.run(RunOptions::default()).report.head.makespan_s * 1e6
     });
     let scenario = load(base().transport("flow:equal-share"));
     assert_eq!(
@@ -107,8 +107,12 @@ fn every_pattern_and_injection_rule_runs_on_packets() {
                 };
                 let scenario = load(loader.placement("random").transport(transport));
                 let report = scenario.run(RunOptions::default()).report;
-                assert_eq!(report.status, Status::Complete, "{pattern}, {injection}, {transport}");
-                assert_eq!(report.messages, scenario.work().pattern.messages(), "{pattern}, {injection}, {transport}");
+                assert_eq!(report.head.status, Status::Complete, "{pattern}, {injection}, {transport}");
+                assert_eq!(
+                    report.head.messages,
+                    scenario.work().pattern.messages(),
+                    "{pattern}, {injection}, {transport}"
+                );
                 assert!(report.contention >= 1.0 - 1e-9, "{pattern}, {injection}, {transport}: {}", report.contention);
                 assert!(report.ratio_to_bound >= 1.0 - 1e-9, "{pattern}, {injection}, {transport}");
             }
@@ -140,7 +144,7 @@ fn a_report_with_packets_tells_of_queues() {
     assert!(run.links.iter().any(|link| link.peak_queue > 1 && link.mean_queue > 0.0));
     assert!(run.links.iter().any(|link| link.blocked_s > 0.0), "buffers of 8 packets fill up");
     for link in &run.links {
-        assert!(link.busy_s + link.blocked_s <= run.report.makespan_s * (1.0 + 1e-12), "{link:?}");
+        assert!(link.busy_s + link.blocked_s <= run.report.head.makespan_s * (1.0 + 1e-12), "{link:?}");
         // A link is busy as long as its bytes take.
         assert!((link.busy_s - link.bytes as f64 / 1e9).abs() < 1e-12, "{link:?}");
     }

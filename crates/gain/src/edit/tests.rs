@@ -50,7 +50,7 @@ fn makespan(program: Program) -> f64 {
     assert!(matches!(replay.system().node(), NodeSpec::Loggps(_)));
     let replayed = replay.run(RunOptions::default());
     assert!(replayed.stuck.is_empty(), "{:?}", replayed.stuck);
-    replayed.report.makespan_s * 1e6
+    replayed.report.head.makespan_s * 1e6
 }
 
 #[test]

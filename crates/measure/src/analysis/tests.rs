@@ -4,8 +4,7 @@
 use super::*;
 use crate::Sizes;
 use crate::protocol::Times;
-use hayase::node::{ReceiveTime, ReceiveTimesSpec};
-use hayase::prediction::communication::{Communication, Row};
+use hayase::prediction::communication::Communication;
 use hayase::units::Time;
 
 const SYNC: u64 = 4040;
@@ -19,11 +18,9 @@ fn repetitions(stream: &mut Stream, ns: f64) -> Vec<f64> {
     (0..40).map(|_| one()).collect()
 }
 
-/// How long a message takes that a prediction sends over what was measured.
-fn receive_time(data: &Communication, bytes: u64) -> Time {
-    let row = |row: &Row| ReceiveTime { size: row.size, receive: row.receive };
-    let times: Vec<ReceiveTime> = data.times.iter().map(row).collect();
-    ReceiveTimesSpec { times: times.into(), between: Vec::new() }.table().time(bytes)
+/// The receive time of the row of this size.
+fn receive(data: &Communication, bytes: u64) -> Time {
+    data.times.iter().find(|row| row.size == Bytes(bytes)).unwrap().receive
 }
 
 /// What two processes measure where `time(kind, k, w)` is how long it takes \[ns\].
@@ -93,8 +90,8 @@ fn the_parameters_of_a_network_are_recognised_and_lie_in_their_intervals() {
         assert_eq!(data.limits.sync, Some(Bytes(SYNC)));
         // The fifth percentile is within the little noise of what is exact.
         let time = loggps(Kind::RoundTrip, 1024, 0.0, truth) / 2.0;
-        assert!((receive_time(data, 1024).ps() / 1e3 / time - 1.0).abs() < 0.02);
-        assert!(receive_time(data, SYNC + 1) > receive_time(data, SYNC), "the handshake shows as a jump");
+        assert!((receive(data, 1024).ps() / 1e3 / time - 1.0).abs() < 0.02);
+        assert!(receive(data, SYNC + 1) > receive(data, SYNC), "the handshake shows as a jump");
     }
 }
 
@@ -153,7 +150,7 @@ fn a_size_whose_repetitions_were_all_disturbed_is_held_down_by_longer_ones() {
     }
     let found = analyse(&measured, origin()).unwrap();
     let time = loggps(Kind::RoundTrip, 64, 0.0, truth) / 2.0;
-    assert!((receive_time(&found.communication, 48).ps() / 1e3 / time - 1.0).abs() < 0.05);
+    assert!((receive(&found.communication, 48).ps() / 1e3 / time - 1.0).abs() < 0.05);
     assert!(!found.is_disturbed(), "three sizes are few");
     let row = found.communication.times.iter().find(|row| row.size == Bytes(48)).unwrap();
     assert!(row.median > row.receive + Time::from_ps(1e9), "the median tells of the disturbance");

@@ -18,17 +18,17 @@ pub fn replay(report: &ReplayReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&report.program));
     let _ = writeln!(text, "nodes {}; network: {}", report.node, printable(&report.network));
-    if let Some(early) = early(report.status, report.stopped) {
+    if let Some(early) = early(report.head.status, report.head.stopped) {
         let _ = writeln!(text, "{early}");
     }
     text.push_str("\n");
     let mut lines = Vec::new();
-    if report.stopped.is_none() {
+    if report.head.stopped.is_none() {
         match report.chosen() {
-            None => lines.push(("predicted", seconds(report.makespan_s))),
+            None => lines.push(("predicted", seconds(report.head.makespan_s))),
             Some(region) => {
                 let time = format!("{}, region {}", seconds(region.time_s), printable(&region.name));
-                lines.extend([("predicted", time), ("whole run", seconds(report.makespan_s))]);
+                lines.extend([("predicted", time), ("whole run", seconds(report.head.makespan_s))]);
             }
         }
     }
@@ -38,7 +38,7 @@ pub fn replay(report: &ReplayReport) -> Answer {
     if let Some(prediction) = report.prediction.as_ref().filter(|_| report.meta.wall_s > 0.0) {
         let (of, time) = match prediction.recorded_s {
             Some(recorded) => ("the recorded run", recorded),
-            None => ("the predicted time", report.makespan_s),
+            None => ("the predicted time", report.head.makespan_s),
         };
         let times = time / report.meta.wall_s;
         let faster =
@@ -49,8 +49,8 @@ pub fn replay(report: &ReplayReport) -> Answer {
         lines.push(("measured", format!("{} (predicted {:+.1} %)", seconds(measured), error * 100.0)));
     }
     lines.push((
-        if report.stopped.is_some() { "delivered" } else { "messages" },
-        format!("{}, {}", grouped(report.messages), Bytes(report.bytes)),
+        if report.head.stopped.is_some() { "delivered" } else { "messages" },
+        format!("{}, {}", grouped(report.head.messages), Bytes(report.head.bytes)),
     ));
     if report.unreceived > 0 {
         lines.push(("unreceived", format!("{}: messages that nobody asked for", grouped(report.unreceived))));
@@ -69,7 +69,7 @@ pub fn replay(report: &ReplayReport) -> Answer {
         };
         lines.push(("left open", value));
     }
-    lines.extend(report.seeds.iter().flat_map(over_seeds));
+    lines.extend(report.head.seeds.iter().flat_map(over_seeds));
     for (name, value) in lines {
         let _ = writeln!(text, "{name:<14}{value}");
     }

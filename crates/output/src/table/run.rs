@@ -18,10 +18,10 @@ pub fn run(report: &Report) -> Answer {
     for line in [&report.fabric, &report.workload] {
         let _ = writeln!(text, "{}", printable(line));
     }
-    if let Some(choices) = choices(&report.scenario) {
+    if let Some(choices) = choices(&report.head.scenario) {
         let _ = writeln!(text, "{}", printable(&choices));
     }
-    match (early(report.status, report.stopped), &report.seeds) {
+    match (early(report.head.status, report.head.stopped), &report.head.seeds) {
         // The first run is whole, and so are its figures.
         (Some(_), Some(seeds)) => {
             let (done, missing) = (seeds.seeds.len(), seeds.missing);
@@ -48,9 +48,9 @@ pub fn run(report: &Report) -> Answer {
 /// Names and values, a line each.
 fn figures(report: &Report) -> Vec<(&'static str, String)> {
     let mut lines = vec![
-        ("makespan", seconds(report.makespan_s)),
-        ("messages", grouped(report.messages)),
-        ("bytes", Bytes(report.bytes).to_string()),
+        ("makespan", seconds(report.head.makespan_s)),
+        ("messages", grouped(report.head.messages)),
+        ("bytes", Bytes(report.head.bytes).to_string()),
         (
             "bandwidth",
             format!(
@@ -69,16 +69,16 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     for (i, (name, bound)) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))).enumerate() {
         let value = format!("{name:<14}{:<10}", seconds(bound));
         // A partial run has no makespan to hold against a bound of the whole.
-        let close = match report.status {
-            _ if bound > 0.0 && (report.status == Status::Complete || report.seeds.is_some()) => {
-                let times = fixed(report.makespan_s / bound, 3);
+        let close = match report.head.status {
+            _ if bound > 0.0 && (report.head.status == Status::Complete || report.head.seeds.is_some()) => {
+                let times = fixed(report.head.makespan_s / bound, 3);
                 if i == 0 { format!("  makespan is {times} times this") } else { format!("  {times} times") }
             }
             _ => String::new(),
         };
         lines.push((if i == 0 { "bounds" } else { "" }, value + &close));
     }
-    if report.messages > 0 {
+    if report.head.messages > 0 {
         let meaning = if report.contention <= 1.0 + 1e-9 {
             "no message was held back by another".to_owned()
         } else {
@@ -90,10 +90,10 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         let (min, mean, max) = (rounds.min, fixed(rounds.mean, 1), rounds.max);
         lines.push(("rounds", format!("{mean} of redistribution on average, {min} to {max}")));
     }
-    if let Some(seeds) = &report.seeds {
+    if let Some(seeds) = &report.head.seeds {
         lines.extend(over_seeds(seeds));
     }
-    lines.push(("fingerprint", report.fingerprint.clone()));
+    lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines
 }
 

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::*;
 use hayase::report::{
-    Bounds, Comparison, ComparisonRow, LinkUse, Meta, Rate, Report, Rounds, SCHEMA, SeedStatistics, Status, Stopped,
+    Bounds, Comparison, ComparisonRow, Head, LinkUse, Meta, Rate, Report, Rounds, SCHEMA, SeedStatistics, Status,
+    Stopped,
 };
 
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
@@ -25,21 +26,26 @@ fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
 
 fn report() -> Report {
     Report {
-        schema: SCHEMA,
-        scenario: json!({
-            "seed": 1,
-            "topology": { "fat-tree": { "p": 12 } },
-            "routing": { "d-mod-k": {} },
-            "placement": { "regular": {} },
-            "sharing": { "max-min": {} },
-            "workload": { "all-to-all": { "injection": "queue", "message-jitter": "0 ps" } },
-        }),
+        head: Head {
+            schema: SCHEMA,
+            scenario: json!({
+                "seed": 1,
+                "topology": { "fat-tree": { "p": 12 } },
+                "routing": { "d-mod-k": {} },
+                "placement": { "regular": {} },
+                "sharing": { "max-min": {} },
+                "workload": { "all-to-all": { "injection": "queue", "message-jitter": "0 ps" } },
+            }),
+            status: Status::Complete,
+            makespan_s: 0.0691,
+            messages: 11_940_480,
+            bytes: 238_809_600_000,
+            stopped: None,
+            seeds: None,
+            fingerprint: "f3a1".into(),
+        },
         fabric: "fat-tree p=12 (3456 nodes, 720 switches, 20736 links)".into(),
         workload: "all-to-all simple-spread, 20 KB, 3456 ranks".into(),
-        status: Status::Complete,
-        makespan_s: 0.0691,
-        messages: 11_940_480,
-        bytes: 238_809_600_000,
         bandwidth_bps: 3.456e12,
         bandwidth_per_node_bps: 1e9,
         bounds: Bounds { injection_s: 0.0691, busiest_link_s: 0.0691, bisection_s: Some(0.03456), path_s: None },
@@ -47,9 +53,6 @@ fn report() -> Report {
         contention: 1.0,
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
         rounds: None,
-        stopped: None,
-        seeds: None,
-        fingerprint: "f3a1".into(),
         gridlock: None,
         meta: Meta { wall_s: 1.5, events: 10, packet_hops: None, peak_rss_bytes: None, version: "0.1.0".into() },
     }
@@ -85,7 +88,7 @@ fn a_run_over_seeds_with_redistribution_and_contention_says_so() {
     let report = Report {
         contention: 2.345,
         rounds: Some(Rounds { min: 8, mean: 10.25, max: 13 }),
-        seeds: Some(SeedStatistics::new(vec![1, 2, 3], vec![0.2, 0.21, 0.22])),
+        head: Head { seeds: Some(SeedStatistics::new(vec![1, 2, 3], vec![0.2, 0.21, 0.22])), ..report().head },
         bounds: Bounds { bisection_s: None, ..report().bounds },
         links: Vec::new(),
         ..report()
@@ -113,7 +116,11 @@ fn a_run_over_seeds_with_redistribution_and_contention_says_so() {
 #[test]
 fn a_partial_run_is_marked_and_not_held_against_the_bounds_of_the_whole() {
     let stopped = Stopped { at_s: 0.012, messages: 1, bytes: 8 };
-    let text = run(&Report { status: Status::Interrupted, stopped: Some(stopped), ..report() }).to_string();
+    let text = run(&Report {
+        head: Head { status: Status::Interrupted, stopped: Some(stopped), ..report().head },
+        ..report()
+    })
+    .to_string();
     assert!(text.contains("INTERRUPTED at 12 ms"), "{text}");
     assert!(!text.contains("times this"), "{text}");
 }
@@ -121,7 +128,9 @@ fn a_partial_run_is_marked_and_not_held_against_the_bounds_of_the_whole() {
 #[test]
 fn an_interrupted_study_of_seeds_says_how_many_were_run() {
     let seeds = SeedStatistics { missing: 7, ..SeedStatistics::new(vec![1, 2, 3, 201, 300], vec![0.2; 5]) };
-    let text = run(&Report { status: Status::Interrupted, seeds: Some(seeds), ..report() }).to_string();
+    let text =
+        run(&Report { head: Head { status: Status::Interrupted, seeds: Some(seeds), ..report().head }, ..report() })
+            .to_string();
     assert!(text.contains("INTERRUPTED: 5 of 12 seeds were run\n"), "{text}");
     assert!(text.contains("5 of 12 (1 to 3, 201, 300); the other figures are of the first\n"), "{text}");
     // The first run is whole, so its figures are.
@@ -131,9 +140,7 @@ fn an_interrupted_study_of_seeds_says_how_many_were_run() {
 #[test]
 fn a_run_without_messages_has_no_ratios() {
     let nothing = Report {
-        makespan_s: 0.0,
-        messages: 0,
-        bytes: 0,
+        head: Head { makespan_s: 0.0, messages: 0, bytes: 0, ..report().head },
         bandwidth_bps: f64::NAN,
         bandwidth_per_node_bps: f64::NAN,
         bounds: Bounds::default(),
