@@ -1,8 +1,8 @@
 //! Benchmarks by room: sharing policies, queues and routes alone.
 //!
 //! `cargo bench -p hayase-benches --bench rooms` runs all, with `-- sharing/max-min` behind it those with this in their
-//! names; whole messages are in `messages.rs`. They are for comparing two versions of the code (`-- --save-baseline before`, then `-- --baseline before`); figures to
-//! show are those of `hayase bench`.
+//! names; whole messages are in `messages.rs`. They are for comparing two versions of the code (`-- --save-baseline
+//! before`, then `-- --baseline before`); figures to show are those of `hayase bench`.
 
 mod queues;
 mod routing;

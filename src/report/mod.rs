@@ -30,8 +30,8 @@ pub struct Head {
     pub scenario: serde_json::Value,
     /// `complete`, or why the run ended early.
     pub status: Status,
-    /// When the last message arrived, or the last rank ended \[s\]; of a run that is not complete, the last of those that
-    /// did; of a farm that is tried in several ways, that of the first.
+    /// When the last message arrived, or the last rank ended \[s\]; of a run that is not complete, the last of those
+    /// that did; of a farm that is tried in several ways, that of the first.
     pub makespan_s: f64,
     /// Messages delivered; of a program those of its collectives among them.
     pub messages: u64,

@@ -1,7 +1,7 @@
 //! Scenarios: from text to something that can be run.
 //!
-//! [`Loader`] collects texts (a scenario file, `-t`, `-p`, `--set`), checks them all at once, and builds a [`Scenario`]:
-//! a [`System`] and what runs on it. What a scenario file can say: [`schema()`].
+//! [`Loader`] collects texts (a scenario file, `-t`, `-p`, `--set`), checks them all at once, and builds a
+//! [`Scenario`]: a [`System`] and what runs on it. What a scenario file can say: [`schema()`].
 
 mod build;
 mod collective_names;

@@ -1,8 +1,8 @@
 //! Simulating: work on a system, and what came of it.
 //!
 //! [`simulate`] is the only way to an outcome. What runs is [`Work`]: a pattern ([`PatternWork`]), a program
-//! ([`ProgramWork`]) or a master with its workers ([`FarmWork`]); what it runs on is a [`System`]. Each kind of work says
-//! in its own file how it is played and what its report holds; whoever does not care which it is asks [`Work`].
+//! ([`ProgramWork`]) or a master with its workers ([`FarmWork`]); what it runs on is a [`System`]. Each kind of work
+//! says in its own file how it is played and what its report holds; whoever does not care which it is asks [`Work`].
 
 mod farm;
 mod pattern;

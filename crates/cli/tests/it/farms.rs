@@ -154,7 +154,7 @@ fn what_of_a_farm_matters_is_asked_with_whatif() {
     );
     assert_eq!(point, &alone["predictions"][0]["time_s"]);
     for (words, expected) in [
-        ("whatif farms/farm.toml --set workload.master-slave.workers=[1,2]", "already tries 2"),
+        ("whatif farms/farm.toml --set workload.master-slave.workers=[1,2]", "tried in 2 ways"),
         ("whatif farms/farm.toml --vary cpu-speed=1,2", "only programs have processors"),
         ("whatif farms/farm.toml --cpu-speed 2", "is about a trace"),
         ("whatif farms/farm.toml --wildcards arrival", "is about a trace"),
