@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{RunOptions, Simulated, Summary, fits_places};
+use super::simulated::{RunOptions, Simulated, fits_places};
+use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Stop, Watch};
-use crate::report::{FarmBounds, Prediction, Utilisation, Waiting};
+use crate::report::{self, FarmBounds, Prediction, Status, Utilisation, Waiting};
 use crate::system::System;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
@@ -44,6 +45,28 @@ pub struct FarmOutcome {
     pub bytes: u64,
     /// How long the run itself took \[s\].
     pub wall_s: f64,
+}
+
+impl FarmOutcome {
+    /// The figures that all work has in common.
+    pub fn summary(&self) -> Summary {
+        let row = self.prediction.as_ref();
+        Summary {
+            status: if row.is_some() { Status::Complete } else { Status::Interrupted },
+            makespan_s: row.map_or(0.0, |row| row.time_s),
+            messages: row.map_or(0, |row| 2 * row.messages - row.repeated),
+            bytes: self.bytes,
+            bounds: report::Bounds { path_s: row.map(|row| row.bound_s), ..report::Bounds::default() },
+            events: row.map_or(0, |row| 2 * row.messages - row.repeated),
+            packet_hops: None,
+            fingerprint: row.map(|row| row.fingerprint.clone()).unwrap_or_default(),
+            wall_s: self.wall_s,
+            blocked: Vec::new(),
+            gridlock: None,
+            stopped: None,
+            undone: row.map_or(0, |row| row.undone),
+        }
+    }
 }
 
 impl FarmWork {

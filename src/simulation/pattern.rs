@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use petgraph::graph::NodeIndex;
 
-use super::{RunOptions, Simulated, Summary, fits_places, without_network};
+use super::simulated::{RunOptions, Simulated, fits_places, without_network};
+use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
@@ -61,6 +62,28 @@ pub struct PatternOutcome {
     pub links: Vec<LinkUse>,
     /// Who waits for whom, where it deadlocked.
     pub blocked: Vec<Blocked>,
+}
+
+impl PatternOutcome {
+    /// The figures that all work has in common.
+    pub fn summary(&self) -> Summary {
+        let report = &self.report;
+        Summary {
+            status: report.head.status,
+            makespan_s: report.head.makespan_s,
+            messages: report.head.messages,
+            bytes: report.head.bytes,
+            bounds: report.bounds,
+            events: report.meta.events,
+            packet_hops: report.meta.packet_hops,
+            fingerprint: report.head.fingerprint.clone(),
+            wall_s: report.meta.wall_s,
+            blocked: self.blocked.clone(),
+            gridlock: report.gridlock.clone(),
+            stopped: report.head.stopped,
+            undone: 0,
+        }
+    }
 }
 
 impl PatternWork {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::{RunOptions, Simulated, Summary, fits_places, program_path};
+use super::program_path;
+use super::simulated::{RunOptions, Simulated, fits_places};
+use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Progress, Stop, Watch};
 use crate::ids::RankId;
@@ -16,14 +18,14 @@ use crate::player::{
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
-use crate::report::{Head, Meta, Status, Stopped};
+use crate::report::{Bounds, Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, PatternSpec};
 use crate::workload::program::collectives::Expander;
 use crate::workload::program::start_up::StartUp;
 use crate::workload::program::{Mark, Op, Program, Wildcards};
-use crate::workload::{BlockTimes, ProgramDataSpec, ProgramSpec, WorkloadSpec, as_program};
+use crate::workload::{BlockTimes, Blocked, ProgramDataSpec, ProgramSpec, WorkloadSpec, as_program};
 
 /// Waits between two ranks that a report holds.
 const WAITS: usize = 20;
@@ -65,6 +67,28 @@ pub struct ProgramOutcome {
     pub path: Option<Vec<PathStep>>,
     /// The program's regions, by number.
     pub regions: Vec<PlayedRegion>,
+}
+
+impl ProgramOutcome {
+    /// The figures that all work has in common; of a region, where one is asked for.
+    pub fn summary(&self) -> Summary {
+        let report = &self.report;
+        Summary {
+            status: report.head.status,
+            makespan_s: report.asked_s(),
+            messages: report.head.messages,
+            bytes: report.head.bytes,
+            bounds: Bounds::default(),
+            events: report.meta.events,
+            packet_hops: report.meta.packet_hops,
+            fingerprint: report.head.fingerprint.clone(),
+            wall_s: report.meta.wall_s,
+            blocked: self.stuck.iter().cloned().map(Blocked::from).collect(),
+            gridlock: None,
+            stopped: report.head.stopped,
+            undone: 0,
+        }
+    }
 }
 
 impl ProgramWork {
@@ -294,7 +318,7 @@ impl Playing<'_> {
             as_recorded,
         });
         let within = work.region.and_then(|region| regions.get(region as usize));
-        report.critical_path = path.as_ref().map(|path| program_path::summary(path, work, system, within));
+        report.critical_path = path.as_ref().map(|path| program_path::summary(path, &work.program, system, within));
         ProgramOutcome { report, stuck: played.stuck, history, path, regions }
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::ProgramWork;
 use crate::record::{PathKind, PathStep, PlayedRegion};
 use crate::report::replay::{CriticalPath, PathOperation, PathPart, PathRank};
 use crate::system::System;
 use crate::units::Time;
+use crate::workload::program::Program;
 
 /// Ranks and operations of the path that a report holds.
 const MOST: usize = 20;
@@ -14,7 +14,7 @@ const MOST: usize = 20;
 /// What a report says of the path; of a region only what lies in its executions.
 pub(super) fn summary(
     path: &[PathStep],
-    work: &ProgramWork,
+    program: &Program,
     system: &System,
     within: Option<&PlayedRegion>,
 ) -> CriticalPath {
@@ -50,12 +50,12 @@ pub(super) fn summary(
     let knows_receives = system.node().facts().knows_receives;
     let described = |rank: u32, op: u32| {
         let rank = crate::ids::RankId(rank);
-        let found = work.program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
-        let mut words = work.program.describe(rank, found);
-        if let Some(site) = work.program.site(rank, op) {
+        let found = program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
+        let mut words = program.describe(rank, found);
+        if let Some(site) = program.site(rank, op) {
             words += &format!(" at {site}");
         }
-        Some(match work.program.place(rank, op) {
+        Some(match program.place(rank, op) {
             Some(place) => format!("{words} ({place})"),
             None => words,
         })

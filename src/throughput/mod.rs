@@ -79,7 +79,8 @@ pub fn kind(fabric: &Fabric, link: LinkId) -> String {
             _ => "local".to_owned(),
         };
     }
-    fabric.family().tier_name(tier)
+    // `along dimension 0`
+    fabric.family().tier_name(tier).trim_start_matches("along ").to_owned()
 }
 
 /// Counts the loads of steady traffic, drawn anew for each seed where it is random.

@@ -57,7 +57,7 @@ fn many_mistakes_of_one_file() {
     s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
     s.toml:13:8: unknown size unit "KBs"; write "20 KB" or "64 KiB"
     s.toml:15:10: unknown sharing `maxmin`; did you mean `max-min`?
-    s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive, fluid
+    s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, family, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive, fluid
     s.toml:20:1: unknown key `x` in [placement.regular]; there are no keys here
     "#);
 }
@@ -75,7 +75,7 @@ fn keys_that_are_missing() {
 fn values_of_the_wrong_kind() {
     let text = "topology = 5\nworkload = []\nplacement = true\nsharing = \"maxmin\"\nrouting = \"d-mod-q\"\n";
     assert_snapshot!(told_of(text), @r"
-    s.toml:1:12: `topology` is a number (a table is expected); write a table like [topology.crossbar]; there are: crossbar, hyper-crossbar, fat-tree, torus, mesh, custom, simgrid
+    s.toml:1:12: `topology` is a number (a table is expected); write a table like [topology.crossbar]; there are: crossbar, hyper-crossbar, fat-tree, torus, mesh, dragonfly, dragonfly-plus, hyperx, slim-fly, polarfly, jellyfish, rails, ring-of-rings, custom, simgrid
     s.toml:2:12: `workload` is a list (a table is expected); write a table like [workload.all-to-all]; there are: all-to-all, allgather, allreduce, broadcast, collective, halo, incast, permutation, ring, uniform-random, file, trace, program, program-data, master-slave
     s.toml:3:13: `placement` is a truth value (a table is expected); write a table like [placement.regular]; there are: regular, random, block, round-robin, file
     s.toml:4:11: unknown sharing `maxmin`; did you mean `max-min`?

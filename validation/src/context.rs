@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::Trouble;
 use hayase::engine::{self, Progress};
+
+/// What cannot be set up or does not end is in words.
+pub(crate) type Trouble = String;
 
 /// How much work a case may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -23,7 +23,7 @@ mod simulators;
 
 use std::fmt;
 
-use context::Tally;
+use context::{Tally, Trouble};
 pub use context::{Context, Effort, Watch};
 
 /// What a case concludes.
@@ -100,9 +100,6 @@ impl Outcome {
         self
     }
 }
-
-/// What cannot be set up or does not end is in words.
-type Trouble = String;
 
 type Check = Box<dyn Fn(&Context<'_>) -> Result<Outcome, Trouble> + Send + Sync>;
 

@@ -192,7 +192,8 @@ mod tests {
         // What these write is all that they are for, and lists are what `compare` compares.
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "trace convert", "program extend"].contains(&verb),
-            "machine" | "transport" | "routing" => verb == "compare",
+            "machine" | "transport" => verb == "compare",
+            "routing" => ["compare", "throughput"].contains(&verb),
             "preset" => verb == "check",
             "seed" => verb == "pattern show",
             _ => false,
@@ -226,6 +227,7 @@ mod tests {
             "run",
             "compare",
             "rates",
+            "throughput",
             "predict",
             "program fold",
             "program show",

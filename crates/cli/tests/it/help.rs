@@ -135,7 +135,7 @@ Scenario:
                                sharing too), packet:oq (output queues), packet:iq (input buffers
                                with credits), packet:fq (messages in turn), contention-free
       --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
-                               shortest-path, table, minimal, ecmp, spray, valiant-groups,
+                               family, shortest-path, table, minimal, ecmp, spray, valiant-groups,
                                valiant-switches, ugal-l, ugal-g, progressive (default: what is usual
                                for the fabric)
       --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
