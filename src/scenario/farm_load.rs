@@ -229,7 +229,7 @@ impl Loader {
     /// Every mistake of every text, and a workload that is something else.
     pub fn load_farm(self) -> Result<Farm, Invalid> {
         match self.load_all()? {
-            Loaded::Farm(farm) => Ok(farm),
+            Loaded::Farm(farm) => Ok(*farm),
             Loaded::Pattern(_) | Loaded::Program(_) => {
                 let message = "the workload is no master with its workers";
                 let diagnostic = Diagnostic::new("wrong-choice", message).help("write a table [workload.master-slave]");

@@ -85,14 +85,15 @@ impl Loader {
                 Ok(Loaded::Program(Box::new(scenario)))
             }
             Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), _) => {
-                Ok(Loaded::Farm(farm_load::of_workload(&sections, spec, &links, sources, diagnostics)?))
+                let farm = farm_load::of_workload(&sections, spec, &links, sources, diagnostics)?;
+                Ok(Loaded::Farm(Box::new(farm)))
             }
             _ => match &sections.node {
                 Section::Is(node, _) if !node.facts().is_ideal => {
                     let scenario = program_load::of_pattern(&sections, &links, sources, diagnostics)?;
                     Ok(Loaded::Program(Box::new(scenario)))
                 }
-                _ => Ok(Loaded::Pattern(build::scenario(&sections, sources, diagnostics)?)),
+                _ => Ok(Loaded::Pattern(Box::new(build::scenario(&sections, sources, diagnostics)?))),
             },
         }
     }

@@ -168,7 +168,7 @@ impl Scenario {
 
 impl From<Scenario<PatternWork>> for Scenario {
     fn from(scenario: Scenario<PatternWork>) -> Self {
-        scenario.any(Work::Pattern)
+        scenario.any(|work| Work::Pattern(Box::new(work)))
     }
 }
 
@@ -188,11 +188,11 @@ impl From<Scenario<FarmWork>> for Scenario {
 #[derive(Clone, Debug)]
 pub enum Loaded {
     /// A pattern on a fabric.
-    Pattern(Scenario<PatternWork>),
+    Pattern(Box<Scenario<PatternWork>>),
     /// A program on nodes, and on a fabric where there is one.
     Program(Box<Scenario<ProgramWork>>),
     /// A master with its workers, and what of both is tried.
-    Farm(Farm),
+    Farm(Box<Farm>),
 }
 
 /// A farm for every number of workers and every way of giving out tasks that its table lists.
@@ -220,7 +220,7 @@ impl Loaded {
     /// Each of what is tried.
     pub fn split(self) -> Vec<Scenario> {
         match self {
-            Self::Pattern(scenario) => vec![scenario.into()],
+            Self::Pattern(scenario) => vec![(*scenario).into()],
             Self::Program(scenario) => vec![(*scenario).into()],
             Self::Farm(farm) => farm.points.into_iter().map(Scenario::from).collect(),
         }

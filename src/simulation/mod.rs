@@ -39,7 +39,7 @@ pub fn simulate<W: Simulated>(system: &System, work: &W, options: RunOptions<'_>
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Messages as a function of rank and number.
-    Pattern(PatternWork),
+    Pattern(Box<PatternWork>),
     /// What ranks do, call by call.
     Program(Box<ProgramWork>),
     /// A master that gives out tasks.
@@ -113,7 +113,7 @@ impl Simulated for Work {
 
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         Ok(match self {
-            Self::Pattern(work) => Self::Pattern(work.with_seed_of(system, sources)?),
+            Self::Pattern(work) => Self::Pattern(Box::new(work.with_seed_of(system, sources)?)),
             Self::Program(work) => Self::Program(Box::new(work.with_seed_of(system, sources)?)),
             Self::Farm(work) => Self::Farm(Box::new(work.with_seed_of(system, sources)?)),
         })

@@ -23,8 +23,8 @@ mod simulators;
 
 use std::fmt;
 
-use context::{Tally, Trouble};
 pub use context::{Context, Effort, Watch};
+use context::{Tally, Trouble};
 
 /// What a case concludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
