@@ -1,6 +1,6 @@
 //! Comparisons: many runs side by side, as plain data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ impl ComparisonRow {
 impl Comparison {
     /// The comparison of these rows, which are ranked here: those of a job together, by their means.
     pub fn new(title: &str, rows: Vec<ComparisonRow>, missing_runs: u64) -> Self {
-        let (rows, complete) = (ranked(rows), missing_runs == 0);
+        let (rows, complete) = (ranked(with_the_same_keys(rows)), missing_runs == 0);
         Self { schema: SCHEMA, title: title.to_owned(), rows, complete, missing_runs }
     }
 
@@ -145,6 +145,17 @@ pub fn varying(rows: &[ComparisonRow]) -> Vec<usize> {
     };
     let count = rows.first().map_or(0, |row| row.names().len());
     (0..count).filter(|&choice| !(by_topology && CHOICES.get(choice) == Some(&"routing"))).filter(differs).collect()
+}
+
+/// Rows that all have the keys that are varied of any, with an empty value where a row knows nothing of one.
+fn with_the_same_keys(mut rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
+    let keys: BTreeSet<String> = rows.iter().flat_map(|row| row.varied.keys().cloned()).collect();
+    for row in &mut rows {
+        for key in &keys {
+            row.varied.entry(key.clone()).or_default();
+        }
+    }
+    rows
 }
 
 /// Rows in order, best first in each job; jobs stay in the order in which they came.

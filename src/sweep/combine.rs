@@ -60,6 +60,13 @@ pub(super) fn choices(sweep: &Sweep) -> Vec<Choice<'_>> {
     axes.push((Axis::Pattern, &sweep.patterns));
     let mut all = vec![Choice(Vec::new())];
     for (axis, values) in axes.into_iter().filter(|(_, values)| !values.is_empty()) {
+        // What is named twice is compared once.
+        let values: Vec<&String> = values
+            .iter()
+            .enumerate()
+            .filter(|(i, value)| !values[..*i].contains(value))
+            .map(|(_, value)| value)
+            .collect();
         let mut more = Vec::with_capacity(all.len() * values.len());
         for Choice(chosen) in &all {
             more.extend(values.iter().map(|value| Choice([chosen.as_slice(), &[(axis, value.as_str())]].concat())));

@@ -110,12 +110,6 @@ impl System {
         Self { collectives, ..self }
     }
 
-    /// The same with another network; what was written of the old one is forgotten.
-    #[must_use]
-    pub fn with_network(self, network: Network) -> Self {
-        Self { network: Some(network), written: Written::default(), ..self }
-    }
-
     /// Says how the links that the fabric brings along compare with those of the machine.
     pub(crate) fn comparing_links(self, own_links: Option<String>) -> Self {
         Self { own_links, ..self }

@@ -16,8 +16,11 @@ pub(super) struct Field {
     logs: Vec<u32>,
 }
 
-/// The prime of which a number is a power, and the exponent; `None` where it is no prime power.
+/// The prime of which a number up to [`LARGEST`] is a power, and the exponent; `None` where it is no prime power.
 pub(super) fn prime_power(q: u32) -> Option<(u32, u32)> {
+    if q > LARGEST {
+        return None;
+    }
     let p = (2..).take_while(|p: &u32| p * p <= q).find(|&p| q.is_multiple_of(p)).unwrap_or(q);
     let (mut rest, mut exponent) = (q, 0);
     while p > 1 && rest.is_multiple_of(p) {
@@ -30,7 +33,7 @@ pub(super) fn prime_power(q: u32) -> Option<(u32, u32)> {
 impl Field {
     /// The field of so many elements; `None` where there is none, or one that is too large.
     pub fn new(q: u32) -> Option<Self> {
-        let (p, m) = prime_power(q).filter(|_| q <= LARGEST)?;
+        let (p, m) = prime_power(q)?;
         // A primitive root, or a monic polynomial of degree m of which x is one: the lowest.
         let top = q / p;
         for choice in 1..q {
@@ -111,6 +114,7 @@ mod tests {
         let known = [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32, 37, 41, 43, 47, 49];
         assert_eq!(powers, known);
         assert!(Field::new(4096).is_some() && Field::new(4099).is_none(), "a prime above the largest");
+        assert!(Field::new(4_294_967_291).is_none(), "the largest prime of 32 bits");
     }
 
     /// The laws of a field, which no other structure of q elements obeys.

@@ -21,12 +21,9 @@ const LEVELS: &[&[&str]] = &[
 /// Rooms of `src` and crates with circles of files that import each other, each with its reason. No other has one, and
 /// what has none any more goes from here.
 const CIRCLES: &[(&str, &str)] = &[
-    ("diagnostic", "a mistake has a place in sources, which tell mistakes of files"),
     ("gain", "rules ask the judge of gains, which asks what the rules change; an edit and its order are one thing"),
     ("memory", "code is told by its parts, and what is opaque in it by all of them"),
     ("mpi", "the library is loaded by its ABI, which is told by the library's functions"),
-    ("output", "small helpers of a format stand in the file of its root"),
-    ("prediction", "the readers and writers of a format stand below the type that they make, which calls them"),
     ("recorder", "the parts of the recorder are methods of one type, which calls them"),
     ("scenario", "the loader reads texts whose kinds name the loader"),
 ];

@@ -8,10 +8,12 @@ use serde_json::json;
 
 use super::files::unknown;
 use super::options::{Offer, OutputArgs};
+use super::seeds::seeds;
 use super::usage;
 use super::{End, Failure, Voice, extension, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use hayase::scenario::Loader;
+use hayase::system::System;
 use hayase::throughput::{self, Throughput, Traffic};
 use hayase_output::json;
 use hayase_output::table::{self, Answer, Grid, fixed};
@@ -46,7 +48,8 @@ pub struct ThroughputArgs {
     #[arg(long, value_name = "TRAFFIC|FILE", default_value = "uniform")]
     pub traffic: String,
     /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal and
-    /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, shortest-path, table (default: what is usual for the fabric).
+    /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, family, shortest-path, table
+    /// (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// Under `bisection`, both halves send.
@@ -55,7 +58,7 @@ pub struct ThroughputArgs {
     /// Draw random traffic so many times, from --seed on; throughput is the mean.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
-    /// The seed of everything random.
+    /// The seed of everything random; of several runs the first.
     #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
@@ -103,16 +106,11 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     let word = Located::new(args.traffic.clone(), Span::new(base, base + args.traffic.len()));
     let traffic = Traffic::parse(&word, args.both, network.fabric.nodes(), &mut sources);
     let traffic = traffic.map_err(|diagnostics| Invalid { diagnostics, sources })?;
-    let first = args.seed.unwrap_or(1);
-    let count = u64::from(args.seeds.map_or(1, NonZeroU32::get));
-    if first.checked_add(count - 1).is_none() {
-        let message = format!("there are no {count} seeds from {first} on");
-        return Err(Diagnostic::new("seeds", message).help("begin with a smaller --seed").into());
-    }
-    if count > 1 && !traffic.is_random() {
+    let first = args.seed.unwrap_or(System::SEED);
+    let seeds = seeds(first, args.seeds)?;
+    if seeds.len() > 1 && !traffic.is_random() {
         voice.hint("this traffic is not drawn: every seed gives the same");
     }
-    let seeds = (0..count).map(|more| first + more);
     let counted = throughput::throughput(&network.fabric, &*network.router, &traffic, seeds)?;
     let mut answer = json!({
         "fabric": network.fabric.to_string(),

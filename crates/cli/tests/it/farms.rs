@@ -136,6 +136,21 @@ fn farms_and_fabrics_are_compared() {
     assert!(said.contains("all workers are lost"), "{said}");
 }
 
+/// Rows that are tried in ways of their own stand beside those that know nothing of these.
+#[test]
+fn a_farm_with_several_points_is_compared_with_what_has_none() {
+    let desk = Desk::new()
+        .file("several.toml", "[workload.master-slave]\ntasks = \"constant:count=10,time=1ms\"\nworkers = [3, 7]\n");
+    for patterns in ["several.toml,ring", "ring,several.toml"] {
+        let words = format!("compare -p {patterns},ring -t torus-4x4 -o x.csv -o x.svg -q");
+        desk.hayase(&words).assert().success();
+        let csv = desk.read("x.csv");
+        let fields: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(fields.len(), 4, "two crews, and the ring once");
+        assert!(fields.iter().all(|&count| count == fields[0]), "{csv}");
+    }
+}
+
 #[test]
 fn what_of_a_farm_matters_is_asked_with_whatif() {
     let desk = desk();

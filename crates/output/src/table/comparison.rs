@@ -75,7 +75,10 @@ fn heading(rows: &[ComparisonRow], job: Option<&str>) -> String {
         add(2, "transport ");
     }
     add(3, "sharing ");
-    add(4, "routing ");
+    // Where it is that of each topology, no one name is right.
+    if rows.iter().all(|row| row.routing == rows[0].routing) {
+        add(4, "routing ");
+    }
     add(5, "injection ");
     for (choice, name) in rows[0].names().into_iter().enumerate().skip(PATTERN + 1) {
         add(choice, &format!("{name} "));
