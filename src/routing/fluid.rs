@@ -9,8 +9,8 @@ use super::counting::{Counted, count_ends, count_spread};
 use super::demand::{Columns, Demand};
 use super::detour::Detours;
 use super::graph::Graph;
+use super::on_graph::{OnGraph, one_route};
 use super::router::Router;
-use super::spray::one_route;
 use super::ugal::Via;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -48,20 +48,12 @@ struct Fluid {
     detours: Detours,
 }
 
-impl Router for Fluid {
-    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        one_route(&self.graph, src, dst, route);
+impl OnGraph for Fluid {
+    fn graph(&self) -> &Graph {
+        &self.graph
     }
 
-    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        self.graph.reaches(src, dst)
-    }
-
-    fn choice(&self) -> Option<&dyn Choice> {
-        Some(self)
-    }
-
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
         self.detours.check_size(&self.graph)?;
         let columns = Columns::new(demand, &self.graph);
         let links = loads.len();

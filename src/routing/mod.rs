@@ -20,6 +20,7 @@ mod fluid;
 mod graph;
 mod hashed;
 mod minimal;
+mod on_graph;
 mod router;
 mod shortest_path;
 mod spray;

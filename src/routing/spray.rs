@@ -8,6 +8,7 @@ use super::choice::{Choice, Manner, Path, Start, UnderWay};
 use super::counting::{Counted, count_ends, count_spread};
 use super::demand::{Columns, Demand};
 use super::graph::{Graph, NONE, Target};
+use super::on_graph::OnGraph;
 use super::router::Router;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
@@ -35,20 +36,12 @@ struct Spray {
     graph: Graph,
 }
 
-impl Router for Spray {
-    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        one_route(&self.graph, src, dst, route);
+impl OnGraph for Spray {
+    fn graph(&self) -> &Graph {
+        &self.graph
     }
 
-    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        self.graph.reaches(src, dst)
-    }
-
-    fn choice(&self) -> Option<&dyn Choice> {
-        Some(self)
-    }
-
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
         count_ends(&self.graph, demand, loads);
         count_spread(&self.graph, &Columns::new(demand, &self.graph), loads);
         Ok(Counted::default())
@@ -69,26 +62,6 @@ impl Choice for Spray {
             self.graph.split(from, self.graph.distances(Target::Place(to)), path, end);
         });
         true
-    }
-}
-
-/// The shortest route that takes the first link wherever there are several: what stands for a rule that chooses where
-/// one route is enough, as in an estimate.
-pub(super) fn one_route(graph: &Graph, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-    if src == dst {
-        return;
-    }
-    let (from, to) = (graph.home(src), graph.home(dst));
-    let start = route.len();
-    if from.up != NONE {
-        route.push(LinkId(from.up));
-    }
-    let distances = graph.distances(Target::Place(to.place));
-    let end = graph.walk(from.place, distances, |_| 0, |link| route.push(link));
-    if end.is_none() {
-        route.truncate(start);
-    } else if to.down != NONE {
-        route.push(LinkId(to.down));
     }
 }
 

@@ -9,8 +9,8 @@ use super::counting::Counted;
 use super::demand::Demand;
 use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
+use super::on_graph::OnGraph;
 use super::router::Router;
-use super::spray::one_route;
 use super::valiant::check_groups;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::Fabric;
@@ -204,20 +204,12 @@ impl Ugal {
     }
 }
 
-impl Router for Ugal {
-    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        one_route(&self.graph, src, dst, route);
+impl OnGraph for Ugal {
+    fn graph(&self) -> &Graph {
+        &self.graph
     }
 
-    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        self.graph.reaches(src, dst)
-    }
-
-    fn choice(&self) -> Option<&dyn Choice> {
-        Some(self)
-    }
-
-    fn loads(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, _: &Demand, _: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
         let message = "which paths this rule takes depends on what is under way, so that loads cannot be counted";
         Err(Diagnostic::new("adaptive-routing", message)
             .help("`--routing fluid` counts what it may come to; `hayase run` simulates it"))

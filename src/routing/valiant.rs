@@ -9,8 +9,9 @@ use super::counting::{Counted, count_ends};
 use super::demand::{Columns, Demand};
 use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
+use super::on_graph::OnGraph;
 use super::router::{MISFIT, Router};
-use super::spray::{between_ends, one_route};
+use super::spray::between_ends;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -114,20 +115,12 @@ impl Valiant {
     }
 }
 
-impl Router for Valiant {
-    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
-        one_route(&self.graph, src, dst, route);
+impl OnGraph for Valiant {
+    fn graph(&self) -> &Graph {
+        &self.graph
     }
 
-    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
-        self.graph.reaches(src, dst)
-    }
-
-    fn choice(&self) -> Option<&dyn Choice> {
-        Some(self)
-    }
-
-    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
         self.detours.check_size(&self.graph)?;
         count_ends(&self.graph, demand, loads);
         self.detours.count_loads(&self.graph, &Columns::new(demand, &self.graph), loads);

@@ -115,7 +115,7 @@ impl Loader {
         // A topology may be missing; a parameter of the machine may not.
         let Understood { sections, links, mut sources, mut diagnostics } = self.understood(Needs::Nothing);
         let ranks = work.program.ranks();
-        let system = program_load::system(&sections, &links, ranks, &mut sources, &mut diagnostics);
+        let system = program_load::system(&sections, &links, ranks, None, &mut sources, &mut diagnostics);
         let system = build::finish(system, sources.clone(), diagnostics)?;
         Ok(Scenario::read(system, work, sources))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::links::Links;
 use super::read::{Section, Sections};
-use super::{Scenario, build, paths};
+use super::{RoutedFabric, Scenario, build, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::node::NodeSpec;
 use crate::prediction::assemble;
@@ -40,7 +40,7 @@ pub(super) fn of_workload(
             ..ProgramWork::new(read.program, read.name)
         };
         let ranks = work.program.ranks();
-        let system = system(sections, links, ranks, &mut sources, &mut diagnostics)?;
+        let system = system(sections, links, ranks, None, &mut sources, &mut diagnostics)?;
         let part = build::taken(workload.part(), at, &mut diagnostics)?;
         Some((system, of_part(work, &part, at, &mut diagnostics)?))
     });
@@ -107,7 +107,7 @@ fn of_data(
             ..ProgramWork::new(assembled.program, spec.program.to_string())
         };
         let ranks = work.program.ranks();
-        let system = system(&sections, links, ranks, &mut sources, &mut diagnostics)?;
+        let system = system(&sections, links, ranks, None, &mut sources, &mut diagnostics)?;
         let part = build::taken(spec.part(), at, &mut diagnostics)?;
         Some((system, of_part(work, &part, at, &mut diagnostics)?))
     });
@@ -123,12 +123,12 @@ pub(super) fn of_pattern(
 ) -> Result<Scenario<ProgramWork>, Invalid> {
     let at = sections.workload.span();
     let routed = build::routed(sections, &mut sources, &mut diagnostics);
-    let nodes = routed.map(|routed| routed.fabric.nodes());
+    let nodes = routed.as_ref().map(|routed| routed.fabric.nodes());
     let work = nodes.and_then(|nodes| build::work(sections, nodes, &mut sources, &mut diagnostics));
     let found = work.and_then(|build::Workload { workload, pattern }| {
         let calls = calls_of(&*pattern, &workload, build::seed(sections));
         let program: Program = build::taken(calls, at, &mut diagnostics)?;
-        let system = system(sections, links, program.ranks(), &mut sources, &mut diagnostics)?;
+        let system = system(sections, links, program.ranks(), routed, &mut sources, &mut diagnostics)?;
         let mut spec = WorkloadSpec::Pattern(workload.clone());
         paths::settle_workload(&mut spec, &sources);
         Some((system, ProgramWork { spec: Some(spec), ..ProgramWork::new(program, workload.title()) }))
@@ -137,11 +137,13 @@ pub(super) fn of_pattern(
     Ok(Scenario::read(system, work, sources))
 }
 
-/// What the texts say of nodes, collectives and fabric, for a program of so many ranks.
+/// What the texts say of nodes, collectives and fabric, for a program of so many ranks. `routed` is the fabric with its
+/// routes, where that has been built already.
 pub(super) fn system(
     sections: &Sections,
     links: &Links,
     ranks: u32,
+    routed: Option<RoutedFabric>,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<System> {
@@ -174,7 +176,7 @@ pub(super) fn system(
     let system = match &sections.topology {
         Section::Is(..) => {
             build::check_transport(sections, diagnostics);
-            let routed = build::routed(sections, sources, diagnostics)?;
+            let routed = routed.or_else(|| build::routed(sections, sources, diagnostics))?;
             let system = build::placed(routed, sections, ranks, sections.topology.span(), sources, diagnostics)?;
             build::check_all_routes(system.network()?, sections, diagnostics);
             system

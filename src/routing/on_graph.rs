@@ -1,0 +1,56 @@
+//! What rules that choose on the graph of switches have in common.
+
+use super::choice::Choice;
+use super::counting::Counted;
+use super::demand::Demand;
+use super::graph::{Graph, NONE, Target};
+use super::router::Router;
+use crate::diagnostic::Diagnostic;
+use crate::ids::{IdVec, LinkId, NodeId};
+
+/// A rule that chooses on a graph of switches: a [`Router`] that has routes where its graph has.
+pub(super) trait OnGraph: Choice {
+    /// The graph.
+    fn graph(&self) -> &Graph;
+
+    /// See [`Router::loads`].
+    fn count(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic>;
+}
+
+impl<R: OnGraph> Router for R {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        one_route(self.graph(), src, dst, route);
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        self.graph().reaches(src, dst)
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        Some(self)
+    }
+
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        self.count(demand, loads)
+    }
+}
+
+/// The shortest route that takes the first link wherever there are several: what stands for a rule that chooses where
+/// one route is enough, as in an estimate.
+pub(super) fn one_route(graph: &Graph, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+    if src == dst {
+        return;
+    }
+    let (from, to) = (graph.home(src), graph.home(dst));
+    let start = route.len();
+    if from.up != NONE {
+        route.push(LinkId(from.up));
+    }
+    let distances = graph.distances(Target::Place(to.place));
+    let end = graph.walk(from.place, distances, |_| 0, |link| route.push(link));
+    if end.is_none() {
+        route.truncate(start);
+    } else if to.down != NONE {
+        route.push(LinkId(to.down));
+    }
+}
