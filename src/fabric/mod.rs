@@ -9,6 +9,7 @@ mod bounds;
 mod build;
 mod families;
 mod grid;
+mod lattice;
 mod max_flow;
 mod routes;
 mod sketch;
@@ -25,6 +26,7 @@ use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
 pub use grid::{CrossbarGrid, Grid};
+pub use lattice::{Lattice, Step};
 pub use routes::RouteTable;
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
 pub use tree::{Tree, TreeLink};
@@ -129,6 +131,11 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
     /// the same pair, where [`Family::has_routes`].
     fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
         let _ = (src, dst, route);
+    }
+
+    /// Its switches as points with coordinates, where they have any.
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        None
     }
 
     /// The links that form rings, on which packets could wait for each other in a circle.
