@@ -189,6 +189,7 @@ pub struct Fabric {
     family: Arc<dyn Family>,
     labels: Labels,
     routes: Option<RouteTable>,
+    own: Option<Own>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
 }
@@ -200,6 +201,17 @@ pub struct Labels {
     pub vertices: Vec<String>,
     /// By link; empty where they are named by their ends.
     pub links: Vec<String>,
+}
+
+/// Links of which each message has the bandwidth to itself.
+#[derive(Clone, Debug)]
+struct Own {
+    /// By link.
+    is_own: IdVec<LinkId, bool>,
+    /// Whether one is narrower than all shared links of a route.
+    limits: bool,
+    /// More than all messages together ever take of one \[B/s\].
+    ample: Bandwidth,
 }
 
 /// Collects the parts of a [`Fabric`].
@@ -224,6 +236,7 @@ impl FabricBuilder {
             family: Arc::new(Irregular),
             labels: Labels::default(),
             routes: None,
+            own: None,
             bisection: OnceLock::new(),
         };
         Self { fabric }
@@ -249,6 +262,20 @@ impl FabricBuilder {
     /// Gives explicit routes.
     pub fn routes(&mut self, routes: RouteTable) {
         self.fabric.routes = Some(routes);
+    }
+
+    /// Each message has the bandwidth of these links to itself, instead of sharing it: a limit for each message, and
+    /// nothing that messages hold each other back by. `limits`: whether one is narrower than all shared links of a route.
+    pub fn own_links(&mut self, links: impl IntoIterator<Item = LinkId>, limits: bool) {
+        let mut is_own = IdVec::filled(self.fabric.links.len(), false);
+        links.into_iter().for_each(|link| is_own[link] = true);
+        let all = self.fabric.links.iter_ids();
+        let sum: Bandwidth = all.filter(|(id, _)| limits || !is_own[*id]).map(|(_, link)| link.capacity).sum();
+        // Where all routes are held back by links that are shared, no more than these carry; else far more than messages
+        // that fit in memory take together.
+        let times = if limits { 1e9 } else { 1.0 };
+        let ample = Bandwidth::from_bytes_per_second(times * sum.bytes_per_second());
+        self.fabric.own = Some(Own { is_own, limits, ample });
     }
 
     /// The finished fabric, of this family ([`Irregular`] where nothing is known but the graph).
@@ -292,6 +319,29 @@ impl Fabric {
     /// One link.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id]
+    }
+
+    /// Whether each message has the bandwidth of this link to itself (a `FATPIPE` of SimGrid's platforms).
+    pub fn is_own(&self, link: LinkId) -> bool {
+        self.own.as_ref().is_some_and(|own| own.is_own[link])
+    }
+
+    /// Whether such a link is narrower than all shared links of a route, so that it is a limit for each message there.
+    pub fn limits_messages(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.limits)
+    }
+
+    /// What messages share of a link: its capacity, or more than they can take where each has that to itself.
+    pub fn shared_capacity(&self, link: LinkId) -> Bandwidth {
+        match &self.own {
+            Some(own) if own.is_own[link] => own.ample,
+            _ => self.links[link].capacity,
+        }
+    }
+
+    /// The same of all links \[B/s\].
+    pub fn shared_capacities(&self) -> Vec<f64> {
+        self.links.ids().map(|link| self.shared_capacity(link).bytes_per_second()).collect()
     }
 
     /// The graph: vertex indices are [`VertexId`]s, edge weights are [`LinkId`]s.
