@@ -9,6 +9,7 @@ mod bounds;
 mod build;
 mod families;
 mod grid;
+mod lattice;
 mod max_flow;
 mod routes;
 mod sketch;
@@ -25,6 +26,7 @@ use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
 pub use grid::{CrossbarGrid, Grid};
+pub use lattice::{Lattice, Step};
 pub use routes::RouteTable;
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
 pub use tree::{Tree, TreeLink};
@@ -131,6 +133,11 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         let _ = (src, dst, route);
     }
 
+    /// Its switches as points with coordinates, where they have any.
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        None
+    }
+
     /// The links that form rings, on which packets could wait for each other in a circle.
     fn rings(&self) -> Vec<Ring> {
         Vec::new()
@@ -182,6 +189,7 @@ pub struct Fabric {
     family: Arc<dyn Family>,
     labels: Labels,
     routes: Option<RouteTable>,
+    own: Option<Own>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
 }
@@ -193,6 +201,17 @@ pub struct Labels {
     pub vertices: Vec<String>,
     /// By link; empty where they are named by their ends.
     pub links: Vec<String>,
+}
+
+/// Links of which each message has the bandwidth to itself.
+#[derive(Clone, Debug)]
+struct Own {
+    /// By link.
+    is_own: IdVec<LinkId, bool>,
+    /// Whether one is narrower than all shared links of a route.
+    limits: bool,
+    /// More than all messages together ever take of one \[B/s\].
+    ample: Bandwidth,
 }
 
 /// Collects the parts of a [`Fabric`].
@@ -217,6 +236,7 @@ impl FabricBuilder {
             family: Arc::new(Irregular),
             labels: Labels::default(),
             routes: None,
+            own: None,
             bisection: OnceLock::new(),
         };
         Self { fabric }
@@ -242,6 +262,20 @@ impl FabricBuilder {
     /// Gives explicit routes.
     pub fn routes(&mut self, routes: RouteTable) {
         self.fabric.routes = Some(routes);
+    }
+
+    /// Each message has the bandwidth of these links to itself, instead of sharing it: a limit for each message, and
+    /// nothing that messages hold each other back by. `limits`: whether one is narrower than all shared links of a route.
+    pub fn own_links(&mut self, links: impl IntoIterator<Item = LinkId>, limits: bool) {
+        let mut is_own = IdVec::filled(self.fabric.links.len(), false);
+        links.into_iter().for_each(|link| is_own[link] = true);
+        let all = self.fabric.links.iter_ids();
+        let sum: Bandwidth = all.filter(|(id, _)| limits || !is_own[*id]).map(|(_, link)| link.capacity).sum();
+        // Where all routes are held back by links that are shared, no more than these carry; else far more than messages
+        // that fit in memory take together.
+        let times = if limits { 1e9 } else { 1.0 };
+        let ample = Bandwidth::from_bytes_per_second(times * sum.bytes_per_second());
+        self.fabric.own = Some(Own { is_own, limits, ample });
     }
 
     /// The finished fabric, of this family ([`Irregular`] where nothing is known but the graph).
@@ -285,6 +319,29 @@ impl Fabric {
     /// One link.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id]
+    }
+
+    /// Whether each message has the bandwidth of this link to itself (a `FATPIPE` of SimGrid's platforms).
+    pub fn is_own(&self, link: LinkId) -> bool {
+        self.own.as_ref().is_some_and(|own| own.is_own[link])
+    }
+
+    /// Whether such a link is narrower than all shared links of a route, so that it is a limit for each message there.
+    pub fn limits_messages(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.limits)
+    }
+
+    /// What messages share of a link: its capacity, or more than they can take where each has that to itself.
+    pub fn shared_capacity(&self, link: LinkId) -> Bandwidth {
+        match &self.own {
+            Some(own) if own.is_own[link] => own.ample,
+            _ => self.links[link].capacity,
+        }
+    }
+
+    /// The same of all links \[B/s\].
+    pub fn shared_capacities(&self) -> Vec<f64> {
+        self.links.ids().map(|link| self.shared_capacity(link).bytes_per_second()).collect()
     }
 
     /// The graph: vertex indices are [`VertexId`]s, edge weights are [`LinkId`]s.

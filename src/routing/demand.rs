@@ -135,13 +135,18 @@ pub(super) enum Columns<'a> {
 
 impl<'a> Columns<'a> {
     pub fn new(demand: &'a Demand, graph: &Graph) -> Self {
-        let places = graph.places() as usize;
+        Self::by(demand, graph.places(), |node| graph.home(node).place)
+    }
+
+    /// The same for so many places, each node being at one.
+    pub fn by(demand: &'a Demand, places: u32, place_of: impl Fn(NodeId) -> u32) -> Self {
+        let places = places as usize;
         match demand {
             Demand::Blocks(blocks) => {
                 let mut sent = vec![Vec::<(u32, f64)>::new(); places];
                 let mut counts = vec![Vec::<(u32, u32)>::new(); places];
                 for node in 0..blocks.class.len() as u32 {
-                    let (class, place) = (blocks.class[node as usize], graph.home(NodeId(node)).place as usize);
+                    let (class, place) = (blocks.class[node as usize], place_of(NodeId(node)) as usize);
                     let each = blocks.each(node);
                     match sent[place].iter_mut().find(|entry| entry.0 == class) {
                         Some(entry) => entry.1 += each,
@@ -157,7 +162,7 @@ impl<'a> Columns<'a> {
             Demand::Pairs(pairs) => {
                 let mut into = vec![Vec::new(); places];
                 for &(src, dst, much) in pairs {
-                    into[graph.home(dst).place as usize].push((graph.home(src).place, much));
+                    into[place_of(dst) as usize].push((place_of(src), much));
                 }
                 Self::Pairs(into)
             }

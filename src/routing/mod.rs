@@ -6,6 +6,7 @@
 //! ([`Choice`]) is asked for the [`Path`] of each message when it starts, which may be one path or several with a part
 //! of the message on each; it may know what is under way.
 
+mod adaptive_order;
 mod choice;
 #[cfg(test)]
 mod choice_tests;
@@ -19,8 +20,12 @@ mod family;
 mod fluid;
 mod graph;
 mod hashed;
+mod lattice;
+#[cfg(test)]
+mod lattice_tests;
 mod minimal;
 mod on_graph;
+mod random_order;
 mod router;
 mod shortest_path;
 mod spray;
@@ -42,6 +47,7 @@ use crate::fabric::Fabric;
 use router::MISFIT;
 use ugal::Knowledge;
 
+pub use adaptive_order::{DoalSpec, MinAdaptiveSpec};
 pub use choice::{Choice, Manner, Path, Start, UnderWay};
 pub use counting::Counted;
 pub use d_mod_k::{DModKSpec, SModKSpec};
@@ -51,6 +57,7 @@ pub use family::FamilySpec;
 pub use fluid::FluidSpec;
 pub use hashed::HashedSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
+pub use random_order::RandomOrderSpec;
 pub use router::Router;
 pub use shortest_path::ShortestPathSpec;
 pub use spray::SpraySpec;
@@ -71,6 +78,12 @@ pub enum RoutingSpec {
     Hashed(HashedSpec),
     /// One dimension of a grid after another.
     DimensionOrder(DimensionOrderSpec),
+    /// One dimension after another, in an order drawn for each message.
+    RandomOrder(RandomOrderSpec),
+    /// Minimal on a grid or HyperX, step by step where least is under way.
+    MinAdaptive(MinAdaptiveSpec),
+    /// Dimension order on a HyperX, with at most one detour a dimension where less is under way.
+    Doal(DoalSpec),
     /// The minimal routes of the fabric's own family, by its arithmetic.
     Family(FamilySpec),
     /// A shortest path of the graph, always the same one.
@@ -98,11 +111,14 @@ pub enum RoutingSpec {
 }
 
 /// The names of all rules.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 19] = [
     "d-mod-k",
     "s-mod-k",
     "hashed",
     "dimension-order",
+    "random-order",
+    "min-adaptive",
+    "doal",
     "family",
     "shortest-path",
     "table",
@@ -123,6 +139,9 @@ impl RoutingSpec {
         match self {
             Self::Hashed(spec) => spec.seed.is_none(),
             Self::DimensionOrder(spec) => spec.ties == Some(Ties::Random),
+            Self::RandomOrder(spec) => spec.seed.is_none() && !spec.all_orders,
+            Self::MinAdaptive(spec) => spec.seed.is_none(),
+            Self::Doal(spec) => spec.seed.is_none(),
             Self::Minimal(spec) => spec.seed.is_none(),
             Self::Ecmp(spec) => spec.seed.is_none(),
             Self::ValiantGroups(spec) | Self::ValiantSwitches(spec) => spec.seed.is_none() && !spec.all_intermediates,
@@ -144,6 +163,9 @@ impl RoutingSpec {
             Self::SModK(_) => "s-mod-k",
             Self::Hashed(_) => "hashed",
             Self::DimensionOrder(_) => "dimension-order",
+            Self::RandomOrder(_) => "random-order",
+            Self::MinAdaptive(_) => "min-adaptive",
+            Self::Doal(_) => "doal",
             Self::Family(_) => "family",
             Self::ShortestPath(_) => "shortest-path",
             Self::Table(_) => "table",
@@ -169,6 +191,9 @@ impl RoutingSpec {
             "s-mod-k" => Self::SModK(SModKSpec::default()),
             "hashed" => Self::Hashed(HashedSpec::default()),
             "dimension-order" => Self::DimensionOrder(DimensionOrderSpec::default()),
+            "random-order" => Self::RandomOrder(RandomOrderSpec::default()),
+            "min-adaptive" => Self::MinAdaptive(MinAdaptiveSpec::default()),
+            "doal" => Self::Doal(DoalSpec::default()),
             "family" => Self::Family(FamilySpec::default()),
             "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
             "table" => Self::Table(TableSpec::default()),
@@ -213,6 +238,9 @@ impl RoutingSpec {
             Self::SModK(spec) => spec.build(fabric),
             Self::Hashed(spec) => spec.build(fabric, seed),
             Self::DimensionOrder(spec) => spec.build(fabric, seed),
+            Self::RandomOrder(spec) => spec.build(fabric, seed),
+            Self::MinAdaptive(spec) => spec.build(fabric, seed),
+            Self::Doal(spec) => spec.build(fabric, seed),
             Self::Family(spec) => spec.build(fabric),
             Self::ShortestPath(spec) => spec.build(fabric),
             Self::Table(spec) => spec.build(fabric),

@@ -298,6 +298,9 @@ fn check_resolution(network: &Network, sections: &Sections, diagnostics: &mut Ve
 
 /// Input queues are those of switches: links that are known by their routes alone meet nowhere.
 fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if network.fabric.limits_messages() {
+        check_limits(network, sections, diagnostics);
+    }
     let TransportSpec::Packet(spec) = &network.transport else { return };
     if spec.model == Model::Iq && network.fabric.links().iter().any(|link| link.ends.is_none()) {
         let diagnostic =
@@ -305,6 +308,22 @@ fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<
                 .label("its links are known by routes alone")
                 .help("choose `packet:oq` or `packet:fq`, whose queues belong to links");
         diagnostics.push(with_span(diagnostic, sections.transport.span()));
+    }
+}
+
+/// Links that limit each message by itself are terms of flows.
+fn check_limits(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let what = "links of this topology limit each message by itself (FATPIPE)";
+    if matches!(network.transport, TransportSpec::Packet(_)) {
+        let message = format!("{what}, and packets queue on every link");
+        let diagnostic = Diagnostic::new("unshared-links", message).label("only for flows");
+        let help = "choose [transport.flow], or make the links SHARED";
+        diagnostics.push(with_span(diagnostic.help(help), sections.transport.span()));
+    }
+    if let (true, Some(reason)) = (network.transport.is_flow(), network.sharing.refuses_terms()) {
+        let diagnostic = Diagnostic::new("unshared-links", format!("{what}: a term that this policy does not know"));
+        let help = "choose `max-min` without a solver, or `equal-share`";
+        diagnostics.push(with_span(diagnostic.label(reason).help(help), sections.sharing.span()));
     }
 }
 

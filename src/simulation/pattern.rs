@@ -13,7 +13,7 @@ use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
 use crate::routing::{Manner, Path, Start, UnderWay};
-use crate::sharing::SharingSpec;
+use crate::sharing::{SharingSpec, Terms};
 use crate::system::{Network, System};
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
@@ -252,7 +252,8 @@ impl Playing<'_> {
         };
         let plain = self.jitter == Time::ZERO
             && self.network.resolution == Time::ZERO
-            && self.network.transport.is_plain_flow();
+            && self.network.transport.is_plain_flow()
+            && !self.network.fabric.limits_messages();
         let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
         let lockstep = if plain && is_known { self.pattern.lockstep()? } else { return None };
         let Network { fabric, router, placement, .. } = &self.network;
@@ -397,7 +398,9 @@ impl Playing<'_> {
             let (out, into) = self.node_capacity(self.network.placement[rank]);
             seconds(sent, out).max(seconds(received, into))
         };
-        let busiest = links.iter().map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
+        // A link that messages do not share holds none back for the sake of others.
+        let shared = links.iter().filter(|link| !self.network.fabric.is_own(LinkId(link.id)));
+        let busiest = shared.map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
         let (there, back) = recorder.crossed;
         Bounds {
             injection_s: recorder.ranks.ids().map(node_bound).fold(0.0, f64::max),
@@ -418,8 +421,12 @@ impl Playing<'_> {
 
     /// See [`PatternWork::rates`].
     fn rates(&self) -> Vec<Rate> {
-        let capacities = self.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-        let mut sharing = self.network.sharing.build(capacities);
+        let fabric = &self.network.fabric;
+        let limited = fabric.limits_messages().then(|| self.network.sharing.build_on_terms(fabric.shared_capacities()));
+        let (mut sharing, limits) = match limited.flatten() {
+            Some(sharing) => (sharing, true),
+            None => (self.network.sharing.build(fabric.shared_capacities()), false),
+        };
         let mut flows: Vec<(RankId, Message, Option<u32>, f64)> = Vec::new();
         let mut path = Path::default();
         let mut on_links: UnderWay = IdVec::filled(self.network.fabric.links().len(), 0);
@@ -441,7 +448,14 @@ impl Playing<'_> {
                     }
                     if path.parts.is_empty() {
                         let links: Vec<u32> = path.links.iter().map(|link| link.0).collect();
-                        sharing.add(under_way, &links);
+                        if limits {
+                            let own = path.links.iter().filter(|&&link| fabric.is_own(link));
+                            let limit = own.map(|&link| fabric.link(link).capacity.bytes_per_second());
+                            let terms = Terms { limit: limit.fold(f64::INFINITY, f64::min), ..Terms::default() };
+                            sharing.add_on_terms(under_way, &links, &vec![1.0; links.len()], terms);
+                        } else {
+                            sharing.add(under_way, &links);
+                        }
                         flow = Some(under_way);
                         under_way += 1;
                     }

@@ -103,7 +103,7 @@ pub fn throughput(
         let mut loads = IdVec::filled(fabric.links().len(), 0.0);
         minimal_share = router.loads(&demand, &mut loads)?.minimal_share;
         for (link, load) in (0..loads.len()).map(LinkId::from_index).zip(loads.as_mut_slice()) {
-            *load /= fabric.link(link).capacity.bytes_per_second();
+            *load /= fabric.shared_capacity(link).bytes_per_second();
         }
         let largest = counted.add(&loads);
         if let (Traffic::Bisection { .. }, Demand::Pairs(pairs)) = (traffic, &demand) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::common::{Mistakes, OneOrList, Topology, times};
 use super::direct::{Direct, Every, Kind, Links, Spread, complete, pair};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, Fact, Family, Sketch, dimension_name};
+use crate::fabric::{Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name};
 use crate::ids::{LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
@@ -114,6 +114,20 @@ fn counts(shape: &[u32], links: &[u32], nodes: u32) -> Option<(u64, u64, u64)> {
     Some((nodes, switches, cables.checked_mul(2)?))
 }
 
+impl Hyperx {
+    /// The cables between two coordinates of the line of a switch along a dimension.
+    fn cables(&self, dim: usize, switch: u32, x: u32, y: u32) -> std::ops::Range<u32> {
+        let pairs = |size: u32| size * (size - 1) / 2;
+        let before = self.shape[..dim].iter().zip(&self.links);
+        let first: u32 = before.map(|(&size, &parallel)| self.switches / size * pairs(size) * parallel).sum();
+        let (size, parallel) = (self.shape[dim], self.links[dim]);
+        let stride: u32 = self.shape[..dim].iter().product();
+        let line = switch / (stride * size) * stride + switch % stride;
+        let cable = first + (line * pairs(size) + pair(size, x, y)) * parallel;
+        cable..cable + parallel
+    }
+}
+
 impl Family for Hyperx {
     fn kind(&self) -> &'static str {
         "a hyperx"
@@ -178,7 +192,37 @@ impl Family for Hyperx {
         route.push(self.ids.ejection(dst));
     }
 
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
+    }
+
     fn sketch(&self) -> Sketch<'_> {
         Sketch::Groups { of: &self.lines, name: if self.shape.len() > 2 { "plane" } else { "line" } }
+    }
+}
+
+impl Lattice for Hyperx {
+    fn sizes(&self) -> &[u32] {
+        &self.shape
+    }
+
+    fn point_of(&self, node: NodeId) -> u32 {
+        node.0 / self.nodes
+    }
+
+    fn host_links(&self, node: NodeId) -> [Option<LinkId>; 2] {
+        [Some(self.ids.injection(node)), Some(self.ids.ejection(node))]
+    }
+
+    fn steps(&self, point: u32, dim: usize, to: u32, steps: &mut Vec<Step>) {
+        let x = self.coordinate(point, dim);
+        if x != to {
+            let (cables, there) = (self.cables(dim, point, x, to), self.moved(point, dim, to));
+            steps.extend(cables.map(|cable| Step { link: self.ids.cable(cable, x > to), then: None, point: there }));
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        true
     }
 }

@@ -71,7 +71,8 @@ pub struct CompareArgs {
     /// contention-free. Several are also set against each other: makespans, run times.
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub transport: Vec<String>,
-    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, family, shortest-path, table, minimal, ecmp, spray,
+    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal,
+    /// family, shortest-path, table, minimal, ecmp, spray,
     /// valiant-groups, valiant-switches, ugal-l, ugal-g, progressive.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,

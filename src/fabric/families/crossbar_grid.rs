@@ -1,7 +1,7 @@
 //! Grids of crossbars.
 
 use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
-use crate::fabric::{Bisection, CrossbarGrid, Fabric, Fact, Family, LinkGroup, Sketch, dimension_name};
+use crate::fabric::{Bisection, CrossbarGrid, Fabric, Fact, Family, Lattice, LinkGroup, Sketch, dimension_name};
 use crate::ids::NodeId;
 
 impl Family for CrossbarGrid {
@@ -56,6 +56,10 @@ impl Family for CrossbarGrid {
 
     fn default_routing(&self) -> &'static str {
         "dimension-order"
+    }
+
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
     }
 
     fn sketch(&self) -> Sketch<'_> {

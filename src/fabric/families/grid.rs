@@ -1,7 +1,7 @@
 //! Tori and meshes.
 
 use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
-use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, LinkGroup, Ring, Sketch, dimension_name};
+use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, Lattice, LinkGroup, Ring, Sketch, dimension_name};
 use crate::ids::NodeId;
 
 impl Family for Grid {
@@ -61,6 +61,10 @@ impl Family for Grid {
 
     fn default_routing(&self) -> &'static str {
         "dimension-order"
+    }
+
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
     }
 
     /// The links of each dimension whose ends are joined.

@@ -20,7 +20,7 @@ pub(super) fn keep_binding(binding: &IdVec<LinkId, bool>, route: &[LinkId], link
 
 /// By link: whether it can hold a flow back (see [`Flows`](super::Flows)).
 pub(super) fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> IdVec<LinkId, bool> {
-    let capacity = |link: LinkId| fabric.link(link).capacity;
+    let capacity = |link: LinkId| fabric.shared_capacity(link);
     let ejection = |link: &Link| link.role == LinkRole::Ejection;
     let narrowest_injection =
         fabric.links().iter().filter(|link| link.role == LinkRole::Injection).map(|link| link.capacity).min();

@@ -55,13 +55,13 @@ pub struct Flows {
 impl Flows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Self {
-        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let capacities = fabric.shared_capacities();
         Self::shared_by(sharing.build(capacities.clone()), &capacities, fabric, router, one_at_a_time)
     }
 
     /// The same for messages on several paths; `None` where the policy is not defined for them.
     pub fn split(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Option<Self> {
-        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let capacities = fabric.shared_capacities();
         let sharing = sharing.build_on_terms(capacities.clone())?;
         Some(Self::shared_by(sharing, &capacities, fabric, router, one_at_a_time))
     }

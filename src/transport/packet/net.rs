@@ -49,9 +49,9 @@ impl Net {
         let clock = Clock::new(fabric, spec.packet_size.0);
         let links: Vec<Link> = fabric
             .links()
-            .iter()
-            .map(|link| {
-                let per_byte = clock.per_byte(link.capacity);
+            .iter_ids()
+            .map(|(id, link)| {
+                let per_byte = clock.per_byte(fabric.shared_capacity(id));
                 let full = rounded(per_byte * spec.packet_size.0 as f64);
                 Link { full, per_byte, latency: clock.span(link.latency) }
             })

@@ -2,7 +2,8 @@
 
 use roxmltree::Node;
 
-use super::super::cluster::{Regular, RegularShape, fat_tree, radical, torus};
+use super::super::cluster::{MOST_HOSTS, MOST_LINKS, Regular, RegularShape, fat_tree, radical, torus};
+use super::super::dragonfly::dragonfly;
 use super::super::element::Text;
 use super::super::platform::{Local, PlatformLink, PointKind, Star};
 use super::super::quantity;
@@ -126,12 +127,10 @@ impl<'a, 'input> Reader<'a, 'input> {
         let (backbone, limiter) = (backbone?, limiter?);
         let shape = shape?;
         if shape.is_some() {
-            for (given, name) in [(backbone.is_some(), "bb_bw"), (limiter.is_some(), "limiter_link")] {
-                if let (true, Some(text)) = (given, self.mistakes.attribute(node, name)) {
-                    let message = format!("`{name}` is not supported in clusters with a topology");
-                    let mistake = Diagnostic::new("unsupported-attribute", message).at(text.span);
-                    self.mistakes.add(mistake.label("expected in topology=\"FLAT\" only"));
-                }
+            if let (true, Some(text)) = (backbone.is_some(), self.mistakes.attribute(node, "bb_bw")) {
+                let message = "`bb_bw` is not supported in clusters with a topology";
+                let mistake = Diagnostic::new("unsupported-attribute", message).at(text.span);
+                self.mistakes.add(mistake.label("expected in topology=\"FLAT\" only"));
             }
         }
         Some(Cluster {
@@ -182,17 +181,20 @@ impl<'a, 'input> Reader<'a, 'input> {
         if topology.value.trim() == "FLAT" {
             return Some(None);
         }
-        if !matches!(topology.value.trim(), "FAT_TREE" | "TORUS") {
+        if !matches!(topology.value.trim(), "FAT_TREE" | "TORUS" | "DRAGONFLY") {
             let message = format!("topology \"{}\" is not supported", topology.value.escape_debug());
             let mistake = Diagnostic::new("unsupported-topology", message).at(topology.span);
-            self.mistakes.add(mistake.label("expected FLAT, FAT_TREE or TORUS"));
+            self.mistakes.add(mistake.label("expected FLAT, FAT_TREE, TORUS or DRAGONFLY"));
             return None;
         }
         let parameters = self.mistakes.required(node, "topo_parameters")?;
-        let shape = if topology.value.trim() == "FAT_TREE" {
-            RegularShape::Tree(self.mistakes.parse(parameters, "description of a fat-tree", fat_tree)?)
-        } else {
-            RegularShape::Torus(self.mistakes.parse(parameters, "description of a torus", torus)?)
+        let shape = match topology.value.trim() {
+            "FAT_TREE" => RegularShape::Tree(self.mistakes.parse(parameters, "description of a fat-tree", fat_tree)?),
+            "TORUS" => RegularShape::Torus(self.mistakes.parse(parameters, "description of a torus", torus)?),
+            _ => {
+                let parse = |text: &str| dragonfly(text, MOST_HOSTS, MOST_LINKS);
+                RegularShape::Dragonfly(self.mistakes.parse(parameters, "description of a dragonfly", parse)?)
+            }
         };
         if let Some(hosts) = hosts.filter(|&hosts| hosts != shape.hosts()) {
             let message = format!("a topology of {} hosts for a cluster of {hosts}", shape.hosts());
@@ -234,17 +236,27 @@ impl<'a, 'input> Reader<'a, 'input> {
         Local::Star(star)
     }
 
-    /// A fat-tree or torus; its links have no names that a route could use.
+    /// A fat-tree, torus or dragonfly; its links have no names that a route could use.
     fn regular(&mut self, cluster: &Cluster<'a>, shape: &RegularShape, first_point: usize) -> Local {
         let first = self.platform.links.len() as u32;
-        let regular = Regular::new(shape.clone(), first, cluster.policy != Policy::Split);
+        let limited = cluster.limiter.is_some();
+        let regular = Regular::new(shape.clone(), first, cluster.policy != Policy::Split, limited);
         for number in 0..regular.links() {
             self.platform.links.push(PlatformLink {
                 name: format!("{}_link_{number}", cluster.id.value),
-                bandwidth: cluster.bandwidth,
+                bandwidth: Bandwidth::from_bytes_per_second(
+                    cluster.bandwidth.bytes_per_second() * f64::from(regular.width(number)),
+                ),
                 latency: cluster.latency,
                 shared: cluster.policy != Policy::Fatpipe,
-                span: cluster.id.span,
+            });
+        }
+        for number in 0..regular.limiters() {
+            self.platform.links.push(PlatformLink {
+                name: format!("{}_limiter_{number}", cluster.id.value),
+                bandwidth: cluster.limiter.unwrap_or_default(),
+                latency: Time::ZERO,
+                shared: true,
             });
         }
         Local::Regular { regular, first_point }
