@@ -62,6 +62,11 @@ impl ValiantSpec {
                 None => diagnostic,
             }]);
         }
+        if let (true, Some(given)) = (self.all_intermediates, &self.intermediates) {
+            let message = "`all-intermediates` and `intermediates` both say how many intermediates there are";
+            let diagnostic = Diagnostic::new("two-choices", message).at_value(given).label("leave out one of them");
+            return Err(vec![diagnostic]);
+        }
         if to_groups {
             check_groups(fabric, "valiant-groups")?;
         }

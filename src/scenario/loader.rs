@@ -209,10 +209,10 @@ impl Loader {
         parts.sort_by_key(Part::rank);
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
         for part in parts {
-            let layer = texts.layer(part).unwrap_or_default();
+            let mut layer = texts.layer(part).unwrap_or_default();
+            tasks::expand(&mut layer);
             overlay(&mut texts.table, layer);
         }
-        tasks::expand(&mut texts.table);
         texts.presets.fill_in(&mut texts.table);
         texts.links.settle(&mut texts.table);
         for link in &texts.links.of_topologies {
@@ -289,7 +289,7 @@ impl Texts {
             Ok(read) => read,
             Err(diagnostic) => return self.lost(diagnostic, None),
         };
-        if !text.trim_start().starts_with('{') {
+        if !json::is_meant(&text) {
             return Some(self.parsed(&text, base, depth));
         }
         match json::to_toml(&text) {
@@ -326,6 +326,7 @@ impl Texts {
     /// The same with names put out in full: `topology = "torus-4x4"` is that text, `sharing = "max-min"` is
     /// `[sharing.max-min]`.
     fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
+        tasks::expand(&mut table);
         let mut below = self.below(&mut table, depth);
         for key in CHOICES {
             let Some((at, name)) =
@@ -527,6 +528,7 @@ impl Texts {
 
 /// Lays a later text over the earlier ones: another choice replaces the earlier one, the same is merged.
 fn overlay(table: &mut Table, later: Table) {
+    tasks::make_room(table, &later);
     for (key, entry) in later {
         let same_choice = |earlier: &Tree| match (earlier.table(), entry.value.table()) {
             (Some(earlier), Some(later)) => earlier.keys().all(|variant| later.contains_key(variant)),

@@ -5,6 +5,7 @@
 
 mod build;
 mod collective_names;
+mod contents;
 mod farm_load;
 mod guard;
 mod init;
@@ -31,6 +32,7 @@ use crate::workload::WorkloadSpec;
 use crate::workload::farm::{FarmSpec, MasterSlaveSpec};
 
 pub use build::{RoutedFabric, Workload};
+pub use contents::{Contents, Kind, contents};
 pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
 pub use known::{KEYS, node_parameters};

@@ -123,7 +123,24 @@ pub(super) fn of_pattern(
 ) -> Result<Scenario<ProgramWork>, Invalid> {
     let at = sections.workload.span();
     let routed = build::routed(sections, &mut sources, &mut diagnostics);
-    let nodes = routed.as_ref().map(|routed| routed.fabric.nodes());
+    let nodes = match (&sections.topology, &sections.workload) {
+        (Section::Absent, Section::Is(WorkloadSpec::Pattern(pattern), at)) => {
+            let ranks = pattern.ranks();
+            if ranks.is_none() {
+                let message = "without a topology nothing says how many ranks there are";
+                let name = serde_json::to_value(pattern).unwrap_or_default();
+                let name = name.as_object().and_then(|tables| tables.keys().next().cloned()).unwrap_or_default();
+                let fabric = match &sections.node {
+                    Section::Is(node, _) if node.facts().is_network => "",
+                    _ => ", or name a topology with -t",
+                };
+                let help = format!("write their number (--set workload.{name}.ranks=16){fabric}");
+                diagnostics.push(Diagnostic::new("missing-key", message).at(*at).help(help));
+            }
+            ranks
+        }
+        _ => routed.as_ref().map(|routed| routed.fabric.nodes()),
+    };
     let work = nodes.and_then(|nodes| build::work(sections, nodes, &mut sources, &mut diagnostics));
     let found = work.and_then(|build::Workload { workload, pattern }| {
         let calls = calls_of(&*pattern, &workload, build::seed(sections));

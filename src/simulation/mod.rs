@@ -9,6 +9,7 @@ mod pattern;
 mod program;
 mod program_path;
 mod program_regions;
+mod rates;
 mod simulated;
 mod summary;
 

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use petgraph::graph::NodeIndex;
 
+use super::rates;
 use super::simulated::{RunOptions, Simulated, fits_places, without_network};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
-use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
+use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
 use crate::report::{self, Bounds, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
-use crate::routing::{Manner, Path, Start, UnderWay};
-use crate::sharing::{SharingSpec, Terms};
+use crate::routing::Manner;
+use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
-use crate::workload::pattern::{Injection, Message, Pattern, PatternPlayer, PatternSpec};
+use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec};
 use crate::workload::{Blocked, WorkloadSpec};
 
 /// How many of the most used links a report holds.
@@ -102,10 +103,13 @@ impl PatternWork {
 
     /// The rates of the messages of the first step, all under way at once; none without a network.
     ///
+    /// They are those of the transport: alone where messages do not see each other, on terms and in parts where flows
+    /// have these. Packets have no rates; theirs are those of plain flows.
+    ///
     /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
     /// `window=k`, all of them under `all`. What they would wait for is left out of account.
     pub fn rates(&self, system: &System) -> Vec<Rate> {
-        self.on(system).map(|run| run.rates()).unwrap_or_default()
+        system.network().map(|network| rates::rates(&*self.pattern, self.injection, network)).unwrap_or_default()
     }
 
     fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
@@ -403,8 +407,8 @@ impl Playing<'_> {
         let busiest = shared.map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
         let (there, back) = recorder.crossed;
         Bounds {
-            injection_s: recorder.ranks.ids().map(node_bound).fold(0.0, f64::max),
-            busiest_link_s: busiest.fold(0.0, f64::max),
+            injection_s: Some(recorder.ranks.ids().map(node_bound).fold(0.0, f64::max)),
+            busiest_link_s: Some(busiest.fold(0.0, f64::max)),
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             path_s: path.map(Time::seconds),
         }
@@ -417,78 +421,6 @@ impl Playing<'_> {
             edges.map(|edge| self.network.fabric.link(*edge.weight()).capacity).sum()
         };
         (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
-    }
-
-    /// See [`PatternWork::rates`].
-    fn rates(&self) -> Vec<Rate> {
-        let fabric = &self.network.fabric;
-        let limited = fabric.limits_messages().then(|| self.network.sharing.build_on_terms(fabric.shared_capacities()));
-        let (mut sharing, limits) = match limited.flatten() {
-            Some(sharing) => (sharing, true),
-            None => (self.network.sharing.build(fabric.shared_capacities()), false),
-        };
-        let mut flows: Vec<(RankId, Message, Option<u32>, f64)> = Vec::new();
-        let mut path = Path::default();
-        let mut on_links: UnderWay = IdVec::filled(self.network.fabric.links().len(), 0);
-        let mut under_way = 0;
-        for src in (0..self.pattern.ranks()).map(RankId) {
-            for (index, message) in (0..).zip(self.first_messages(src)) {
-                let (from, to) = (self.network.placement[src], self.network.placement[message.dst]);
-                // (Only messages that do not see each other may be split.)
-                let (mut flow, mut alone) = (None, f64::INFINITY);
-                if from != to && message.bytes > 0 {
-                    path.clear();
-                    match self.network.router.choice() {
-                        None => self.network.router.route(from, to, &mut path.links),
-                        Some(choice) => {
-                            let start = Start { src: from, dst: to, message: MessageId { src, index } };
-                            choice.choose(start, &on_links, &mut path);
-                            path.links.iter().for_each(|&link| on_links[link] += 1);
-                        }
-                    }
-                    if path.parts.is_empty() {
-                        let links: Vec<u32> = path.links.iter().map(|link| link.0).collect();
-                        if limits {
-                            let own = path.links.iter().filter(|&&link| fabric.is_own(link));
-                            let limit = own.map(|&link| fabric.link(link).capacity.bytes_per_second());
-                            let terms = Terms { limit: limit.fold(f64::INFINITY, f64::min), ..Terms::default() };
-                            sharing.add_on_terms(under_way, &links, &vec![1.0; links.len()], terms);
-                        } else {
-                            sharing.add(under_way, &links);
-                        }
-                        flow = Some(under_way);
-                        under_way += 1;
-                    }
-                    for (&link, part) in path.links.iter().zip(&path.parts) {
-                        alone = alone.min(self.network.fabric.link(link).capacity.bytes_per_second() / part);
-                    }
-                }
-                flows.push((src, message, flow, alone));
-            }
-        }
-        sharing.solve(&mut Vec::new());
-        let rate = |(src, message, flow, alone): (RankId, Message, Option<u32>, f64)| Rate {
-            src: src.0,
-            dst: message.dst.0,
-            rate_bps: flow.map_or(alone, |flow| sharing.rate(flow)),
-            bottleneck: flow
-                .and_then(|flow| sharing.bottleneck(flow))
-                .map(|link| self.network.fabric.link_name(LinkId(link))),
-        };
-        flows.into_iter().map(rate).collect()
-    }
-
-    /// The messages of a rank that the injection rule lets go at once.
-    fn first_messages(&self, src: RankId) -> impl Iterator<Item = Message> {
-        let count = self.pattern.sends(src);
-        let (limit, every_step) = match self.injection {
-            Injection::All => (count, true),
-            Injection::Window(window) => (count.min(window), true),
-            Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => (count, false),
-        };
-        (0..limit)
-            .map(move |index| self.pattern.message(src, index))
-            .take_while(move |message| every_step || message.step == 0)
     }
 }
 

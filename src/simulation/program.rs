@@ -198,8 +198,10 @@ impl Simulated for ProgramWork {
         if let Some(spec) = self.drawn_data() {
             work.program = Arc::new(assemble(spec, system.seed(), sources)?.program);
         }
-        if let (Some(spec), Some(network)) = (self.random_pattern(), system.network()) {
-            let pattern = spec.build(network.fabric.nodes(), system.seed(), sources)?;
+        if let Some(spec) = self.random_pattern() {
+            // Without a network the pattern says itself how many ranks it has.
+            let nodes = system.network().map_or(self.program.ranks(), |network| network.fabric.nodes());
+            let pattern = spec.build(nodes, system.seed(), sources)?;
             work.program = Arc::new(calls_of(&*pattern, spec, system.seed())?);
         }
         Ok(work)

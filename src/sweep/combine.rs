@@ -202,14 +202,13 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
     let mut makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.makespan_s).collect());
     makespan.missing = point.seeds.len() - runs.len();
-    let mean = |of: fn(&Bounds) -> f64| runs.iter().map(|outcome| of(&outcome.run.bounds)).sum::<f64>() / n;
     let where_known = |of: fn(&Bounds) -> Option<f64>| {
         let all = runs.iter().map(|outcome| of(&outcome.run.bounds)).sum::<Option<f64>>();
         all.map(|sum| sum / n)
     };
     let bounds = Bounds {
-        injection_s: mean(|bounds| bounds.injection_s),
-        busiest_link_s: mean(|bounds| bounds.busiest_link_s),
+        injection_s: where_known(|bounds| bounds.injection_s),
+        busiest_link_s: where_known(|bounds| bounds.busiest_link_s),
         bisection_s: where_known(|bounds| bounds.bisection_s),
         path_s: where_known(|bounds| bounds.path_s),
     };

@@ -21,6 +21,7 @@ use crate::engine::{Progress, Watch};
 use crate::report::{Comparison, Gridlock, Status, Stopped};
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Simulated, Summary};
+use crate::units::count;
 use crate::workload::Blocked;
 
 pub use control::{Control, SweepProgress};
@@ -117,7 +118,7 @@ pub enum SweepError {
         stopped: Option<Stopped>,
     },
     /// All workers of a farm are lost.
-    #[error("{point} with seed {seed}: all workers are lost, and {tasks} tasks are not done")]
+    #[error("{point} with seed {seed}: all workers are lost, and {}", not_done(*.tasks))]
     Undone {
         /// The name of the point.
         point: String,
@@ -128,11 +129,16 @@ pub enum SweepError {
     },
 }
 
+/// `1 task is not done`, `98 tasks are not done`.
+pub fn not_done(tasks: u32) -> String {
+    count(tasks.into(), "task is not done", "tasks are not done")
+}
+
 /// What does not go on, in words.
 fn stuck(blocked: &[Blocked], gridlock: &Option<Gridlock>) -> String {
     match gridlock {
-        Some(gridlock) => format!("{} packets wait for each other", gridlock.packets),
-        None => format!("{} ranks wait for what never comes", blocked.len()),
+        Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
+        None => count(blocked.len() as u64, "rank waits for what never comes", "ranks wait for what never comes"),
     }
 }
 
@@ -270,7 +276,7 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Summary
     let watch = Counted { tally, counted: AtomicU64::new(0) };
     let run = scenario.measured(Some(&watch));
     match run.status {
-        Status::Complete if run.undone > 0 => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
+        Status::Undone => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
         Status::Complete => {
             watch.count(run.messages);
             tally.runs.fetch_add(1, Ordering::Relaxed);

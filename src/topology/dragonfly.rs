@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::between::{Arrangement, Between, ByPair, Choice};
-use super::common::{Mistakes, Topology};
+use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, Every, Kind, Links, Spread, complete, pair, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
@@ -187,7 +187,8 @@ impl DragonflySpec {
         }
         let a = of_grid.or(a).unwrap_or(p.saturating_mul(2));
         let choice = self.choice();
-        let (g, links) = choice.groups(a, h, (self.g.as_ref(), self.global_links.as_ref()), &self.p, mistakes);
+        let ports = largest(&self.p, [&self.a, &self.h, &self.rows, &self.columns]);
+        let (g, links) = choice.groups(a, h, (self.g.as_ref(), self.global_links.as_ref()), ports, mistakes);
         let size = Size {
             p,
             a,
@@ -198,7 +199,8 @@ impl DragonflySpec {
             column_links: column_links.unwrap_or(1),
             global_links: links,
         };
-        mistakes.fits(size.counts(), &self.p);
+        let sizes = [&self.a, &self.g, &self.h, &self.rows, &self.columns, &self.row_links, &self.column_links];
+        mistakes.fits(size.counts(), largest(&self.p, sizes));
         size
     }
 

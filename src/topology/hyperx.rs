@@ -71,7 +71,10 @@ impl Topology for HyperxSpec {
         let latencies = mistakes.latencies(self.latency.as_ref(), count, each);
         let widest = Located::from(bandwidths.iter().copied().max().unwrap_or_default());
         let slowest = latencies.iter().copied().max();
-        mistakes.fits(counts(&shape, &links, nodes), &self.shape);
+        match shape.iter().all(|&length| length < nodes) {
+            true => mistakes.fits(counts(&shape, &links, nodes), &self.nodes),
+            false => mistakes.fits(counts(&shape, &links, nodes), &self.shape),
+        }
         let every = Every { bandwidth: &widest, latency: slowest, port: self.switch_port_bandwidth.as_ref() };
         let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
         let dimensions: Vec<Located<Bandwidth>> = bandwidths.into_iter().map(Located::from).collect();

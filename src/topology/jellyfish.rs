@@ -64,7 +64,8 @@ impl Topology for JellyfishSpec {
         }
         let nodes = u64::from(switches) * u64::from(radix.saturating_sub(degree));
         let cables = u64::from(switches) * u64::from(degree) / 2;
-        mistakes.fits(Some((nodes, switches.into(), 2 * (nodes + cables))), &self.switches);
+        let place = if *self.radix > *self.switches { &self.radix } else { &self.switches };
+        mistakes.fits(Some((nodes, switches.into(), 2 * (nodes + cables))), place);
         mistakes.none()?;
         let seed = self.seed.unwrap_or(1);
         let mut stream = Stream::new(seed, "topology.jellyfish");

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::common::{Mistakes, Topology};
+use super::common::{Mistakes, Topology, largest};
 use super::direct::{Spread, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, FabricBuilder, Fact, Family, LinkRole};
 use crate::ids::{LinkId, NodeId, VertexId};
-use crate::units::{Bandwidth, Time};
+use crate::units::{Bandwidth, Time, count};
 
 /// `[topology.rails]`: servers of G accelerators (the nodes) with a switch of their own, and a rail-optimised tree.
 ///
@@ -154,6 +154,11 @@ impl Rails {
     }
 }
 
+/// `1 server`.
+fn of_servers(servers: u32) -> String {
+    count(servers.into(), "server", "servers")
+}
+
 impl Topology for RailsSpec {
     fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Mistakes::default();
@@ -171,8 +176,8 @@ impl Topology for RailsSpec {
             mistakes.push(wrong(given, message, "at least 1"));
         }
         if let Some(given) = self.segment.as_ref().filter(|given| ***given > servers) {
-            let message = format!("a segment of {} servers is larger than the fabric", **given);
-            mistakes.push(wrong(given, message, format!("at most {servers} servers")));
+            let message = format!("a segment of {} is larger than the fabric", of_servers(**given));
+            mistakes.push(wrong(given, message, format!("at most {}", of_servers(servers))));
         }
         let nic = (mistakes.bandwidth(&self.bandwidth), self.latency.unwrap_or_default());
         let spine = (
@@ -181,7 +186,8 @@ impl Topology for RailsSpec {
         );
         let nvlink = (mistakes.bandwidth(&self.nvlink_bandwidth), self.nvlink_latency.unwrap_or_default());
         let rails = Rails { servers, gpus, segment, by_rail, leaves, spines, spine_links, planes };
-        mistakes.fits(rails.counts(), &self.servers);
+        let sizes = [&self.gpus, &self.planes, &self.spines, &self.spine_links];
+        mistakes.fits(rails.counts(), largest(&self.servers, sizes));
         mistakes.none()?;
         let by = if by_rail { "" } else { " by server" };
         Ok(rails.fabric(format!("rails{by} {servers} servers of {gpus}"), [nvlink, nic, spine]))

@@ -15,7 +15,7 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use ordered_float::OrderedFloat;
 
 pub use parse::QuantityError;
-pub use show::grouped;
+pub use show::{count, grouped};
 
 /// Picoseconds in a second.
 const PS_PER_S: f64 = 1e12;

@@ -45,7 +45,7 @@ Files (-o), by name:
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`.
-The name may be longer (run-7-messages.csv): the word in it counts.
+The name may be longer (run-7-messages.csv): the word in it counts, where it stands by itself.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
 
 /// `hayase run`.
@@ -176,7 +176,8 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     voice.say(cost(&run.report));
     Ok(match run.report.head.status {
         Status::Complete => End::Done,
-        Status::Interrupted => End::Interrupted,
+        // Only a farm can be left undone.
+        Status::Interrupted | Status::Undone => End::Interrupted,
         Status::Deadlocked => {
             complain(deadlock::explain(&run.blocked, run.report.gridlock.as_ref(), run.report.head.stopped).trim_end());
             End::Deadlocked

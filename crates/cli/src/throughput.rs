@@ -105,14 +105,35 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     let base = sources.add("--traffic", args.traffic.as_str());
     let word = Located::new(args.traffic.clone(), Span::new(base, base + args.traffic.len()));
     let traffic = Traffic::parse(&word, args.both, network.fabric.nodes(), &mut sources);
-    let traffic = traffic.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+    let traffic = traffic.map_err(|diagnostics| {
+        let both = sources.add("--both", "--both");
+        placed(diagnostics, Span::new(both, both + "--both".len()), sources.clone())
+    })?;
     let first = args.seed.unwrap_or(System::SEED);
     let seeds = seeds(first, args.seeds)?;
     if seeds.len() > 1 && !traffic.is_random() {
         voice.hint("this traffic is not drawn: every seed gives the same");
     }
-    let counted = throughput::throughput(&network.fabric, &*network.router, &traffic, seeds)?;
+    let counted = throughput::throughput(&network.fabric, &*network.router, &traffic, seeds);
+    let counted = counted.map_err(|mistake| {
+        // The rule where it was typed; what is wrong with the traffic under any other code.
+        let (flag, text) = match (&args.routing, args.set.iter().find(|set| set.starts_with("routing"))) {
+            (Some(rule), _) => ("--routing", rule),
+            (None, Some(set)) => ("--set", set),
+            (None, None) => ("--topology", &args.topology),
+        };
+        let is_of_rule = matches!(mistake.code, "adaptive-routing" | "mixed-routing");
+        let at = match is_of_rule {
+            true => {
+                let base = sources.add(flag, text.as_str());
+                Span::new(base, base + text.len())
+            }
+            false => Span::new(base, base + args.traffic.len()),
+        };
+        placed(vec![mistake], at, sources.clone())
+    })?;
     let mut answer = json!({
+        "schema": "hayase-throughput-1",
         "fabric": network.fabric.to_string(),
         "routing": network.routing.name(),
         "traffic": args.traffic,
@@ -129,6 +150,12 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     let title = format!("{}, {}, routing {}", network.fabric, args.traffic, network.routing.name());
     args.out.print(|| page(&title, &traffic, &counted), &answer)?;
     Ok(End::Done)
+}
+
+/// These mistakes; those without a place have this one.
+fn placed(diagnostics: Vec<Diagnostic>, at: Span, sources: Sources) -> Invalid {
+    let at = |mistake: Diagnostic| if mistake.place(&sources).is_some() { mistake } else { mistake.at(at) };
+    Invalid { diagnostics: diagnostics.into_iter().map(at).collect(), sources: sources.clone() }
 }
 
 /// What came out, for a terminal.

@@ -120,9 +120,11 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = args.texts.on(Loader::new().topology(&args.name).on_read(progress::reading(voice.show)));
     let fabric = loader.load_topology()?.fabric;
+    // What is changed is no longer what the name says.
+    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.texts.set.is_empty());
     for (kind, file) in args.out.open(&OFFER)? {
         file.write(|w| match kind {
-            Kind::Drawing => pictures::fabric(&fabric, w, voice),
+            Kind::Drawing => pictures::fabric(&fabric, named, w, voice),
             Kind::Dot => w.write_all(dot::write(&fabric).as_bytes()),
             Kind::Json => json::write(&fabric_json::write(&fabric), w),
         })?;

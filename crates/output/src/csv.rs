@@ -1,7 +1,7 @@
 //! CSV: messages, links, rates, comparisons and benchmarks, a header line first.
 //!
 //! Numbers are in base units (s, B, B/s, as the column's name says) and the shortest text that reads back to the same
-//! value; infinite ones are `inf`.
+//! value; infinite ones are `inf`, and what is not known is empty.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -325,13 +325,12 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
             number(w, value)?;
         }
         write!(w, ",{},{}", row.messages, row.bytes)?;
-        let bounds = [Some(row.bounds.injection_s), Some(row.bounds.busiest_link_s), row.bounds.bisection_s];
-        let rest = [row.ratio_to_bound, row.ratio_to_best, row.wall_s].map(Some);
-        for value in bounds.into_iter().chain(rest) {
+        // Where no bound is known there is no ratio to it.
+        let ratio = Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite());
+        let bounds = [row.bounds.injection_s, row.bounds.busiest_link_s, row.bounds.bisection_s];
+        for value in bounds.into_iter().chain([ratio, Some(row.ratio_to_best), Some(row.wall_s)]) {
             w.write_all(b",")?;
-            if let Some(value) = value {
-                number(w, value)?;
-            }
+            known(w, value)?;
         }
         w.write_all(b",")?;
         if let Some(hops) = row.packet_hops {
@@ -340,9 +339,11 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         write!(w, ",{},", row.fingerprint)?;
         text(w, &row.job)?;
         write!(w, ",{},{}", row.place, row.tied)?;
-        for name in row.choices().into_iter().skip(PATTERN + 1) {
+        w.write_all(b",")?;
+        text(w, &row.machine)?;
+        for value in row.varied.values() {
             w.write_all(b",")?;
-            text(w, name)?;
+            text(w, value)?;
         }
         w.write_all(b"\n")?;
     }
@@ -403,6 +404,11 @@ fn number(w: &mut impl Write, value: f64) -> io::Result<()> {
     }
 }
 
+/// A number, or nothing where it is not known.
+fn known(w: &mut impl Write, value: Option<f64>) -> io::Result<()> {
+    value.map_or(Ok(()), |value| number(w, value))
+}
+
 /// A cell of text, in quotes where a comma, a quote or a newline asks for them.
 fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
     if value.contains([',', '"', '\n', '\r']) {
@@ -419,11 +425,12 @@ fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
 /// Where `writer` fails.
 pub fn whatif(report: &WhatIfReport, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(b"parameter,value,number,time_s,change,failed\n")?;
-    writeln!(writer, "unchanged,,,{},0,", report.makespan_s)?;
-    for (name, time_s, _) in report.limits.named() {
-        writeln!(writer, "limit,{name},,{time_s},{},", time_s / report.makespan_s - 1.0)?;
-    }
     let shown = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+    writeln!(writer, "unchanged,,,{},0,", report.head.makespan_s)?;
+    for (name, time_s, _) in report.limits.named() {
+        let change = (report.head.makespan_s > 0.0).then(|| time_s / report.head.makespan_s - 1.0);
+        writeln!(writer, "limit,{name},,{time_s},{},", shown(change))?;
+    }
     for varied in &report.varied {
         for point in &varied.points {
             text(&mut writer, &varied.parameter)?;

@@ -98,6 +98,11 @@ impl Flows {
         self.lock_step.rate().unwrap_or_else(|| self.sharing.rate(flow.0))
     }
 
+    /// The link that holds a message back, as of the last [`Transport::settle`], where flows are shared out one by one.
+    pub(super) fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
+        self.sharing.bottleneck(flow.0).map(LinkId)
+    }
+
     /// Shares every flow out by itself from now on: what lock step spares must not change the result.
     #[cfg(test)]
     pub(crate) fn without_lock_step(mut self) -> Self {

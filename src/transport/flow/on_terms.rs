@@ -109,6 +109,11 @@ impl FlowsOnTerms {
         self.flows.rate(flow)
     }
 
+    /// The link that holds a message back, as of the last [`Transport::settle`], if one does.
+    pub fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
+        self.flows.bottleneck(flow)
+    }
+
     /// What is known of the links that a message crosses, and its part on each.
     fn extent(&self, crossed: impl Iterator<Item = (LinkId, f64)>) -> Extent {
         let mut extent = Extent { latency: 0.0, queued: 0.0, narrowest: f64::INFINITY, own: f64::INFINITY };

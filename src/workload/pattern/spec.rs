@@ -85,6 +85,24 @@ impl PatternSpec {
         }
     }
 
+    /// The number of ranks, if it is written; a file has a number of its own (0 here).
+    pub fn ranks(&self) -> Option<u32> {
+        let written = match self {
+            Self::AllToAll(spec) => spec.ranks,
+            Self::Allgather(spec) => spec.ranks,
+            Self::Allreduce(spec) => spec.ranks,
+            Self::Broadcast(spec) => spec.ranks,
+            Self::Collective(spec) => spec.ranks,
+            Self::Halo(spec) => spec.ranks,
+            Self::Incast(spec) => spec.ranks,
+            Self::Permutation(spec) => spec.ranks,
+            Self::Ring(spec) => spec.ranks,
+            Self::UniformRandom(spec) => spec.ranks,
+            Self::File(_) => return Some(0),
+        };
+        written.map(|ranks| *ranks)
+    }
+
     /// When its messages may go.
     pub fn traffic(&self) -> Traffic {
         match self {

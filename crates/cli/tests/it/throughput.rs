@@ -102,3 +102,42 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         assert!(told.contains(expected) && told.contains("--routing:1:1"), "{words}: {told}");
     }
 }
+
+/// What is wrong with what was typed is shown under it.
+#[test]
+fn mistakes_of_throughput_have_a_place() {
+    for (words, place) in [
+        ("--routing ugal-l", "--> --routing:1:1"),
+        ("--set routing.ugal-g.candidates=2", "--> --set:1:1"),
+        ("--routing fluid --traffic bisection --both", "--> --routing:1:1"),
+        ("--both", "--> --both:1:1"),
+        ("--set routing.valiant-groups={all-intermediates=true,intermediates=3}", "--> --set:1:"),
+    ] {
+        let assert = super::Desk::new().hayase(&format!("throughput -t dragonfly-72 {words}")).assert().code(2);
+        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(said.contains(place), "{words}: {said}");
+    }
+}
+
+/// A fabric that is too large is so for its largest size.
+#[test]
+fn the_largest_size_of_a_fabric_is_marked() {
+    for (fabric, sets, place) in [
+        ("dragonfly-72", "a=100000 h=1 g=3", "dragonfly.a=100000"),
+        ("dragonfly-72", "h=70000 a=60000", "dragonfly.h=70000"),
+        ("dragonfly-plus-8448", "spines=4000000 global-ports=1 groups=2", "dragonfly-plus.spines=4000000"),
+        ("slim-fly-200", "p=4000000", "slim-fly.p=4000000"),
+        ("t2hx", "nodes=4000000", "hyperx.nodes=4000000"),
+        ("simai-spectrum-x", "gpus=4000000", "rails.gpus=4000000"),
+    ] {
+        let kind = place.split('.').next().unwrap();
+        let sets: String = sets.split(' ').map(|set| format!(" --set topology.{kind}.{set}")).collect();
+        let assert = super::Desk::new().hayase(&format!("topology show {fabric}{sets}")).assert().code(2);
+        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(said.contains(&format!("topology.{place}\n")), "{fabric}{sets}: {said}");
+    }
+    let words = "topology show dragonfly-72 --set topology.dragonfly.h=0 --set topology.dragonfly.g=2";
+    let assert = super::Desk::new().hayase(words).assert().code(2);
+    let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("at most 1 group, one more than ports") && said.contains("1 other group\n"), "{said}");
+}

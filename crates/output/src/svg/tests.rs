@@ -183,7 +183,7 @@ fn comparison_of(blocks: &[(&str, &str)], patterns: &[&str], seeds: u64, factor:
                 makespan: SeedStatistics::new((1..=seeds).collect(), makespans.collect()),
                 messages: 11_940_480,
                 bytes: 1 << 38,
-                bounds: Bounds { injection_s: bound, busiest_link_s: bound * 0.9, bisection_s: None, path_s: None },
+                bounds: Bounds { injection_s: Some(bound), busiest_link_s: Some(bound * 0.9), ..Bounds::default() },
                 ratio_to_bound: mean / bound,
                 ratio_to_best: 1.0,
                 job: "all-to-all of 20 KB among 3456 ranks".into(),

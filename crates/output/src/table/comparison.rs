@@ -109,10 +109,14 @@ fn common_bounds(rows: &[ComparisonRow]) -> Option<Bounds> {
 }
 
 fn bounds_of(bounds: Bounds) -> String {
-    let bisection = bounds.bisection_s.map(|bound| format!(", bisection {}", seconds(bound))).unwrap_or_default();
-    let path = bounds.path_s.map(|bound| format!(", critical path {}", seconds(bound))).unwrap_or_default();
-    let (injection, busiest) = (seconds(bounds.injection_s), seconds(bounds.busiest_link_s));
-    format!("injection {injection}, busiest link {busiest}{bisection}{path}")
+    let all = [
+        ("injection", bounds.injection_s),
+        ("busiest link", bounds.busiest_link_s),
+        ("bisection", bounds.bisection_s),
+        ("critical path", bounds.path_s),
+    ];
+    let known = all.into_iter().filter_map(|(name, bound)| Some(format!("{name} {}", seconds(bound?))));
+    known.collect::<Vec<_>>().join(", ")
 }
 
 fn grid(rows: &[ComparisonRow]) -> Grid {

@@ -61,8 +61,8 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ),
     ];
     let bounds = [
-        ("injection", Some(report.bounds.injection_s)),
-        ("busiest link", Some(report.bounds.busiest_link_s)),
+        ("injection", report.bounds.injection_s),
+        ("busiest link", report.bounds.busiest_link_s),
         ("bisection", report.bounds.bisection_s),
         ("critical path", report.bounds.path_s),
     ];
