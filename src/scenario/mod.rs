@@ -50,6 +50,9 @@ pub struct Scenario<W = Work> {
     sources: Sources,
 }
 
+/// What keys of the work begin with.
+const OF_WORK: &str = "workload.";
+
 impl<W: Simulated> Scenario<W> {
     /// This work on this system.
     ///
@@ -109,13 +112,15 @@ impl<W: Simulated> Scenario<W> {
         Ok(Self { system, work, ..self.clone() })
     }
 
-    /// The same work on another system.
+    /// The same work on another system; of keys that were tried those of the work remain.
     ///
     /// # Errors
     /// Work that does not fit it.
     pub fn with_system(&self, system: System) -> Result<Self, Diagnostic> {
         self.work.fits(&system)?;
-        Ok(Self { system, ..self.clone() })
+        let mut scenario = Self { system, ..self.clone() };
+        scenario.keys.retain(|key, _| key.starts_with(OF_WORK));
+        Ok(scenario)
     }
 
     /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
@@ -125,13 +130,15 @@ impl<W: Simulated> Scenario<W> {
         Some(Self { system: self.system.with_nodes(nodes)?, ..self.clone() })
     }
 
-    /// Other work on the same system.
+    /// Other work on the same system; of keys that were tried those of the system remain.
     ///
     /// # Errors
     /// Work that does not fit it.
     pub fn with_work(&self, work: W) -> Result<Self, Diagnostic> {
         work.fits(&self.system)?;
-        Ok(Self { work, ..self.clone() })
+        let mut scenario = Self { work, ..self.clone() };
+        scenario.keys.retain(|key, _| !key.starts_with(OF_WORK));
+        Ok(scenario)
     }
 
     /// The network with the ranks on it, if there is one.

@@ -208,7 +208,12 @@ impl Simulated for ProgramWork {
     }
 
     fn to_json(&self, system: &System) -> Value {
-        let mut value = system.to_json(self.spec.as_ref(), true);
+        let mut spec = self.spec.clone();
+        if let Some(WorkloadSpec::Program(program)) = &mut spec {
+            // It may have been changed since it was written.
+            program.set_cpu_speed(self.cpu_speed);
+        }
+        let mut value = system.to_json(spec.as_ref(), true);
         if let (None, Some(map)) = (&self.spec, value.as_object_mut()) {
             map.insert("trace".to_owned(), self.name.clone().into());
             map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));

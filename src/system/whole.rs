@@ -143,6 +143,8 @@ impl System {
             return None;
         }
         network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into();
+        // What was written of the placement says where ranks were; another seed must not draw it again.
+        system.written.placement = None;
         Some(system)
     }
 

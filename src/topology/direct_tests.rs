@@ -307,7 +307,7 @@ fn parameters_that_no_member_has_are_told() {
         ("dragonfly]\np = 2\na = 4000000000\nh = 4000000000\ng = 3", "topology-parameter", "too large"),
         ("dragonfly]\np = 1000", "too-large", "nodes"),
         ("dragonfly-plus]\nnodes = 2\nleaves = 2\ngroups = 6", "topology-parameter", "4 global ports"),
-        ("hyperx]\nshape = [4, 4]\nnodes = 1\nlinks = [1]", "length", "1 values"),
+        ("hyperx]\nshape = [4, 4]\nnodes = 1\nlinks = [1]", "length", "1 value,"),
         ("hyperx]\nshape = [4, 4]\nnodes = 1\nlinks = 0", "size", "without cables"),
         ("hyperx]\nshape = []\nnodes = 1", "tiers", "0 dimensions"),
         ("slim-fly]\nq = 6", "topology-parameter", "q = 6"),
@@ -330,6 +330,16 @@ fn parameters_that_no_member_has_are_told() {
         let mistakes = tried(text).expect_err(text);
         assert_eq!(mistakes[0].code, code, "{text}: {}", mistakes[0].message);
         assert!(mistakes[0].message.contains(part), "{text}: {}", mistakes[0].message);
+    }
+}
+
+#[test]
+fn a_mistake_of_the_links_of_a_group_is_said_once() {
+    for family in
+        ["dragonfly]\np = 2\nrows = 2\ncolumns = 2", "dragonfly]\np = 2", "dragonfly-plus]\nnodes = 2\nleaves = 2"]
+    {
+        let mistakes = tried(&format!("{family}\nlocal-bandwidth = \"0 B/s\"")).unwrap_err();
+        assert_eq!(mistakes.len(), 1, "{family}: {mistakes:?}");
     }
 }
 

@@ -124,13 +124,16 @@ impl Topology for DragonflySpec {
         let mut mistakes = Mistakes::default();
         let size = self.size(&mut mistakes);
         let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
-        let local = || Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
+        let local = Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
         let global = Kind { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
         let (bandwidth, latency) = (&self.bandwidth, self.latency);
         let every = Every { bandwidth, latency, port: self.switch_port_bandwidth.as_ref() };
-        let network = if size.grid.is_some() { vec![local(), local(), global] } else { vec![local(), global] };
-        let tier = network.len() as u8 - 1;
-        let links = every.cables(host, network, &mut mistakes);
+        let mut links = every.cables(host, vec![local, global], &mut mistakes);
+        if size.grid.is_some() {
+            // Rows and columns are alike.
+            links.network.insert(0, links.network[0]);
+        }
+        let tier = links.network.len() as u8 - 1;
         mistakes.none()?;
 
         let mut cables = size.local_cables();

@@ -182,3 +182,30 @@ fn numbers_that_are_too_large() {
     --jitter:1:1: "1e308 h" is a larger time than can be reckoned with
     "#);
 }
+
+/// What a scenario was read from says nothing of what has been put in its place since.
+#[test]
+fn what_is_replaced_is_no_longer_written() {
+    let random = "seed = 3\ntopology = \"torus-4x4\"\nplacement = \"random\"\n[workload.ring]\nsize = \"1 KB\"\n";
+    let scenario = Loader::new().text("r.toml", random).load().unwrap();
+    let placed = scenario.with_nodes(&(0..16).rev().collect::<Vec<u32>>()).unwrap();
+    assert!(scenario.to_json()["placement"].is_object() && placed.to_json()["placement"].is_null());
+    // Another seed does not draw it again.
+    let again = placed.with_seed(4).unwrap();
+    assert_eq!(again.network().unwrap().placement, placed.network().unwrap().placement);
+    assert!(!placed.depends_on_seed() && scenario.depends_on_seed());
+
+    let program = "[workload.program]\nrule = \"linear:ranks=4\"\n";
+    let scenario = Loader::new().text("p.toml", program).load().unwrap();
+    let hayase::Work::Program(work) = scenario.work() else { panic!("no program") };
+    let faster = hayase::simulation::ProgramWork { cpu_speed: 2.0, ..(**work).clone() };
+    let faster = scenario.with_work(hayase::Work::Program(Box::new(faster))).unwrap();
+    assert_eq!(faster.to_json()["workload"]["program"]["cpu-speed"].as_f64(), Some(2.0));
+
+    let farm = "[workload.master-slave]\ntasks = \"constant:count=9,time=1ms\"\nworkers = [2, 3]\n";
+    let farm = Loader::new().text("f.toml", farm).load_farm().unwrap();
+    let (two, three) = (&farm.points[0], &farm.points[1]);
+    assert_eq!((two.keys().len(), three.keys().len()), (1, 1));
+    assert_eq!(two.with_system(three.system().clone()).unwrap().keys(), two.keys());
+    assert!(two.with_work(three.work().clone()).unwrap().keys().is_empty());
+}

@@ -348,8 +348,7 @@ fn rates_are_those_of_the_transport() {
     let rows: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
     // W / (2 L), of two links.
     assert_eq!(rows[0]["rate_Bps"].as_f64(), Some(1000.0 / (2.0 * 20e-6)), "{rows}");
-    let said = Desk::new().hayase(&format!("{incast} --transport packet:oq").replacen("-t", "rates -t", 1));
-    said.assert().code(2);
+    Desk::new().hayase(&format!("rates {incast} --transport packet:oq")).assert().code(2);
 }
 
 /// A picture of a named fabric has its name, and one that was changed has not.
