@@ -11,6 +11,7 @@ mod families;
 mod grid;
 mod lattice;
 mod max_flow;
+mod planes;
 mod routes;
 mod sketch;
 mod tree;
@@ -27,6 +28,7 @@ use crate::units::{Bandwidth, Time};
 pub use bisection::Bisection;
 pub use grid::{CrossbarGrid, Grid};
 pub use lattice::{Lattice, Step};
+pub use planes::Planes;
 pub use routes::RouteTable;
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
 pub use tree::{Tree, TreeLink};
@@ -136,6 +138,17 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
     /// Its switches as points with coordinates, where they have any.
     fn lattice(&self) -> Option<&dyn Lattice> {
         None
+    }
+
+    /// The planes among which a message takes one, where nodes have several cards.
+    fn planes(&self) -> Option<&dyn Planes> {
+        None
+    }
+
+    /// Whether a link that leaves a node leads into the network, and counts to what the node can send there.
+    fn leads_into_network(&self, link: LinkId) -> bool {
+        let _ = link;
+        true
     }
 
     /// The links that form rings, on which packets could wait for each other in a circle.

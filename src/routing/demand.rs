@@ -1,7 +1,11 @@
 //! Steady traffic: how much each node sends to each other.
 
 use super::graph::Graph;
+use crate::diagnostic::Diagnostic;
 use crate::ids::NodeId;
+
+/// Most pairs of nodes that are listed, of traffic of all with all.
+const MOST_PAIRS: u64 = 100_000_000;
 
 /// How much each node sends to each other all the time \[B/s\].
 #[derive(Clone, PartialEq, Debug)]
@@ -88,6 +92,54 @@ impl Demand {
                 let first = pairs.partition_point(|pair| (pair.0, pair.1) < (src, dst));
                 pairs[first..].iter().take_while(|pair| (pair.0, pair.1) == (src, dst)).map(|pair| pair.2).sum()
             }
+        }
+    }
+
+    /// The same, so many times as much.
+    pub(super) fn scaled(&self, times: f64) -> Self {
+        match self {
+            Self::Blocks(blocks) => {
+                let sends = blocks.sends.iter().map(|much| times * much).collect();
+                Self::Blocks(Blocks { sends, ..blocks.clone() })
+            }
+            Self::Pairs(pairs) => Self::Pairs(pairs.iter().map(|&(src, dst, much)| (src, dst, times * much)).collect()),
+        }
+    }
+
+    /// What goes between pairs of nodes for which this holds.
+    ///
+    /// # Errors
+    /// Where these are too many to be listed.
+    pub(super) fn kept(&self, nodes: u32, holds: impl Fn(NodeId, NodeId) -> bool) -> Result<Self, Diagnostic> {
+        if matches!(self, Self::Blocks(_)) && u64::from(nodes).pow(2) > MOST_PAIRS {
+            let message = format!("the planes of all pairs of {nodes} nodes are too many to be counted one by one");
+            return Err(Diagnostic::new("too-large", message).help("`select = \"round-robin\"` counts all alike"));
+        }
+        let mut pairs = Vec::new();
+        for src in (0..self.sources()).map(NodeId) {
+            self.from(src, |dst, much| {
+                if holds(src, dst) {
+                    pairs.push((src, dst, much));
+                }
+            });
+        }
+        Ok(Self::Pairs(pairs))
+    }
+
+    /// The same among so many nodes, of which each of those here is another; their order stays.
+    pub(super) fn moved(&self, nodes: u32, to: impl Fn(NodeId) -> NodeId) -> Self {
+        match self {
+            Self::Blocks(blocks) => {
+                // All others are in a class of their own and send nothing.
+                let idle = blocks.to.len() as u32;
+                let (mut class, mut sends) = (vec![idle; nodes as usize], vec![0.0; nodes as usize]);
+                for (node, (&of, &much)) in (0..).zip(blocks.class.iter().zip(&blocks.sends)) {
+                    let node = to(NodeId(node)).0 as usize;
+                    (class[node], sends[node]) = (of, much);
+                }
+                Self::Blocks(Blocks::new(class, sends, blocks.to.iter().copied().chain([idle]).collect()))
+            }
+            Self::Pairs(pairs) => Self::Pairs(pairs.iter().map(|&(src, dst, much)| (to(src), to(dst), much)).collect()),
         }
     }
 

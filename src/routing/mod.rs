@@ -25,6 +25,9 @@ mod lattice;
 mod lattice_tests;
 mod minimal;
 mod on_graph;
+mod planes;
+#[cfg(test)]
+mod planes_tests;
 mod random_order;
 mod router;
 mod shortest_path;
@@ -57,6 +60,7 @@ pub use family::FamilySpec;
 pub use fluid::FluidSpec;
 pub use hashed::HashedSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
+pub use planes::{PlanesRuleSpec, Select};
 pub use random_order::RandomOrderSpec;
 pub use router::Router;
 pub use shortest_path::ShortestPathSpec;
@@ -84,6 +88,8 @@ pub enum RoutingSpec {
     MinAdaptive(MinAdaptiveSpec),
     /// Dimension order on a HyperX, with at most one detour a dimension where less is under way.
     Doal(DoalSpec),
+    /// A plane chosen by message, and a rule within it.
+    Planes(PlanesRuleSpec),
     /// The minimal routes of the fabric's own family, by its arithmetic.
     Family(FamilySpec),
     /// A shortest path of the graph, always the same one.
@@ -111,7 +117,7 @@ pub enum RoutingSpec {
 }
 
 /// The names of all rules.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "d-mod-k",
     "s-mod-k",
     "hashed",
@@ -119,6 +125,7 @@ const NAMES: [&str; 19] = [
     "random-order",
     "min-adaptive",
     "doal",
+    "planes",
     "family",
     "shortest-path",
     "table",
@@ -142,6 +149,7 @@ impl RoutingSpec {
             Self::RandomOrder(spec) => spec.seed.is_none() && !spec.all_orders,
             Self::MinAdaptive(spec) => spec.seed.is_none(),
             Self::Doal(spec) => spec.seed.is_none(),
+            Self::Planes(spec) => spec.depends_on_seed(),
             Self::Minimal(spec) => spec.seed.is_none(),
             Self::Ecmp(spec) => spec.seed.is_none(),
             Self::ValiantGroups(spec) | Self::ValiantSwitches(spec) => spec.seed.is_none() && !spec.all_intermediates,
@@ -166,6 +174,7 @@ impl RoutingSpec {
             Self::RandomOrder(_) => "random-order",
             Self::MinAdaptive(_) => "min-adaptive",
             Self::Doal(_) => "doal",
+            Self::Planes(_) => "planes",
             Self::Family(_) => "family",
             Self::ShortestPath(_) => "shortest-path",
             Self::Table(_) => "table",
@@ -194,6 +203,7 @@ impl RoutingSpec {
             "random-order" => Self::RandomOrder(RandomOrderSpec::default()),
             "min-adaptive" => Self::MinAdaptive(MinAdaptiveSpec::default()),
             "doal" => Self::Doal(DoalSpec::default()),
+            "planes" => Self::Planes(PlanesRuleSpec::default()),
             "family" => Self::Family(FamilySpec::default()),
             "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
             "table" => Self::Table(TableSpec::default()),
@@ -241,6 +251,7 @@ impl RoutingSpec {
             Self::RandomOrder(spec) => spec.build(fabric, seed),
             Self::MinAdaptive(spec) => spec.build(fabric, seed),
             Self::Doal(spec) => spec.build(fabric, seed),
+            Self::Planes(spec) => spec.build(fabric, seed),
             Self::Family(spec) => spec.build(fabric),
             Self::ShortestPath(spec) => spec.build(fabric),
             Self::Table(spec) => spec.build(fabric),

@@ -114,7 +114,9 @@ impl Traffic {
     pub(crate) fn demand(&self, fabric: &Fabric, seed: u64) -> Result<Demand, Diagnostic> {
         let bandwidth = |node: NodeId| -> f64 {
             let out = fabric.graph().edges(NodeIndex::new(node.index()));
-            out.map(|edge| fabric.link(*edge.weight()).capacity.bytes_per_second()).sum()
+            // What leads elsewhere than into the network, as inside a server, is no part of what θ is of.
+            let into = out.filter(|edge| fabric.family().leads_into_network(*edge.weight()));
+            into.map(|edge| fabric.link(*edge.weight()).capacity.bytes_per_second()).sum()
         };
         let nodes = fabric.nodes();
         let sends = || fabric.node_ids().map(bandwidth).collect();

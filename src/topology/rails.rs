@@ -1,11 +1,13 @@
 //! Rails: servers of accelerators with a switch inside, joined rail by rail.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::common::{Mistakes, Topology, largest};
 use super::direct::{Spread, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, FabricBuilder, Fact, Family, LinkRole};
+use crate::fabric::{Fabric, FabricBuilder, Fact, Family, LinkRole, Planes};
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time, count};
 
@@ -256,18 +258,17 @@ impl Family for Rails {
         if src.0 / self.gpus == dst.0 / self.gpus {
             return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);
         }
-        let mut spread = Spread::new(src, dst);
-        let plane = spread.one_of(self.planes);
-        let (from, to) = (self.leaf(src.0), self.leaf(dst.0));
-        route.push(self.host(src.0, 1 + plane, false));
-        if from != to {
-            let ways = self.spines * self.spine_links;
-            let of_leaf = if self.by_rail { dst.0 / self.gpus } else { dst.0 };
-            let (spine, cable) = (of_leaf % ways % self.spines, of_leaf % ways / self.spines);
-            route.push(self.up(plane, from, spine, cable, false));
-            route.push(self.up(plane, to, spine, cable, true));
-        }
-        route.push(self.host(dst.0, 1 + plane, true));
+        let plane = Spread::new(src, dst).one_of(self.planes);
+        self.route_in(plane, src, dst, route);
+    }
+
+    fn planes(&self) -> Option<&dyn Planes> {
+        Some(self)
+    }
+
+    /// Not the link to the switch of the server.
+    fn leads_into_network(&self, link: LinkId) -> bool {
+        !link.0.is_multiple_of(1 + self.planes)
     }
 
     /// Few servers in two segments, and few spines.
@@ -285,5 +286,44 @@ impl Family for Rails {
             self.servers, self.gpus
         );
         is_large.then(|| (small.fabric(fabric.name().to_owned(), links), text))
+    }
+}
+
+impl Planes for Rails {
+    fn planes(&self) -> u32 {
+        self.planes
+    }
+
+    fn within(&self) -> Option<&Arc<Fabric>> {
+        None
+    }
+
+    fn inside(&self, _: u32, node: NodeId) -> (NodeId, u32) {
+        (node, 0)
+    }
+
+    fn are_apart(&self) -> bool {
+        true
+    }
+
+    fn port(&self, plane: u32, node: NodeId) -> LinkId {
+        self.host(node.0, 1 + plane, false)
+    }
+
+    /// Over the leaf, or up to the spine that the destination's server says and down; inside a server over its switch.
+    fn route_in(&self, plane: u32, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        if src.0 / self.gpus == dst.0 / self.gpus {
+            return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);
+        }
+        let (from, to) = (self.leaf(src.0), self.leaf(dst.0));
+        route.push(self.host(src.0, 1 + plane, false));
+        if from != to {
+            let ways = self.spines * self.spine_links;
+            let of_leaf = if self.by_rail { dst.0 / self.gpus } else { dst.0 };
+            let (spine, cable) = (of_leaf % ways % self.spines, of_leaf % ways / self.spines);
+            route.push(self.up(plane, from, spine, cable, false));
+            route.push(self.up(plane, to, spine, cable, true));
+        }
+        route.push(self.host(dst.0, 1 + plane, true));
     }
 }

@@ -12,7 +12,7 @@ pub(super) enum Subject {
     Bandwidth,
     /// \[s\].
     Latency,
-    /// 0: off, else on.
+    /// Above 0: on, else off.
     State,
 }
 
@@ -63,6 +63,9 @@ pub(super) fn timetable(text: &str, period: Option<f64>) -> Result<Timetable, (R
         let number = |text: Option<&str>| {
             text.and_then(|text| text.parse::<f64>().ok()).filter(|number| number.is_finite() && *number >= 0.0)
         };
+        // (A link is off where its state is not above 0.)
+        let value =
+            |text: Option<&str>| text.and_then(|text| text.parse::<f64>().ok()).filter(|value| value.is_finite());
         let wrong = |expected| Err((at.clone(), expected));
         match first {
             "STOCHASTIC" => {
@@ -73,7 +76,7 @@ pub(super) fn timetable(text: &str, period: Option<f64>) -> Result<Timetable, (R
                 Some(value) => after = Some(value),
                 None => return wrong(EXPECTED),
             },
-            _ => match (number(Some(first)), number(second), words.next()) {
+            _ => match (number(Some(first)), value(second), words.next()) {
                 (Some(time), Some(value), None) => {
                     let time = Time::from_seconds(time);
                     if entries.last().is_some_and(|last| last.0 > time) {
@@ -119,7 +122,7 @@ mod tests {
     fn a_line_that_is_no_entry_is_marked() {
         let wrong = |text: &str| timetable(text, None).unwrap_err();
         assert_eq!(wrong("0 1\n  one 2\n").0, 6..11);
-        for text in ["1", "1 2 3", "-1 2", "1 -2", "nan 1", "1 inf", "PERIODICITY", "LOOPAFTER x", "", "# none"] {
+        for text in ["1", "1 2 3", "-1 2", "nan 1", "1 inf", "PERIODICITY", "LOOPAFTER x", "", "# none"] {
             timetable(text, None).unwrap_err();
         }
         assert!(wrong("2 1\n1 1").1.contains("ascending"));

@@ -116,7 +116,9 @@ impl<'a, 'input> Reader<'a, 'input> {
         let bandwidth = bandwidth.and_then(|text| self.mistakes.parse(text, "bandwidth", quantity::bandwidth));
         let latency = self.mistakes.required(node, "lat");
         let latency = latency.and_then(|text| self.mistakes.parse(text, "latency", quantity::latency));
+        // SimGrid shares the links of a cluster among messages whatever it says.
         let policy = self.policy(node, "sharing_policy", Policy::Split);
+        let policy = policy.map(|policy| if policy == Policy::Fatpipe { Policy::Shared } else { policy });
         let backbone = self.cluster_backbone(node);
         let limiter = match self.mistakes.attribute(node, "limiter_link") {
             Some(text) => self.mistakes.parse(text, "bandwidth", quantity::bandwidth).map(Some),
@@ -248,7 +250,7 @@ impl<'a, 'input> Reader<'a, 'input> {
                     cluster.bandwidth.bytes_per_second() * f64::from(regular.width(number)),
                 ),
                 latency: cluster.latency,
-                shared: cluster.policy != Policy::Fatpipe,
+                shared: true,
             });
         }
         for number in 0..regular.limiters() {
