@@ -10,6 +10,7 @@ mod program;
 mod program_path;
 mod program_regions;
 mod simulated;
+mod steady;
 mod summary;
 
 use crate::diagnostic::{Diagnostic, Sources};
@@ -24,6 +25,7 @@ pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
 pub use program::{KEPT, ProgramOutcome, ProgramWork};
 pub use simulated::{RunOptions, Simulated};
+pub use steady::{Steady, SteadyOptions, steady};
 pub use summary::Summary;
 
 /// Runs work on a system.

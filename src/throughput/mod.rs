@@ -159,7 +159,7 @@ fn rates(
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// That routes lead where traffic goes. Families of fabrics are connected by construction.
-fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
+pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
     if fabric.routes().is_none() && fabric.family().is_connected() {
         return Ok(());
     }

@@ -111,7 +111,7 @@ impl Traffic {
     ///
     /// # Errors
     /// Where traffic does not fit the fabric.
-    pub(super) fn demand(&self, fabric: &Fabric, seed: u64) -> Result<Demand, Diagnostic> {
+    pub(crate) fn demand(&self, fabric: &Fabric, seed: u64) -> Result<Demand, Diagnostic> {
         let bandwidth = |node: NodeId| -> f64 {
             let out = fabric.graph().edges(NodeIndex::new(node.index()));
             out.map(|edge| fabric.link(*edge.weight()).capacity.bytes_per_second()).sum()
