@@ -81,6 +81,36 @@ impl Demand {
         }
     }
 
+    /// One of the nodes that a node sends to, each as likely as it gets much; `unit` is the draw, in `[0, 1)`. `None`
+    /// for a node that sends nothing.
+    pub fn drawn(&self, src: NodeId, unit: f64) -> Option<NodeId> {
+        match self {
+            Self::Blocks(blocks) => {
+                let class = blocks.class[src.0 as usize];
+                let (to, receivers) = (blocks.to[class as usize], blocks.receivers(class));
+                if receivers == 0 {
+                    return None;
+                }
+                let members = &blocks.members[to as usize];
+                let at = ((unit * receivers as f64) as usize).min(receivers - 1);
+                // Members ascend: those from the node itself on move up by one.
+                let own = if to == class { members.partition_point(|&node| node < src.0) } else { members.len() };
+                Some(NodeId(members[at + usize::from(at >= own)]))
+            }
+            Self::Pairs(pairs) => {
+                let first = pairs.partition_point(|pair| pair.0 < src);
+                let own = || pairs[first..].iter().take_while(|pair| pair.0 == src && pair.2 > 0.0);
+                let mut left = unit * own().map(|pair| pair.2).sum::<f64>();
+                let reached = |&&(_, _, much): &&(NodeId, NodeId, f64)| {
+                    left -= much;
+                    left < 0.0
+                };
+                // (What rounding leaves over is the last one's.)
+                own().find(reached).or_else(|| own().last()).map(|pair| pair.1)
+            }
+        }
+    }
+
     /// How much one node sends to another \[B/s\].
     pub fn between(&self, src: NodeId, dst: NodeId) -> f64 {
         match self {

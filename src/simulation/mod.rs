@@ -11,6 +11,7 @@ mod program_path;
 mod program_regions;
 mod rates;
 mod simulated;
+mod steady;
 mod summary;
 
 use crate::diagnostic::{Diagnostic, Sources};
@@ -25,6 +26,7 @@ pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
 pub use program::{KEPT, ProgramOutcome, ProgramWork};
 pub use simulated::{RunOptions, Simulated};
+pub use steady::{Steady, SteadyOptions, steady};
 pub use summary::Summary;
 
 /// Runs work on a system.
