@@ -24,6 +24,7 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
+pub use bounds::MeanDistance;
 pub use grid::{CrossbarGrid, Grid};
 pub use routes::RouteTable;
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};

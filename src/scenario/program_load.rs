@@ -123,8 +123,8 @@ pub(super) fn of_pattern(
 ) -> Result<Scenario<ProgramWork>, Invalid> {
     let at = sections.workload.span();
     let routed = build::routed(sections, &mut sources, &mut diagnostics);
-    let nodes = routed.as_ref().map(|routed| routed.fabric.nodes());
-    let work = nodes.and_then(|nodes| build::work(sections, nodes, &mut sources, &mut diagnostics));
+    let ground = routed.as_ref().map(build::RoutedFabric::ground);
+    let work = ground.and_then(|ground| build::work(sections, &ground, &mut sources, &mut diagnostics));
     let found = work.and_then(|build::Workload { workload, pattern }| {
         let calls = calls_of(&*pattern, &workload, build::seed(sections));
         let program: Program = build::taken(calls, at, &mut diagnostics)?;

@@ -20,6 +20,7 @@ use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{Bounds, Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
+use crate::throughput::OnFabric;
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, PatternSpec};
 use crate::workload::program::collectives::Expander;
@@ -199,7 +200,8 @@ impl Simulated for ProgramWork {
             work.program = Arc::new(assemble(spec, system.seed(), sources)?.program);
         }
         if let (Some(spec), Some(network)) = (self.random_pattern(), system.network()) {
-            let pattern = spec.build(network.fabric.nodes(), system.seed(), sources)?;
+            let ground = OnFabric { fabric: &network.fabric, router: &*network.router };
+            let pattern = spec.build(&ground, system.seed(), sources)?;
             work.program = Arc::new(calls_of(&*pattern, spec, system.seed())?);
         }
         Ok(work)
