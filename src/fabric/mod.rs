@@ -26,6 +26,7 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
+pub use bounds::MeanDistance;
 pub use grid::{CrossbarGrid, Grid};
 pub use lattice::{Lattice, Step};
 pub use planes::Planes;

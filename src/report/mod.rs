@@ -12,6 +12,7 @@ pub mod whatif;
 use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
+pub(crate) use comparison::student;
 pub use comparison::{CHOICES, Comparison, ComparisonRow, PATTERN, SCHEMA as COMPARISON_SCHEMA, varying};
 pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,

@@ -12,12 +12,13 @@ use crate::routing::{Choice, Manner, Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::simulation::PatternWork;
 use crate::system::{Network, System, Written};
+use crate::throughput::OnFabric;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::transport::packet::Model;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
-use crate::workload::pattern::{Pattern, PatternSpec};
+use crate::workload::pattern::{Ground, Pattern, PatternSpec};
 
 /// A fabric with its routes.
 #[derive(Clone, Debug)]
@@ -30,6 +31,13 @@ pub struct RoutedFabric {
     pub routing: RoutingSpec,
     /// The routes.
     pub router: Arc<dyn Router>,
+}
+
+impl RoutedFabric {
+    /// What patterns may know of it.
+    pub fn ground(&self) -> OnFabric<'_> {
+        OnFabric { fabric: &self.fabric, router: &*self.router }
+    }
 }
 
 /// A workload for a fabric of some size.
@@ -62,10 +70,10 @@ pub(super) fn routed(
     Some(RoutedFabric { topology, fabric, routing, router })
 }
 
-/// Builds the workload for a fabric of so many nodes.
+/// Builds the workload for a fabric.
 pub(super) fn work(
     sections: &Sections,
-    nodes: u32,
+    ground: &dyn Ground,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Workload> {
@@ -86,7 +94,7 @@ pub(super) fn work(
         }
         Section::Absent | Section::Broken => return None,
     };
-    let built = workload.build(nodes, seed(sections), sources);
+    let built = workload.build(ground, seed(sections), sources);
     let pattern = taken(built, sections.workload.span(), diagnostics)?;
     Some(Workload { workload, pattern })
 }
@@ -164,8 +172,7 @@ pub(super) fn scenario(
     check_transport(sections, &mut diagnostics);
     check_node(sections, &mut diagnostics);
     let routed = routed(sections, &mut sources, &mut diagnostics);
-    let nodes = routed.as_ref().map(|routed| routed.fabric.nodes());
-    let work = nodes.and_then(|nodes| work(sections, nodes, &mut sources, &mut diagnostics));
+    let work = routed.as_ref().and_then(|routed| work(sections, &routed.ground(), &mut sources, &mut diagnostics));
     let scenario = routed.zip(work).and_then(|(routed, work)| {
         let at = sections.workload.span();
         let system = placed(routed, sections, work.pattern.ranks(), at, &mut sources, &mut diagnostics)?;

@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::node::NodeSpec;
 use crate::simulation::{PatternWork, ProgramWork};
 use crate::workload::farm::FarmSpec;
+use crate::workload::pattern::Ground;
 use crate::workload::{ALONE, WorkloadSpec};
 
 /// The sections of the texts, as far as they were understood.
@@ -162,13 +163,13 @@ impl Loader {
         build::finish(Some(()), sources, diagnostics)
     }
 
-    /// Reads the texts and builds the workload alone, for a fabric of so many nodes.
+    /// Reads the texts and builds the workload alone, for a fabric of which this is known.
     ///
     /// # Errors
     /// Every mistake of every text, but a missing topology is none.
-    pub fn load_workload(self, nodes: u32) -> Result<build::Workload, Invalid> {
+    pub fn load_workload(self, ground: &dyn Ground) -> Result<build::Workload, Invalid> {
         let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("workload"));
-        let workload = build::work(&sections, nodes, &mut sources, &mut diagnostics);
+        let workload = build::work(&sections, ground, &mut sources, &mut diagnostics);
         build::finish(workload, sources, diagnostics)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::library::{self, Shelf};
 use super::links::Links;
 use super::presets::Defaults;
+use super::with_options::WithOptions;
 use super::{json, known, read, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
@@ -408,6 +409,9 @@ impl Texts {
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
         }
+        if let Some(named) = WithOptions::of(shelf, name).filter(|_| !path.is_file()) {
+            return self.named_with_options(shelf, &named, at, depth);
+        }
         let outer = std::mem::take(&mut self.presets);
         // A preset may lie on another, whichever way it was asked for itself.
         let is_given = self.preset_is_given;
@@ -441,6 +445,34 @@ impl Texts {
             Shelf::Topologies => self.links.topology(name, &mut table),
             Shelf::Machines => self.links.machine(name),
             Shelf::Patterns | Shelf::Presets => {}
+        }
+        Some(table)
+    }
+
+    /// The tables behind a name of the library, or of a table, with keys of that table.
+    fn named_with_options(&mut self, shelf: Shelf, name: &WithOptions<'_>, at: Span, depth: u32) -> Option<Table> {
+        let key = shelf.table()?;
+        let options = match name.table(at) {
+            Ok(options) => options,
+            Err(mistakes) => {
+                self.incomplete = true;
+                self.diagnostics.extend(mistakes);
+                return None;
+            }
+        };
+        let mut table = match shelf.get(name.base) {
+            Some(_) => self.named(shelf, name.base, at, depth + 1)?,
+            None => {
+                let mut table = one(key.to_owned(), at, empty_choice(name.base.to_owned(), at));
+                if shelf == Shelf::Topologies {
+                    self.links.topology(name.base, &mut table);
+                }
+                table
+            }
+        };
+        let chosen = table.get_mut(key).and_then(|entry| entry.value.table_mut()?.values_mut().next());
+        if let Some(chosen) = chosen.and_then(|entry| entry.value.table_mut()) {
+            chosen.extend(options);
         }
         Some(table)
     }

@@ -21,6 +21,7 @@ mod program_load;
 mod read;
 mod schema;
 mod tasks;
+mod with_options;
 
 use std::collections::BTreeMap;
 

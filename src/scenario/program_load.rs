@@ -123,7 +123,7 @@ pub(super) fn of_pattern(
 ) -> Result<Scenario<ProgramWork>, Invalid> {
     let at = sections.workload.span();
     let routed = build::routed(sections, &mut sources, &mut diagnostics);
-    let nodes = match (&sections.topology, &sections.workload) {
+    let work = match (&sections.topology, &sections.workload) {
         (Section::Absent, Section::Is(WorkloadSpec::Pattern(pattern), at)) => {
             let ranks = pattern.ranks();
             if ranks.is_none() {
@@ -137,11 +137,10 @@ pub(super) fn of_pattern(
                 let help = format!("write their number (--set workload.{name}.ranks=16){fabric}");
                 diagnostics.push(Diagnostic::new("missing-key", message).at(*at).help(help));
             }
-            ranks
+            ranks.and_then(|ranks| build::work(sections, &ranks, &mut sources, &mut diagnostics))
         }
-        _ => routed.as_ref().map(|routed| routed.fabric.nodes()),
+        _ => routed.as_ref().and_then(|on| build::work(sections, &on.ground(), &mut sources, &mut diagnostics)),
     };
-    let work = nodes.and_then(|nodes| build::work(sections, nodes, &mut sources, &mut diagnostics));
     let found = work.and_then(|build::Workload { workload, pattern }| {
         let calls = calls_of(&*pattern, &workload, build::seed(sections));
         let program: Program = build::taken(calls, at, &mut diagnostics)?;

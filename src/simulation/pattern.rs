@@ -16,6 +16,7 @@ use crate::report::{self, Bounds, Head, LinkUse, MessageRecord, Meta, Rate, Repo
 use crate::routing::Manner;
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
+use crate::throughput::OnFabric;
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec};
@@ -173,7 +174,8 @@ impl Simulated for PatternWork {
         if let (Some(spec), Some(network)) = (self.pattern_spec(), system.network())
             && spec.depends_on_seed()
         {
-            work.pattern = spec.build(network.fabric.nodes(), system.seed(), sources)?;
+            let ground = OnFabric { fabric: &network.fabric, router: &*network.router };
+            work.pattern = spec.build(&ground, system.seed(), sources)?;
         }
         Ok(work)
     }

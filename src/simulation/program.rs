@@ -20,6 +20,7 @@ use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
 use crate::report::{Bounds, Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
+use crate::throughput::OnFabric;
 use crate::units::Time;
 use crate::workload::pattern::{Pattern, PatternSpec};
 use crate::workload::program::collectives::Expander;
@@ -200,8 +201,11 @@ impl Simulated for ProgramWork {
         }
         if let Some(spec) = self.random_pattern() {
             // Without a network the pattern says itself how many ranks it has.
-            let nodes = system.network().map_or(self.program.ranks(), |network| network.fabric.nodes());
-            let pattern = spec.build(nodes, system.seed(), sources)?;
+            let ranks = self.program.ranks();
+            let network = system.network();
+            let on = network.map(|network| OnFabric { fabric: &network.fabric, router: &*network.router });
+            let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
+            let pattern = spec.build(ground, system.seed(), sources)?;
             work.program = Arc::new(calls_of(&*pattern, spec, system.seed())?);
         }
         Ok(work)

@@ -5,6 +5,7 @@
 
 mod combine;
 mod control;
+pub mod fabrics;
 mod farm;
 mod seeds;
 pub mod variation;

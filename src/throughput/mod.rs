@@ -15,9 +15,11 @@
 //! Source: W. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 3; T. Hoefler,
 //! T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars", Cluster 2008 (effective bisection).
 
+mod ground;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod worst;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +31,9 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::routing::{Demand, Path, Router};
 
-pub use traffic::Traffic;
+pub use ground::OnFabric;
+pub use traffic::{Traffic, groups as groups_of_nodes};
+pub use worst::worst_case;
 
 /// What came out of counting loads.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -101,15 +105,17 @@ pub fn throughput(
     let mut slowest = Vec::new();
     let mut minimal_share = None;
     for seed in seeds.into_iter().take(if traffic.is_random() { usize::MAX } else { 1 }) {
-        let demand = traffic.demand(fabric, seed)?;
-        check_ways(fabric, router, &demand)?;
+        let demands = traffic.demands(fabric, router, seed)?;
         let mut loads = IdVec::filled(fabric.links().len(), 0.0);
-        minimal_share = router.loads(&demand, &mut loads)?.minimal_share;
+        for demand in &demands {
+            check_ways(fabric, router, demand)?;
+            minimal_share = router.loads(demand, &mut loads)?.minimal_share;
+        }
         for (link, load) in (0..loads.len()).map(LinkId::from_index).zip(loads.as_mut_slice()) {
             *load /= fabric.shared_capacity(link).bytes_per_second();
         }
         let largest = counted.add(&loads);
-        if let (Traffic::Bisection { .. }, Demand::Pairs(pairs)) = (traffic, &demand) {
+        if let (Traffic::Bisection { .. }, [Demand::Pairs(pairs)]) = (traffic, demands.as_slice()) {
             let (mean, least) = rates(router, pairs, &loads)?;
             values.push(mean);
             slowest.push(least);

@@ -15,6 +15,7 @@ use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
 use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
 use hayase::workload::farm::{Given, TasksFile};
+use hayase::workload::pattern::Ground;
 use hayase::workload::trace::unmatched;
 use hayase::workload::{ProgramSpec, ReadProgram};
 use hayase_output::table::{Answer, count, grouped, seconds};
@@ -52,6 +53,23 @@ pub struct CheckArgs {
 
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
 const RANKS: u32 = 64;
+
+/// Stands for the fabric where a pattern is checked alone: groups of eight nodes, and some permutation.
+struct Sample;
+
+impl Ground for Sample {
+    fn nodes(&self) -> u32 {
+        RANKS
+    }
+
+    fn groups(&self) -> Option<Vec<u32>> {
+        Some((0..RANKS).map(|node| node / 8).collect())
+    }
+
+    fn worst_case(&self) -> Result<Vec<u32>, Diagnostic> {
+        Ok((0..RANKS).map(|node| (node + 1) % RANKS).collect())
+    }
+}
 
 /// Checks every file, whatever is wrong with the others.
 pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
@@ -123,7 +141,7 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
         Contents::Part => loader.file(path).check().map(|()| "a part of a scenario".to_owned()),
         Contents::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),
         Contents::Pattern => {
-            let work = loader.pattern(&named).load_workload(RANKS)?;
+            let work = loader.pattern(&named).load_workload(&Sample)?;
             let ranks = pattern::ranks(&*work.pattern);
             Ok(format!("{}, {ranks}, {}", work.workload.title(), totals(&*work.pattern)))
         }

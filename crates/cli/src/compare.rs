@@ -169,11 +169,12 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
 }
 
 /// Names with what belongs to them: the parameters of a rule have commas of their own (`linear:ranks=8,size=1KB`).
-fn rejoined(parts: &[String]) -> Vec<String> {
+pub fn rejoined(parts: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
+    let is_open = |name: &str| name.matches(['[', '{']).count() > name.matches([']', '}']).count();
     for part in parts {
         match names.last_mut() {
-            Some(name) if name.contains(':') && part.contains('=') && !part.contains(':') => {
+            Some(name) if is_open(name) || name.contains(':') && part.contains('=') && !part.contains(':') => {
                 *name += ",";
                 *name += part;
             }
@@ -202,7 +203,7 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     Ok(Sweep {
         title: from.into_iter().chain(listed).collect::<Vec<_>>().join(": "),
         base,
-        topologies: args.topology.clone(),
+        topologies: rejoined(&args.topology),
         patterns: rejoined(&args.pattern),
         placements: args.placement.clone(),
         sharings: args.sharing.clone(),

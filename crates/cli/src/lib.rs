@@ -41,6 +41,7 @@ mod seeds;
 mod shown;
 mod throughput;
 mod topology;
+mod topology_compare;
 mod trace;
 mod usage;
 mod validate;
@@ -193,7 +194,7 @@ mod tests {
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "trace convert", "program extend"].contains(&verb),
             "machine" | "transport" => verb == "compare",
-            "routing" => ["compare", "throughput"].contains(&verb),
+            "routing" => ["compare", "throughput", "topology compare"].contains(&verb),
             "preset" => verb == "check",
             "seed" => verb == "pattern show",
             _ => false,
@@ -238,6 +239,7 @@ mod tests {
             "check",
             "topology list",
             "topology show",
+            "topology compare",
             "pattern list",
             "pattern show",
             "machine list",

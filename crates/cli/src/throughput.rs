@@ -38,6 +38,8 @@ Yours: dragonfly.toml (a file with a [topology.*] table)
 Traffic:
   uniform        every node to all others
   adversarial=K  every node to all nodes of the group K after its own (without groups: of the switch)
+  worst-case     every node to one other: the permutation that loads a link most, as far as one is found
+  hot-group=F    this part of all traffic to the nodes of group 0, the rest to all others
   bisection      a random half, each node with one of the other half; throughput is the mean over pairs
   permutation    every node to one other, at random
   x.csv          the messages of a file, src,dst,bytes; the busiest sender uses its whole bandwidth
@@ -55,7 +57,7 @@ pub struct ThroughputArgs {
     /// The fabric: a name (`hayase topology list`), a file with a [topology.*] table, or a SimGrid platform (.xml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: String,
-    /// Who sends to whom: uniform, adversarial=K, bisection, permutation, or a CSV file src,dst,bytes.
+    /// Who sends to whom: uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file src,dst,bytes.
     #[arg(long, value_name = "TRAFFIC|FILE", default_value = "uniform")]
     pub traffic: String,
     /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal and

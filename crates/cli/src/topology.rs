@@ -11,7 +11,7 @@ use super::files::unknown;
 use super::listing::{ListArgs, Listing};
 use super::options::{Format, Offer, OutputArgs};
 use super::scenario::TextArgs;
-use super::{End, Failure, Voice, extension, pictures, print_with, progress};
+use super::{End, Failure, Voice, extension, pictures, print_with, progress, topology_compare};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::VertexId;
@@ -39,6 +39,9 @@ Files (-o), by name:
   x.dot    for Graphviz (also x.gv)
   x.json   all nodes, switches and links")]
     Show(TopologyShowArgs),
+    /// Compare several: size, cables, cost, distances, bisection, throughput, resilience.
+    #[command(after_help = topology_compare::EXAMPLES)]
+    Compare(topology_compare::TopologyCompareArgs),
 }
 
 /// `hayase topology show`.
@@ -79,6 +82,7 @@ pub fn topology(verb: &TopologyVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         TopologyVerb::List(args) => list(&args.out, voice),
         TopologyVerb::Show(args) => show(args, voice),
+        TopologyVerb::Compare(args) => topology_compare::compare(args, voice),
     }
 }
 
