@@ -186,6 +186,9 @@ fn content(path: &Path, has_preset: bool) -> Result<Content, Invalid> {
     // A file that cannot be read is reported by whoever reads it in earnest.
     let named: Located<String> = file_names::text_of(path).into();
     let text = Sources::default().read_text(&named).map_or_else(|_| Arc::from(""), |(_, text)| text);
+    if extension(path) == "json" && hayase::topology::is_graph(&text) {
+        return Ok(Content::Topology);
+    }
     let table: toml::Table = text.parse().unwrap_or_default();
     if has_preset || table.contains_key("preset") {
         return Ok(Content::Scenario);

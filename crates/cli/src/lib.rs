@@ -35,6 +35,7 @@ mod rates;
 mod record;
 mod regions;
 mod replay;
+mod routes;
 mod run;
 mod scenario;
 mod seeds;
@@ -193,7 +194,7 @@ mod tests {
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "trace convert", "program extend"].contains(&verb),
             "machine" | "transport" => verb == "compare",
-            "routing" => ["compare", "throughput"].contains(&verb),
+            "routing" => ["compare", "throughput", "topology routes"].contains(&verb),
             "preset" => verb == "check",
             "seed" => verb == "pattern show",
             _ => false,
@@ -238,6 +239,7 @@ mod tests {
             "check",
             "topology list",
             "topology show",
+            "topology routes",
             "pattern list",
             "pattern show",
             "machine list",
