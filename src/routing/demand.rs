@@ -274,3 +274,61 @@ impl<'a> Columns<'a> {
         column.iter().any(|&amount| amount > 0.0)
     }
 }
+
+/// A demand added up by the places that send, node by node: what all places send to one node.
+pub(super) enum Toward<'a> {
+    Blocks {
+        blocks: &'a Blocks,
+        /// By class: the places that send to its nodes, with how much all their nodes together send to each.
+        to_class: Vec<Vec<(u32, f64)>>,
+    },
+    /// By node: the places that send there, and how much.
+    Pairs(Vec<Vec<(u32, f64)>>),
+}
+
+impl<'a> Toward<'a> {
+    pub fn new(demand: &'a Demand, graph: &Graph) -> Self {
+        match demand {
+            Demand::Blocks(blocks) => {
+                let mut to_class = vec![Vec::<(u32, f64)>::new(); blocks.to.len()];
+                let mut nodes: Vec<(u32, u32)> =
+                    (0..blocks.class.len() as u32).map(|node| (graph.home(NodeId(node)).place, node)).collect();
+                nodes.sort_unstable();
+                for (place, node) in nodes {
+                    let to = &mut to_class[blocks.to[blocks.class[node as usize] as usize] as usize];
+                    match to.last_mut() {
+                        Some(entry) if entry.0 == place => entry.1 += blocks.each(node),
+                        _ => to.push((place, blocks.each(node))),
+                    }
+                }
+                Self::Blocks { blocks, to_class }
+            }
+            Demand::Pairs(pairs) => {
+                let mut into = vec![Vec::new(); graph.fabric.nodes() as usize];
+                for &(src, dst, much) in pairs.iter().filter(|(src, dst, _)| src != dst) {
+                    into[dst.0 as usize].push((graph.home(src).place, much));
+                }
+                Self::Pairs(into)
+            }
+        }
+    }
+
+    /// Writes by place how much it sends to this node \[B/s\]. Returns whether there is anything.
+    pub fn amounts(&self, dst: NodeId, graph: &Graph, amounts: &mut [f64]) -> bool {
+        let senders = match self {
+            Self::Blocks { blocks, to_class } => match blocks.class.get(dst.0 as usize) {
+                Some(&class) => {
+                    // A node sends nothing to itself.
+                    if blocks.to[class as usize] == class {
+                        amounts[graph.home(dst).place as usize] -= blocks.each(dst.0);
+                    }
+                    &to_class[class as usize]
+                }
+                None => return false,
+            },
+            Self::Pairs(into) => &into[dst.0 as usize],
+        };
+        senders.iter().for_each(|&(place, much)| amounts[place as usize] += much);
+        !senders.is_empty()
+    }
+}

@@ -206,8 +206,7 @@ impl Graph {
     /// The place at the end of a link between places.
     pub fn end_of(&self, link: LinkId) -> Option<u32> {
         let (_, to) = self.fabric.link(link).ends?;
-        // Places are in order of their vertices.
-        self.vertices.binary_search(&to).ok().map(|place| place as u32)
+        self.place_of(to)
     }
 
     /// Number of places.
@@ -246,12 +245,32 @@ impl Graph {
         places
     }
 
+    /// The vertex of a place.
+    pub fn vertex(&self, place: u32) -> VertexId {
+        self.vertices[place as usize]
+    }
+
+    /// The place of a vertex, if it is one.
+    pub fn place_of(&self, vertex: VertexId) -> Option<u32> {
+        // Places are in order of their vertices.
+        self.vertices.binary_search(&vertex).ok().map(|place| place as u32)
+    }
+
+    /// Whether messages may cross a place on their way.
     #[inline]
-    fn out(&self, place: u32) -> &[Way] {
+    pub fn is_open(&self, place: u32) -> bool {
+        self.open[place as usize]
+    }
+
+    /// The links from a place to other places, in order of their numbers.
+    #[inline]
+    pub fn out(&self, place: u32) -> &[Way] {
         &self.out[self.out_starts[place as usize] as usize..self.out_starts[place as usize + 1] as usize]
     }
 
-    fn into(&self, place: u32) -> &[Way] {
+    /// The links from other places to this one, in order of their numbers.
+    #[inline]
+    pub fn into(&self, place: u32) -> &[Way] {
         &self.into[self.into_starts[place as usize] as usize..self.into_starts[place as usize + 1] as usize]
     }
 

@@ -7,6 +7,7 @@
 //! of the message on each; it may know what is under way.
 
 mod adaptive_order;
+mod balanced;
 mod choice;
 #[cfg(test)]
 mod choice_tests;
@@ -15,15 +16,20 @@ mod counting;
 mod d_mod_k;
 mod demand;
 mod detour;
+mod dfsssp;
 mod dimension_order;
 mod family;
 mod fluid;
+mod forwarding;
 mod graph;
 mod hashed;
 mod lattice;
 #[cfg(test)]
 mod lattice_tests;
+mod legal_ways;
+mod min_hop;
 mod minimal;
+mod named_links;
 mod on_graph;
 mod planes;
 #[cfg(test)]
@@ -33,32 +39,40 @@ mod router;
 mod shortest_path;
 mod spray;
 mod table;
+mod tables;
+#[cfg(test)]
+mod tables_tests;
 #[cfg(test)]
 pub(crate) mod test_fabrics;
 #[cfg(test)]
 mod tests;
 mod ugal;
+mod up_down;
 mod valiant;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, closest};
+use crate::diagnostic::{Diagnostic, Located, Sources, closest};
 use crate::fabric::Fabric;
 
 use router::MISFIT;
 use ugal::Knowledge;
 
 pub use adaptive_order::{DoalSpec, MinAdaptiveSpec};
+pub use balanced::Order;
 pub use choice::{Choice, Manner, Path, Start, UnderWay};
 pub use counting::Counted;
 pub use d_mod_k::{DModKSpec, SModKSpec};
 pub use demand::{Blocks, Demand};
+pub use dfsssp::DfssspSpec;
 pub use dimension_order::{DimensionOrderSpec, Ties};
 pub use family::FamilySpec;
 pub use fluid::FluidSpec;
+pub use forwarding::Forwarding;
 pub use hashed::HashedSpec;
+pub use min_hop::MinHopSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
 pub use planes::{PlanesRuleSpec, Select};
 pub use random_order::RandomOrderSpec;
@@ -66,7 +80,9 @@ pub use router::Router;
 pub use shortest_path::ShortestPathSpec;
 pub use spray::SpraySpec;
 pub use table::TableSpec;
+pub use tables::TablesSpec;
 pub use ugal::{UgalSpec, Via};
+pub use up_down::UpDownSpec;
 pub use valiant::ValiantSpec;
 
 /// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
@@ -114,6 +130,14 @@ pub enum RoutingSpec {
     Progressive(UgalSpec),
     /// The best mix of minimal and Valiant, known by counting loads.
     Fluid(FluidSpec),
+    /// Forwarding tables of shortest ways, balanced at each switch by itself.
+    MinHop(MinHopSpec),
+    /// Forwarding tables of shortest ways, balanced over the whole fabric.
+    Dfsssp(DfssspSpec),
+    /// Forwarding tables of ways that never go up after down.
+    UpDown(UpDownSpec),
+    /// Forwarding tables from a file.
+    Tables(TablesSpec),
 }
 
 /// The names of all rules.
@@ -138,6 +162,10 @@ const NAMES: [&str; 20] = [
     "ugal-g",
     "progressive",
     "fluid",
+    "min-hop",
+    "dfsssp",
+    "up-down",
+    "tables",
 ];
 
 impl RoutingSpec {
@@ -155,7 +183,10 @@ impl RoutingSpec {
             Self::ValiantGroups(spec) | Self::ValiantSwitches(spec) => spec.seed.is_none() && !spec.all_intermediates,
             Self::UgalL(spec) | Self::UgalG(spec) | Self::Progressive(spec) => spec.seed.is_none(),
             Self::DModK(_) | Self::SModK(_) | Self::Family(_) | Self::ShortestPath(_) | Self::Table(_) => false,
-            Self::Spray(_) | Self::Fluid(_) => false,
+            Self::Spray(_) | Self::Fluid(_) | Self::Tables(_) => false,
+            Self::MinHop(MinHopSpec { order })
+            | Self::Dfsssp(DfssspSpec { order })
+            | Self::UpDown(UpDownSpec { order, .. }) => *order == Order::Random,
         }
     }
 
@@ -187,6 +218,10 @@ impl RoutingSpec {
             Self::UgalG(_) => "ugal-g",
             Self::Progressive(_) => "progressive",
             Self::Fluid(_) => "fluid",
+            Self::MinHop(_) => "min-hop",
+            Self::Dfsssp(_) => "dfsssp",
+            Self::UpDown(_) => "up-down",
+            Self::Tables(_) => "tables",
         }
     }
 
@@ -216,6 +251,11 @@ impl RoutingSpec {
             "ugal-g" => Self::UgalG(UgalSpec::default()),
             "progressive" => Self::Progressive(UgalSpec::default()),
             "fluid" => Self::Fluid(FluidSpec::default()),
+            "min-hop" => Self::MinHop(MinHopSpec::default()),
+            "dfsssp" => Self::Dfsssp(DfssspSpec::default()),
+            "up-down" => Self::UpDown(UpDownSpec::default()),
+            // Whoever builds it is told that it wants a file.
+            "tables" => Self::Tables(TablesSpec { file: String::new().into() }),
             _ => {
                 let help = match closest(name, NAMES) {
                     Some(close) => format!("did you mean `{close}`?"),
@@ -243,6 +283,27 @@ impl RoutingSpec {
     /// # Errors
     /// Where the rule does not fit the fabric (D-mod-k on a torus), or an option does not.
     pub fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        self.build_from(fabric, seed, &mut Sources::default())
+    }
+
+    /// The paths of files that the specification names.
+    pub fn files(&mut self) -> Vec<&mut Located<String>> {
+        match self {
+            Self::Tables(spec) => vec![&mut spec.file],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, with the texts relative to which it names files.
+    ///
+    /// # Errors
+    /// See [`RoutingSpec::build`]; and every mistake of the files.
+    pub fn build_from(
+        &self,
+        fabric: &Arc<Fabric>,
+        seed: u64,
+        sources: &mut Sources,
+    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
         let built = match self {
             Self::DModK(spec) => spec.build(fabric),
             Self::SModK(spec) => spec.build(fabric),
@@ -264,6 +325,10 @@ impl RoutingSpec {
             Self::UgalG(spec) => spec.build(fabric, Knowledge::Global, seed),
             Self::Progressive(spec) => spec.build(fabric, Knowledge::Progressive, seed),
             Self::Fluid(spec) => spec.build(fabric),
+            Self::MinHop(spec) => spec.build(fabric, seed),
+            Self::Dfsssp(spec) => spec.build(fabric, seed),
+            Self::UpDown(spec) => spec.build(fabric, seed),
+            Self::Tables(spec) => spec.build(fabric, sources),
         };
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {

@@ -3,6 +3,7 @@
 use super::choice::{Choice, Manner};
 use super::counting::{Counted, in_parts};
 use super::demand::Demand;
+use super::forwarding::Forwarding;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -64,6 +65,11 @@ pub trait Router: Send + Sync + std::fmt::Debug {
             });
         });
         Ok(Counted::default())
+    }
+
+    /// Its routes as forwarding tables, where it has such.
+    fn table(&self) -> Option<&Forwarding> {
+        None
     }
 
     /// A link that every route over `link` also crosses, if the rule knows one.

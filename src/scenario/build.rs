@@ -66,7 +66,8 @@ pub(super) fn routed(
         Section::Absent => RoutingSpec::default_for(&fabric),
         Section::Broken => return None,
     };
-    let router = taken(routing.build(&fabric, seed(sections)), sections.routing.span(), diagnostics)?;
+    let built = routing.build_from(&fabric, seed(sections), sources);
+    let router = taken(built, sections.routing.span(), diagnostics)?;
     Some(RoutedFabric { topology, fabric, routing, router })
 }
 

@@ -22,7 +22,7 @@ pub enum Contents {
     Scenario,
     /// What lies below scenarios: it has defaults for choices of others.
     Preset,
-    /// A fabric: a `[topology.*]` table, or a SimGrid platform.
+    /// A fabric: a `[topology.*]` table, a SimGrid platform, or a graph as networkx writes it.
     Topology,
     /// A `[workload.*]` table, or a list of messages.
     Pattern,
@@ -179,6 +179,9 @@ fn trace(plain: &Path, named: &Located<String>, sources: &Sources) -> Option<Con
 /// A table with tasks and work of both kinds is a scenario, or with one of them and a preset; and so is one that nobody
 /// can make sense of: then the mistakes are those of a scenario.
 fn tables(text: &str) -> Contents {
+    if topology::is_graph(text) {
+        return Contents::Topology;
+    }
     let text = if json::is_meant(text) { json::to_toml(text).unwrap_or_default() } else { text.to_owned() };
     let table: toml::Table = text.parse().unwrap_or_default();
     let has = |key: &str| table.contains_key(key);

@@ -10,6 +10,7 @@ use super::with_options::WithOptions;
 use super::{json, known, read, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
+use crate::topology::is_graph;
 use crate::workload::program::generate::Generator;
 use crate::workload::trace::Format;
 
@@ -349,7 +350,9 @@ impl Texts {
                 }
                 None => {
                     let (name, detail) = match name.split_once(':') {
-                        Some((name, detail)) if key == "transport" => (name.to_owned(), Some(detail.to_owned())),
+                        Some((name, detail)) if key == "transport" || (key == "routing" && name == "tables") => {
+                            (name.to_owned(), Some(detail.to_owned()))
+                        }
                         _ => (name, None),
                     };
                     let value = match (key, detail) {
@@ -359,6 +362,7 @@ impl Texts {
                             empty_choice(name, at)
                         }
                         ("transport", Some(model)) => choice(&name, "model", &model, at),
+                        ("routing", Some(file)) => choice(&name, "file", &file, at),
                         ("placement", _) if is_path(&name) => choice("file", "path", &name, at),
                         _ => empty_choice(name, at),
                     };
@@ -397,6 +401,7 @@ impl Texts {
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));
         let single = |kind: &str, file: &str| Some(one(key?.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
+            (Shelf::Topologies, Some("json")) if self.is_graph(name, at) => return single("graph", "file"),
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
             (Shelf::Patterns, _) if shelf.get(name).is_none() && Generator::is_meant(name) => {
                 return single("program", "rule");
@@ -475,6 +480,14 @@ impl Texts {
             chosen.extend(options);
         }
         Some(table)
+    }
+
+    /// Whether the file of this name is a graph as networkx writes it, and no report. What cannot be read is reported
+    /// by whoever reads it in earnest.
+    fn is_graph(&self, name: &str, at: Span) -> bool {
+        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
+        let path: Located<String> = file_names::text_of(&path).into();
+        Sources::default().read_text(&path).is_ok_and(|(_, text)| is_graph(&text))
     }
 
     /// Where `packet:MODEL` chooses another model than the texts so far, what they say of theirs has no meaning for it;

@@ -15,6 +15,8 @@ mod dragonfly;
 mod dragonfly_plus;
 mod fat_tree;
 mod galois;
+#[cfg(feature = "simulator")]
+mod graph;
 mod hyper_crossbar;
 mod hyperx;
 mod jellyfish;
@@ -43,6 +45,8 @@ pub(crate) use custom::{LINK_COLUMNS as LINKS, ROUTE_COLUMNS as ROUTES};
 pub use dragonfly::DragonflySpec;
 pub use dragonfly_plus::DragonflyPlusSpec;
 pub use fat_tree::FatTreeSpec;
+#[cfg(feature = "simulator")]
+pub use graph::{GraphSpec, is_graph};
 pub use hyper_crossbar::HyperCrossbarSpec;
 pub use hyperx::HyperxSpec;
 pub use jellyfish::JellyfishSpec;
@@ -112,6 +116,9 @@ topologies! {
     Planes(planes::PlanesSpec),
     /// A graph from files.
     Custom(custom::CustomSpec),
+    /// A graph from a node-link JSON file.
+    #[cfg(feature = "simulator")]
+    Graph(graph::GraphSpec),
     /// A SimGrid platform file.
     #[cfg(feature = "simulator")]
     Simgrid(simgrid::SimgridSpec),

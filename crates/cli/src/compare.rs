@@ -71,9 +71,9 @@ pub struct CompareArgs {
     /// contention-free. Several are also set against each other: makespans, run times.
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub transport: Vec<String>,
-    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal,
-    /// family, shortest-path, table, minimal, ecmp, spray,
-    /// valiant-groups, valiant-switches, ugal-l, ugal-g, progressive.
+    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
+    /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
+    /// min-hop, dfsssp, up-down, tables:FILE.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
     /// Injection rules: queue, sendrecv, barrier, left, all, window=K.

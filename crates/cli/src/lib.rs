@@ -35,6 +35,7 @@ mod rates;
 mod record;
 mod regions;
 mod replay;
+mod routes;
 mod run;
 mod scenario;
 mod seeds;
@@ -194,7 +195,7 @@ mod tests {
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "trace convert", "program extend"].contains(&verb),
             "machine" | "transport" => verb == "compare",
-            "routing" => ["compare", "throughput", "topology compare"].contains(&verb),
+            "routing" => ["compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "preset" => verb == "check",
             "seed" => verb == "pattern show",
             _ => false,
@@ -240,6 +241,7 @@ mod tests {
             "topology list",
             "topology show",
             "topology compare",
+            "topology routes",
             "pattern list",
             "pattern show",
             "machine list",

@@ -77,9 +77,9 @@ pub struct SystemArgs {
     /// packet:iq (input buffers with credits), packet:fq (messages in turn), contention-free.
     #[arg(long, value_name = "MODEL")]
     pub transport: Option<String>,
-    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal,
-    /// family, shortest-path, table, minimal, ecmp,
-    /// spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive (default: what is usual for the fabric).
+    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
+    /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
+    /// min-hop, dfsssp, up-down, tables:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// What holds for every run.

@@ -61,8 +61,8 @@ pub struct ThroughputArgs {
     #[arg(long, value_name = "TRAFFIC|FILE", default_value = "uniform")]
     pub traffic: String,
     /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal and
-    /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table
-    /// (default: what is usual for the fabric).
+    /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table, min-hop, dfsssp,
+    /// up-down, tables:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// Under `bisection`, both halves send.

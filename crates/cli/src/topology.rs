@@ -18,7 +18,7 @@ use hayase::ids::VertexId;
 use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
-use hayase_output::{dot, fabric_json, json};
+use hayase_output::{dot, fabric_json};
 
 /// `hayase topology`.
 #[derive(Subcommand, Debug)]
@@ -37,17 +37,21 @@ Yours: my-fabric.toml (a [topology.*] table)
 Files (-o), by name:
   x.svg    a drawing
   x.dot    for Graphviz (also x.gv)
-  x.json   all nodes, switches and links")]
+  x.json   all nodes, switches and links, as networkx reads them")]
     Show(TopologyShowArgs),
     /// Compare several: size, cables, cost, distances, bisection, throughput, resilience.
     #[command(after_help = topology_compare::EXAMPLES)]
     Compare(topology_compare::TopologyCompareArgs),
+    /// Write the forwarding tables of a routing rule.
+    #[command(after_help = super::routes::EXAMPLES)]
+    Routes(super::routes::RoutesArgs),
 }
 
 /// `hayase topology show`.
 #[derive(Args, Debug)]
 pub struct TopologyShowArgs {
-    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, or a SimGrid platform (.xml).
+    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, a graph (.json), or a SimGrid
+    /// platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
     /// What lies below and above it.
@@ -83,6 +87,7 @@ pub fn topology(verb: &TopologyVerb, voice: Voice) -> Result<End, Failure> {
         TopologyVerb::List(args) => list(&args.out, voice),
         TopologyVerb::Show(args) => show(args, voice),
         TopologyVerb::Compare(args) => topology_compare::compare(args, voice),
+        TopologyVerb::Routes(args) => super::routes::routes(args, voice),
     }
 }
 
@@ -130,11 +135,11 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
         file.write(|w| match kind {
             Kind::Drawing => pictures::fabric(&fabric, named, w, voice),
             Kind::Dot => w.write_all(dot::write(&fabric).as_bytes()),
-            Kind::Json => json::write(&fabric_json::write(&fabric), w),
+            Kind::Json => fabric_json::write(&fabric, w),
         })?;
     }
     match args.out.format {
-        Format::Json => print_with(|w| json::write(&fabric_json::write(&fabric), w))?,
+        Format::Json => print_with(|w| fabric_json::write(&fabric, w))?,
         Format::Table | Format::Csv => super::show(&page(&args.name, &fabric)?)?,
     }
     Ok(End::Done)
