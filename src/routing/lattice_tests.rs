@@ -241,7 +241,7 @@ proptest! {
         };
         prop_assume!(fabric.nodes() > 1);
         let traffic = if adversarial { Traffic::Permutation } else { Traffic::Uniform };
-        let demand = traffic.demand(&fabric, 3).unwrap();
+        let demand = traffic.demand(&fabric, &*rule("shortest-path = {}", &fabric), 3).unwrap();
         let loads = |text: &str| {
             let mut loads = IdVec::filled(fabric.links().len(), 0.0);
             rule(text, &fabric).loads(&demand, &mut loads).unwrap();
@@ -339,7 +339,7 @@ fn rules_of_lattices_say_where_they_do_not_fit() {
     let cube = hyperx(&[2; 13], 1, &[1; 13]);
     assert!(told("random-order = { all-orders = true }", &cube).contains("13 dimensions"));
     let mut loads = IdVec::filled(cube.links().len(), 0.0);
-    let demand = Traffic::Permutation.demand(&cube, 1).unwrap();
+    let demand = Traffic::Permutation.demand(&cube, &*rule("random-order = {}", &cube), 1).unwrap();
     assert!(rule("random-order = {}", &cube).loads(&demand, &mut loads).unwrap_err().message.contains("13"));
     assert!(rule("min-adaptive = {}", &cube).loads(&demand, &mut loads).is_err());
     let wrong = Located::from(vec![Located::from(0), Located::from(0)]);

@@ -141,7 +141,7 @@ pub enum RoutingSpec {
 }
 
 /// The names of all rules.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 24] = [
     "d-mod-k",
     "s-mod-k",
     "hashed",

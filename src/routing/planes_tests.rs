@@ -137,7 +137,7 @@ fn planes_in_turn_have_the_throughput_of_one() {
     // Drawn planes and those of a node count the same links by pair: nothing is lost.
     for select in ["hash", "fixed", "round-robin"] {
         let fabric = of_dragonflies(2, 1);
-        let demand = Traffic::Uniform.demand(&fabric, 1).unwrap();
+        let demand = Traffic::Uniform.demand(&fabric, &*rule("planes = {}", &fabric), 1).unwrap();
         let mut loads = IdVec::filled(fabric.links().len(), 0.0);
         rule(&format!("planes = {{ select = \"{select}\" }}"), &fabric).loads(&demand, &mut loads).unwrap();
         let planes = fabric.family().planes().unwrap();
@@ -199,6 +199,6 @@ fn a_fabric_of_planes_has_all_their_parts() {
     assert!(told("planes = { rule.minimal = {} }", &rails(2)).contains("within a plane"));
     assert!(told("planes = { select = \"least-loaded\", rule.spray = {} }", &two).contains("split"));
     let mut loads = IdVec::filled(two.links().len(), 0.0);
-    let demand = Traffic::Uniform.demand(&two, 1).unwrap();
+    let demand = Traffic::Uniform.demand(&two, &*rule("planes = {}", &two), 1).unwrap();
     assert!(rule("planes = { select = \"least-loaded\" }", &two).loads(&demand, &mut loads).is_err());
 }

@@ -22,7 +22,7 @@ use crate::report::{Bounds, Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
 use crate::throughput::OnFabric;
 use crate::units::Time;
-use crate::workload::pattern::{Pattern, PatternSpec};
+use crate::workload::pattern::{Ground, Pattern, PatternSpec};
 use crate::workload::program::collectives::Expander;
 use crate::workload::program::start_up::StartUp;
 use crate::workload::program::{Mark, Op, Program, Wildcards};

@@ -94,11 +94,11 @@ pub fn steady(
     watch: Option<&dyn Watch>,
 ) -> Result<Steady, Diagnostic> {
     let fabric = &*network.fabric;
-    let demand = traffic.demand(fabric, options.seed)?;
-    check_ways(fabric, &*network.router, &demand)?;
+    let demands = traffic.demands(fabric, &*network.router, options.seed)?;
+    demands.iter().try_for_each(|demand| check_ways(fabric, &*network.router, demand))?;
     check(network, fabric, options)?;
     let done = AtomicBool::new(false);
-    let mut traffic = SteadyTraffic::new(&demand, fabric.nodes(), options, &done);
+    let mut traffic = SteadyTraffic::new(&demands, fabric.nodes(), options, &done);
     if traffic.senders.is_empty() {
         return Ok(traffic.measured());
     }
@@ -179,7 +179,8 @@ struct Batch {
 
 /// Nodes that always have something to send.
 struct SteadyTraffic<'a> {
-    demand: &'a Demand,
+    /// The traffic, in parts of one kind each.
+    demands: &'a [Demand],
     options: &'a SteadyOptions,
     draws: Mix,
     nodes: u32,
@@ -192,6 +193,8 @@ struct SteadyTraffic<'a> {
     got_through: IdVec<RankId, u64>,
     /// By rank: what it could send \[B/s\].
     could_send: IdVec<RankId, f64>,
+    /// The same of each part of the traffic.
+    could_send_of: Vec<IdVec<RankId, f64>>,
     /// Deliveries so far.
     delivered: u64,
     batch: Batch,
@@ -204,12 +207,16 @@ struct SteadyTraffic<'a> {
 }
 
 impl<'a> SteadyTraffic<'a> {
-    fn new(demand: &'a Demand, nodes: u32, options: &'a SteadyOptions, done: &'a AtomicBool) -> Self {
-        let could_send: IdVec<RankId, f64> = demand.totals(nodes).into_iter().map(|(sends, _)| sends).collect();
+    fn new(demands: &'a [Demand], nodes: u32, options: &'a SteadyOptions, done: &'a AtomicBool) -> Self {
+        let could_send = |demand: &Demand| demand.totals(nodes).into_iter().map(|(sends, _)| sends).collect();
+        let could_send_of: Vec<IdVec<RankId, f64>> = demands.iter().map(could_send).collect();
+        let sum = |rank: RankId| could_send_of.iter().map(|of| of[rank]).sum();
+        let could_send: IdVec<RankId, f64> = (0..nodes).map(|rank| sum(RankId(rank))).collect();
         Self {
             senders: could_send.ids().filter(|&rank| could_send[rank] > 0.0).collect(),
             wanted: could_send.iter().sum(),
-            demand,
+            demands,
+            could_send_of,
             options,
             draws: Mix::new(options.seed, "throughput.steady"),
             nodes,
@@ -236,10 +243,25 @@ impl<'a> SteadyTraffic<'a> {
         (self.round() * u64::from(self.options.rounds) / batches, self.round() * u64::from(self.options.warm_up))
     }
 
+    /// Whom a rank sends to: which part of the traffic, and where within it; `unit` is the draw, in `[0, 1)`.
+    fn destination(&self, src: RankId, unit: f64) -> Option<NodeId> {
+        let (last, parts) = self.demands.split_last()?;
+        let mut ahead = unit * self.could_send[src];
+        for (demand, could_send) in parts.iter().zip(&self.could_send_of) {
+            if ahead < could_send[src] {
+                return demand.drawn(NodeId(src.0), ahead / could_send[src]);
+            }
+            ahead -= could_send[src];
+        }
+        let rest = if parts.is_empty() { unit } else { ahead / self.could_send_of[parts.len()][src] };
+        // (Rounding may have come to 1, which is no draw.)
+        last.drawn(NodeId(src.0), rest.min(1.0 - f64::EPSILON))
+    }
+
     fn send(&mut self, src: RankId, bytes: u64, requests: &mut Requests) {
         let index = self.sent[src];
         let draw = self.draws.two_unit(u64::from(src.0), u64::from(index));
-        if let Some(dst) = self.demand.drawn(NodeId(src.0), draw) {
+        if let Some(dst) = self.destination(src, draw) {
             self.sent[src] = index.wrapping_add(1);
             requests.sends.push(Send { id: MessageId { src, index }, dst: RankId(dst.0), bytes });
         }

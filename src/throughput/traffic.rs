@@ -130,7 +130,7 @@ impl Traffic {
     ///
     /// # Errors
     /// Where traffic does not fit the fabric.
-    pub(super) fn demands(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Vec<Demand>, Diagnostic> {
+    pub(crate) fn demands(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Vec<Demand>, Diagnostic> {
         let Self::HotGroup(part) = self else { return Ok(vec![self.demand(fabric, router, seed)?]) };
         if router.choice().is_some_and(|choice| choice.manner() == Manner::Bound) {
             let message = "a rule that mixes ways for all traffic together is not counted under traffic of two kinds";
@@ -148,7 +148,7 @@ impl Traffic {
     }
 
     /// The same of traffic of one kind.
-    pub(super) fn demand(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Demand, Diagnostic> {
+    pub(crate) fn demand(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Demand, Diagnostic> {
         let bandwidth = |node: NodeId| bandwidth(fabric, node);
         let nodes = fabric.nodes();
         let sends = || fabric.node_ids().map(bandwidth).collect();

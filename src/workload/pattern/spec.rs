@@ -121,6 +121,10 @@ impl PatternSpec {
             Self::Permutation(spec) => spec.ranks,
             Self::Ring(spec) => spec.ranks,
             Self::UniformRandom(spec) => spec.ranks,
+            Self::Adv(spec) => spec.ranks,
+            Self::GroupPermutation(spec) => spec.ranks,
+            Self::HotGroup(spec) => spec.ranks,
+            Self::WorstCase(_) => None,
             Self::File(_) => return Some(0),
         };
         written.map(|ranks| *ranks)
