@@ -122,13 +122,14 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
             (None, Some(set)) => ("--set", set),
             (None, None) => ("--topology", &args.topology),
         };
-        let is_of_rule = matches!(mistake.code, "adaptive-routing" | "mixed-routing");
-        let at = match is_of_rule {
-            true => {
-                let base = sources.add(flag, text.as_str());
-                Span::new(base, base + text.len())
-            }
-            false => Span::new(base, base + args.traffic.len()),
+        let mut typed = |flag: &str, text: &str| {
+            let base = sources.add(flag, text);
+            Span::new(base, base + text.len())
+        };
+        let at = match mistake.code {
+            "adaptive-routing" | "mixed-routing" => typed(flag, text),
+            "no-route" => typed("--topology", &args.topology),
+            _ => Span::new(base, base + args.traffic.len()),
         };
         placed(vec![mistake], at, sources.clone())
     })?;
