@@ -143,10 +143,16 @@ fn check_routing(network: &Network, sections: &Sections, diagnostics: &mut Vec<D
         .label("mixes paths for all traffic together")
         .help("`hayase throughput` counts its loads; `ugal-g` chooses message by message"),
         Some(Manner::Split) if !network.transport.takes_splits(&network.sharing) => {
-            let message = format!("transport {} moves a message over one path", network.transport.name());
+            let (message, others) = match network.transport.is_flow() {
+                true => (
+                    format!("flows under sharing {} go over one path", network.sharing.name()),
+                    "max-min or equal-share shares among several; ",
+                ),
+                false => (format!("transport {} moves a message over one path", network.transport.name()), ""),
+            };
             Diagnostic::new("routing-misfit", message)
                 .label("splits each message over several paths")
-                .help("use a rule with one path for each message (ecmp, valiant-groups, ugal-l), or count loads: `hayase throughput`")
+                .help(others.to_owned() + "use a rule with one path for each message (ecmp, valiant-groups, ugal-l), or count loads: `hayase throughput`")
         }
         _ => return,
     };

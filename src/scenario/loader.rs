@@ -291,7 +291,9 @@ impl Texts {
             Ok(read) => read,
             Err(diagnostic) => return self.lost(diagnostic, None),
         };
-        if !json::is_meant(&text) {
+        // Of what is called so the mistakes are those of JSON, too.
+        let called_json = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        if !called_json && !json::is_meant(&text) {
             return Some(self.parsed(&text, base, depth));
         }
         match json::to_toml(&text) {

@@ -162,8 +162,8 @@ impl AddAssign for Bytes {
 impl Mul<u64> for Bytes {
     type Output = Self;
     #[inline]
-    fn mul(self, count: u64) -> Self {
-        Self(self.0 * count)
+    fn mul(self, number: u64) -> Self {
+        Self(self.0 * number)
     }
 }
 

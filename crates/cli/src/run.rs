@@ -45,7 +45,7 @@ Files (-o), by name:
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`.
-The name may be longer (run-7-messages.csv): the word in it counts, where it stands by itself.
+The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
 
 /// `hayase run`.

@@ -137,28 +137,35 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if seeds.len() > 1 && !traffic.is_random() {
         voice.hint("this traffic is not drawn: every seed gives the same");
     }
+    let mistaken = |mistake: Diagnostic| {
+        // The rule where it was typed; what is wrong with the traffic under any other code.
+        let (flag, text) = match (&args.routing, args.set.iter().find(|set| set.starts_with("routing"))) {
+            (Some(rule), _) => ("--routing", rule),
+            (None, Some(set)) => ("--set", set),
+            (None, None) => ("--topology", &args.topology),
+        };
+        let mut sources = sources.clone();
+        let mut typed = |flag: &str, text: &str| {
+            let base = sources.add(flag, text);
+            Span::new(base, base + text.len())
+        };
+        let at = match mistake.code {
+            "adaptive-routing" | "mixed-routing" => typed(flag, text),
+            "no-route" => typed("--topology", &args.topology),
+            _ => Span::new(base, base + args.traffic.len()),
+        };
+        placed(vec![mistake], at, sources)
+    };
     let adapts = network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
     let counted = match throughput::throughput(&network.fabric, &*network.router, &traffic, seeds) {
         Err(_) if args.simulate && adapts => None,
-        counted => Some(counted.map_err(|mistake| {
-            // The rule where it was typed; what is wrong with the traffic under any other code.
-            let (flag, text) = match (&args.routing, args.set.iter().find(|set| set.starts_with("routing"))) {
-                (Some(rule), _) => ("--routing", rule),
-                (None, Some(set)) => ("--set", set),
-                (None, None) => ("--topology", &args.topology),
-            };
-            let is_of_rule = matches!(mistake.code, "adaptive-routing" | "mixed-routing");
-            let at = match is_of_rule {
-                true => {
-                    let base = sources.add(flag, text.as_str());
-                    Span::new(base, base + text.len())
-                }
-                false => Span::new(base, base + args.traffic.len()),
-            };
-            placed(vec![mistake], at, sources.clone())
-        })?),
+        counted => Some(counted.map_err(mistaken)?),
     };
-    let steady = if args.simulate { Some(simulated(args, &network, &traffic, first, voice)?) } else { None };
+    let steady = args.simulate.then(|| simulated(args, &network, &traffic, first, voice)).transpose();
+    let steady = match steady {
+        Err(mistake) if mistake.code == "interrupted" => return Ok(End::Interrupted),
+        steady => steady.map_err(mistaken)?,
+    };
     let mut answer = json!({
         "schema": "hayase-throughput-1",
         "fabric": network.fabric.to_string(),
@@ -195,7 +202,7 @@ fn simulated(
     traffic: &Traffic,
     seed: u64,
     voice: Voice,
-) -> Result<Steady, Failure> {
+) -> Result<Steady, Diagnostic> {
     let usual = SteadyOptions::default();
     let rounds = args.rounds.map_or(usual.rounds, NonZeroU32::get);
     let options = SteadyOptions {
@@ -214,7 +221,7 @@ fn simulated(
         resolution: Time::ZERO,
     };
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
-    Ok(steady(&network, traffic, &options, Some(&monitor))?)
+    steady(&network, traffic, &options, Some(&monitor))
 }
 
 /// What came out, for a terminal.

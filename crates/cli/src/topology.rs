@@ -140,16 +140,16 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     }
     match args.out.format {
         Format::Json => print_with(|w| fabric_json::write(&fabric, w))?,
-        Format::Table | Format::Csv => super::show(&page(&args.name, &fabric)?)?,
+        Format::Table | Format::Csv => super::show(&page(named, &fabric)?)?,
     }
     Ok(End::Done)
 }
 
 /// What a fabric is, for a terminal.
-fn page(name: &str, fabric: &Fabric) -> Result<Answer, Invalid> {
+fn page(name: Option<&str>, fabric: &Fabric) -> Result<Answer, Invalid> {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n", table::printable(&fabric.to_string())));
-    if let Some(named) = Shelf::Topologies.get(name) {
+    if let Some(named) = name.and_then(|name| Shelf::Topologies.get(name)) {
         text.push_str(&format!("{}\n", named.description()));
     }
     text.push_str("\n");

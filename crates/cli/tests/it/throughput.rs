@@ -119,6 +119,26 @@ fn mistakes_of_throughput_have_a_place() {
     }
 }
 
+/// Split messages need flows that take parts: what refuses them is named.
+#[test]
+fn what_takes_no_split_messages_is_named() {
+    for (words, said) in [
+        ("--sharing redistribute", "flows under sharing redistribute go over one path"),
+        ("--transport packet:oq", "transport packet:oq moves a message over one path"),
+    ] {
+        let words = format!("run -t dragonfly-72 -p ring --routing spray {words}");
+        let assert = super::Desk::new().hayase(&words).assert().code(2);
+        let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(error.contains(said), "{error}");
+    }
+    // What is changed is not what the name says.
+    let shown = |set: &str| {
+        let assert = super::Desk::new().hayase(&format!("topology show polarfly-798{set}")).assert().success();
+        String::from_utf8(assert.get_output().stdout.clone()).unwrap().contains("PolarFly of 798 nodes")
+    };
+    assert!(shown("") && !shown(" --set topology.polarfly.q=3"));
+}
+
 /// A fabric that is too large is so for its largest size.
 #[test]
 fn the_largest_size_of_a_fabric_is_marked() {

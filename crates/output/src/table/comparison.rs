@@ -24,7 +24,11 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     };
     for rows in &tables {
         let job = (jobs.len() > 1 && tables.len() > 1).then(|| rows[0].job.as_str());
-        text.title(printable(&heading(rows, job)));
+        // Of a single row that has no fabric there is nothing to say above it.
+        let heading = heading(rows, job);
+        if !heading.is_empty() {
+            text.title(printable(&heading));
+        }
         text.table(grid(rows));
         if let Some(bounds) = common_bounds(rows).filter(|_| rows.iter().any(|row| row.ratio_to_bound.is_finite())) {
             let _ = writeln!(text, "\nbounds: {}", bounds_of(bounds));
