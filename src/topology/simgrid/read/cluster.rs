@@ -128,12 +128,12 @@ impl<'a, 'input> Reader<'a, 'input> {
         let shape = self.cluster_shape(node, hosts);
         let (backbone, limiter) = (backbone?, limiter?);
         let shape = shape?;
-        if shape.is_some() {
-            if let (true, Some(text)) = (backbone.is_some(), self.mistakes.attribute(node, "bb_bw")) {
-                let message = "`bb_bw` is not supported in clusters with a topology";
-                let mistake = Diagnostic::new("unsupported-attribute", message).at(text.span);
-                self.mistakes.add(mistake.label("expected in topology=\"FLAT\" only"));
-            }
+        if shape.is_some()
+            && let (true, Some(text)) = (backbone.is_some(), self.mistakes.attribute(node, "bb_bw"))
+        {
+            let message = "`bb_bw` is not supported in clusters with a topology";
+            let mistake = Diagnostic::new("unsupported-attribute", message).at(text.span);
+            self.mistakes.add(mistake.label("expected in topology=\"FLAT\" only"));
         }
         Some(Cluster {
             id: id?,
