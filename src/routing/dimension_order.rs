@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::router::{Router, misfit};
+use super::router::{ChannelOrder, Router, misfit};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::divisor::Divisor;
 use crate::fabric::{CrossbarGrid, Fabric, Grid};
@@ -169,6 +169,10 @@ impl Router for OnGrid {
         }
         route.extend(grid.ejection(dst));
     }
+
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Rings
+    }
 }
 
 /// On a hyper-crossbar.
@@ -195,5 +199,9 @@ impl Router for OnCrossbars {
             }
         }
         route.extend(self.hosts.map(|nodes| LinkId(nodes + dst.0)));
+    }
+
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Rings
     }
 }

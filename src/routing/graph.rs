@@ -9,7 +9,7 @@ use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
-use super::choice::Path;
+use super::path::Path;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
@@ -251,7 +251,7 @@ impl Graph {
         &self.out[self.out_starts[place as usize] as usize..self.out_starts[place as usize + 1] as usize]
     }
 
-    fn into(&self, place: u32) -> &[Way] {
+    pub fn into(&self, place: u32) -> &[Way] {
         &self.into[self.into_starts[place as usize] as usize..self.into_starts[place as usize + 1] as usize]
     }
 
@@ -307,7 +307,7 @@ impl Graph {
 
     /// The links out of a place that a shortest way can take.
     #[inline]
-    fn closer<'a>(&'a self, at: u32, distances: &'a [u32]) -> impl Iterator<Item = Way> + 'a {
+    pub fn closer<'a>(&'a self, at: u32, distances: &'a [u32]) -> impl Iterator<Item = Way> + 'a {
         let here = distances[at as usize];
         let leads = move |way: &&Way| {
             let there = distances[way.place as usize];

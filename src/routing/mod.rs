@@ -9,6 +9,7 @@
 mod choice;
 #[cfg(test)]
 mod choice_tests;
+mod classes;
 mod climb;
 mod counting;
 mod d_mod_k;
@@ -21,9 +22,11 @@ mod graph;
 mod hashed;
 mod minimal;
 mod on_graph;
+mod path;
 mod router;
 mod shortest_path;
 mod spray;
+mod steps;
 mod table;
 #[cfg(test)]
 pub(crate) mod test_fabrics;
@@ -51,9 +54,10 @@ pub use family::FamilySpec;
 pub use fluid::FluidSpec;
 pub use hashed::HashedSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
-pub use router::Router;
+pub use router::{ChannelOrder, Router};
 pub use shortest_path::ShortestPathSpec;
 pub use spray::SpraySpec;
+pub use steps::{Classes, Steps};
 pub use table::TableSpec;
 pub use ugal::{UgalSpec, Via};
 pub use valiant::ValiantSpec;

@@ -299,6 +299,7 @@ fn check_resolution(network: &Network, sections: &Sections, diagnostics: &mut Ve
 /// Input queues are those of switches: links that are known by their routes alone meet nowhere.
 fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let TransportSpec::Packet(spec) = &network.transport else { return };
+    diagnostics.extend(at_section(spec.check_on(&network.fabric, &*network.router), sections.transport.span()));
     if spec.model == Model::Iq && network.fabric.links().iter().any(|link| link.ends.is_none()) {
         let diagnostic =
             Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
