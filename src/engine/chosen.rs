@@ -13,17 +13,46 @@ pub(super) struct Chosen<'a> {
     parts: Vec<Vec<f64>>,
     /// The last way chosen, its links apart.
     path: Path,
+    /// Whether packets ask for their ways themselves.
+    packets_ask: bool,
+    /// By flow: its message, where packets ask.
+    starts: Vec<Start>,
 }
 
 impl<'a> Chosen<'a> {
-    pub fn new(choice: &'a dyn Choice, links: usize) -> Self {
-        let looks = choice.manner() == Manner::Adaptive;
+    pub fn new(choice: &'a dyn Choice, links: usize, packets_ask: bool) -> Self {
+        let looks = choice.manner() == Manner::Adaptive && !packets_ask;
         Self {
             choice,
             under_way: IdVec::filled(if looks { links } else { 0 }, 0),
             parts: Vec::new(),
             path: Path::default(),
+            packets_ask,
+            starts: Vec::new(),
         }
+    }
+
+    /// Whether packets ask for their ways themselves.
+    pub fn packets_ask(&self) -> bool {
+        self.packets_ask
+    }
+
+    /// Notes a message whose packets ask.
+    pub fn note(&mut self, id: FlowId, start: Start) {
+        if self.starts.len() <= id.index() {
+            self.starts.resize(id.index() + 1, start);
+        }
+        self.starts[id.index()] = start;
+    }
+
+    /// The message of a flow, where packets ask.
+    pub fn start(&self, id: FlowId) -> Option<Start> {
+        self.starts.get(id.index()).copied()
+    }
+
+    /// Room for a way.
+    pub fn path(&mut self) -> &mut Path {
+        &mut self.path
     }
 
     /// Writes the links of a message of so many bytes to `route`, which is empty; its parts are noted.

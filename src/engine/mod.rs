@@ -223,7 +223,8 @@ impl Simulation<'_> {
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
         let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
         wires.asks_ways_back = self.transport.wants_way_back();
-        let chosen = self.router.choice().map(|choice| Box::new(Chosen::new(choice, self.fabric.links().len())));
+        let (links, asks) = (self.fabric.links().len(), self.transport.asks());
+        let chosen = self.router.choice().map(|choice| Box::new(Chosen::new(choice, links, asks)));
         let mut run = EventLoop {
             simulation: self,
             observer,
@@ -315,6 +316,17 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         let placement = self.simulation.placement;
         let start = Start { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
         let (id, route) = self.flights.free();
+        if chosen.packets_ask() {
+            // Its packets choose on their way; a shortest one says how long it would take alone.
+            if start.src != start.dst {
+                self.simulation.router.route(start.src, start.dst, route);
+            }
+            chosen.note(id, start);
+            let (latency, transfer) = (self.wires.latency(route), self.wires.transfer(route, send.bytes));
+            let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
+            route.clear();
+            return self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
+        }
         chosen.choose(id, start, send.bytes, route);
         let (latency, transfer, alone) = match chosen.parts(id) {
             [] => {
@@ -364,6 +376,9 @@ impl<O: Observer> EventLoop<'_, '_, O> {
     /// A message starts to take bandwidth.
     fn enter(&mut self, id: FlowId) {
         let (flight, route) = self.flights.get(id);
+        if let Some(start) = self.chosen.as_ref().and_then(|chosen| chosen.start(id)) {
+            return self.simulation.transport.start_asking(id, start, flight.send.bytes);
+        }
         match self.chosen.as_ref().map_or(&[][..], |chosen| chosen.parts(id)) {
             [] => self.simulation.transport.start(id, route, flight.send.bytes),
             parts => self.simulation.transport.start_split(id, route, parts, flight.send.bytes),
@@ -435,6 +450,11 @@ impl<O: Observer> EventLoop<'_, '_, O> {
             let (flight, route) = self.flights.get(id);
             match &mut self.chosen {
                 None => self.observer.delivered(self.now, flight, route),
+                Some(chosen) if chosen.packets_ask() && flight.send.bytes > 0 => {
+                    let path = chosen.path();
+                    self.simulation.transport.way(id, flight.send.bytes, path);
+                    self.observer.delivered_split(self.now, flight, &path.links, &path.parts);
+                }
                 Some(chosen) => {
                     match chosen.parts(id) {
                         [] => self.observer.delivered(self.now, flight, route),

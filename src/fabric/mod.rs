@@ -7,6 +7,7 @@
 mod bisection;
 mod bounds;
 mod build;
+mod channels;
 mod families;
 mod grid;
 mod lattice;
@@ -155,6 +156,20 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
     /// The links that form rings, on which packets could wait for each other in a circle.
     fn rings(&self) -> Vec<Ring> {
         Vec::new()
+    }
+
+    /// By link: its rank in an order that the routes of the family's usual rules ascend, or nearly.
+    ///
+    /// A packet changes to the next class of virtual channels where its route does not ascend. So class and rank
+    /// together ascend along every route whatever it is, no channels can wait for each other in a circle, and the better
+    /// the order, the fewer classes are needed. Links into the network have rank 0, links out of it `u32::MAX`. Where all
+    /// others are equal, the class of a channel is the number of links between switches that a packet has crossed.
+    ///
+    /// Source: K. Günther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 29
+    /// (1981); classes that change where a route descends: the negative hops of R. Boppana, S. Chalasani, "A framework
+    /// for designing deadlock-free wormhole routing algorithms", IEEE TPDS 7 (1996).
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_levels()
     }
 
     /// How it is drawn.

@@ -9,7 +9,7 @@ use super::counting::Counted;
 use super::demand::Demand;
 use super::lattice::Dimensions;
 use super::random_order::in_order;
-use super::router::Router;
+use super::router::{ChannelOrder, Router};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::divisor::Divisor;
 use crate::fabric::{CrossbarGrid, Fabric, Grid};
@@ -179,6 +179,10 @@ impl Router for OnGrid {
         }
         route.extend(grid.ejection(dst));
     }
+
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Rings
+    }
 }
 
 /// On a hyper-crossbar.
@@ -205,6 +209,10 @@ impl Router for OnCrossbars {
             }
         }
         route.extend(self.hosts.map(|nodes| LinkId(nodes + dst.0)));
+    }
+
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Rings
     }
 }
 

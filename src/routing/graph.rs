@@ -9,7 +9,7 @@ use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
-use super::choice::Path;
+use super::path::Path;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
@@ -326,7 +326,7 @@ impl Graph {
 
     /// The links out of a place that a shortest way can take.
     #[inline]
-    fn closer<'a>(&'a self, at: u32, distances: &'a [u32]) -> impl Iterator<Item = Way> + 'a {
+    pub fn closer<'a>(&'a self, at: u32, distances: &'a [u32]) -> impl Iterator<Item = Way> + 'a {
         let here = distances[at as usize];
         let leads = move |way: &&Way| {
             let there = distances[way.place as usize];

@@ -11,6 +11,7 @@ mod balanced;
 mod choice;
 #[cfg(test)]
 mod choice_tests;
+mod classes;
 mod climb;
 mod counting;
 mod d_mod_k;
@@ -35,9 +36,11 @@ mod planes;
 #[cfg(test)]
 mod planes_tests;
 mod random_order;
+mod path;
 mod router;
 mod shortest_path;
 mod spray;
+mod steps;
 mod table;
 mod tables;
 #[cfg(test)]
@@ -76,9 +79,10 @@ pub use min_hop::MinHopSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
 pub use planes::{PlanesRuleSpec, Select};
 pub use random_order::RandomOrderSpec;
-pub use router::Router;
+pub use router::{ChannelOrder, Router};
 pub use shortest_path::ShortestPathSpec;
 pub use spray::SpraySpec;
+pub use steps::{Classes, Steps};
 pub use table::TableSpec;
 pub use tables::TablesSpec;
 pub use ugal::{UgalSpec, Via};

@@ -49,6 +49,11 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// What keeps packets that follow its routes from waiting for each other in a circle.
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Family
+    }
+
     /// Adds to each link what steady traffic puts on it \[B/s\], on average over all that is drawn for a message.
     ///
     /// # Errors
@@ -80,6 +85,18 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         let _ = link;
         None
     }
+}
+
+/// What is known of the circles that routes of a rule may form.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ChannelOrder {
+    /// Routes may do anything: they ascend in the order of the fabric's family, or change to another class.
+    Family,
+    /// Only along the family's rings, where there are any: one dimension comes after another.
+    Rings,
+    /// They ascend in an order of the rule's own, by link, or change to another class where they do not
+    /// ([`Family::channel_order`](crate::fabric::Family::channel_order)).
+    Own(Vec<u32>),
 }
 
 /// The code of the mistake of a rule that does not fit the fabric.

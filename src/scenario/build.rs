@@ -316,6 +316,7 @@ fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<
         check_limits(network, sections, diagnostics);
     }
     let TransportSpec::Packet(spec) = &network.transport else { return };
+    diagnostics.extend(at_section(spec.check_on(&network.fabric, &*network.router), sections.transport.span()));
     if spec.model == Model::Iq && network.fabric.links().iter().any(|link| link.ends.is_none()) {
         let diagnostic =
             Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")

@@ -59,7 +59,7 @@ impl Network {
         watch: Option<&dyn Watch>,
     ) -> Outcome {
         let Self { fabric, router, placement, sharing, resolution, .. } = self;
-        let mut transport = self.transport.build(fabric, &**router, placement, sharing, workload.load());
+        let mut transport = self.transport.build(fabric, router, placement, sharing, workload.load());
         let (transport, resolution) = (&mut *transport, *resolution);
         Simulation { fabric, router: &**router, placement, workload, transport, resolution }.run(observer, watch)
     }

@@ -394,6 +394,11 @@ impl Family for Dragonfly {
         route.push(self.ids.ejection(dst));
     }
 
+    /// Local links before global ones: a packet changes its channel when it has come into another group.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_tiers()
+    }
+
     fn sketch(&self) -> Sketch<'_> {
         Sketch::Groups { of: &self.groups, name: "group" }
     }

@@ -199,6 +199,11 @@ impl Family for Hyperx {
         Some(self)
     }
 
+    /// Dimension by dimension.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_tiers()
+    }
+
     fn sketch(&self) -> Sketch<'_> {
         Sketch::Groups { of: &self.lines, name: if self.shape.len() > 2 { "plane" } else { "line" } }
     }

@@ -44,9 +44,9 @@ fn channels(gridlock: &Gridlock, stopped: Option<Stopped>) -> String {
         "the buffer behind each is full, and its first packet waits for the next; the last waits for the first\n",
     );
     text.push_str(
-        "help: [transport.packet] deadlock-avoidance = \"local-bubble\" or \"dateline\" prevents this on a torus; ",
+        "help: [transport.packet] deadlock-avoidance = \"classes\" prevents this on any fabric under any rule; ",
     );
-    text.push_str("on other fabrics routes without circles or larger buffers do\n");
+    text.push_str("on a torus in dimension-order \"local-bubble\" and \"dateline\" do, too\n");
     text
 }
 

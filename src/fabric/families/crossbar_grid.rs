@@ -62,6 +62,18 @@ impl Family for CrossbarGrid {
         Some(self)
     }
 
+    /// Dimension by dimension, in each to the crossbar and from it.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        let mut order = fabric.order_by_tiers();
+        for (dim, _) in self.dims.iter().enumerate().filter(|(_, size)| **size > 1) {
+            for position in 0..self.positions() {
+                order[self.to_crossbar(dim, position).0 as usize] = 2 * dim as u32 + 1;
+                order[self.from_crossbar(dim, position).0 as usize] = 2 * dim as u32 + 2;
+            }
+        }
+        order
+    }
+
     fn sketch(&self) -> Sketch<'_> {
         Sketch::Crossbars(self)
     }

@@ -82,6 +82,24 @@ impl Family for Grid {
         rings
     }
 
+    /// Dimension by dimension, along each from one end to the other.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        let mut order = fabric.order_by_tiers();
+        let mut base = 1;
+        for (dim, &size) in self.dims.iter().enumerate() {
+            for position in 0..self.positions() {
+                let x = position / self.stride(dim) % size;
+                for (descending, along) in [(false, x), (true, size - 1 - x)] {
+                    if let Some(link) = self.step(position, dim, descending) {
+                        order[link.0 as usize] = base + along;
+                    }
+                }
+            }
+            base += size;
+        }
+        order
+    }
+
     fn sketch(&self) -> Sketch<'_> {
         Sketch::Lattice(self)
     }

@@ -85,6 +85,8 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         "--routing ugal-g --transport packet:oq",
         "--routing progressive --injection window=4",
         "--routing spray --transport contention-free",
+        "--routing spray --transport packet:iq",
+        "--routing valiant-switches --transport packet:fq",
     ] {
         let (first, again) = (run(words).success(), run(words).success());
         // The same, wall clock apart.
@@ -95,7 +97,7 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         assert!(line(&first).is_some() && line(&first) == line(&again), "{words}");
     }
     for (words, expected) in [
-        ("--routing spray --transport packet:iq", "packet:iq moves a message over one path"),
+        ("--routing spray --sharing redistribute", "moves a message over one path"),
         ("--routing fluid", "known by its loads only"),
     ] {
         let told = String::from_utf8_lossy(&run(words).code(2).get_output().stderr).into_owned();
