@@ -13,8 +13,6 @@ use crate::diagnostic::Diagnostic;
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
-/// Largest vertices x links for which the least cut of a graph is searched, without nodes that hang on one switch.
-const CUT_LIMIT: u64 = 1 << 29;
 /// Largest starts x (vertices + links) for which the distances of a graph are searched: some seconds.
 const DISTANCE_LIMIT: u64 = 1 << 31;
 
@@ -37,18 +35,17 @@ impl Fabric {
     /// The lower half of the node numbers against the upper, by max-flow; `None` where links are known by routes alone,
     /// and for a graph too large to search.
     pub fn search_bisection(&self) -> Option<Bisection> {
-        let home = self.homes();
-        let hanging = home.iter().flatten().count();
-        let (vertices, links) = (self.graph().node_count() - hanging, self.links().len() - 2 * hanging);
-        if self.has_loose_links() || vertices as u64 * links as u64 > CUT_LIMIT {
+        if self.has_loose_links() {
             return None;
         }
+        let home = self.homes();
         let half = self.nodes() / 2;
         let (lower, upper) = (0..half, half..self.nodes());
-        let cut = |from, to| Bandwidth::from_bytes_per_second(least_cut(self.graph(), self.links(), &home, from, to));
+        let cut =
+            |from, to| least_cut(self.graph(), self.links(), &home, from, to).map(Bandwidth::from_bytes_per_second);
         Some(Bisection {
-            bandwidth: cut(lower.clone(), upper.clone()),
-            back: cut(upper, lower),
+            bandwidth: cut(lower.clone(), upper.clone())?,
+            back: cut(upper, lower)?,
             first_half: self.lower_half(),
         })
     }

@@ -1,28 +1,37 @@
-//! `hayase throughput`: how much of their bandwidth nodes can use at once under steady traffic, by counting loads.
+//! `hayase throughput`: how much of their bandwidth nodes can use at once under steady traffic, by counting loads and by
+//! simulation.
 
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
 
 use super::files::unknown;
 use super::options::{Offer, OutputArgs};
+use super::progress::RunMonitor;
 use super::seeds::seeds;
 use super::usage;
-use super::{End, Failure, Voice, extension, progress};
+use super::{End, Failure, Voice, extension, interrupt, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
-use hayase::scenario::Loader;
-use hayase::system::System;
+use hayase::routing::Manner;
+use hayase::scenario::{Loader, RoutedFabric};
+use hayase::sharing::SharingSpec;
+use hayase::simulation::{Steady, SteadyOptions, steady};
+use hayase::system::{Network, System};
 use hayase::throughput::{self, Throughput, Traffic};
+use hayase::transport::TransportSpec;
+use hayase::units::Time;
 use hayase_output::json;
-use hayase_output::table::{self, Answer, Grid, fixed};
+use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed};
 
 const EXAMPLES: &str = "\
 Examples:
   hayase throughput -t fat-tree-1024 --traffic bisection --seeds 20
   hayase throughput -t torus-8x8 --traffic uniform --routing spray
   hayase throughput -t dragonfly.toml --traffic adversarial=1 --routing valiant-groups --format json
+  hayase throughput -t dragonfly-72 --traffic adversarial=1 --routing ugal-l --simulate
 
 Yours: dragonfly.toml (a file with a [topology.*] table)
 
@@ -34,6 +43,8 @@ Traffic:
   x.csv          the messages of a file, src,dst,bytes; the busiest sender uses its whole bandwidth
 
 The load of a link is what crosses it when every node uses its whole bandwidth, over the link's capacity.
+With --simulate every node keeps --under-way messages under way, as flows under exact max-min; rules that adapt have no
+loads to count. With m messages under way over a bottleneck on average it is idle for about 1/(m + 1) of the time.
 
 Files (-o): x.json";
 
@@ -64,6 +75,16 @@ pub struct ThroughputArgs {
     /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Simulate the traffic, too: every node always has messages under way.
+    #[arg(long)]
+    pub simulate: bool,
+    /// With --simulate: messages that each node keeps under way (default 64).
+    #[arg(long, value_name = "K", requires = "simulate")]
+    pub under_way: Option<NonZeroU32>,
+    /// With --simulate: rounds that are measured, after half as many for warming up; in a round as many messages are
+    /// delivered as are under way (default 20).
+    #[arg(long, value_name = "N", requires = "simulate")]
+    pub rounds: Option<NonZeroU32>,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
@@ -111,7 +132,12 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if seeds.len() > 1 && !traffic.is_random() {
         voice.hint("this traffic is not drawn: every seed gives the same");
     }
-    let counted = throughput::throughput(&network.fabric, &*network.router, &traffic, seeds)?;
+    let adapts = network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
+    let counted = match throughput::throughput(&network.fabric, &*network.router, &traffic, seeds) {
+        Err(_) if args.simulate && adapts => None,
+        counted => Some(counted?),
+    };
+    let steady = if args.simulate { Some(simulated(args, &network, &traffic, first, voice)?) } else { None };
     let mut answer = json!({
         "fabric": network.fabric.to_string(),
         "routing": network.routing.name(),
@@ -123,18 +149,62 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if let (Some(answer), Some(figures)) = (answer.as_object_mut(), figures.as_object()) {
         answer.extend(figures.clone());
     }
+    if let (Some(answer), Some(steady)) = (answer.as_object_mut(), &steady) {
+        answer.insert("simulated".to_owned(), serde_json::to_value(steady).unwrap_or_default());
+    }
     for (Json, file) in args.out.open(&OFFER)? {
         file.write(|w| json::write(&answer, w))?;
     }
     let title = format!("{}, {}, routing {}", network.fabric, args.traffic, network.routing.name());
-    args.out.print(|| page(&title, &traffic, &counted), &answer)?;
+    args.out.print(|| page(&title, &traffic, counted.as_ref(), steady.as_ref()), &answer)?;
     Ok(End::Done)
 }
 
+/// Simulates the traffic.
+fn simulated(
+    args: &ThroughputArgs,
+    network: &RoutedFabric,
+    traffic: &Traffic,
+    seed: u64,
+    voice: Voice,
+) -> Result<Steady, Failure> {
+    let usual = SteadyOptions::default();
+    let rounds = args.rounds.map_or(usual.rounds, NonZeroU32::get);
+    let options = SteadyOptions {
+        under_way: args.under_way.map_or(usual.under_way, NonZeroU32::get),
+        warm_up: rounds.div_ceil(2),
+        rounds,
+        seed,
+        ..usual
+    };
+    let network = Network {
+        fabric: Arc::clone(&network.fabric),
+        router: Arc::clone(&network.router),
+        placement: network.fabric.node_ids().collect(),
+        sharing: SharingSpec::default(),
+        transport: TransportSpec::default(),
+        resolution: Time::ZERO,
+    };
+    let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
+    Ok(steady(&network, traffic, &options, Some(&monitor))?)
+}
+
 /// What came out, for a terminal.
-fn page(title: &str, traffic: &Traffic, counted: &Throughput) -> Answer {
+fn page(title: &str, traffic: &Traffic, counted: Option<&Throughput>, steady: Option<&Steady>) -> Answer {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", table::printable(title)));
+    if let Some(steady) = steady {
+        let mut line = |name: &str, value: String| text.push_str(&format!("{name:<16}{value}\n"));
+        let spread = format!("{} +- {}", fixed(steady.throughput, 4), fixed(steady.half_width, 4));
+        line("simulated", format!("{spread} (95 %) of its bandwidth that a node uses on average"));
+        line("slowest node", fixed(steady.slowest_node, 4));
+        let count = counted_in_words(steady.messages as f64);
+        line("measured", format!("{count} messages, {} of each node under way", steady.under_way));
+        if counted.is_some() {
+            text.push_str("\nBy counting loads:\n");
+        }
+    }
+    let Some(counted) = counted else { return text };
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<16}{value}\n"));
     let spread = |deviation: f64| format!(" +- {} over {} seeds", fixed(deviation, 4), counted.seeds);
     let meaning = match traffic {
