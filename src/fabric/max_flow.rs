@@ -233,3 +233,6 @@ impl Residual {
         sent.is_finite()
     }
 }
+
+#[cfg(test)]
+mod tests;

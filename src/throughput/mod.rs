@@ -50,6 +50,9 @@ pub struct Throughput {
     /// By kind of link, the largest load of all its links, over all seeds: what crosses it when every node uses its
     /// whole bandwidth, over its capacity.
     pub largest_load: BTreeMap<String, f64>,
+    /// By kind of link, the mean load of its links, over all seeds: 1 over it is the throughput that they would allow if
+    /// all of them were used alike.
+    pub mean_load: BTreeMap<String, f64>,
     /// The link with the largest load.
     pub bottleneck: Option<Bottleneck>,
 }
@@ -125,6 +128,7 @@ pub fn throughput(
         seeds: values.len() as u32,
         minimal_share,
         largest_load: counted.by_kind(),
+        mean_load: counted.means(values.len()),
         bottleneck: counted.bottleneck(),
     })
 }
@@ -189,6 +193,8 @@ struct Sums<'a> {
     kinds: Vec<String>,
     /// By kind.
     largest: Vec<f64>,
+    /// By kind: the sum over links and seeds, and how many links there are.
+    sums: Vec<(f64, u32)>,
     busiest: Option<(LinkId, f64)>,
 }
 
@@ -218,7 +224,9 @@ impl<'a> Sums<'a> {
             });
             kind_of.push(number);
         }
-        Self { fabric, largest: vec![0.0; kinds.len()], kinds, kind_of, busiest: None }
+        let mut sums = vec![(0.0, 0); kinds.len()];
+        kind_of.iter().for_each(|&kind| sums[kind as usize].1 += 1);
+        Self { fabric, largest: vec![0.0; kinds.len()], sums, kinds, kind_of, busiest: None }
     }
 
     /// Notes the loads of one run and returns the largest of them.
@@ -227,6 +235,7 @@ impl<'a> Sums<'a> {
         for (link, &load) in loads.iter_ids() {
             let of_kind = &mut self.largest[self.kind_of[link.index()] as usize];
             *of_kind = load.max(*of_kind);
+            self.sums[self.kind_of[link.index()] as usize].0 += load;
             largest = load.max(largest);
             // Sums of equal terms differ in their last digits: the first of links that are as busy is named.
             if load > self.busiest.map_or(0.0, |(_, most)| most * (1.0 + 1e-12)) {
@@ -238,6 +247,11 @@ impl<'a> Sums<'a> {
 
     fn by_kind(&self) -> BTreeMap<String, f64> {
         self.kinds.iter().cloned().zip(self.largest.iter().copied()).collect()
+    }
+
+    fn means(&self, seeds: usize) -> BTreeMap<String, f64> {
+        let mean = |&(sum, links): &(f64, u32)| sum / (f64::from(links) * seeds.max(1) as f64);
+        self.kinds.iter().cloned().zip(self.sums.iter().map(mean)).collect()
     }
 
     fn bottleneck(&self) -> Option<Bottleneck> {

@@ -224,9 +224,10 @@ fn page(title: &str, traffic: &Traffic, counted: Option<&Throughput>, steady: Op
         line("bottleneck", format!("{link} ({}), load {}", bottleneck.kind, fixed(bottleneck.load, 6)));
     }
     text.push_str("\n");
-    let mut grid = Grid::new().text("links").number("largest load");
+    let mut grid = Grid::new().text("links").number("largest load").number("mean load");
     for (kind, load) in &counted.largest_load {
-        grid.row([kind.clone(), fixed(*load, 6)]);
+        let mean = counted.mean_load.get(kind).copied().unwrap_or_default();
+        grid.row([kind.clone(), fixed(*load, 6), fixed(mean, 6)]);
     }
     text.table(grid);
     text
