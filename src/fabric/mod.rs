@@ -342,6 +342,16 @@ impl Fabric {
         }
     }
 
+    /// The names of all links, by id: each vertex is named once.
+    pub fn link_names(&self) -> Vec<String> {
+        let vertices: Vec<String> = (0..self.nodes + self.switches).map(|v| self.vertex_name(VertexId(v))).collect();
+        let name = |link: LinkId| match (self.labels.links.get(link.index()), self.links[link].ends) {
+            (None, Some((from, to))) => [&*vertices[from.index()], &*vertices[to.index()]].join(" -> "),
+            _ => self.link_name(link),
+        };
+        self.links.ids().map(name).collect()
+    }
+
     /// The vertex of the switch on which a node hangs: nodes with the same number share a leaf. On grids, and where no
     /// switch is next to it, the node itself; where there are several switches, the one with the lowest number.
     pub fn leaf_of(&self, node: NodeId) -> u32 {

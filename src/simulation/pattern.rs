@@ -332,14 +332,14 @@ impl Playing<'_> {
     /// What each link did.
     fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
         let makespan_s = outcome.makespan.seconds();
-        let link_use = |id: LinkId| {
+        let link_use = |(id, name): (LinkId, String)| {
             let capacity_bps = self.network.fabric.link(id).capacity.bytes_per_second();
             let bytes = recorder.bytes[id];
             let port: Option<PortUse> = outcome.facts.ports.as_ref().map(|ports| ports[id]);
             let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
             LinkUse {
                 id: id.0,
-                name: self.network.fabric.link_name(id),
+                name,
                 capacity_bps,
                 bytes,
                 busy_s: port.map_or(time.busy, |port| port.busy).seconds(),
@@ -351,7 +351,7 @@ impl Playing<'_> {
                 blocked_s: port.map_or(0.0, |port| port.blocked.seconds()),
             }
         };
-        self.network.fabric.links().ids().map(link_use).collect()
+        self.network.fabric.links().ids().zip(self.network.fabric.link_names()).map(link_use).collect()
     }
 
     /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait

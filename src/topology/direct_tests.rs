@@ -44,6 +44,8 @@ fn between(fabric: &Fabric) -> BTreeMap<(u32, u32), u32> {
 
 /// Every link is there in both directions, and names of switches are different.
 fn check(fabric: &Fabric) {
+    let named = fabric.link_names();
+    assert!(fabric.links().ids().all(|link| named[link.0 as usize] == fabric.link_name(link)));
     let mut ends: Vec<_> = fabric.links().iter().map(|link| link.ends.unwrap()).collect();
     let mut back: Vec<_> = ends.iter().map(|&(from, to)| (to, from)).collect();
     ends.sort_unstable();
@@ -203,7 +205,7 @@ fn polarflies_have_their_quadrics_and_diameter_two() {
 
 #[test]
 fn a_jellyfish_is_simple_regular_connected_and_its_own_by_seed() {
-    for (switches, degree) in [(1, 0), (2, 1), (7, 2), (6, 5), (10, 3), (50, 7), (20, 18), (9, 8)] {
+    for (switches, degree) in [(1, 0), (2, 1), (7, 2), (6, 5), (10, 3), (50, 7), (20, 18), (9, 8), (300, 220)] {
         let fabric = built(&format!("jellyfish]\nswitches = {switches}\nradix = {}\ndegree = {degree}", degree + 2));
         check(&fabric);
         assert!(degrees(&fabric).iter().all(|&found| found == degree), "{switches} of {degree}");
