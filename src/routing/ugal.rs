@@ -140,6 +140,15 @@ struct Ugal {
     knowledge: Knowledge,
 }
 
+/// The links of ways while one is chosen.
+#[derive(Default)]
+struct Ways {
+    taken: Vec<LinkId>,
+    drawn: Vec<LinkId>,
+    /// Of the detours drawn so far the one with the least weight.
+    best: Vec<LinkId>,
+}
+
 impl Ugal {
     /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
     /// much is under way on it; `None` where no way leads there.
@@ -172,12 +181,12 @@ impl Ugal {
         (from, to): (u32, u32),
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
-        (taken, drawn): (&mut Vec<LinkId>, &mut Vec<LinkId>),
+        Ways { taken, drawn, best }: &mut Ways,
     ) -> bool {
         let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
             return true;
         };
-        let mut rival: Option<(f64, Vec<LinkId>)> = None;
+        let mut rival: Option<f64> = None;
         let mut least_queue = 0.0;
         for _ in 0..self.candidates {
             let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
@@ -187,18 +196,19 @@ impl Ugal {
                 continue;
             };
             let weight = longer * other;
-            if rival.as_ref().is_none_or(|(least, _)| weight < *least) {
-                rival = Some((weight, drawn.clone()));
+            if rival.is_none_or(|least| weight < least) {
+                rival = Some(weight);
+                std::mem::swap(drawn, best);
                 least_queue = other;
             }
         }
-        let Some((weight, links)) = rival else { return true };
+        let Some(weight) = rival else { return true };
         let is_minimal = match self.factor {
             Some(factor) => queue <= factor * least_queue + self.threshold,
             None => hops * queue <= weight + self.threshold,
         };
         if !is_minimal {
-            *taken = links;
+            std::mem::swap(taken, best);
         }
         is_minimal
     }
@@ -227,25 +237,25 @@ impl Choice for Ugal {
             path.links.push(LinkId(from.up));
         }
         let message = start.key();
-        let (mut draws, mut taken, mut drawn) = (0, Vec::new(), Vec::new());
+        let (mut draws, mut ways) = (0, Ways::default());
         let mut at = from.place;
         loop {
-            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, (&mut taken, &mut drawn));
+            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, &mut ways);
             let asked_once = at == from.place;
-            let next = taken.first().and_then(|&link| self.graph.end_of(link));
+            let next = ways.taken.first().and_then(|&link| self.graph.end_of(link));
             let asks_again = |place: &u32| match (self.graph.group(*place), self.graph.group(from.place)) {
                 (Some(here), Some(source)) => here == source && *place != to.place,
                 _ => asked_once && *place != to.place,
             };
             match next.filter(|_| minimal && self.knowledge == Knowledge::Progressive).filter(asks_again) {
                 Some(place) => {
-                    path.links.push(taken[0]);
+                    path.links.push(ways.taken[0]);
                     at = place;
                 }
                 None => break,
             }
         }
-        path.links.append(&mut taken);
+        path.links.append(&mut ways.taken);
         if to.down != NONE {
             path.links.push(LinkId(to.down));
         }
