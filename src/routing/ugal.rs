@@ -145,6 +145,15 @@ struct Ugal {
     knowledge: Knowledge,
 }
 
+/// The links of ways while one is chosen.
+#[derive(Default)]
+struct Ways {
+    taken: Vec<LinkId>,
+    drawn: Vec<LinkId>,
+    /// Of the detours drawn so far the one with the least weight.
+    best: Vec<LinkId>,
+}
+
 impl Ugal {
     /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
     /// much is under way on it; `None` where no way leads there.
@@ -177,12 +186,12 @@ impl Ugal {
         (from, to): (u32, u32),
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
-        (taken, drawn): (&mut Vec<LinkId>, &mut Vec<LinkId>),
+        Ways { taken, drawn, best }: &mut Ways,
     ) -> bool {
         let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
             return true;
         };
-        let mut rival: Option<(f64, Vec<LinkId>)> = None;
+        let mut rival: Option<f64> = None;
         let mut least_queue = 0.0;
         for _ in 0..self.candidates {
             let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
@@ -192,18 +201,19 @@ impl Ugal {
                 continue;
             };
             let weight = longer * other;
-            if rival.as_ref().is_none_or(|(least, _)| weight < *least) {
-                rival = Some((weight, drawn.clone()));
+            if rival.is_none_or(|least| weight < least) {
+                rival = Some(weight);
+                std::mem::swap(drawn, best);
                 least_queue = other;
             }
         }
-        let Some((weight, links)) = rival else { return true };
+        let Some(weight) = rival else { return true };
         let is_minimal = match self.factor {
             Some(factor) => queue <= factor * least_queue + self.threshold,
             None => hops * queue <= weight + self.threshold,
         };
         if !is_minimal {
-            *taken = links;
+            std::mem::swap(taken, best);
         }
         is_minimal
     }
@@ -247,19 +257,19 @@ impl Choice for Ugal {
             path.links.push(LinkId(from.up));
         }
         let message = start.key();
-        let (mut draws, mut taken, mut drawn) = (0, Vec::new(), Vec::new());
+        let (mut draws, mut ways) = (0, Ways::default());
         let mut at = from.place;
         loop {
-            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, (&mut taken, &mut drawn));
-            match self.asks_again(minimal, (from.place, at, to.place), &taken) {
+            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, &mut ways);
+            match self.asks_again(minimal, (from.place, at, to.place), &ways.taken) {
                 Some(place) => {
-                    path.links.push(taken[0]);
+                    path.links.push(ways.taken[0]);
                     at = place;
                 }
                 None => break,
             }
         }
-        path.links.append(&mut taken);
+        path.links.append(&mut ways.taken);
         if to.down != NONE {
             path.links.push(LinkId(to.down));
         }
