@@ -18,7 +18,7 @@ mod galois;
 mod hyper_crossbar;
 mod hyperx;
 mod jellyfish;
-mod planes;
+mod multi_plane;
 mod polarfly;
 mod rails;
 mod ring_of_rings;
@@ -44,7 +44,7 @@ pub use fat_tree::FatTreeSpec;
 pub use hyper_crossbar::HyperCrossbarSpec;
 pub use hyperx::HyperxSpec;
 pub use jellyfish::JellyfishSpec;
-pub use planes::PlanesSpec;
+pub use multi_plane::MultiPlaneSpec;
 pub use polarfly::PolarflySpec;
 pub use rails::RailsSpec;
 #[cfg(feature = "simulator")]
@@ -107,7 +107,7 @@ topologies! {
     /// Rings of switches, joined to a ring.
     RingOfRings(ring_of_rings::RingOfRingsSpec),
     /// Copies of a fabric side by side, and nodes with several network cards.
-    Planes(planes::PlanesSpec),
+    MultiPlane(multi_plane::MultiPlaneSpec),
     /// A graph from files.
     Custom(custom::CustomSpec),
     /// A SimGrid platform file.
