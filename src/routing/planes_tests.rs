@@ -16,7 +16,7 @@ fn fabric(text: &str) -> Arc<Fabric> {
 const DRAGONFLY: &str = "of.dragonfly = { p = 2, bandwidth = \"1 GB/s\", latency = \"1 us\" }";
 
 fn of_dragonflies(planes: u32, nics: u32) -> Arc<Fabric> {
-    fabric(&format!("[planes]\nplanes = {planes}\nnics = {nics}\n{DRAGONFLY}"))
+    fabric(&format!("[multi-plane]\nplanes = {planes}\nnics = {nics}\n{DRAGONFLY}"))
 }
 
 fn rails(planes: u32) -> Arc<Fabric> {
@@ -186,10 +186,10 @@ fn a_fabric_of_planes_has_all_their_parts() {
         let spec: TopologySpec = toml::from_str(text).unwrap();
         spec.build(&mut Sources::default()).unwrap_err().remove(0).message
     };
-    assert!(wrong(&format!("[planes]\nnics = 5\n{DRAGONFLY}")).contains("no whole number"));
-    assert!(wrong(&format!("[planes]\nplanes = 0\n{DRAGONFLY}")).contains("size of 0"));
-    assert!(wrong(&format!("[planes]\nplanes = 1000\n{DRAGONFLY}")).contains("too many"));
-    let bare = "[planes]\nplanes = 2\nof.torus = { dims = [3, 3], host-link = false, bandwidth = \"1 GB/s\" }";
+    assert!(wrong(&format!("[multi-plane]\nnics = 5\n{DRAGONFLY}")).contains("no whole number"));
+    assert!(wrong(&format!("[multi-plane]\nplanes = 0\n{DRAGONFLY}")).contains("size of 0"));
+    assert!(wrong(&format!("[multi-plane]\nplanes = 1000\n{DRAGONFLY}")).contains("too many"));
+    let bare = "[multi-plane]\nplanes = 2\nof.torus = { dims = [3, 3], host-link = false, bandwidth = \"1 GB/s\" }";
     assert!(wrong(bare).contains("no link of its own"));
     let told = |text: &str, fabric: &Arc<Fabric>| {
         let spec: RoutingSpec = toml::from_str(text).unwrap();

@@ -20,7 +20,7 @@ mod graph;
 mod hyper_crossbar;
 mod hyperx;
 mod jellyfish;
-mod planes;
+mod multi_plane;
 mod polarfly;
 mod rails;
 mod ring_of_rings;
@@ -50,7 +50,7 @@ pub use graph::{GraphSpec, is_graph};
 pub use hyper_crossbar::HyperCrossbarSpec;
 pub use hyperx::HyperxSpec;
 pub use jellyfish::JellyfishSpec;
-pub use planes::PlanesSpec;
+pub use multi_plane::MultiPlaneSpec;
 pub use polarfly::PolarflySpec;
 pub use rails::RailsSpec;
 #[cfg(feature = "simulator")]
@@ -113,7 +113,7 @@ topologies! {
     /// Rings of switches, joined to a ring.
     RingOfRings(ring_of_rings::RingOfRingsSpec),
     /// Copies of a fabric side by side, and nodes with several network cards.
-    Planes(planes::PlanesSpec),
+    MultiPlane(multi_plane::MultiPlaneSpec),
     /// A graph from files.
     Custom(custom::CustomSpec),
     /// A graph from a node-link JSON file.

@@ -21,8 +21,9 @@
 //! Source: SimGrid's manual, "Platform description in XML"; its behaviour in version 3.32.
 
 mod assemble;
+mod cascade;
 mod cluster;
-mod dragonfly;
+
 mod element;
 mod platform;
 mod profile;

@@ -70,7 +70,7 @@ fn regular_fabric(
     let plain = match &regular.shape {
         RegularShape::Tree(tree) => tree.clone().build(name.to_owned(), |_| like),
         RegularShape::Torus(grid) => grid.clone().build(name.to_owned(), |_| like),
-        RegularShape::Dragonfly(_) => return None,
+        RegularShape::Cascade(_) => return None,
     };
     let mut builder = FabricBuilder::new(name, plain.nodes(), plain.switches());
     for Link { ends, capacity, latency, role } in plain.links().iter() {

@@ -1,6 +1,6 @@
 //! Clusters: `radical` and `topo_parameters`, and the routes of SimGrid's fat-trees and tori.
 
-use super::dragonfly::Dragonfly;
+use super::cascade::Cascade;
 use crate::fabric::{Grid, Tree};
 use crate::ids::{Id, LinkId};
 
@@ -94,7 +94,7 @@ pub(super) struct Regular {
 pub(super) enum RegularShape {
     Tree(Tree),
     Torus(Grid),
-    Dragonfly(Dragonfly),
+    Cascade(Cascade),
 }
 
 impl Regular {
@@ -108,13 +108,13 @@ impl Regular {
 
     /// Whether it may be a fabric of our own: the two directions of a cable are two links, and nothing else is crossed.
     pub(super) fn is_plain(&self) -> bool {
-        self.cable.is_none() && self.limiters.is_none() && !matches!(self.shape, RegularShape::Dragonfly(_))
+        self.cable.is_none() && self.limiters.is_none() && !matches!(self.shape, RegularShape::Cascade(_))
     }
 
     /// How many times as wide as a host's a link is, by its number from the first.
     pub(super) fn width(&self, link: u32) -> u32 {
         match &self.shape {
-            RegularShape::Dragonfly(dragonfly) => dragonfly.width(if self.cable.is_some() { 2 * link } else { link }),
+            RegularShape::Cascade(cascade) => cascade.width(if self.cable.is_some() { 2 * link } else { link }),
             _ => 1,
         }
     }
@@ -143,7 +143,7 @@ impl Regular {
         match &self.shape {
             RegularShape::Tree(tree) => tree_route(tree, src, dst, &mut visit),
             RegularShape::Torus(grid) => torus_route(grid, src, dst, &mut visit),
-            RegularShape::Dragonfly(dragonfly) => dragonfly.route(src, dst, &mut visit),
+            RegularShape::Cascade(cascade) => cascade.route(src, dst, &mut visit),
         }
     }
 
@@ -153,7 +153,7 @@ impl Regular {
         match &self.shape {
             RegularShape::Tree(tree) => tree.parallel.iter().all(|&cables| cables == 1),
             RegularShape::Torus(grid) => grid.dims.iter().all(|&size| size % 2 == 1 || size == 2),
-            RegularShape::Dragonfly(_) => false,
+            RegularShape::Cascade(_) => false,
         }
     }
 }
@@ -164,7 +164,7 @@ impl RegularShape {
         match self {
             Self::Tree(tree) => tree.nodes(),
             Self::Torus(grid) => grid.positions(),
-            Self::Dragonfly(dragonfly) => dragonfly.hosts(),
+            Self::Cascade(cascade) => cascade.hosts(),
         }
     }
 
@@ -173,7 +173,7 @@ impl RegularShape {
         match self {
             Self::Tree(tree) => (0..=tree.levels()).map(|level| tree.parts(level)).sum(),
             Self::Torus(grid) => grid.positions(),
-            Self::Dragonfly(dragonfly) => dragonfly.parts(),
+            Self::Cascade(cascade) => cascade.parts(),
         }
     }
 
@@ -182,7 +182,7 @@ impl RegularShape {
         match self {
             Self::Tree(tree) => tree.first_link(tree.levels() + 1),
             Self::Torus(grid) => grid.steps.iter().filter(|&&link| link != u32::MAX).count() as u32,
-            Self::Dragonfly(dragonfly) => dragonfly.links(),
+            Self::Cascade(cascade) => cascade.links(),
         }
     }
 
@@ -201,7 +201,7 @@ impl RegularShape {
                     next += count;
                 }
             }
-            Self::Dragonfly(_) => cables = (0..self.links()).map(|link| link / 2).collect(),
+            Self::Cascade(_) => cables = (0..self.links()).map(|link| link / 2).collect(),
             Self::Torus(grid) => {
                 let mut next = 0;
                 for position in 0..grid.positions() {

@@ -2,8 +2,8 @@
 
 use roxmltree::Node;
 
+use super::super::cascade::cascade;
 use super::super::cluster::{MOST_HOSTS, MOST_LINKS, Regular, RegularShape, fat_tree, radical, torus};
-use super::super::dragonfly::dragonfly;
 use super::super::element::Text;
 use super::super::platform::{Local, PlatformLink, PointKind, Star};
 use super::super::quantity;
@@ -194,8 +194,8 @@ impl<'a, 'input> Reader<'a, 'input> {
             "FAT_TREE" => RegularShape::Tree(self.mistakes.parse(parameters, "description of a fat-tree", fat_tree)?),
             "TORUS" => RegularShape::Torus(self.mistakes.parse(parameters, "description of a torus", torus)?),
             _ => {
-                let parse = |text: &str| dragonfly(text, MOST_HOSTS, MOST_LINKS);
-                RegularShape::Dragonfly(self.mistakes.parse(parameters, "description of a dragonfly", parse)?)
+                let parse = |text: &str| cascade(text, MOST_HOSTS, MOST_LINKS);
+                RegularShape::Cascade(self.mistakes.parse(parameters, "description of a dragonfly", parse)?)
             }
         };
         if let Some(hosts) = hosts.filter(|&hosts| hosts != shape.hosts()) {

@@ -13,7 +13,7 @@ use super::cluster::Passed;
 ///
 /// Source: SimGrid's documentation and behaviour of `DRAGONFLY` clusters (version 3.32 and later).
 #[derive(Clone, Debug)]
-pub(super) struct Dragonfly {
+pub(super) struct Cascade {
     groups: u32,
     chassis: u32,
     routers: u32,
@@ -23,7 +23,7 @@ pub(super) struct Dragonfly {
 }
 
 /// `groups,links;chassis,links;routers,links;nodes`.
-pub(super) fn dragonfly(text: &str, most_hosts: u64, most_links: u64) -> Result<Dragonfly, &'static str> {
+pub(super) fn cascade(text: &str, most_hosts: u64, most_links: u64) -> Result<Cascade, &'static str> {
     const EXPECTED: &str =
         "expected groups,links;chassis,links;routers,links;nodes, positive numbers like \"3,4;4,3;5,1;2\"";
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0).ok_or(EXPECTED);
@@ -47,7 +47,7 @@ pub(super) fn dragonfly(text: &str, most_hosts: u64, most_links: u64) -> Result<
     if groups > 1 && groups > routers {
         return Err("expected no more groups than routers of a chassis: SimGrid has no link for the others");
     }
-    Ok(Dragonfly { groups, chassis, routers, nodes, widths: [blue, black, green] })
+    Ok(Cascade { groups, chassis, routers, nodes, widths: [blue, black, green] })
 }
 
 /// The number of a pair of different numbers below n.
@@ -60,7 +60,7 @@ fn pairs(n: u32) -> u32 {
     n * (n - 1) / 2
 }
 
-impl Dragonfly {
+impl Cascade {
     pub(super) fn hosts(&self) -> u32 {
         self.groups * self.chassis * self.routers * self.nodes
     }

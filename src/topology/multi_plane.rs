@@ -12,14 +12,14 @@ use crate::fabric::{Bisection, Fabric, FabricBuilder, Fact, Family, LinkRole, Pl
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
-/// `[topology.planes]`: copies of a fabric, joined at the nodes, which may have several cards in each.
+/// `[topology.multi-plane]`: copies of a fabric, joined at the nodes, which may have several cards in each.
 ///
 /// What the fabric calls its nodes are network cards here: node i has cards `nics i` to `nics i + nics - 1` of each copy,
 /// as links of its own. `[routing.planes]` says which of them a message takes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct PlanesSpec {
+pub struct MultiPlaneSpec {
     /// Copies of the fabric (default 1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planes: Option<Located<u32>>,
@@ -45,7 +45,7 @@ struct Copies {
     groups: Option<Vec<u32>>,
 }
 
-impl Topology for PlanesSpec {
+impl Topology for MultiPlaneSpec {
     fn files(&mut self) -> Vec<&mut Located<String>> {
         self.of.files()
     }
