@@ -153,7 +153,7 @@ pub fn contents(path: &Path, sources: &mut Sources) -> Option<Contents> {
         "comp" => Some(Contents::Computation),
         "comm" => Some(Contents::Communication),
         "xml" => Some(Contents::Topology),
-        "csv" => Some(sources.open(&named).map_or(Contents::Pattern, |input| table(input))),
+        "csv" => Some(sources.open(&named).map_or(Contents::Pattern, table)),
         "toml" | "json" => {
             let text = sources.read_text(&named).map(|(_, text)| text);
             Some(text.map_or(Contents::Scenario, |text| tables(&text)))

@@ -12,6 +12,9 @@ use crate::transport::{FlowsOnTerms, Transport, TransportSpec};
 use crate::units::Time;
 use crate::workload::pattern::{Injection, Message, Pattern};
 
+/// A rate \[B/s\], and the link that keeps it there, if one does.
+type Held = (f64, Option<LinkId>);
+
 /// How the messages share links.
 enum Shared {
     /// As flows that only links hold back.
@@ -65,7 +68,7 @@ impl Shared {
     }
 
     /// The rate of a message \[B/s\] and what holds it back; `None` where each is alone.
-    fn rate(&self, number: u32) -> Option<(f64, Option<LinkId>)> {
+    fn rate(&self, number: u32) -> Option<Held> {
         match self {
             Self::Plain(sharing) => Some((sharing.rate(number), sharing.bottleneck(number).map(LinkId))),
             Self::OnTerms(flows) => Some((flows.rate(FlowId(number)), flows.bottleneck(FlowId(number)))),
@@ -75,7 +78,7 @@ impl Shared {
 }
 
 /// The link that lets a message have least by itself, and how much \[B/s\].
-fn alone(fabric: &Fabric, path: &Path) -> (f64, Option<LinkId>) {
+fn alone(fabric: &Fabric, path: &Path) -> Held {
     let parts = match path.parts.is_empty() {
         true => Cow::Owned(vec![1.0; path.links.len()]),
         false => Cow::Borrowed(&path.parts[..]),
@@ -90,7 +93,7 @@ pub(super) fn rates(pattern: &dyn Pattern, injection: Injection, network: &Netwo
     let Network { fabric, router, placement, .. } = network;
     let mut shared = Shared::new(network);
     let mut on_links: UnderWay = IdVec::filled(fabric.links().len(), 0);
-    let mut messages: Vec<(RankId, Message, Option<u32>, (f64, Option<LinkId>))> = Vec::new();
+    let mut messages: Vec<(RankId, Message, Option<u32>, Held)> = Vec::new();
     let (mut path, mut under_way) = (Path::default(), 0);
     for src in (0..pattern.ranks()).map(RankId) {
         for (index, message) in (0..).zip(first_messages(pattern, injection, src)) {
@@ -115,7 +118,7 @@ pub(super) fn rates(pattern: &dyn Pattern, injection: Injection, network: &Netwo
         }
     }
     shared.settle();
-    let rate = |(src, message, number, least): (RankId, Message, Option<u32>, (f64, Option<LinkId>))| {
+    let rate = |(src, message, number, least): (RankId, Message, Option<u32>, Held)| {
         let (rate_bps, link) = number.and_then(|number| shared.rate(number)).unwrap_or(least);
         Rate { src: src.0, dst: message.dst.0, rate_bps, bottleneck: link.map(|link| fabric.link_name(link)) }
     };
