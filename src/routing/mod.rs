@@ -7,6 +7,7 @@
 //! of the message on each; it may know what is under way.
 
 mod balanced;
+mod by_table;
 mod choice;
 #[cfg(test)]
 mod choice_tests;
@@ -27,6 +28,7 @@ mod min_hop;
 mod minimal;
 mod named_links;
 mod on_graph;
+mod paths;
 mod router;
 mod shortest_path;
 mod spray;
@@ -65,6 +67,7 @@ pub use forwarding::Forwarding;
 pub use hashed::HashedSpec;
 pub use min_hop::MinHopSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
+pub use paths::{Choose, PathsSpec};
 pub use router::Router;
 pub use shortest_path::ShortestPathSpec;
 pub use spray::SpraySpec;
@@ -119,10 +122,12 @@ pub enum RoutingSpec {
     UpDown(UpDownSpec),
     /// Forwarding tables from a file.
     Tables(TablesSpec),
+    /// Weighted paths from a file.
+    Paths(PathsSpec),
 }
 
 /// The names of all rules.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "d-mod-k",
     "s-mod-k",
     "hashed",
@@ -143,6 +148,7 @@ const NAMES: [&str; 20] = [
     "dfsssp",
     "up-down",
     "tables",
+    "paths",
 ];
 
 impl RoutingSpec {
@@ -157,6 +163,7 @@ impl RoutingSpec {
             Self::UgalL(spec) | Self::UgalG(spec) | Self::Progressive(spec) => spec.seed.is_none(),
             Self::DModK(_) | Self::SModK(_) | Self::Family(_) | Self::ShortestPath(_) | Self::Table(_) => false,
             Self::Spray(_) | Self::Fluid(_) | Self::Tables(_) => false,
+            Self::Paths(spec) => spec.choose == Choose::Draw && spec.seed.is_none(),
             Self::MinHop(MinHopSpec { order })
             | Self::Dfsssp(DfssspSpec { order })
             | Self::UpDown(UpDownSpec { order, .. }) => *order == Order::Random,
@@ -191,6 +198,7 @@ impl RoutingSpec {
             Self::Dfsssp(_) => "dfsssp",
             Self::UpDown(_) => "up-down",
             Self::Tables(_) => "tables",
+            Self::Paths(_) => "paths",
         }
     }
 
@@ -221,6 +229,7 @@ impl RoutingSpec {
             "up-down" => Self::UpDown(UpDownSpec::default()),
             // Whoever builds it is told that it wants a file.
             "tables" => Self::Tables(TablesSpec { file: String::new().into() }),
+            "paths" => Self::Paths(PathsSpec { file: String::new().into(), choose: Choose::default(), seed: None }),
             _ => {
                 let help = match closest(name, NAMES) {
                     Some(close) => format!("did you mean `{close}`?"),
@@ -255,6 +264,7 @@ impl RoutingSpec {
     pub fn files(&mut self) -> Vec<&mut Located<String>> {
         match self {
             Self::Tables(spec) => vec![&mut spec.file],
+            Self::Paths(spec) => vec![&mut spec.file],
             _ => Vec::new(),
         }
     }
@@ -290,6 +300,7 @@ impl RoutingSpec {
             Self::Dfsssp(spec) => spec.build(fabric, seed),
             Self::UpDown(spec) => spec.build(fabric, seed),
             Self::Tables(spec) => spec.build(fabric, sources),
+            Self::Paths(spec) => spec.build(fabric, seed, sources),
         };
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {

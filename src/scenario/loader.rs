@@ -348,7 +348,9 @@ impl Texts {
                 }
                 None => {
                     let (name, detail) = match name.split_once(':') {
-                        Some((name, detail)) if key == "transport" || (key == "routing" && name == "tables") => {
+                        Some((name, detail))
+                            if key == "transport" || (key == "routing" && ["tables", "paths"].contains(&name)) =>
+                        {
                             (name.to_owned(), Some(detail.to_owned()))
                         }
                         _ => (name, None),
