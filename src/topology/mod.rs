@@ -15,11 +15,11 @@ mod dragonfly;
 mod dragonfly_plus;
 mod fat_tree;
 mod galois;
-#[cfg(feature = "simulator")]
-mod graph;
 mod hyper_crossbar;
 mod hyperx;
 mod jellyfish;
+#[cfg(feature = "simulator")]
+mod node_link;
 mod polarfly;
 mod rails;
 mod ring_of_rings;
@@ -42,11 +42,11 @@ pub use custom::CustomSpec;
 pub use dragonfly::DragonflySpec;
 pub use dragonfly_plus::DragonflyPlusSpec;
 pub use fat_tree::FatTreeSpec;
-#[cfg(feature = "simulator")]
-pub use graph::{GraphSpec, is_graph};
 pub use hyper_crossbar::HyperCrossbarSpec;
 pub use hyperx::HyperxSpec;
 pub use jellyfish::JellyfishSpec;
+#[cfg(feature = "simulator")]
+pub use node_link::{GraphSpec, is_graph};
 pub use polarfly::PolarflySpec;
 pub use rails::RailsSpec;
 #[cfg(feature = "simulator")]
@@ -112,7 +112,7 @@ topologies! {
     Custom(custom::CustomSpec),
     /// A graph from a node-link JSON file.
     #[cfg(feature = "simulator")]
-    Graph(graph::GraphSpec),
+    Graph(node_link::GraphSpec),
     /// A SimGrid platform file.
     #[cfg(feature = "simulator")]
     Simgrid(simgrid::SimgridSpec),
