@@ -8,6 +8,7 @@
 
 mod adaptive_order;
 mod balanced;
+mod by_table;
 mod choice;
 #[cfg(test)]
 mod choice_tests;
@@ -37,6 +38,7 @@ mod planes;
 mod planes_tests;
 mod random_order;
 mod path;
+mod paths;
 mod router;
 mod shortest_path;
 mod spray;
@@ -77,6 +79,7 @@ pub use forwarding::Forwarding;
 pub use hashed::HashedSpec;
 pub use min_hop::MinHopSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
+pub use paths::{Choose, PathsSpec};
 pub use planes::{PlanesRuleSpec, Select};
 pub use random_order::RandomOrderSpec;
 pub use router::{ChannelOrder, Router};
@@ -142,10 +145,12 @@ pub enum RoutingSpec {
     UpDown(UpDownSpec),
     /// Forwarding tables from a file.
     Tables(TablesSpec),
+    /// Weighted paths from a file.
+    Paths(PathsSpec),
 }
 
 /// The names of all rules.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "d-mod-k",
     "s-mod-k",
     "hashed",
@@ -170,6 +175,7 @@ const NAMES: [&str; 24] = [
     "dfsssp",
     "up-down",
     "tables",
+    "paths",
 ];
 
 impl RoutingSpec {
@@ -188,6 +194,7 @@ impl RoutingSpec {
             Self::UgalL(spec) | Self::UgalG(spec) | Self::Progressive(spec) => spec.seed.is_none(),
             Self::DModK(_) | Self::SModK(_) | Self::Family(_) | Self::ShortestPath(_) | Self::Table(_) => false,
             Self::Spray(_) | Self::Fluid(_) | Self::Tables(_) => false,
+            Self::Paths(spec) => spec.choose == Choose::Draw && spec.seed.is_none(),
             Self::MinHop(MinHopSpec { order })
             | Self::Dfsssp(DfssspSpec { order })
             | Self::UpDown(UpDownSpec { order, .. }) => *order == Order::Random,
@@ -226,6 +233,7 @@ impl RoutingSpec {
             Self::Dfsssp(_) => "dfsssp",
             Self::UpDown(_) => "up-down",
             Self::Tables(_) => "tables",
+            Self::Paths(_) => "paths",
         }
     }
 
@@ -260,6 +268,7 @@ impl RoutingSpec {
             "up-down" => Self::UpDown(UpDownSpec::default()),
             // Whoever builds it is told that it wants a file.
             "tables" => Self::Tables(TablesSpec { file: String::new().into() }),
+            "paths" => Self::Paths(PathsSpec { file: String::new().into(), choose: Choose::default(), seed: None }),
             _ => {
                 let help = match closest(name, NAMES) {
                     Some(close) => format!("did you mean `{close}`?"),
@@ -294,6 +303,7 @@ impl RoutingSpec {
     pub fn files(&mut self) -> Vec<&mut Located<String>> {
         match self {
             Self::Tables(spec) => vec![&mut spec.file],
+            Self::Paths(spec) => vec![&mut spec.file],
             _ => Vec::new(),
         }
     }
@@ -333,6 +343,7 @@ impl RoutingSpec {
             Self::Dfsssp(spec) => spec.build(fabric, seed),
             Self::UpDown(spec) => spec.build(fabric, seed),
             Self::Tables(spec) => spec.build(fabric, sources),
+            Self::Paths(spec) => spec.build(fabric, seed, sources),
         };
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {

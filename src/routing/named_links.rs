@@ -39,3 +39,11 @@ pub(super) fn link_names(fabric: &Fabric, vertex: VertexId) -> Vec<(LinkId, Stri
     };
     links.into_iter().map(name).collect()
 }
+
+/// The links from one vertex to another, in order of their numbers.
+pub(super) fn links_between(fabric: &Fabric, from: VertexId, to: VertexId) -> Vec<LinkId> {
+    let edges = fabric.graph().edges_connecting(NodeIndex::new(from.index()), NodeIndex::new(to.index()));
+    let mut links: Vec<LinkId> = edges.map(|edge| *edge.weight()).collect();
+    links.sort_unstable();
+    links
+}

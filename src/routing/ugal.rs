@@ -278,11 +278,11 @@ impl Choice for Ugal {
     fn choose_for_packet(&self, start: Start, over: Option<LinkId>, under_way: &UnderWay, path: &mut Path) -> bool {
         let mut again = false;
         packet_walk(&self.graph, (start, over), &mut path.links, |at, to, links| {
-            let (mut draws, mut taken, mut drawn) = (0, Vec::new(), Vec::new());
-            let minimal = self.ask((at, to), (start.key(), &mut draws), under_way, (&mut taken, &mut drawn));
-            again = self.asks_again(minimal, (self.graph.home(start.src).place, at, to), &taken).is_some();
-            let reaches = at == to || !taken.is_empty();
-            links.append(&mut taken);
+            let (mut draws, mut ways) = (0, Ways::default());
+            let minimal = self.ask((at, to), (start.key(), &mut draws), under_way, &mut ways);
+            again = self.asks_again(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
+            let reaches = at == to || !ways.taken.is_empty();
+            links.append(&mut ways.taken);
             reaches
         });
         again

@@ -88,7 +88,8 @@ impl Loader {
         self.with(Part::Named { shelf: Shelf::Presets, flag: flag.to_owned(), name: name.to_owned() })
     }
 
-    /// `-t`: a named topology, a file with a `[topology.*]` table, or a SimGrid platform (`.xml`).
+    /// `-t`: a named topology, a file with a `[topology.*]` table, a node-link graph (`.json`), or a SimGrid platform
+    /// (`.xml`).
     #[must_use]
     pub fn topology(self, name_or_path: &str) -> Self {
         let flag = "--topology".to_owned();
@@ -352,7 +353,9 @@ impl Texts {
                 }
                 None => {
                     let (name, detail) = match name.split_once(':') {
-                        Some((name, detail)) if key == "transport" || (key == "routing" && name == "tables") => {
+                        Some((name, detail))
+                            if key == "transport" || (key == "routing" && ["tables", "paths"].contains(&name)) =>
+                        {
                             (name.to_owned(), Some(detail.to_owned()))
                         }
                         _ => (name, None),

@@ -15,12 +15,12 @@ mod dragonfly;
 mod dragonfly_plus;
 mod fat_tree;
 mod galois;
-#[cfg(feature = "simulator")]
-mod graph;
 mod hyper_crossbar;
 mod hyperx;
 mod jellyfish;
 mod multi_plane;
+#[cfg(feature = "simulator")]
+mod node_link;
 mod polarfly;
 mod rails;
 mod ring_of_rings;
@@ -45,12 +45,12 @@ pub(crate) use custom::{LINK_COLUMNS as LINKS, ROUTE_COLUMNS as ROUTES};
 pub use dragonfly::DragonflySpec;
 pub use dragonfly_plus::DragonflyPlusSpec;
 pub use fat_tree::FatTreeSpec;
-#[cfg(feature = "simulator")]
-pub use graph::{GraphSpec, is_graph};
 pub use hyper_crossbar::HyperCrossbarSpec;
 pub use hyperx::HyperxSpec;
 pub use jellyfish::JellyfishSpec;
 pub use multi_plane::MultiPlaneSpec;
+#[cfg(feature = "simulator")]
+pub use node_link::{GraphSpec, is_graph};
 pub use polarfly::PolarflySpec;
 pub use rails::RailsSpec;
 #[cfg(feature = "simulator")]
@@ -118,7 +118,7 @@ topologies! {
     Custom(custom::CustomSpec),
     /// A graph from a node-link JSON file.
     #[cfg(feature = "simulator")]
-    Graph(graph::GraphSpec),
+    Graph(node_link::GraphSpec),
     /// A SimGrid platform file.
     #[cfg(feature = "simulator")]
     Simgrid(simgrid::SimgridSpec),

@@ -95,7 +95,7 @@ pub struct CompareArgs {
     pub transport: Vec<String>,
     /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
     /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
-    /// min-hop, dfsssp, up-down, tables:FILE.
+    /// min-hop, dfsssp, up-down, tables:FILE, paths:FILE.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
     /// Injection rules: queue, sendrecv, barrier, left, all, window=K.

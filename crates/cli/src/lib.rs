@@ -197,7 +197,7 @@ mod tests {
             "machine" | "transport" => verb == "compare",
             "routing" => ["compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "preset" => verb == "check",
-            "seed" => verb == "pattern show",
+            "seed" => ["pattern show", "topology routes"].contains(&verb),
             _ => false,
         };
         let said = |option: &clap::Arg| {

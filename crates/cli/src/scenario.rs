@@ -79,7 +79,7 @@ pub struct SystemArgs {
     pub transport: Option<String>,
     /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
     /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
-    /// min-hop, dfsssp, up-down, tables:FILE (default: what is usual for the fabric).
+    /// min-hop, dfsssp, up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// What holds for every run.

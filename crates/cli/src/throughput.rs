@@ -62,7 +62,7 @@ pub struct ThroughputArgs {
     pub traffic: String,
     /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal and
     /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table, min-hop, dfsssp,
-    /// up-down, tables:FILE (default: what is usual for the fabric).
+    /// up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
     /// Under `bisection`, both halves send.

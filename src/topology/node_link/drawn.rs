@@ -1,92 +1,46 @@
-//! Graph: a network in the node-link JSON of networkx.
-
-mod read;
-
-#[cfg(test)]
-mod tests;
+//! A graph as it is written, and the fabric that it is.
 
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
 
-use super::common::{MOST_LINKS, MOST_NODES, Mistakes, Topology};
-use crate::diagnostic::{Diagnostic, Located, Sources, Span};
+use crate::diagnostic::{Diagnostic, Span};
 use crate::fabric::{Fabric, FabricBuilder, Irregular, Labels, LinkRole};
 use crate::ids::VertexId;
+use crate::topology::common::{MOST_LINKS, MOST_NODES};
 use crate::units::{Bandwidth, Time};
-
-pub use read::is_graph;
-
-/// `[topology.graph]`: the vertices and edges of a node-link JSON, as `networkx.node_link_data` makes it.
-///
-/// An edge is a link each way, unless the graph is `directed`. Numbers are bytes per second and seconds; texts have
-/// units. A vertex says by `kind` or `type` whether it is a node (`host`, `node`, `endpoint` ...) or a switch (`switch`,
-/// `router`); where no vertex does, those with one edge are nodes. Vertices that have `endpoints` are switches with so
-/// many nodes on them. Nodes are numbered in the order of the file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GraphSpec {
-    /// The JSON file.
-    pub file: Located<String>,
-    /// Bandwidth of edges that have none of their own (`bandwidth` or `capacity`), and of the links of `endpoints`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bandwidth: Option<Located<Bandwidth>>,
-    /// Latency of edges that have none of their own (`latency` or `delay`), and of the links of `endpoints` (default 0).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency: Option<Located<Time>>,
-}
-
-impl Topology for GraphSpec {
-    fn files(&mut self) -> Vec<&mut Located<String>> {
-        vec![&mut self.file]
-    }
-
-    fn build(&self, sources: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
-        let mut mistakes = Mistakes::default();
-        mistakes.port(self.bandwidth.as_ref());
-        mistakes.none()?;
-        let (base, text) = sources.read_text(&self.file).map_err(|mistake| vec![mistake])?;
-        let name = std::path::Path::new(self.file.as_str());
-        let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let drawn = read::graph(&text, base)?;
-        let default = (self.bandwidth.as_deref().copied(), self.latency.as_deref().copied().unwrap_or(Time::ZERO));
-        drawn.fabric(format!("graph {name}"), default)
-    }
-}
 
 /// What a vertex says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum VertexKind {
+pub(super) enum VertexKind {
     Node,
     Switch,
 }
 
 /// A vertex of the file.
-struct Vertex {
-    name: String,
-    kind: Option<VertexKind>,
-    endpoints: Option<u32>,
-    span: Span,
+pub(super) struct Vertex {
+    pub name: String,
+    pub kind: Option<VertexKind>,
+    pub endpoints: Option<u32>,
+    pub span: Span,
 }
 
 /// An edge of the file, between vertices by their positions.
-struct Edge {
-    ends: (u32, u32),
-    bandwidth: Option<Bandwidth>,
-    latency: Option<Time>,
-    name: Option<String>,
-    span: Span,
+pub(super) struct Edge {
+    pub ends: (u32, u32),
+    pub bandwidth: Option<Bandwidth>,
+    pub latency: Option<Time>,
+    pub name: Option<String>,
+    pub span: Span,
 }
 
 /// A graph as it is written.
-struct Drawn {
-    directed: bool,
-    vertices: Vec<Vertex>,
-    edges: Vec<Edge>,
+pub(super) struct Drawn {
+    pub directed: bool,
+    pub vertices: Vec<Vertex>,
+    pub edges: Vec<Edge>,
 }
 
 /// Mistakes after which the rest is not looked at.
-const MOST_MISTAKES: usize = 20;
+pub(super) const MOST_MISTAKES: usize = 20;
 
 impl Drawn {
     /// Which vertices are nodes.
@@ -121,7 +75,8 @@ impl Drawn {
         kinds
     }
 
-    fn fabric(self, name: String, default: (Option<Bandwidth>, Time)) -> Result<Fabric, Vec<Diagnostic>> {
+    /// The fabric; `default` is what edges have that say nothing.
+    pub fn fabric(self, name: String, default: (Option<Bandwidth>, Time)) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Vec::new();
         let kinds = self.kinds(&mut mistakes);
         let hanging: u64 = self.vertices.iter().map(|vertex| u64::from(vertex.endpoints.unwrap_or(0))).sum();
@@ -225,4 +180,4 @@ impl Drawn {
 }
 
 /// Positions of vertices by their ids.
-type ById = FxHashMap<String, u32>;
+pub(super) type ById = FxHashMap<String, u32>;

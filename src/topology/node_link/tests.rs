@@ -1,5 +1,6 @@
 use super::*;
 use crate::diagnostic::Invalid;
+use crate::ids::VertexId;
 
 /// Made by networkx 3.6.1: a `nx.MultiGraph` of two switches with two cables between them and three hosts, written by
 /// `json.dump(nx.node_link_data(g), f, indent=1)`.

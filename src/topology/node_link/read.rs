@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{ById, Drawn, Edge, MOST_MISTAKES, Vertex, VertexKind};
+use super::drawn::{ById, Drawn, Edge, MOST_MISTAKES, Vertex, VertexKind};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::units::{Bandwidth, QuantityError, Time};
 
