@@ -157,7 +157,7 @@ impl Traffic {
             Self::Adversarial(k) => {
                 let class = groups(fabric);
                 let count = class.iter().max().map_or(0, |&most| most + 1);
-                if count == 0 || k % count == 0 {
+                if fabric.nodes() > 1 && k % count == 0 {
                     let what = if fabric.groups().is_some() { "group" } else { "switch" };
                     let message = format!("{k} on, of {count}, every {what} sends to itself");
                     let help = "take another K: a multiple of their number is no traffic between them";
