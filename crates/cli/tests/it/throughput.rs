@@ -102,3 +102,20 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         assert!(told.contains(expected) && told.contains("--routing:1:1"), "{words}: {told}");
     }
 }
+
+#[test]
+fn fabrics_are_compared_figure_by_figure() {
+    let desk = Desk::new().file("prices.toml", "nic = 10\n[switch]\n8 = 100\n[optical]\ncable = 5\n");
+    let words = "topology compare dragonfly-72,slim-fly-200 --prices ./prices.toml --pairings 2 --format json -o ./x.svg -o ./x.csv";
+    let assert = desk.hayase(words).assert().success();
+    let answer: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let [dragonfly, slim] = [&answer["fabrics"][0], &answer["fabrics"][1]];
+    // 36 switches, 36 cables between 9 groups, 72 cards. A slim fly's switches have 11 ports, none of the list has.
+    assert_eq!(dragonfly["cost"]["total"], 3600.0 + 180.0 + 720.0);
+    assert_eq!(slim["notes"][0], "no cost: no switch of the list of prices has 11 ports");
+    assert!((dragonfly["adversarial"].as_f64().unwrap() - 0.125).abs() < 1e-9);
+    assert!((slim["uniform"].as_f64().unwrap() - 0.9567).abs() < 1e-3);
+    desk.hayase("topology compare no-such,dragonfly-72").assert().code(2);
+    desk.hayase("topology compare dragonfly-72 -o x.dot").assert().code(2);
+    desk.hayase("topology compare dragonfly-72 --failed 100%").assert().code(2);
+}
