@@ -188,7 +188,7 @@ impl Traffic {
                 Demand::Pairs(pairs)
             }
             Self::WorstCase => {
-                let to = super::worst_case(fabric, router)?;
+                let to = super::worst::worst_case(fabric, router)?;
                 let pairs = fabric.node_ids().zip(to).map(|(src, dst)| (src, NodeId(dst), bandwidth(src)));
                 Demand::Pairs(pairs.filter(|pair| pair.0 != pair.1).collect())
             }
