@@ -62,7 +62,7 @@ fn mistakes_are_told_with_what_is_expected() {
         String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
     };
     for (words, expected) in [
-        ("-t torus-4x4 --traffic unifrom", "adversarial=K, bisection, permutation"),
+        ("-t torus-4x4 --traffic unifrom", "adversarial=K, worst-case, hot-group=F, bisection, permutation"),
         ("-t torus-4x4 --traffic adversarial=-1", "like adversarial=1"),
         ("-t torus-4x4 --both", "leave `--both` out"),
         ("-t torus-4x4 --routing valiant-groups", "torus 4x4 has none"),
