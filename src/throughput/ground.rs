@@ -24,6 +24,6 @@ impl Ground for OnFabric<'_> {
     }
 
     fn worst_case(&self) -> Result<Vec<u32>, Diagnostic> {
-        super::worst_case(self.fabric, self.router)
+        super::worst::worst_case(self.fabric, self.router)
     }
 }

@@ -16,6 +16,7 @@
 //! T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars", Cluster 2008 (effective bisection).
 
 mod ground;
+mod kind;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -32,6 +33,7 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::routing::{Demand, Path, Router};
 
 pub use ground::OnFabric;
+pub use kind::kind;
 pub use traffic::{Traffic, groups as groups_of_nodes};
 pub use worst::worst_case;
 
@@ -70,24 +72,6 @@ pub struct Bottleneck {
     pub kind: String,
     /// Its load.
     pub load: f64,
-}
-
-/// The kind of a link: `node`, `local` and `global`, `level 1`, `dimension 0`, `tier 1`, `network`.
-pub fn kind(fabric: &Fabric, link: LinkId) -> String {
-    let link = fabric.link(link);
-    let LinkRole::Network { tier } = link.role else { return "node".to_owned() };
-    let group = |vertex: VertexId| {
-        let switch = vertex.index().checked_sub(fabric.nodes() as usize)?;
-        fabric.groups()?.get(switch)
-    };
-    if fabric.groups().is_some() {
-        return match link.ends.map(|(from, to)| (group(from), group(to))) {
-            Some((Some(from), Some(to))) if from != to => "global".to_owned(),
-            _ => "local".to_owned(),
-        };
-    }
-    // `along dimension 0`
-    fabric.family().tier_name(tier).trim_start_matches("along ").to_owned()
 }
 
 /// Counts the loads of steady traffic, drawn anew for each seed where it is random.

@@ -157,7 +157,7 @@ impl Traffic {
             Self::Adversarial(k) => {
                 let class = groups(fabric);
                 let count = class.iter().max().map_or(0, |&most| most + 1);
-                if count == 0 || k % count == 0 {
+                if fabric.nodes() > 1 && k % count == 0 {
                     let what = if fabric.groups().is_some() { "group" } else { "switch" };
                     let message = format!("{k} on, of {count}, every {what} sends to itself");
                     let help = "take another K: a multiple of their number is no traffic between them";
@@ -188,7 +188,7 @@ impl Traffic {
                 Demand::Pairs(pairs)
             }
             Self::WorstCase => {
-                let to = super::worst_case(fabric, router)?;
+                let to = super::worst::worst_case(fabric, router)?;
                 let pairs = fabric.node_ids().zip(to).map(|(src, dst)| (src, NodeId(dst), bandwidth(src)));
                 Demand::Pairs(pairs.filter(|pair| pair.0 != pair.1).collect())
             }

@@ -13,7 +13,7 @@
 //! those of a switch send alike: to those in their places on another switch, and the routes are those of the first node
 //! of each. What comes out is a permutation whose throughput is a bound: the worst one has no more.
 
-use super::kind;
+use super::kind::kind;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId};

@@ -23,9 +23,9 @@ use hayase_output::{fabric_figures, json, svg};
 
 pub const EXAMPLES: &str = "\
 Examples:
-  hayase topology compare fat-tree-1024,dragonfly-1056,slim-fly-200
-  hayase topology compare frontier,leonardo,slim-fly-10830 --pairings 5 -o fabrics.svg
-  hayase topology compare \"dragonfly:p=4,bandwidth=12.5 GB/s\",dragonfly-1056 --routing valiant-groups
+  hayase topology compare fat-tree-128,dragonfly-72,slim-fly-200
+  hayase topology compare dragonfly-72,t2hx --pairings 5 --failed 1% -o fabrics.svg
+  hayase topology compare \"dragonfly:p=2,bandwidth=12.5 GB/s\",dragonfly-72 --routing valiant-groups
   hayase topology compare fat-tree-1024,hyperx.toml --prices prices.toml --simulate 8
 
 Yours: hyperx.toml (a [topology.*] table), prices.toml (docs/formats.md, \"Prices\")

@@ -142,7 +142,7 @@ impl Racks {
     fn of(fabric: &Fabric, nodes: Option<u32>) -> Self {
         let vertices = fabric.graph().node_count();
         let mut of = vec![u32::MAX; vertices];
-        let leaf: Vec<usize> = fabric.node_ids().map(|node| fabric.leaf_of(node) as usize).collect();
+        let leaf: Vec<usize> = fabric.node_ids().map(|node| fabric.lowest_switch_of(node) as usize).collect();
         let mut count = 0;
         match (fabric.groups(), nodes) {
             (Some(groups), None) => {

@@ -86,7 +86,7 @@ fn longer_cables_are_optical_where_a_length_says_so() {
     // 16 nodes a rack: on a 4 x 4 torus all in one.
     let one = Layout { optical_from_m: None, rack_nodes: Some(16) };
     let torus = of("torus-4x4", &Questions { layout: one, ..questions() }).cables;
-    assert_eq!((torus.racks, torus.optical, torus.all, torus.copper_m), (1, Some(0), 32, Some(32.0)));
+    assert_eq!((torus.racks, torus.optical, torus.all, torus.copper_m), (1, Some(0), 16 + 32, Some(48.0)));
 }
 
 #[test]

@@ -30,7 +30,7 @@ Commands:
   check         Check files without running anything: scenarios, topologies, patterns, data sets
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
-  topology      List the named topologies, or show one
+  topology      List the named topologies, show one, or compare some
   pattern       List the named patterns, or show one
   machine       List the named machines, or show one
   preset        List the named presets, or show one

@@ -62,7 +62,7 @@ fn mistakes_are_told_with_what_is_expected() {
         String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
     };
     for (words, expected) in [
-        ("-t torus-4x4 --traffic unifrom", "adversarial=K, bisection, permutation"),
+        ("-t torus-4x4 --traffic unifrom", "adversarial=K, worst-case, hot-group=F, bisection, permutation"),
         ("-t torus-4x4 --traffic adversarial=-1", "like adversarial=1"),
         ("-t torus-4x4 --both", "leave `--both` out"),
         ("-t torus-4x4 --routing valiant-groups", "torus 4x4 has none"),
@@ -162,4 +162,21 @@ fn the_largest_size_of_a_fabric_is_marked() {
     let assert = super::Desk::new().hayase(words).assert().code(2);
     let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     assert!(said.contains("at most 1 group, one more than ports") && said.contains("1 other group\n"), "{said}");
+}
+
+#[test]
+fn fabrics_are_compared_figure_by_figure() {
+    let desk = Desk::new().file("prices.toml", "nic = 10\n[switch]\n8 = 100\n[optical]\ncable = 5\n");
+    let words = "topology compare dragonfly-72,slim-fly-200 --prices ./prices.toml --pairings 2 --format json -o ./x.svg -o ./x.csv";
+    let assert = desk.hayase(words).assert().success();
+    let answer: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let [dragonfly, slim] = [&answer["fabrics"][0], &answer["fabrics"][1]];
+    // 36 switches, 36 cables between 9 groups, 72 cards. A slim fly's switches have 11 ports, none of the list has.
+    assert_eq!(dragonfly["cost"]["total"], 3600.0 + 180.0 + 720.0);
+    assert_eq!(slim["notes"][0], "no cost: no switch of the list of prices has 11 ports");
+    assert!((dragonfly["adversarial"].as_f64().unwrap() - 0.125).abs() < 1e-9);
+    assert!((slim["uniform"].as_f64().unwrap() - 0.9567).abs() < 1e-3);
+    desk.hayase("topology compare no-such,dragonfly-72").assert().code(2);
+    desk.hayase("topology compare dragonfly-72 -o x.dot").assert().code(2);
+    desk.hayase("topology compare dragonfly-72 --failed 100%").assert().code(2);
 }

@@ -8,7 +8,7 @@ use crate::ids::RankId;
 use crate::workload::pattern::Ground;
 
 /// Groups of these sizes, one after another.
-struct Sizes(Vec<u32>);
+pub struct Sizes(pub Vec<u32>);
 
 impl Ground for Sizes {
     fn nodes(&self) -> u32 {
