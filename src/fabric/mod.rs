@@ -7,11 +7,13 @@
 mod bisection;
 mod bounds;
 mod build;
+mod failed;
 mod families;
 mod grid;
 mod max_flow;
 mod routes;
 mod sketch;
+mod timetable;
 mod tree;
 
 use std::any::Any;
@@ -27,6 +29,7 @@ pub use bisection::Bisection;
 pub use grid::{CrossbarGrid, Grid};
 pub use routes::RouteTable;
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
+pub use timetable::{Agenda, LinkChange, LinkStates, Timetable, Track};
 pub use tree::{Tree, TreeLink};
 
 /// What a link is for.
@@ -182,6 +185,10 @@ pub struct Fabric {
     family: Arc<dyn Family>,
     labels: Labels,
     routes: Option<RouteTable>,
+    /// What a file says of links over time.
+    timetable: Option<Arc<Timetable>>,
+    /// By link, where any has failed.
+    failed: Option<Arc<IdVec<LinkId, bool>>>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
 }
@@ -217,6 +224,8 @@ impl FabricBuilder {
             family: Arc::new(Irregular),
             labels: Labels::default(),
             routes: None,
+            timetable: None,
+            failed: None,
             bisection: OnceLock::new(),
         };
         Self { fabric }
@@ -242,6 +251,11 @@ impl FabricBuilder {
     /// Gives explicit routes.
     pub fn routes(&mut self, routes: RouteTable) {
         self.fabric.routes = Some(routes);
+    }
+
+    /// Says what happens to links over time: profiles that a file brings along.
+    pub fn timetable(&mut self, timetable: Timetable) {
+        self.fabric.timetable = Some(Arc::new(timetable)).filter(|timetable| !timetable.is_empty());
     }
 
     /// The finished fabric, of this family ([`Irregular`] where nothing is known but the graph).
@@ -322,6 +336,11 @@ impl Fabric {
     /// The routes that the fabric's own file gives, if it does.
     pub fn routes(&self) -> Option<&RouteTable> {
         self.routes.as_ref()
+    }
+
+    /// What happens to links over time, where the fabric's own file says it.
+    pub fn timetable(&self) -> Option<&Timetable> {
+        self.timetable.as_deref()
     }
 
     /// The name of a node or switch.

@@ -6,6 +6,7 @@
 //! ([`Choice`]) is asked for the [`Path`] of each message when it starts, which may be one path or several with a part
 //! of the message on each; it may know what is under way.
 
+mod around;
 mod choice;
 #[cfg(test)]
 mod choice_tests;
@@ -39,6 +40,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Diagnostic, closest};
 use crate::fabric::Fabric;
 
+use around::Around;
 use router::MISFIT;
 use ugal::Knowledge;
 
@@ -226,6 +228,7 @@ impl RoutingSpec {
             Self::Progressive(spec) => spec.build(fabric, Knowledge::Progressive, seed),
             Self::Fluid(spec) => spec.build(fabric),
         };
+        let built = built.map(|own| self.around(fabric, own));
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {
             let help = || format!("use `{}`, or leave the routing out", Self::default_for(fabric).name());
@@ -235,5 +238,22 @@ impl RoutingSpec {
             };
             mistakes.into_iter().map(helped).collect()
         })
+    }
+
+    /// The rule on a fabric that is not whole: what is worked out on the graph is so already; what does a family's
+    /// arithmetic, or has its routes from a file, takes a detour where it crosses what has failed.
+    fn around(&self, fabric: &Arc<Fabric>, own: Arc<dyn Router>) -> Arc<dyn Router> {
+        if fabric.failed().is_none() || self.is_worked_out_on_the_graph() {
+            return own;
+        }
+        Arc::new(Around::new(fabric, own, ShortestPathSpec::default().build(fabric).ok()))
+    }
+
+    /// Whether all of its routes are found on the graph that is left; of a rule that is not named here that is not
+    /// taken for granted.
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        let of_one_route = matches!(self, Self::ShortestPath(_) | Self::Minimal(_) | Self::Ecmp(_));
+        let mixes = matches!(self, Self::Spray(_) | Self::Fluid(_) | Self::ValiantGroups(_) | Self::ValiantSwitches(_));
+        of_one_route || mixes || matches!(self, Self::UgalL(_) | Self::UgalG(_) | Self::Progressive(_))
     }
 }

@@ -11,7 +11,9 @@ use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{IdVec, LinkId, MessageId, NodeId, RankId};
 use crate::record::Recorder;
-use crate::report::{self, Bounds, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
+use crate::report::{
+    self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
+};
 use crate::routing::{Manner, Path, Start, UnderWay};
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
@@ -81,6 +83,7 @@ impl PatternOutcome {
             blocked: self.blocked.clone(),
             gridlock: report.gridlock.clone(),
             stopped: report.head.stopped,
+            faults: report.head.faults.clone(),
             undone: 0,
         }
     }
@@ -195,7 +198,7 @@ impl Playing<'_> {
                 on_message(&message_record(now, flight));
             }
         };
-        let bisection = self.network.fabric.bisection();
+        let bisection = self.network.most().bisection();
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
         let mut watched = recorder(link_use);
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
@@ -250,7 +253,8 @@ impl Playing<'_> {
             Injection::Queue | Injection::SendRecv => Because::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
-        let plain = self.jitter == Time::ZERO
+        let plain = !self.network.faults_concern_runs()
+            && self.jitter == Time::ZERO
             && self.network.resolution == Time::ZERO
             && self.network.transport.is_plain_flow();
         let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
@@ -296,6 +300,8 @@ impl Playing<'_> {
                     messages: outcome.messages,
                     bytes: outcome.bytes,
                 }),
+                faults: (self.network.faults.as_ref())
+                    .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
                 fingerprint: recorder.fingerprint.to_string(),
             },
             fabric: self.network.fabric.to_string(),
@@ -333,12 +339,13 @@ impl Playing<'_> {
     fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
         let makespan_s = outcome.makespan.seconds();
         let link_use = |id: LinkId| {
-            let capacity_bps = self.network.fabric.link(id).capacity.bytes_per_second();
+            let capacity_bps = self.network.most().link(id).capacity.bytes_per_second();
             let bytes = recorder.bytes[id];
             let port: Option<PortUse> = outcome.facts.ports.as_ref().map(|ports| ports[id]);
             let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
             LinkUse {
                 id: id.0,
+                failed: self.network.fabric.has_failed(id),
                 name: self.network.fabric.link_name(id),
                 capacity_bps,
                 bytes,
@@ -361,7 +368,8 @@ impl Playing<'_> {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
         // What is taken on an idle network need not be what is taken among others, and may be longer.
         let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
-        let tells = self.injection != Injection::Left
+        let tells = !self.network.faults_concern_runs()
+            && self.injection != Injection::Left
             && !adapts
             && self.pattern.messages() <= MOST_ON_PATH
             && (self.jitter > Time::ZERO || self.pattern.delays() || latencies());
@@ -410,8 +418,9 @@ impl Playing<'_> {
     /// What all links out of, and into, a node carry together.
     fn node_capacity(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
         let sum = |direction| {
-            let edges = self.network.fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
-            edges.map(|edge| self.network.fabric.link(*edge.weight()).capacity).sum()
+            let fabric = self.network.most();
+            let edges = fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.map(|edge| fabric.link(*edge.weight()).capacity).sum()
         };
         (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
@@ -429,7 +438,10 @@ impl Playing<'_> {
                 let (from, to) = (self.network.placement[src], self.network.placement[message.dst]);
                 // (Only messages that do not see each other may be split.)
                 let (mut flow, mut alone) = (None, f64::INFINITY);
-                if from != to && message.bytes > 0 {
+                let is_cut_off = self.network.faults_concern_runs() && !self.network.router.reaches(from, to);
+                if is_cut_off {
+                    alone = 0.0;
+                } else if from != to && message.bytes > 0 {
                     path.clear();
                     match self.network.router.choice() {
                         None => self.network.router.route(from, to, &mut path.links),

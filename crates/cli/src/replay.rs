@@ -144,6 +144,9 @@ pub(super) fn play(
         Status::Complete => End::Done,
         Status::Interrupted => End::Interrupted,
         Status::Deadlocked => {
+            if let Some(why) = deadlock::without_way(report.head.faults.as_deref(), report.head.stopped) {
+                complain(why.trim_end());
+            }
             complain(deadlock::describe(&blocked(stuck), "operation", report.head.stopped).trim_end());
             End::Deadlocked
         }

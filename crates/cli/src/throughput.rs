@@ -12,6 +12,7 @@ use super::seeds::seeds;
 use super::usage;
 use super::{End, Failure, Voice, extension, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use hayase::report::FaultsReport;
 use hayase::scenario::Loader;
 use hayase::system::System;
 use hayase::throughput::{self, Throughput, Traffic};
@@ -52,6 +53,9 @@ pub struct ThroughputArgs {
     /// (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
+    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set faults.KEY=...
+    #[arg(long, value_name = "PART|NAME")]
+    pub faults: Option<String>,
     /// Under `bisection`, both halves send.
     #[arg(long)]
     pub both: bool,
@@ -97,6 +101,9 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(seed) = args.seed {
         loader = loader.seed(seed);
     }
+    if let Some(faults) = &args.faults {
+        loader = loader.faults(faults);
+    }
     for assignment in &args.set {
         loader = loader.set("--set", assignment);
     }
@@ -120,6 +127,10 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         "seed": first,
     });
     let figures = serde_json::to_value(&counted).unwrap_or_default();
+    if let (Some(answer), Some(faults)) = (answer.as_object_mut(), &network.faults) {
+        let report = FaultsReport::new(faults, None);
+        answer.insert("faults".to_owned(), serde_json::to_value(report).unwrap_or_default());
+    }
     if let (Some(answer), Some(figures)) = (answer.as_object_mut(), figures.as_object()) {
         answer.extend(figures.clone());
     }

@@ -196,6 +196,16 @@ impl Transport for FlowsOnTerms {
         self.start_on(flow, links.iter().copied().zip(parts.iter().copied()), bytes);
     }
 
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        let bandwidth = capacity.bytes_per_second();
+        self.links[link].bandwidth = bandwidth;
+        self.flows.set_capacity(link, Bandwidth::from_bytes_per_second(self.bandwidth_factor * bandwidth));
+    }
+
+    fn cancel(&mut self, flow: FlowId) {
+        self.flows.cancel(flow);
+    }
+
     fn settle(&mut self, now: Time) {
         self.flows.settle(now);
     }
