@@ -123,6 +123,11 @@ impl Collected<'_> {
         let mut cables = self.fabric.cables();
         cables.retain(|cable| takes_all || cable.iter().all(between));
         if let Some(count) = self.count(which, cables.len()) {
+            if cables.is_empty() && !is_nothing(which) && self.mistakes.is_empty() {
+                let message = format!("{} has no cables between switches", self.fabric.name());
+                let diagnostic = Diagnostic::new("unknown-link", message).at_value(which);
+                self.mistakes.push(diagnostic.help("write `node-links = true` to draw from those of nodes, too"));
+            }
             // The first so many of one order: what fails of 1 % also fails of 5 %.
             Stream::new(seed, "faults.links").shuffle(&mut cables);
             let drawn = Happening { at, what, written: which.span(), is_drawn: true };
@@ -156,10 +161,7 @@ impl Collected<'_> {
         let nodes = self.fabric.nodes();
         let mut switches: Vec<VertexId> = (nodes..nodes + self.fabric.switches()).map(VertexId).collect();
         if let Some(count) = self.count(which, switches.len()) {
-            if switches.is_empty()
-                && count == 0
-                && !matches!(&**which, OneOrList::One(text) if part(text) == Some(Ok(0.0)))
-            {
+            if switches.is_empty() && !is_nothing(which) && self.mistakes.is_empty() {
                 let diagnostic = Diagnostic::new("unknown-switch", format!("{} has no switches", self.fabric.name()));
                 self.mistakes.push(diagnostic.at_value(which).help("its nodes are joined directly; name `links`"));
             }
@@ -311,4 +313,9 @@ fn listed(which: &Located<OneOrList<String>>) -> Vec<Located<String>> {
         (OneOrList::One(name), Some(span)) => vec![Located::new(name.clone(), span)],
         (OneOrList::One(name), None) => vec![name.clone().into()],
     }
+}
+
+/// Whether this says that nothing is drawn.
+fn is_nothing(which: &Located<OneOrList<String>>) -> bool {
+    matches!(&**which, OneOrList::One(text) if part(text) == Some(Ok(0.0)))
 }

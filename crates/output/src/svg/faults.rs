@@ -1,7 +1,7 @@
 //! How many times as long runs take over the part that failed: a line for each of what is compared, with its interval.
 
 use super::axis::Axis;
-use super::canvas::{Canvas, FAINT, INK, MARGIN, Point, fit};
+use super::canvas::{Canvas, INK, MARGIN, Point, fit};
 use super::chart::{Chart, Mark, Pen};
 use crate::table::count;
 use hayase::faults::part;
@@ -83,7 +83,6 @@ pub fn faults(comparison: &Comparison) -> String {
         pen.key(&mut canvas, names, chart.top + 10.0 + KEY * number as f64, &fit(name, 11.0, NAMES - 40.0));
     }
     let below = chart.top + 10.0 + KEY * series.len() as f64;
-    Pen::new(FAINT, 1.0).line(&mut canvas, Point::new(names, below), Point::new(names + 60.0, below));
     canvas.finish(width, (chart.bottom() + 40.0).max(below) + MARGIN, &comparison.title)
 }
 
