@@ -9,6 +9,7 @@
 //! instant (below), is taken together, sorted by id, before the workload is asked and rates are solved. So messages
 //! that are symmetric finish together and the result does not depend on the order in which they are found.
 
+mod changes;
 mod chosen;
 mod events;
 mod observer;

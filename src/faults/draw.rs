@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::Names;
-use super::part;
+use super::part::part;
 use super::spec::{EventSpec, FaultsSpec, StateSpec};
 use crate::diagnostic::{Diagnostic, Located, Span};
 use crate::fabric::{Fabric, LinkChange, LinkRole, Timetable};

@@ -13,6 +13,7 @@
 mod cut_off;
 mod draw;
 mod names;
+mod part;
 mod spec;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ use crate::routing::{Router, RoutingSpec};
 use crate::units::{Bandwidth, Time};
 
 pub use cut_off::CutOff;
+pub use part::part;
 pub use spec::{EventSpec, FaultsSpec, OnFailure, StateSpec};
 
 /// Changes of a timetable gone through for the sets of links that are down, and such sets at most: each has routes of
@@ -221,24 +223,6 @@ fn later_sets(timetable: &Timetable) -> Result<BTreeSet<Vec<LinkId>>, Vec<Diagno
         }
     }
     Ok(sets)
-}
-
-/// A part written as `1 %`, or 0: the part; what is wrong with it. `None` for a text that is none.
-///
-/// # Errors
-/// Inside: a part below 0 % or above 100 %, and what is no number.
-pub fn part(text: &str) -> Option<Result<f64, String>> {
-    let text = text.trim();
-    if text == "0" {
-        return Some(Ok(0.0));
-    }
-    let number = text.strip_suffix('%')?.trim();
-    let wrong = || format!("`{text}` is no part");
-    Some(match number.parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        Ok(percent) if percent > 100.0 => Err(format!("`{text}` is more than there is")),
-        _ => Err(wrong()),
-    })
 }
 
 #[cfg(test)]

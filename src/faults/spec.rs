@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::part::part;
 use crate::diagnostic::Located;
 use crate::topology::OneOrList;
 use crate::units::Time;
@@ -97,9 +98,7 @@ impl FaultsSpec {
     /// Whether it says that nothing fails.
     pub fn is_nothing(&self) -> bool {
         let names_none = |which: &Option<Located<OneOrList<String>>>| {
-            which
-                .as_ref()
-                .is_none_or(|which| matches!(&**which, OneOrList::One(text) if super::part(text) == Some(Ok(0.0))))
+            which.as_ref().is_none_or(|which| matches!(&**which, OneOrList::One(text) if part(text) == Some(Ok(0.0))))
         };
         names_none(&self.links) && names_none(&self.switches) && self.event.is_empty()
     }
@@ -114,7 +113,7 @@ impl FaultsSpec {
     pub fn depends_on_seed(&self) -> bool {
         let is_drawn = |which: &Option<Located<OneOrList<String>>>| {
             which.as_ref().is_some_and(
-                |which| matches!(&**which, OneOrList::One(text) if super::part(text).is_some_and(|part| part != Ok(0.0))),
+                |which| matches!(&**which, OneOrList::One(text) if part(text).is_some_and(|part| part != Ok(0.0))),
             )
         };
         self.seed.is_none() && (is_drawn(&self.links) || is_drawn(&self.switches))

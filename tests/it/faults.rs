@@ -64,7 +64,8 @@ fn of_two_parallel_cables_the_other_one_carries_both() {
     let work = shift(2);
     assert!(same(makespan_ms(&[tree, &work]), 1.0));
     let fabric = load(&[tree, &work].join("\n")).network().unwrap().fabric.clone();
-    let name = fabric.links().ids().map(|link| fabric.link_name(link)).find(|name| name.starts_with("L")).unwrap();
+    let name =
+        fabric.links().ids().map(|link| fabric.link_name(link)).find(|name| name.matches('L').count() == 2).unwrap();
     let one = format!("[faults]\nlinks = ['{} #2']\n", name.replace("->", "<->"));
     assert!(same(makespan_ms(&[tree, &work, &one]), 2.0));
     // At half time: the messages on it start again, beside the others, which have 0.5 MB left.
@@ -288,7 +289,7 @@ fn a_profile_with_a_period_repeats() {
     let rule = RoutingSpec::default_for(&network.fabric);
     let faults = Faults::build(&FaultsSpec::default(), &network.fabric, &rule, 1).unwrap();
     let system = System::new(network.with_faults(Arc::new(faults)));
-    let text = "[topology.mesh]\ndims = [2]\n[workload.permutation]\nkind = \"shift\"\noffset = 1\nsize = \"3 MB\"\n";
+    let text = "[topology.mesh]\ndims = [2]\nbandwidth = \"1 GB/s\"\n[workload.permutation]\nkind = \"shift\"\noffset = 1\nsize = \"3 MB\"\n";
     let work = load(text).work().clone();
     let outcome = simulate(&system, &work, RunOptions::default()).unwrap();
     assert!(same(outcome.report.head.makespan_s, 4e-3), "{}", outcome.report.head.makespan_s);
