@@ -35,6 +35,7 @@ pub mod diagnostic;
 pub mod divisor;
 pub mod engine;
 pub mod fabric;
+pub mod faults;
 pub mod ids;
 pub mod memory;
 #[cfg(feature = "simulator")]

@@ -64,7 +64,8 @@ impl Fabric {
         if self.nodes() < 2 {
             return Some(0);
         }
-        self.family().diameter(self)
+        // What has failed is not in a family's arithmetic.
+        if self.failed().is_some() { self.search_diameter() } else { self.family().diameter(self) }
     }
 
     /// The same, by distances along the links from every node.
@@ -199,7 +200,7 @@ impl Fabric {
     /// # Errors
     /// One diagnostic that names the first node that cannot be reached, or from which node 0 cannot.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
-        if self.nodes() < 2 || self.routes().is_some() || self.family().is_connected() {
+        if self.nodes() < 2 || self.routes().is_some() || self.is_connected_by_family() {
             return Ok(());
         }
         let lost = |direction| {
@@ -219,7 +220,7 @@ impl Fabric {
     }
 
     fn has_loose_links(&self) -> bool {
-        self.graph().edge_count() < self.links().len()
+        self.links().iter().any(|link| link.ends.is_none())
     }
 
     /// By vertex: links on a shortest path from (or to) a node.

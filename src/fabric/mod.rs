@@ -8,12 +8,14 @@ mod bisection;
 mod bounds;
 mod build;
 mod channels;
+mod failed;
 mod families;
 mod grid;
 mod lattice;
 mod max_flow;
 mod routes;
 mod sketch;
+mod timetable;
 mod tree;
 
 use std::any::Any;
@@ -31,6 +33,7 @@ pub use grid::{CrossbarGrid, Grid};
 pub use lattice::{Lattice, Step};
 pub use routes::RouteTable;
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
+pub use timetable::{Agenda, LinkChange, LinkStates, Timetable, Track};
 pub use tree::{Tree, TreeLink};
 
 /// What a link is for.
@@ -240,6 +243,10 @@ pub struct Fabric {
     labels: Labels,
     routes: Option<RouteTable>,
     own: Option<Own>,
+    /// What a file says of links over time.
+    timetable: Option<Arc<Timetable>>,
+    /// By link, where any has failed.
+    failed: Option<Arc<IdVec<LinkId, bool>>>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
 }
@@ -287,6 +294,8 @@ impl FabricBuilder {
             labels: Labels::default(),
             routes: None,
             own: None,
+            timetable: None,
+            failed: None,
             bisection: OnceLock::new(),
         };
         Self { fabric }
@@ -326,6 +335,11 @@ impl FabricBuilder {
         let times = if limits { 1e9 } else { 1.0 };
         let ample = Bandwidth::from_bytes_per_second(times * sum.bytes_per_second());
         self.fabric.own = Some(Own { is_own, limits, ample });
+    }
+
+    /// Says what happens to links over time: profiles that a file brings along.
+    pub fn timetable(&mut self, timetable: Timetable) {
+        self.fabric.timetable = Some(Arc::new(timetable)).filter(|timetable| !timetable.is_empty());
     }
 
     /// The finished fabric, of this family ([`Irregular`] where nothing is known but the graph).
@@ -429,6 +443,11 @@ impl Fabric {
     /// The routes that the fabric's own file gives, if it does.
     pub fn routes(&self) -> Option<&RouteTable> {
         self.routes.as_ref()
+    }
+
+    /// What happens to links over time, where the fabric's own file says it.
+    pub fn timetable(&self) -> Option<&Timetable> {
+        self.timetable.as_deref()
     }
 
     /// The name of a node or switch.

@@ -5,6 +5,7 @@
 mod benchmark;
 mod comparison;
 mod farm;
+mod faults;
 pub mod replay;
 pub mod variation;
 pub mod whatif;
@@ -13,11 +14,15 @@ use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
 pub(crate) use comparison::student;
-pub use comparison::{CHOICES, Comparison, ComparisonRow, PATTERN, SCHEMA as COMPARISON_SCHEMA, varying};
+pub use comparison::{
+    CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,
+};
 pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
+
+pub use faults::{FaultsReport, Parts};
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";
@@ -45,6 +50,9 @@ pub struct Head {
     /// Over seeds, where there are several; the rest of the report is of the first seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
+    /// What failed, and what became of messages for it, where anything does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Box<FaultsReport>>,
     /// A number that differs where anything happened at another time.
     pub fingerprint: String,
 }
@@ -137,6 +145,9 @@ impl Bounds {
 pub struct LinkUse {
     /// Its number.
     pub id: u32,
+    /// Whether it has failed at the start.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
     /// Its name: `node 3 -> switch 1.0`.
     pub name: String,
     /// Its capacity \[B/s\].

@@ -7,6 +7,7 @@
 //! of the message on each; it may know what is under way.
 
 mod adaptive_order;
+mod around;
 mod balanced;
 mod by_table;
 mod choice;
@@ -33,12 +34,12 @@ mod min_hop;
 mod minimal;
 mod named_links;
 mod on_graph;
+mod path;
+mod paths;
 mod planes;
 #[cfg(test)]
 mod planes_tests;
 mod random_order;
-mod path;
-mod paths;
 mod router;
 mod shortest_path;
 mod spray;
@@ -62,6 +63,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Diagnostic, Located, Sources, closest};
 use crate::fabric::Fabric;
 
+use around::Around;
 use router::MISFIT;
 use ugal::Knowledge;
 
@@ -345,6 +347,7 @@ impl RoutingSpec {
             Self::Tables(spec) => spec.build(fabric, sources),
             Self::Paths(spec) => spec.build(fabric, seed, sources),
         };
+        let built = built.map(|own| self.around(fabric, own));
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {
             let help = || format!("use `{}`, or leave the routing out", Self::default_for(fabric).name());
@@ -354,5 +357,23 @@ impl RoutingSpec {
             };
             mistakes.into_iter().map(helped).collect()
         })
+    }
+
+    /// The rule on a fabric that is not whole: what is worked out on the graph is so already; what does a family's
+    /// arithmetic, or has its routes from a file, takes a detour where it crosses what has failed.
+    fn around(&self, fabric: &Arc<Fabric>, own: Arc<dyn Router>) -> Arc<dyn Router> {
+        if fabric.failed().is_none() || self.is_worked_out_on_the_graph() {
+            return own;
+        }
+        Arc::new(Around::new(fabric, own, ShortestPathSpec::default().build(fabric).ok()))
+    }
+
+    /// Whether all of its routes are found on the graph that is left; of a rule that is not named here that is not
+    /// taken for granted.
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        let of_one_route = matches!(self, Self::ShortestPath(_) | Self::Minimal(_) | Self::Ecmp(_));
+        let of_one_table = matches!(self, Self::MinHop(_) | Self::Dfsssp(_) | Self::UpDown(_));
+        let mixes = matches!(self, Self::Spray(_) | Self::Fluid(_) | Self::ValiantGroups(_) | Self::ValiantSwitches(_));
+        of_one_route || of_one_table || mixes || matches!(self, Self::UgalL(_) | Self::UgalG(_) | Self::Progressive(_))
     }
 }

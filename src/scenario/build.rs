@@ -6,6 +6,7 @@ use super::read::{Section, Sections};
 use super::{Scenario, guard, paths};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::Fabric;
+use crate::faults::{Faults, FaultsSpec};
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Choice, Manner, Router, RoutingSpec};
@@ -31,12 +32,27 @@ pub struct RoutedFabric {
     pub routing: RoutingSpec,
     /// The routes.
     pub router: Arc<dyn Router>,
+    /// What fails, if anything does; fabric and routes are those that it has at the start.
+    pub faults: Option<Arc<Faults>>,
 }
 
 impl RoutedFabric {
     /// What patterns may know of it.
     pub fn ground(&self) -> OnFabric<'_> {
         OnFabric { fabric: &self.fabric, router: &*self.router }
+    }
+
+    /// It with a rank on each node in order and exact max-min fairness between flows.
+    pub fn network(&self) -> Network {
+        Network {
+            placement: self.fabric.node_ids().collect(),
+            fabric: Arc::clone(&self.fabric),
+            router: Arc::clone(&self.router),
+            sharing: SharingSpec::default(),
+            transport: TransportSpec::default(),
+            resolution: Time::ZERO,
+            faults: self.faults.clone(),
+        }
     }
 }
 
@@ -66,9 +82,18 @@ pub(super) fn routed(
         Section::Absent => RoutingSpec::default_for(&fabric),
         Section::Broken => return None,
     };
-    let built = routing.build_from(&fabric, seed(sections), sources);
-    let router = taken(built, sections.routing.span(), diagnostics)?;
-    Some(RoutedFabric { topology, fabric, routing, router })
+    let router = taken(routing.build_from(&fabric, seed(sections), sources), sections.routing.span(), diagnostics)?;
+    let (spec, at) = match &sections.faults {
+        Section::Is(spec, at) => (spec.clone(), Some(*at)),
+        Section::Absent => (FaultsSpec::default(), sections.topology.span()),
+        Section::Broken => return None,
+    };
+    if fabric.timetable().is_none() && spec.is_nothing() && !spec.says_anything() {
+        return Some(RoutedFabric { topology, fabric, routing, router, faults: None });
+    }
+    let faults = Arc::new(taken(Faults::build(&spec, &fabric, &routing, seed(sections)), at, diagnostics)?);
+    let (fabric, router) = (Arc::clone(faults.at_start()), Arc::clone(faults.router()));
+    Some(RoutedFabric { topology, fabric, routing, router, faults: Some(faults) })
 }
 
 /// Builds the workload for a fabric.
@@ -110,7 +135,7 @@ pub(super) fn placed(
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<System> {
-    let RoutedFabric { topology, fabric, routing, router } = routed;
+    let RoutedFabric { topology, fabric, routing, router, faults } = routed;
     let (placement, at) = match &sections.placement {
         Section::Is(placement, at) => (placement.clone(), Some(*at)),
         Section::Absent => (PlacementSpec::Regular(RegularSpec {}), at),
@@ -124,13 +149,28 @@ pub(super) fn placed(
         resolution: sections.resolution.get().map(|time| **time).unwrap_or_default(),
         fabric,
         router,
+        faults,
     };
+    check_changes(&network, sections, diagnostics);
     check_routing(&network, sections, diagnostics);
     check_resolution(&network, sections, diagnostics);
     check_switches(&network, sections, diagnostics);
-    let mut written = Written { topology: Some(topology), routing: Some(routing), placement: Some(placement) };
+    let faults = sections.faults.get().cloned();
+    let mut written = Written { topology: Some(topology), routing: Some(routing), placement: Some(placement), faults };
     paths::settle(&mut written, sources);
     Some(System::built(Some(network), written, seed(sections)))
+}
+
+/// Not everything that moves messages can do with links that fail while it does.
+fn check_changes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if network.events().is_some()
+        && let Some(reason) = network.transport.refuses_changes(&network.sharing)
+    {
+        let message = format!("links cannot fail or change at a time under transport {}", network.transport.name());
+        let diagnostic = Diagnostic::new("faults-misfit", message).label(reason);
+        let help = "let them fail from the start (no `at`), or take transport flow under `max-min` or `equal-share`";
+        diagnostics.push(with_span(diagnostic.help(help), sections.faults.span().or(sections.topology.span())));
+    }
 }
 
 /// Whether messages can be simulated under this routing rule.
@@ -348,13 +388,15 @@ const MOST_PAIRS: u64 = 20_000_000;
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
 fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
-    let irregular = !network.fabric.family().is_connected()
+    let irregular = !network.fabric.is_connected_by_family()
         || matches!(system.routing(), Some(RoutingSpec::Table(_)))
         || network.fabric.routes().is_some();
     let listed = matches!(work.workload, PatternSpec::File(_));
     if !irregular && !listed {
         return;
     }
+    // What fails may come back: then a run says which messages have found no way.
+    let comes_back = network.events().is_some();
     let ranks = pattern.ranks();
     let mut looked_at = 0;
     let (mut stray, mut missing) = (Found::default(), Found::default());
@@ -372,7 +414,7 @@ fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnosti
         for &dst in &destinations {
             match (network.placement.get(rank), network.placement.get(dst)) {
                 (Some(&from), Some(&to)) if dst.0 < ranks => {
-                    if irregular && from != to && !network.router.reaches(from, to) {
+                    if irregular && !comes_back && from != to && !network.router.reaches(from, to) {
                         missing.note(from.index() as u32, to.index() as u32);
                     }
                 }
@@ -387,6 +429,10 @@ fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnosti
     if let Some((from, to)) = missing.first {
         let name = |node: u32| network.fabric.vertex_name(NodeId(node).into());
         let message = format!("there is no route from {} to {}{}", name(from), name(to), missing.more());
+        if network.fabric.failed().is_some() {
+            diagnostics.push(with_span(cut_off(message), sections.faults.span()));
+            return;
+        }
         let diagnostic = Diagnostic::new("no-route", message)
             .label("the pattern sends messages where no route leads")
             .help("add links or routes to the topology, or place the ranks elsewhere");
@@ -397,7 +443,11 @@ fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnosti
 /// Whether there is a route between all ranks, of which it is not known who sends to whom.
 pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let Network { fabric, router, placement, .. } = network;
-    if fabric.routes().is_none() && fabric.family().is_connected() {
+    // Then a run says which of its messages have no way.
+    if network.faults_concern_runs() {
+        return;
+    }
+    if fabric.routes().is_none() && fabric.is_connected_by_family() {
         return;
     }
     let pairs = placement.iter().flat_map(|&from| placement.iter().map(move |&to| (from, to)));
@@ -407,6 +457,12 @@ pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnosti
         let message = format!("there is no route from {} to {}", name(from), name(to));
         diagnostics.push(with_span(Diagnostic::new("no-route", message), sections.topology.span()));
     }
+}
+
+/// The mistake of work that needs a pair which faults have cut off; the program ends with a code of its own for it.
+fn cut_off(message: String) -> Diagnostic {
+    let diagnostic = Diagnostic::new("cut-off", message).label("messages are sent where what failed left no way");
+    diagnostic.help("let fewer links fail, draw others (another seed), or place the ranks elsewhere")
 }
 
 /// The first of several pairs, and how many there are.

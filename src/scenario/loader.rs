@@ -128,6 +128,13 @@ impl Loader {
         self.choice("--routing", "routing", name)
     }
 
+    /// `--faults`: cables that fail, as `faults.links` says: a part (`1 %`) or a name.
+    #[must_use]
+    pub fn faults(self, links: &str) -> Self {
+        let quoted = links.replace('\\', "\\\\").replace('"', "\\\"");
+        self.set("--faults", &format!("faults.links=\"{quoted}\""))
+    }
+
     /// `--sharing`: the name of a sharing policy.
     #[must_use]
     pub fn sharing(self, name: &str) -> Self {

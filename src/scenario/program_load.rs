@@ -189,6 +189,10 @@ pub(super) fn system(
         let help = "name one with -t; without a fabric messages take the node model's own latency and gaps";
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
     }
+    if let (Section::Absent, Section::Is(_, at)) = (&sections.topology, &sections.faults) {
+        let message = "links and switches are those of a fabric, and there is none";
+        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help("name one with -t"));
+    }
     let system = match &sections.topology {
         Section::Is(..) => {
             build::check_transport(sections, diagnostics);

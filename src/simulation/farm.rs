@@ -68,6 +68,7 @@ impl FarmOutcome {
             blocked: Vec::new(),
             gridlock: None,
             stopped: None,
+            faults: None,
             undone: row.map_or(0, |row| row.undone),
         }
     }

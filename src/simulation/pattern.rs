@@ -12,7 +12,9 @@ use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, NodeId, RankId};
 use crate::record::Recorder;
-use crate::report::{self, Bounds, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
+use crate::report::{
+    self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
+};
 use crate::routing::Manner;
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
@@ -83,6 +85,7 @@ impl PatternOutcome {
             blocked: self.blocked.clone(),
             gridlock: report.gridlock.clone(),
             stopped: report.head.stopped,
+            faults: report.head.faults.clone(),
             undone: 0,
         }
     }
@@ -201,7 +204,7 @@ impl Playing<'_> {
                 on_message(&message_record(now, flight));
             }
         };
-        let bisection = self.network.fabric.bisection();
+        let bisection = self.network.most().bisection();
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
         let mut watched = recorder(link_use);
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
@@ -256,7 +259,8 @@ impl Playing<'_> {
             Injection::Queue | Injection::SendRecv => Because::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
-        let plain = self.jitter == Time::ZERO
+        let plain = !self.network.faults_concern_runs()
+            && self.jitter == Time::ZERO
             && self.network.resolution == Time::ZERO
             && self.network.transport.is_plain_flow()
             && !self.network.fabric.limits_messages();
@@ -303,6 +307,8 @@ impl Playing<'_> {
                     messages: outcome.messages,
                     bytes: outcome.bytes,
                 }),
+                faults: (self.network.faults.as_ref())
+                    .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
                 fingerprint: recorder.fingerprint.to_string(),
             },
             fabric: self.network.fabric.to_string(),
@@ -340,12 +346,13 @@ impl Playing<'_> {
     fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
         let makespan_s = outcome.makespan.seconds();
         let link_use = |(id, name): (LinkId, String)| {
-            let capacity_bps = self.network.fabric.link(id).capacity.bytes_per_second();
+            let capacity_bps = self.network.most().link(id).capacity.bytes_per_second();
             let bytes = recorder.bytes[id];
             let port: Option<PortUse> = outcome.facts.ports.as_ref().map(|ports| ports[id]);
             let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
             LinkUse {
                 id: id.0,
+                failed: self.network.fabric.has_failed(id),
                 name,
                 capacity_bps,
                 bytes,
@@ -368,7 +375,8 @@ impl Playing<'_> {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
         // What is taken on an idle network need not be what is taken among others, and may be longer.
         let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
-        let tells = self.injection != Injection::Left
+        let tells = !self.network.faults_concern_runs()
+            && self.injection != Injection::Left
             && !adapts
             && self.pattern.messages() <= MOST_ON_PATH
             && (self.jitter > Time::ZERO || self.pattern.delays() || latencies());
@@ -419,8 +427,9 @@ impl Playing<'_> {
     /// What all links out of, and into, a node carry together.
     fn node_capacity(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
         let sum = |direction| {
-            let edges = self.network.fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
-            edges.map(|edge| self.network.fabric.link(*edge.weight()).capacity).sum()
+            let fabric = self.network.most();
+            let edges = fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.map(|edge| fabric.link(*edge.weight()).capacity).sum()
         };
         (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }

@@ -10,7 +10,7 @@ use super::program_path;
 use super::simulated::{RunOptions, Simulated, fits_places};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Progress, Stop, Watch};
+use crate::engine::{Mishaps, Progress, Stop, Watch};
 use crate::ids::RankId;
 use crate::player::{
     Activity, ActivityKind, Observers, OnMark, Play, Played, Player, RankTimes, Stuck, Transfer, alone, rules,
@@ -18,7 +18,7 @@ use crate::player::{
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
-use crate::report::{Bounds, Head, Meta, Status, Stopped};
+use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
 use crate::throughput::OnFabric;
 use crate::units::Time;
@@ -87,6 +87,7 @@ impl ProgramOutcome {
             blocked: self.stuck.iter().cloned().map(Blocked::from).collect(),
             gridlock: None,
             stopped: report.head.stopped,
+            faults: report.head.faults.clone(),
             undone: 0,
         }
     }
@@ -291,6 +292,7 @@ impl Playing<'_> {
             }
         };
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark };
+        let mut mishaps = None;
         let played = match system.network() {
             None => alone(program, system.node().playing(), &expander, work.cpu_speed, observers, &go_on),
             Some(network) => {
@@ -298,7 +300,9 @@ impl Playing<'_> {
                 let costs = system.node().costs().unwrap_or_default();
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
-                over(network, player, Some(&Until { until, watch }))
+                let (played, told) = over(network, player, Some(&Until { until, watch }));
+                mishaps = told;
+                played
             }
         };
         let meta = Meta {
@@ -321,6 +325,8 @@ impl Playing<'_> {
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
         let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
+        let faults = system.network().and_then(|network| network.faults.as_deref());
+        report.head.faults = faults.map(|faults| Box::new(FaultsReport::new(faults, mishaps.as_deref())));
         self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {
             take: work.wildcards.name(),
@@ -362,6 +368,7 @@ impl Playing<'_> {
                     bytes: played.bytes,
                 }),
                 seeds: None,
+                faults: None,
                 fingerprint: fingerprint(&played.ranks),
             },
             program: format!(
@@ -419,9 +426,9 @@ impl Playing<'_> {
 }
 
 /// Plays a program over a network.
-fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> Played {
+fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> (Played, Option<Box<Mishaps>>) {
     let outcome = network.simulate(&mut player, &mut (), watch);
-    player.ended(outcome.stop == Stop::Interrupted)
+    (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps)
 }
 
 /// Ends a run at a time, or when whoever looks on wants it.

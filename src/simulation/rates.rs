@@ -99,7 +99,9 @@ pub(super) fn rates(pattern: &dyn Pattern, injection: Injection, network: &Netwo
         for (index, message) in (0..).zip(first_messages(pattern, injection, src)) {
             let (from, to) = (placement[src], placement[message.dst]);
             let (mut number, mut least) = (None, (f64::INFINITY, None));
-            if from != to && message.bytes > 0 {
+            if network.faults_concern_runs() && !router.reaches(from, to) {
+                least = (0.0, None);
+            } else if from != to && message.bytes > 0 {
                 path.clear();
                 match router.choice() {
                     None => router.route(from, to, &mut path.links),

@@ -74,6 +74,7 @@ impl Farm {
                 bytes: head.as_ref().map_or(0, |head| head.bytes),
                 stopped: None,
                 seeds: None,
+                faults: None,
                 fingerprint: fingerprint(&predictions),
             },
             tasks: point.map(|point| point.work().title.clone()).unwrap_or_default(),

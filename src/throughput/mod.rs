@@ -154,7 +154,7 @@ const MOST_PAIRS: u64 = 20_000_000;
 
 /// That routes lead where traffic goes. Families of fabrics are connected by construction.
 pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
-    if fabric.routes().is_none() && fabric.family().is_connected() {
+    if fabric.routes().is_none() && fabric.is_connected_by_family() {
         return Ok(());
     }
     let (mut lost, mut looked_at) = (None, 0);
@@ -172,6 +172,10 @@ pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) 
     let Some((src, dst)) = lost else { return Ok(()) };
     let name = |node: NodeId| fabric.vertex_name(node.into());
     let message = format!("there is no route from {} to {}", name(src), name(dst));
+    if fabric.failed().is_some() {
+        let diagnostic = Diagnostic::new("cut-off", message);
+        return Err(diagnostic.help("let fewer links fail, or draw others (another seed)"));
+    }
     Err(Diagnostic::new("no-route", message).help("add links or routes to the topology"))
 }
 

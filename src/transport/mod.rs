@@ -21,7 +21,7 @@ pub use spec::{ContentionFreeSpec, TransportSpec};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::{Path, Start};
 use crate::sharing::Rounds;
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 
 /// Moves messages over links.
 ///
@@ -86,6 +86,18 @@ pub trait Transport {
     /// each.
     fn way(&mut self, flow: FlowId, bytes: u64, path: &mut Path) {
         let _ = (flow, bytes, path);
+    }
+
+    /// A link has another capacity from the time of the next [`Transport::settle`] on.
+    ///
+    /// Transports whose links stay as they are ([`TransportSpec::refuses_changes`]) do not take it: scenarios refuse it.
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        unreachable!("link {link} is to carry {capacity:?}, and this transport's links stay as they are");
+    }
+
+    /// A message that has started is no longer under way, and will not arrive; only where links may change.
+    fn cancel(&mut self, flow: FlowId) {
+        unreachable!("message {flow} is to stop, and this transport's links stay as they are");
     }
 
     /// Works out what the starts and arrivals since the last call change, as of `now`.

@@ -66,6 +66,15 @@ impl TransportSpec {
         }
     }
 
+    /// Why links cannot change while messages are under way, if they cannot.
+    pub fn refuses_changes(&self, sharing: &SharingSpec) -> Option<&'static str> {
+        match self {
+            Self::Flow(_) => sharing.refuses_changes(),
+            Self::Packet(_) => Some("packets are on links that stay as they are"),
+            Self::ContentionFree(_) => Some("it works out when a message arrives when it starts"),
+        }
+    }
+
     /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
     pub fn name(&self) -> String {
         match self {

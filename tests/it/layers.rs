@@ -9,7 +9,7 @@ const LEVELS: &[&[&str]] = &[
     &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "wall_clock", "diagnostic"],
     &["reading", "fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
-    &["transport", "player", "prediction", "throughput"],
+    &["transport", "player", "prediction", "throughput", "faults"],
     &["engine"],
     &["record", "system"],
     &["report"],

@@ -3,6 +3,7 @@
 mod collectives;
 mod determinism;
 mod documents;
+mod faults;
 mod layers;
 mod presets;
 mod properties;

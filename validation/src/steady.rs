@@ -4,12 +4,8 @@ use super::context::Counted;
 use super::fabrics::{Point, dragonfly, judged, loaded};
 use super::{Case, Context, Outcome, Trouble};
 use hayase::scenario::RoutedFabric;
-use hayase::sharing::SharingSpec;
 use hayase::simulation::{Steady, SteadyOptions, steady};
-use hayase::system::Network;
 use hayase::throughput::{Traffic, throughput};
-use hayase::transport::TransportSpec;
-use hayase::units::Time;
 
 /// A fabric, a rule, traffic, and how many messages each node keeps under way.
 type Run = (String, &'static str, Traffic, u32);
@@ -70,18 +66,10 @@ fn simulated(
     traffic: &Traffic,
     under_way: u32,
 ) -> Result<Steady, Trouble> {
-    let network = Network {
-        fabric: routed.fabric.clone(),
-        router: routed.router.clone(),
-        placement: routed.fabric.node_ids().collect(),
-        sharing: SharingSpec::default(),
-        transport: TransportSpec::default(),
-        resolution: Time::ZERO,
-    };
     let rounds = context.choose(10, 20);
     let options = SteadyOptions { under_way, warm_up: rounds / 2, rounds, ..SteadyOptions::default() };
     let watch = Counted::new(context);
-    steady(&network, traffic, &options, Some(&watch)).map_err(|mistake| mistake.message)
+    steady(&routed.network(), traffic, &options, Some(&watch)).map_err(|mistake| mistake.message)
 }
 
 /// Messages of such a run, roughly.

@@ -50,6 +50,11 @@ pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> 
     w.write_all(svg::comparison(comparison).as_bytes())
 }
 
+/// How much longer runs take in which something failed.
+pub fn faults(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
+    w.write_all(svg::faults(comparison).as_bytes())
+}
+
 /// How rates spread.
 pub fn rates(rates: &[Rate], title: &str, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::rates(rates, title).as_bytes())

@@ -145,6 +145,9 @@ pub(super) fn play(
         // Only a farm can be left undone.
         Status::Interrupted | Status::Undone => End::Interrupted,
         Status::Deadlocked => {
+            if let Some(why) = deadlock::without_way(report.head.faults.as_deref(), report.head.stopped) {
+                complain(why.trim_end());
+            }
             complain(deadlock::describe(&blocked(stuck), "operation", report.head.stopped).trim_end());
             End::Deadlocked
         }

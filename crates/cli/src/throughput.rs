@@ -3,7 +3,6 @@
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::Args;
 use serde_json::json;
@@ -15,14 +14,12 @@ use super::seeds::seeds;
 use super::usage;
 use super::{End, Failure, Voice, extension, interrupt, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use hayase::report::FaultsReport;
 use hayase::routing::Manner;
 use hayase::scenario::{Loader, RoutedFabric};
-use hayase::sharing::SharingSpec;
 use hayase::simulation::{Steady, SteadyOptions, steady};
-use hayase::system::{Network, System};
+use hayase::system::System;
 use hayase::throughput::{self, Throughput, Traffic};
-use hayase::transport::TransportSpec;
-use hayase::units::Time;
 use hayase_output::json;
 use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed};
 
@@ -65,6 +62,9 @@ pub struct ThroughputArgs {
     /// up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
+    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set faults.KEY=...
+    #[arg(long, value_name = "PART|NAME")]
+    pub faults: Option<String>,
     /// Under `bisection`, both halves send.
     #[arg(long)]
     pub both: bool,
@@ -119,6 +119,9 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     }
     if let Some(seed) = args.seed {
         loader = loader.seed(seed);
+    }
+    if let Some(faults) = &args.faults {
+        loader = loader.faults(faults);
     }
     for assignment in &args.set {
         loader = loader.set("--set", assignment);
@@ -175,6 +178,10 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         "seed": first,
     });
     let figures = serde_json::to_value(&counted).unwrap_or_default();
+    if let (Some(answer), Some(faults)) = (answer.as_object_mut(), &network.faults) {
+        let report = FaultsReport::new(faults, None);
+        answer.insert("faults".to_owned(), serde_json::to_value(report).unwrap_or_default());
+    }
     if let (Some(answer), Some(figures)) = (answer.as_object_mut(), figures.as_object()) {
         answer.extend(figures.clone());
     }
@@ -212,16 +219,8 @@ fn simulated(
         seed,
         ..usual
     };
-    let network = Network {
-        fabric: Arc::clone(&network.fabric),
-        router: Arc::clone(&network.router),
-        placement: network.fabric.node_ids().collect(),
-        sharing: SharingSpec::default(),
-        transport: TransportSpec::default(),
-        resolution: Time::ZERO,
-    };
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
-    steady(&network, traffic, &options, Some(&monitor))
+    steady(&network.network(), traffic, &options, Some(&monitor))
 }
 
 /// What came out, for a terminal.

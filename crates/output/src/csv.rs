@@ -253,14 +253,17 @@ pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
 }
 
 /// Writes all links:
-/// `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`.
+/// `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`; where any has
+/// failed, a column `failed` (0 or 1) follows.
 ///
 /// # Errors
 /// Where `writer` fails.
 pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
+    let any_failed = links.iter().any(|link| link.failed);
     writer.write_all(
-        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s\n",
+        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s",
     )?;
+    writer.write_all(if any_failed { b",failed\n" } else { b"\n" })?;
     let w = &mut writer;
     for link in links {
         write!(w, "{},", link.id)?;
@@ -277,6 +280,9 @@ pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
         number(w, link.mean_queue)?;
         w.write_all(b",")?;
         number(w, link.blocked_s)?;
+        if any_failed {
+            write!(w, ",{}", u8::from(link.failed))?;
+        }
         w.write_all(b"\n")?;
     }
     Ok(())
@@ -313,7 +319,8 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         w.write_all(b",")?;
         text(w, key)?;
     }
-    w.write_all(b"\n")?;
+    let compares_faults = comparison.rows.iter().any(|row| row.faults.is_some());
+    w.write_all(if compares_faults { b",slowdown,slowdown_low,slowdown_high,cut_off_seeds\n" } else { b"\n" })?;
     for row in &comparison.rows {
         for name in row.choices().into_iter().take(PATTERN + 1) {
             text(w, name)?;
@@ -344,6 +351,16 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         for value in row.varied.values() {
             w.write_all(b",")?;
             text(w, value)?;
+        }
+        if compares_faults {
+            let values = row.slowdown.map(|slowdown| [slowdown.mean, slowdown.low, slowdown.high]);
+            for value in values.map_or([None; 3], |values| values.map(Some)) {
+                w.write_all(b",")?;
+                if let Some(value) = value {
+                    number(w, value)?;
+                }
+            }
+            write!(w, ",{}", row.cut_off)?;
         }
         w.write_all(b"\n")?;
     }
@@ -564,6 +581,7 @@ mod tests {
     fn names_with_commas_are_quoted() {
         let link = LinkUse {
             id: 3,
+            failed: false,
             name: "a \"b\", c".into(),
             capacity_bps: 1e9,
             bytes: 20_000,

@@ -1,19 +1,10 @@
 //! Steady traffic against load counting and closed networks.
 
 use super::*;
-use crate::transport::TransportSpec;
 
 /// A network of a written topology under a rule.
 fn network(topology: &str, rule: &str) -> Network {
-    let loaded = crate::scenario::Loader::new().text("t.toml", topology).routing(rule).load_topology().unwrap();
-    Network {
-        placement: loaded.fabric.node_ids().collect(),
-        fabric: loaded.fabric,
-        router: loaded.router,
-        sharing: SharingSpec::default(),
-        transport: TransportSpec::default(),
-        resolution: Time::ZERO,
-    }
+    crate::scenario::Loader::new().text("t.toml", topology).routing(rule).load_topology().unwrap().network()
 }
 
 fn dragonfly(h: u32) -> String {

@@ -139,6 +139,7 @@ impl WhatIf {
                 bytes: base.summary.bytes,
                 stopped: base.summary.stopped,
                 seeds: None,
+                faults: base.summary.faults,
                 fingerprint: base.summary.fingerprint,
             },
             limits: limits(played, ideal.as_ref()),

@@ -27,7 +27,7 @@ pub(super) fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time:
     let widest_ejection = fabric.links().iter().filter(|link| ejection(link)).map(|link| link.capacity).max();
     // One flow at a time, through an ejection link that is not wider: in known families every route ends in one.
     let injection_is_idle = one_at_a_time
-        && fabric.family().is_connected()
+        && fabric.is_connected_by_family()
         && matches!((narrowest_injection, widest_ejection), (Some(injection), Some(ejection)) if ejection <= injection);
     let is_binding = |link: LinkId| {
         if injection_is_idle && fabric.link(link).role == LinkRole::Injection {

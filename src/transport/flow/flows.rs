@@ -181,6 +181,21 @@ impl Transport for Flows {
         self.start_on_terms(flow, &links, parts, Terms::default(), bytes);
     }
 
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        if self.lock_step.is_moving() {
+            self.leave_lock_step();
+        }
+        self.lock_step.set_capacity(link.0, capacity.bytes_per_second());
+        self.sharing.set_capacity(link.0, capacity.bytes_per_second());
+    }
+
+    fn cancel(&mut self, flow: FlowId) {
+        self.leave_lock_step();
+        self.sharing.remove(flow.0);
+        self.finish.remove(flow.0);
+        self.shared -= 1;
+    }
+
     fn settle(&mut self, now: Time) {
         if self.shared == 0 {
             if self.lock_step.settle(now) {

@@ -7,7 +7,7 @@ use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
 use crate::sharing::{SharingSpec, Terms};
 use crate::transport::{Facts, Transport};
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 
 /// Messages as flows that share links on terms of their own.
 ///
@@ -206,6 +206,19 @@ impl Transport for FlowsOnTerms {
 
     fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
         self.start_on(flow, links.iter().copied().zip(parts.iter().copied()), bytes);
+    }
+
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        let bandwidth = capacity.bytes_per_second();
+        self.links[link].bandwidth = bandwidth;
+        if self.links[link].own {
+            return;
+        }
+        self.flows.set_capacity(link, Bandwidth::from_bytes_per_second(self.bandwidth_factor * bandwidth));
+    }
+
+    fn cancel(&mut self, flow: FlowId) {
+        self.flows.cancel(flow);
     }
 
     fn settle(&mut self, now: Time) {

@@ -138,6 +138,8 @@ Scenario:
                                family, shortest-path, table, minimal, ecmp, spray, valiant-groups,
                                valiant-switches, ugal-l, ugal-g, progressive (default: what is usual
                                for the fabric)
+      --faults <PART|NAME>     Cables between switches that fail: a part of them, drawn by the seed
+                               (1%), or a name; more in [faults]
       --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
                                those of the machine, or set with --set
       --seed <N>               The seed of everything random; of several runs the first

@@ -131,6 +131,8 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     // Of a program that computes nothing no bound is known.
     let bounded = rows.iter().any(|row| row.ratio_to_bound.is_finite());
     let own_bounds = common_bounds(rows).is_none();
+    let slowed = rows.iter().any(|row| row.slowdown.is_some());
+    let cut_off = rows.iter().any(|row| row.cut_off > 0);
     let mut grid = Grid::new().keys(names.len());
     for &choice in &names {
         grid = grid.text(rows[0].names()[choice]);
@@ -138,6 +140,12 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     grid = grid.time("mean");
     if spread {
         grid = grid.time("sd");
+    }
+    if slowed {
+        grid = grid.number("slowdown").text("95 % interval");
+    }
+    if cut_off {
+        grid = grid.number("cut off");
     }
     if ranked {
         grid = grid.number("to best");
@@ -157,6 +165,17 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
         cells.push(row.makespan.mean_s.into());
         if spread {
             cells.push((row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s).into());
+        }
+        if slowed {
+            let mean = row.slowdown.map(|slowdown| fixed(slowdown.mean, 3)).unwrap_or_default();
+            let interval = row.slowdown.filter(|slowdown| slowdown.seeds > 1);
+            let interval =
+                interval.map(|slowdown| format!("{} to {}", fixed(slowdown.low, 3), fixed(slowdown.high, 3)));
+            cells.extend([Cell::from(mean), interval.unwrap_or_default().into()]);
+        }
+        if cut_off {
+            let seeds = row.makespan.seeds.len() as u64 + row.cut_off;
+            cells.push(if row.cut_off > 0 { format!("{} of {seeds}", row.cut_off) } else { String::new() }.into());
         }
         if ranked {
             let ratio = row.ratio_to_best;

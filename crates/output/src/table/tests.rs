@@ -11,6 +11,7 @@ use hayase::report::{
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
     LinkUse {
         id,
+        failed: false,
         name: name.into(),
         capacity_bps: 1e9,
         bytes,
@@ -42,6 +43,7 @@ fn report() -> Report {
             bytes: 238_809_600_000,
             stopped: None,
             seeds: None,
+            faults: None,
             fingerprint: "f3a1".into(),
         },
         fabric: "fat-tree p=12 (3456 nodes, 720 switches, 20736 links)".into(),
@@ -166,6 +168,9 @@ fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
         placement: placement.into(),
         sharing: "max-min".into(),
         transport: "flow".into(),
+        faults: None,
+        slowdown: None,
+        cut_off: 0,
         packet_hops: None,
         routing: "d-mod-k".into(),
         injection: "queue".into(),
