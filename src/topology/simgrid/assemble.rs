@@ -6,8 +6,11 @@ use super::cluster::{Regular, RegularShape};
 use super::platform::{Local, Platform, PlatformLink, Star};
 use super::profile::{Profile, Subject};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::fabric::{Fabric, FabricBuilder, Family, Irregular, Labels, Link, LinkRole, RouteTable, Tree};
+use crate::fabric::{
+    Fabric, FabricBuilder, Family, Irregular, Labels, Link, LinkChange, LinkRole, RouteTable, Timetable, Tree,
+};
 use crate::ids::{LinkId, NodeId, VertexId};
+use crate::units::Bandwidth;
 
 /// Most hosts of a platform whose routes are listed: their number grows with its square.
 const MOST_LISTED_HOSTS: usize = 2048;
@@ -23,7 +26,7 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
     let cluster = if platform.profiles.is_empty() { single_cluster(platform) } else { None };
     match cluster {
         Some(Local::Regular { regular, .. }) if regular.is_plain() => {
-            let routes = if own_routes || regular.is_usual() { None } else { Some(route_table(platform, root)?.0) };
+            let routes = if own_routes || regular.is_usual() { None } else { Some(routes_of(platform, root)?.table) };
             if let Some(fabric) = regular_fabric(platform, regular, name, labels(Vec::new()), routes) {
                 return Ok(fabric);
             }
@@ -35,7 +38,7 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
         }
         _ => {}
     }
-    let (routes, limits) = route_table(platform, root)?;
+    let Routes { table, limits, crossed } = routes_of(platform, root)?;
     let mut builder = FabricBuilder::new(name, platform.hosts.len() as u32, 0);
     for link in &platform.links {
         builder.loose_link(link.bandwidth, link.latency);
@@ -45,7 +48,8 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
         builder.own_links(own.map(|(id, _)| id), limits);
     }
     builder.labels(labels(platform.links.iter().map(|link| link.name.clone()).collect()));
-    builder.routes(routes);
+    builder.routes(table);
+    builder.timetable(timetable(platform, &crossed)?);
     Ok(builder.finish(Irregular))
 }
 
@@ -145,8 +149,16 @@ fn star_fabric(
     Some(builder.finish_as(family))
 }
 
-/// All routes between hosts, and whether links that are not shared limit messages of any.
-fn route_table(platform: &Platform, root: Span) -> Result<(RouteTable, bool), Vec<Diagnostic>> {
+/// All routes between hosts.
+struct Routes {
+    table: RouteTable,
+    /// Whether links that are not shared limit messages of any.
+    limits: bool,
+    /// By link: whether any route crosses it.
+    crossed: Vec<bool>,
+}
+
+fn routes_of(platform: &Platform, root: Span) -> Result<Routes, Vec<Diagnostic>> {
     let hosts = &platform.hosts;
     let too_large = |message: String| {
         let mistake = Diagnostic::new("too-many-routes", message).at(root).label("its routes do not fit in memory");
@@ -167,7 +179,7 @@ fn route_table(platform: &Platform, root: Span) -> Result<(RouteTable, bool), Ve
     let mut ids = Vec::new();
     let mut total = 0;
     let mut limits = false;
-    let mut used = vec![false; platform.links.len()];
+    let mut crossed = vec![false; platform.links.len()];
     for (i, &src) in hosts.iter().enumerate() {
         for (j, &dst) in hosts.iter().enumerate().filter(|&(j, _)| j != i) {
             route.clear();
@@ -180,34 +192,47 @@ fn route_table(platform: &Platform, root: Span) -> Result<(RouteTable, bool), Ve
                 return Err(too_large(format!("the routes have more than {MOST_ROUTE_LINKS} links together")));
             }
             limits |= is_limited(platform, &route);
-            route.iter().for_each(|&link| used[link as usize] = true);
+            route.iter().for_each(|&link| crossed[link as usize] = true);
             ids.clear();
             ids.extend(route.iter().map(|&link| LinkId(link)));
             table.insert(NodeId(i as u32), NodeId(j as u32), &ids);
         }
     }
-    // Links that no message crosses may change as they like.
-    let changing = platform.profiles.iter().filter(|profile| used[profile.link as usize]);
-    let mistakes: Vec<Diagnostic> = changing.take(20).map(|profile| changes(platform, profile)).collect();
-    if mistakes.is_empty() { Ok((table, limits)) } else { Err(mistakes) }
+    Ok(Routes { table, limits, crossed })
 }
 
-/// The mistake of a link that changes over time.
-fn changes(platform: &Platform, profile: &Profile) -> Diagnostic {
-    let what = match profile.subject {
-        Subject::Bandwidth => "bandwidth",
-        Subject::Latency => "latency",
-        Subject::State => "state",
-    };
+/// What happens to links over time; those that no message crosses may change as they like.
+fn timetable(platform: &Platform, crossed: &[bool]) -> Result<Timetable, Vec<Diagnostic>> {
+    let (mut timetable, mut mistakes) = (Timetable::default(), Vec::new());
+    for profile in platform.profiles.iter().filter(|profile| crossed[profile.link as usize]) {
+        let change = |value: f64| match profile.subject {
+            Subject::State if value > 0.0 => Ok(LinkChange::Up),
+            Subject::Bandwidth if value > 0.0 => Ok(LinkChange::Bandwidth(Bandwidth::from_bytes_per_second(value))),
+            Subject::State | Subject::Bandwidth => Ok(LinkChange::Down),
+            Subject::Latency => Err(latency_changes(platform, profile)),
+        };
+        let entries = profile.table.entries.iter().map(|&(at, value)| Ok((at, change(value)?)));
+        let added = entries.collect::<Result<Vec<_>, _>>().and_then(|changes| {
+            let added = timetable.add(LinkId(profile.link), changes, profile.table.period);
+            added.map_err(|message| Diagnostic::new("changing-link", message).at(profile.span))
+        });
+        mistakes.extend(added.err());
+    }
+    mistakes.truncate(20);
+    if mistakes.is_empty() { Ok(timetable) } else { Err(mistakes) }
+}
+
+/// The mistake of a link whose latency changes over time.
+fn latency_changes(platform: &Platform, profile: &Profile) -> Diagnostic {
     let name = platform.links[profile.link as usize].name.escape_debug();
     let (first, _) = profile.table.entries[0];
     let again =
         profile.table.period.map_or(String::new(), |period| format!(", and again every {} s", period.seconds()));
-    let message = format!("the {what} of link `{name}` changes from {} s on{again}", first.seconds());
+    let message = format!("the latency of link `{name}` changes from {} s on{again}", first.seconds());
     Diagnostic::new("changing-link", message)
         .at(profile.span)
-        .label("expected links that stay as they are")
-        .help("changes over time are not supported: leave the profile out")
+        .label("expected a latency that stays as it is")
+        .help("bandwidth and state may change over time: leave this profile out")
 }
 
 /// Whether a link that is not shared is narrower than all others of a route.
