@@ -10,6 +10,7 @@ use super::demand::Demand;
 use super::lattice::Dimensions;
 use super::random_order::in_order;
 use super::router::{MISFIT, Router};
+use super::steps::Steps;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::{Fabric, Step};
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -197,6 +198,13 @@ impl Choice for Adaptive {
             None => self.minimal((from, to), &mut asked, links),
             Some(threshold) => self.ordered((from, to), threshold, &mut asked, links),
         });
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        if self.detours.is_none() {
+            steps.closer(&self.dimensions, None);
+        }
+        self.detours.is_none()
     }
 
     fn expected(&self, _: NodeId, _: NodeId, _: &mut Path) -> bool {

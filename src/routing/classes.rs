@@ -8,6 +8,11 @@ use crate::ids::{LinkId, NodeId};
 /// Pairs of nodes looked at, at most; of larger fabrics every n-th node.
 const MOST_PAIRS: u64 = 4_000_000;
 
+/// Every how many of these are looked at, so that their pairs are no more than that.
+pub(super) fn stride(count: u64) -> usize {
+    (1..).find(|stride| count.div_ceil(*stride).pow(2) <= MOST_PAIRS).unwrap_or(1) as usize
+}
+
 impl<'a> Steps<'a> {
     /// How many classes of channels the packets of a rule need, which ascend by these ranks (at most 128 are told
     /// apart), and every step to `visit`. A rule that cannot tell what its packets may do needs 0.
@@ -43,7 +48,7 @@ impl<'a> Steps<'a> {
     /// The routes of all pairs.
     fn routes(&mut self, router: &dyn Router) {
         let nodes = u64::from(self.fabric.nodes());
-        let stride = (1..).find(|stride| nodes.div_ceil(*stride).pow(2) <= MOST_PAIRS).unwrap_or(1) as usize;
+        let stride = stride(nodes);
         let mut route = Vec::new();
         for src in (0..nodes as u32).step_by(stride) {
             // Other rests than those of the sources, so that no place is left out because of its number.

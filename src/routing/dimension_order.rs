@@ -10,6 +10,7 @@ use super::demand::Demand;
 use super::lattice::Dimensions;
 use super::random_order::in_order;
 use super::router::{ChannelOrder, Router};
+use super::steps::Steps;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::divisor::Divisor;
 use crate::fabric::{CrossbarGrid, Fabric, Grid};
@@ -263,6 +264,11 @@ impl Choice for OnLattice {
             draws += 1;
             self.hash.two_below(start.key(), draws, count.into()) as u32
         });
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        steps.closer(&self.dimensions, Some(&self.order));
+        true
     }
 
     fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {

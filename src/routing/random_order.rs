@@ -9,6 +9,7 @@ use super::counting::Counted;
 use super::demand::Demand;
 use super::lattice::{Dimensions, MOST_DIMENSIONS};
 use super::router::Router;
+use super::steps::Steps;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -110,6 +111,11 @@ impl Choice for RandomOrder {
             order.swap(last, draw(last as u32 + 1) as usize);
         }
         in_order(&self.dimensions, &order, (start.src, start.dst), &mut path.links, draw);
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        steps.closer(&self.dimensions, None);
+        true
     }
 
     /// What has crossed a set of the dimensions is at one point, whatever the order.

@@ -1,9 +1,12 @@
 //! All that packets may do under a rule: which link they may cross after which, and in which class of channels.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
+use super::classes::stride;
 use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
+use super::lattice::Dimensions;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::LinkId;
 
@@ -97,6 +100,47 @@ impl<'a> Steps<'a> {
         }
         for to in ends(graph) {
             self.leg(graph, Target::Place(to), &half, |_, _| true);
+        }
+    }
+
+    /// All ways of steps that come closer, from any point of a lattice to any other; at each point along the first
+    /// dimension of `order` that is still to cross, or along any where there is no order. Of more than 4 million pairs of points some are looked at.
+    pub(super) fn closer(&mut self, dimensions: &Dimensions, order: Option<&[usize]>) {
+        let lattice = dimensions.lattice();
+        let points = lattice.points();
+        let stride = stride(points.into());
+        let (mut ahead, mut next) = (Vec::new(), Vec::new());
+        let mut over: BTreeMap<LinkId, Classes> = BTreeMap::new();
+        for from in (0..points).step_by(stride) {
+            for to in (0..points).step_by(stride).map(|to| (to + from / stride as u32) % points) {
+                over.clear();
+                ahead.push((from, None, 1));
+                while let Some((point, before, classes)) = ahead.pop() {
+                    let mut dims = dimensions.between(point, to);
+                    if let Some(order) = order {
+                        let place = |dim: &usize| order.iter().position(|other| other == dim);
+                        dims.sort_unstable_by_key(place);
+                        dims.truncate(1);
+                    }
+                    for dim in dims {
+                        next.clear();
+                        lattice.steps(point, dim, lattice.coordinate(to, dim), &mut next);
+                        for step in &next {
+                            let mut behind = before.map_or(classes, |link| self.step(link, classes, step.link));
+                            self.all |= behind;
+                            let last = step.then.unwrap_or(step.link);
+                            if last != step.link {
+                                behind = self.step(step.link, behind, last);
+                            }
+                            let known = over.entry(last).or_default();
+                            if behind & !*known != 0 {
+                                *known |= behind;
+                                ahead.push((step.point, Some(last), *known));
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 

@@ -50,13 +50,12 @@ fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
 }
 
 /// JSON that is written and holds no scenario, by the beginning of its schema.
-const OTHERS: [(&str, &str); 13] = [
+const OTHERS: [(&str, &str); 12] = [
     ("hayase-comparison-", "a comparison"),
     ("hayase-throughput-", "a throughput"),
     ("hayase-rates-", "a list of rates"),
     ("hayase-advice-", "the advice for a program"),
     ("hayase-benchmark-", "a benchmark"),
-    ("hayase-fabric-", "all parts of a fabric, as `hayase topology show` writes them"),
     ("hayase-communication-", "communication data"),
     ("hayase-master-slave-plan-", "a plan of tasks to execute"),
     ("hayase-trace-info-", "what `hayase trace info` says of a trace"),
@@ -83,6 +82,9 @@ fn other(value: &Value) -> Option<String> {
         },
         value if has(value, &["throughput", "largest_load"]) => "a throughput",
         value if has(value, &["traceEvents"]) => "a trace for Perfetto",
+        value if has(value, &["nodes"]) && (has(value, &["edges"]) || has(value, &["links"])) => {
+            "a graph, which `-t` takes as a topology,"
+        }
         value if has(value, &["runs", "version"]) => "a log of findings (SARIF)",
         Value::Object(_) => return None,
         _ => "a single value",

@@ -57,7 +57,7 @@ fn many_mistakes_of_one_file() {
     s.toml:12:13: unknown algorithm `simple`; there are: simple-spread, 2d-spread, nd-spread, pairwise, mpich, ring, bruck, random-order, linear
     s.toml:13:8: unknown size unit "KBs"; write "20 KB" or "64 KiB"
     s.toml:15:10: unknown sharing `maxmin`; did you mean `max-min`?
-    s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, family, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive, fluid
+    s.toml:17:2: no routing is chosen (empty); write a table like [routing.d-mod-k]; there are: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, planes, family, shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive, fluid, min-hop, dfsssp, up-down, tables, paths
     s.toml:20:1: unknown key `x` in [placement.regular]; there are no keys here
     "#);
 }
@@ -75,7 +75,7 @@ fn keys_that_are_missing() {
 fn values_of_the_wrong_kind() {
     let text = "topology = 5\nworkload = []\nplacement = true\nsharing = \"maxmin\"\nrouting = \"d-mod-q\"\n";
     assert_snapshot!(told_of(text), @r"
-    s.toml:1:12: `topology` is a number (a table is expected); write a table like [topology.crossbar]; there are: crossbar, hyper-crossbar, fat-tree, torus, mesh, dragonfly, dragonfly-plus, hyperx, slim-fly, polarfly, jellyfish, rails, ring-of-rings, custom, simgrid
+    s.toml:1:12: `topology` is a number (a table is expected); write a table like [topology.crossbar]; there are: crossbar, hyper-crossbar, fat-tree, torus, mesh, dragonfly, dragonfly-plus, hyperx, slim-fly, polarfly, jellyfish, rails, ring-of-rings, multi-plane, custom, graph, simgrid
     s.toml:2:12: `workload` is a list (a table is expected); write a table like [workload.all-to-all]; there are: all-to-all, allgather, allreduce, broadcast, collective, halo, incast, permutation, ring, uniform-random, adv, group-permutation, hot-group, worst-case, file, trace, program, program-data, master-slave
     s.toml:3:13: `placement` is a truth value (a table is expected); write a table like [placement.regular]; there are: regular, random, block, round-robin, file
     s.toml:4:11: unknown sharing `maxmin`; did you mean `max-min`?
@@ -154,7 +154,7 @@ fn parts_that_do_not_go_together() {
     let text = format!("{TREE}[workload.all-to-all]\nalgorithm = \"2d-spread\"\nsize = \"1 KB\"\nranks = 8\n");
     assert_snapshot!(told_of(&text), @r#"s.toml:5:13: 2d-spread is not defined for 8 ranks (needs a square number of ranks); write `algorithm = "nd-spread"` with `dims = [4, 2]`, or `ranks = 4`"#);
     assert_snapshot!(told(base().set("--set", "workload.all-to-all.ranks=17")), @r"s.toml:4:11: 17 ranks do not fit on the 16 nodes of `fat-tree p=2`; take a larger fabric or fewer ranks; each rank needs a node of its own");
-    assert_snapshot!(told(base().routing("dimension-order")), @r"--routing:1:1: dimension-order finds routes on tori, meshes and hyper-crossbars, but fat-tree p=2 is a tree; use `d-mod-k`, or leave the routing out");
+    assert_snapshot!(told(base().routing("dimension-order")), @r"--routing:1:1: dimension-order finds routes on tori, meshes, hyper-crossbars and HyperX, but fat-tree p=2 is a tree; use `d-mod-k`, or leave the routing out");
     assert_snapshot!(told_of(&format!("{TREE}{SPREAD}[sharing.redistribute]\nthreshold = nan\n")), @r"s.toml:8:13: the threshold NaN is no part of a rate (a number between 0 and 1 is expected); the published value is 0.01");
 }
 

@@ -22,7 +22,7 @@ Examples:
   hayase topology routes dragonfly.toml --routing up-down --set 'routing.up-down.roots=[\"g0.r0\"]'
   hayase run -t fat-tree-54 -p all-to-all-simple-spread --routing tables:tables.csv
 
-Yours: dragonfly.toml (a file with a [topology.*] table)
+Yours: dragonfly.toml (a file with a [topology.*] table), tables:tables.csv (what the first line writes)
 
 Rules with tables are those that look at the destination alone: dfsssp, min-hop, up-down, d-mod-k, shortest-path ...
 

@@ -41,7 +41,7 @@ pub(super) const FAMILIES: [&str; 21] = [
 ];
 
 /// All rules that packets can follow; some do not fit some families.
-pub(super) const RULES: [&str; 18] = [
+pub(super) const RULES: [&str; 20] = [
     "family = {}",
     "d-mod-k = {}",
     "s-mod-k = {}",
@@ -60,6 +60,8 @@ pub(super) const RULES: [&str; 18] = [
     "progressive = {}",
     "progressive = { via = \"switches\", factor = 2 }",
     "dimension-order = {}",
+    "random-order = {}",
+    "min-adaptive = {}",
 ];
 
 /// Each fabric with each rule that fits it.

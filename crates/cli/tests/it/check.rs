@@ -126,7 +126,6 @@ fn reports_without_a_scenario_are_called_what_they_are() {
         ("compare -t ./fabric.toml -p ring,incast -o x.json", "a comparison"),
         ("rates -t ./fabric.toml -p ring -o x.json", "a list of rates"),
         ("throughput -t ./fabric.toml -o x.json", "a throughput"),
-        ("topology show ./fabric.toml -o x.json", "all parts of a fabric"),
     ] {
         desk.hayase(&format!("{words} -q")).assert().success();
         for verb in ["run x.json", "check x.json", "run -t x.json -p ring"] {
@@ -135,4 +134,10 @@ fn reports_without_a_scenario_are_called_what_they_are() {
             assert!(error.contains(&format!("this is {what}")), "{words}, {verb}: {error}");
         }
     }
+    // A graph is a topology and no scenario.
+    desk.hayase("topology show ./fabric.toml -o graph.json -q").assert().success();
+    desk.hayase("check graph.json").assert().success();
+    let assert = desk.hayase("run graph.json").assert().code(2);
+    let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(error.contains("this is a graph, which `-t` takes as a topology, and holds no scenario"), "{error}");
 }

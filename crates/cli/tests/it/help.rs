@@ -135,9 +135,10 @@ Scenario:
                                sharing too), packet:oq (output queues), packet:iq (input buffers
                                with credits), packet:fq (messages in turn), contention-free
       --routing <RULE>         Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order,
-                               family, shortest-path, table, minimal, ecmp, spray, valiant-groups,
-                               valiant-switches, ugal-l, ugal-g, progressive (default: what is usual
-                               for the fabric)
+                               random-order, min-adaptive, doal, family, shortest-path, table,
+                               minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l,
+                               ugal-g, progressive, min-hop, dfsssp, up-down, tables:FILE,
+                               paths:FILE (default: what is usual for the fabric)
       --faults <PART|NAME>     Cables between switches that fail: a part of them, drawn by the seed
                                (1%), or a name; more in [faults]
       --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Desk;
 
 fn json(desk: &Desk, words: &str) -> Value {
-    let assert = desk.hayase(&format!("{words} --format json")).assert().success().stderr_eq("");
+    let assert = desk.hayase(&format!("{words} --format json -q")).assert().success().stderr_eq("");
     serde_json::from_slice(&assert.get_output().stdout).unwrap()
 }
 
