@@ -86,6 +86,12 @@ impl Mix {
         ((u128::from(self.two(a, b)) * u128::from(bound)) >> 64) as u64
     }
 
+    /// A uniform number in `[0, 1)` for a pair of keys.
+    #[inline]
+    pub fn two_unit(self, a: u64, b: u64) -> f64 {
+        unit(self.two(a, b))
+    }
+
     /// A uniform number in `[0, 1)` for one key.
     #[inline]
     pub fn one_unit(self, key: u64) -> f64 {

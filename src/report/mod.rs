@@ -5,6 +5,7 @@
 mod benchmark;
 mod comparison;
 mod farm;
+mod jobs;
 pub mod replay;
 pub mod variation;
 pub mod whatif;
@@ -17,6 +18,7 @@ pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
+pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsReport, Meeting};
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";

@@ -116,12 +116,18 @@ pub(super) fn placed(
         fabric,
         router,
     };
-    check_routing(&network, sections, diagnostics);
-    check_resolution(&network, sections, diagnostics);
-    check_switches(&network, sections, diagnostics);
-    let mut written = Written { topology: Some(topology), routing: Some(routing), placement: Some(placement) };
+    check_network(&network, sections, diagnostics);
+    let mut written =
+        Written { topology: Some(topology), routing: Some(routing), placement: Some(placement), joint: None };
     paths::settle(&mut written, sources);
     Some(System::built(Some(network), written, seed(sections)))
+}
+
+/// Whether what moves messages goes with the fabric and its routes.
+pub(super) fn check_network(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    check_routing(network, sections, diagnostics);
+    check_resolution(network, sections, diagnostics);
+    check_switches(network, sections, diagnostics);
 }
 
 /// Whether messages can be simulated under this routing rule.
@@ -312,7 +318,7 @@ fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
-fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
     let irregular = !network.fabric.family().is_connected()
         || matches!(system.routing(), Some(RoutingSpec::Table(_)))

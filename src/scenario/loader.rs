@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::library::{self, Shelf};
 use super::links::Links;
 use super::presets::Defaults;
-use super::{json, known, read, tasks};
+use super::{jobs, json, known, read, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
+use crate::placement::is_list;
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::workload::program::generate::Generator;
 use crate::workload::trace::Format;
@@ -36,6 +37,7 @@ enum Part {
     Choice { flag: String, table: &'static str, value: String },
     Option { flag: String, key: &'static str, value: String },
     Set { flag: String, assignment: String },
+    Job { flag: String, text: String },
 }
 
 impl Part {
@@ -45,7 +47,7 @@ impl Part {
             Self::Named { shelf: Shelf::Presets, .. } => 0,
             Self::File(_) | Self::Text { .. } => 1,
             Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
-            Self::Named { shelf: Shelf::Patterns, .. } => 3,
+            Self::Named { shelf: Shelf::Patterns, .. } | Self::Job { .. } => 3,
             Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 4,
         }
     }
@@ -172,6 +174,12 @@ impl Loader {
         self.with(Part::Set { flag: flag.to_owned(), assignment: assignment.to_owned() })
     }
 
+    /// `--job NAME=PATTERN:RANKS@PLACEMENT`: a job, beside those that files have; ranks and placement may be left out.
+    #[must_use]
+    pub fn job(self, job: &str) -> Self {
+        self.with(Part::Job { flag: "--job".to_owned(), text: job.to_owned() })
+    }
+
     /// Has `hook` called while a large file is read.
     #[must_use]
     pub fn on_read(mut self, hook: OnRead) -> Self {
@@ -213,6 +221,7 @@ impl Loader {
             overlay(&mut texts.table, layer);
         }
         tasks::expand(&mut texts.table);
+        jobs::each(&mut texts.table).for_each(tasks::expand);
         texts.presets.fill_in(&mut texts.table);
         texts.links.settle(&mut texts.table);
         for link in &texts.links.of_topologies {
@@ -234,6 +243,8 @@ pub(super) struct Texts {
     presets: Defaults,
     /// Whether a preset was asked for, so that those which files name do not count.
     preset_is_given: bool,
+    /// The names of jobs that flags have brought.
+    given_jobs: Vec<String>,
     /// Where TOML itself was not understood.
     broken: Vec<Span>,
     /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
@@ -254,12 +265,17 @@ impl Texts {
                 if table == "transport" {
                     self.forget_other_model(&value);
                 }
+                if table == "placement" {
+                    // That of all jobs: what each says of its own has no meaning any more.
+                    jobs::each(&mut self.table).for_each(|job| drop(job.remove("placement")));
+                }
                 let mut layer = Table::new();
                 layer.insert(table.to_owned(), Entry { key: at, value: Tree { span: at, kind: Kind::Text(value) } });
                 self.expanded(layer, 0)
             }
             Part::Option { flag, key, value } => self.workload_option(flag, key, value),
             Part::Set { flag, assignment } => self.assignment(flag, &assignment),
+            Part::Job { flag, text } => return self.job(flag, &text),
         })
     }
 
@@ -327,6 +343,9 @@ impl Texts {
     /// `[sharing.max-min]`.
     fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
         let mut below = self.below(&mut table, depth);
+        for job in jobs::each(&mut table) {
+            *job = self.expanded(std::mem::take(job), depth);
+        }
         for key in CHOICES {
             let Some((at, name)) =
                 table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
@@ -357,6 +376,7 @@ impl Texts {
                             empty_choice(name, at)
                         }
                         ("transport", Some(model)) => choice(&name, "model", &model, at),
+                        ("placement", _) if is_list(&name) => choice("nodes", "list", &name, at),
                         ("placement", _) if is_path(&name) => choice("file", "path", &name, at),
                         _ => empty_choice(name, at),
                     };
@@ -462,6 +482,9 @@ impl Texts {
     /// An option that goes into the table of whatever workload there is.
     fn workload_option(&mut self, flag: String, key: &'static str, value: String) -> Table {
         let at = self.flag(flag.clone(), &value);
+        if self.table.contains_key("job") {
+            return self.option_of_jobs(&flag, key, &value, at);
+        }
         let Some(workload) = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value()) else {
             return Table::new();
         };
@@ -474,6 +497,54 @@ impl Texts {
         let entry = Tree { span: at, kind: Kind::Text(value) };
         let options = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, entry)) };
         one("workload".to_owned(), at, Tree { span: at, kind: Kind::Table(one(variant, at, options)) })
+    }
+
+    /// The same for every job whose workload knows the key.
+    fn option_of_jobs(&mut self, flag: &str, key: &'static str, value: &str, at: Span) -> Table {
+        let mut is_known = false;
+        for job in jobs::each(&mut self.table) {
+            let workload = job.get_mut("workload").and_then(|workload| workload.value.table_mut());
+            for (variant, workload) in workload.into_iter().flatten() {
+                if known::has_key("workload", variant, key) == Some(true)
+                    && let Some(workload) = workload.value.table_mut()
+                {
+                    let value = Tree { span: at, kind: Kind::Text(value.to_owned()) };
+                    workload.insert(key.to_owned(), Entry { key: at, value });
+                    is_known = true;
+                }
+            }
+        }
+        if !is_known {
+            let diagnostic = Diagnostic::new("unknown-key", format!("the workload of no job has `{key}`")).at(at);
+            self.diagnostics.push(diagnostic.help(format!("leave out {flag}")));
+        }
+        Table::new()
+    }
+
+    /// `NAME=PATTERN:RANKS@PLACEMENT`.
+    fn job(&mut self, flag: String, text: &str) -> Option<Table> {
+        let at = self.flag(flag.clone(), text);
+        let Some(jobs::Typed { name, pattern, ranks, placement }) = jobs::typed(text, at) else {
+            let diagnostic = Diagnostic::new("syntax", format!("`{text}` is no job")).at(at);
+            let help = format!("write {flag} NAME=PATTERN:RANKS@PLACEMENT, as in a=all-to-all-pairwise:16@random");
+            return self.lost(diagnostic.help(help), None);
+        };
+        if self.given_jobs.contains(&name.0) {
+            let diagnostic = Diagnostic::new("duplicate-name", format!("there are two jobs `{}`", name.0));
+            return self.lost(diagnostic.label("the second one"), Some(name.1));
+        }
+        self.given_jobs.push(name.0.clone());
+        let text = |(text, span): (String, Span)| Entry { key: span, value: Tree { span, kind: Kind::Text(text) } };
+        let mut job = Table::from([("name".to_owned(), text(name)), ("workload".to_owned(), text(pattern))]);
+        if let Some((ranks, span)) = ranks {
+            job.insert("ranks".to_owned(), Entry { key: span, value: Tree { span, kind: Kind::Whole(ranks) } });
+        }
+        if let Some(placement) = placement {
+            job.insert("placement".to_owned(), text(placement));
+        }
+        let job = Tree { span: at, kind: Kind::Table(job) };
+        let layer = one("job".to_owned(), at, Tree { span: at, kind: Kind::List(vec![job]) });
+        Some(self.expanded(layer, 0))
     }
 
     /// `a.b.c=VALUE`.
@@ -505,6 +576,10 @@ impl Texts {
         if let Some(leaf) = leaf(&mut table) {
             *leaf = value;
         }
+        if let Some(unknown) = jobs::unknown(&self.table, &table) {
+            self.diagnostics.push(unknown.at(key_at));
+            return Table::new();
+        }
         self.expanded(table, 0)
     }
 
@@ -528,6 +603,10 @@ impl Texts {
 /// Lays a later text over the earlier ones: another choice replaces the earlier one, the same is merged.
 fn overlay(table: &mut Table, later: Table) {
     for (key, entry) in later {
+        if let ("job", Some(earlier)) = (key.as_str(), table.get_mut(&key)) {
+            jobs::overlay(&mut earlier.value, entry.value, overlay);
+            continue;
+        }
         let same_choice = |earlier: &Tree| match (earlier.table(), entry.value.table()) {
             (Some(earlier), Some(later)) => earlier.keys().all(|variant| later.contains_key(variant)),
             _ => false,

@@ -5,14 +5,17 @@
 
 use std::sync::Arc;
 
+use petgraph::graph::NodeIndex;
+
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
+use crate::ids::NodeId;
 use crate::placement::Placement;
 use crate::routing::{Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::transport::TransportSpec;
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 use crate::workload::Workload;
 
 /// A fabric with its routes, ranks on its nodes, and how messages move: built and checked.
@@ -62,6 +65,15 @@ impl Network {
         let mut transport = self.transport.build(fabric, &**router, placement, sharing, workload.load());
         let (transport, resolution) = (&mut *transport, *resolution);
         Simulation { fabric, router: &**router, placement, workload, transport, resolution }.run(observer, watch)
+    }
+
+    /// What all links out of, and into, a node carry together.
+    pub fn capacity_of(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
+        let sum = |direction| {
+            let edges = self.fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.map(|edge| self.fabric.link(*edge.weight()).capacity).sum()
+        };
+        (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
 
     /// What moves messages, for people: the sharing policy of flows, or the transport.

@@ -7,7 +7,7 @@ use super::Network;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::ids::NodeId;
 use crate::node::NodeSpec;
-use crate::placement::PlacementSpec;
+use crate::placement::{Joint, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
@@ -38,6 +38,8 @@ pub(crate) struct Written {
     pub topology: Option<TopologySpec>,
     pub routing: Option<RoutingSpec>,
     pub placement: Option<PlacementSpec>,
+    /// Of several jobs, in the place of `placement`.
+    pub joint: Option<Joint>,
 }
 
 /// The tables of a scenario, to be written.
@@ -160,6 +162,9 @@ impl System {
             let ranks = network.placement.len() as u32;
             network.placement = placement.build(ranks, &network.fabric, seed, sources)?;
         }
+        if let Some(joint) = self.written.joint.as_ref().filter(|joint| joint.depends_on_seed()) {
+            network.placement = joint.build(&network.fabric, seed, sources)?;
+        }
         Ok(system)
     }
 
@@ -167,6 +172,7 @@ impl System {
     pub fn depends_on_seed(&self) -> bool {
         self.written.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
             || self.written.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
+            || self.written.joint.as_ref().is_some_and(Joint::depends_on_seed)
     }
 
     /// The network with the ranks on it, if there is one.

@@ -14,6 +14,7 @@ use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
 use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
 use hayase::scenario::{Loaded, Loader, Scenario};
+use hayase::simulation::Simulated;
 use hayase::workload::ALONE;
 use hayase::workload::trace::unmatched;
 use hayase_output::table::{Answer, count, grouped, seconds};
@@ -120,6 +121,11 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
                 let (node, on) = (scenario.system().node().name(), scenario.network_name());
                 Ok(format!("{name}, {ranks}, {operations}, nodes {node}, {on}"))
             }
+            Loaded::Jobs(scenario) => {
+                let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
+                let jobs = count(scenario.work().jobs.len() as u64, "job", "jobs");
+                Ok(format!("{fabric}, {jobs}, {}: {}", ranks(scenario.work().ranks()), scenario.work().name()))
+            }
             Loaded::Farm(farm) => {
                 let Some(first) = farm.points.first().map(Scenario::work) else { return Ok("a farm".to_owned()) };
                 let tasks = grouped(first.listed.len() as u64);
@@ -187,7 +193,7 @@ fn content(path: &Path, has_preset: bool) -> Result<Content, Invalid> {
     let named: Located<String> = file_names::text_of(path).into();
     let text = Sources::default().read_text(&named).map_or_else(|_| Arc::from(""), |(_, text)| text);
     let table: toml::Table = text.parse().unwrap_or_default();
-    if has_preset || table.contains_key("preset") {
+    if has_preset || table.contains_key("preset") || table.contains_key("job") {
         return Ok(Content::Scenario);
     }
     let alone = table
