@@ -4,7 +4,8 @@
 //! cargo run --release --example one_run
 //! ```
 
-use hayase::{Invalid, Loader, MessageRecord, RunOptions};
+use hayase::report::MessageRecord;
+use hayase::{Invalid, Loader, RunOptions};
 
 fn main() -> Result<(), Invalid> {
     let scenario = Loader::new()

@@ -36,7 +36,7 @@ fn chordal_ring(switches: u32, nodes_each: u32) -> Fabric {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let network = Network::new(chordal_ring(8, 4)).map_err(|mistakes| mistakes[0].message.clone())?;
     println!("{}: diameter {:?}", network.fabric, network.fabric.diameter());
-    let all_to_all = Loader::new().pattern("all-to-all-pairwise").load_workload(network.fabric.nodes())?.pattern;
+    let all_to_all = Loader::new().pattern("all-to-all-pairwise").load_workload(&network.fabric.nodes())?.pattern;
     for sharing in [SharingSpec::EqualShare(EqualShareSpec {}), SharingSpec::default()] {
         let policy = sharing.name();
         let network = Network { sharing, ..network.clone() };

@@ -35,6 +35,7 @@ pub mod diagnostic;
 pub mod divisor;
 pub mod engine;
 pub mod fabric;
+pub mod faults;
 pub mod ids;
 pub mod memory;
 #[cfg(feature = "simulator")]
@@ -70,20 +71,18 @@ pub mod workload;
 
 #[cfg(feature = "simulator")]
 pub use diagnostic::Invalid;
-pub use engine::{Observer, Outcome, Watch};
+pub use engine::Observer;
 pub use fabric::Fabric;
 #[cfg(feature = "simulator")]
-pub use report::{MessageRecord, Report};
+pub use report::Report;
 #[cfg(feature = "simulator")]
 pub use scenario::{Loader, Scenario};
 #[cfg(feature = "simulator")]
-pub use simulation::{PatternWork, ProgramWork, RunOptions, Work, simulate};
+pub use simulation::{RunOptions, Work, simulate};
 #[cfg(feature = "simulator")]
 pub use sweep::Sweep;
 pub use system::Network;
 #[cfg(feature = "simulator")]
 pub use system::System;
-pub use units::{Bandwidth, Bytes, Time};
+pub use units::{Bytes, Time};
 pub use workload::Workload;
-#[cfg(feature = "simulator")]
-pub use workload::program::Program;

@@ -11,6 +11,7 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, NodeId, RankId, VertexId};
 use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
+use crate::units::count;
 
 pub use joint::{Joint, JointPart};
 
@@ -143,7 +144,9 @@ impl PlacementSpec {
         sources: &mut Sources,
     ) -> Result<Placement, Vec<Diagnostic>> {
         if ranks > fabric.nodes() {
-            let message = format!("{ranks} ranks do not fit on the {} nodes of `{}`", fabric.nodes(), fabric.name());
+            let ranks = count(ranks.into(), "rank does not fit", "ranks do not fit");
+            let nodes = count(fabric.nodes().into(), "node", "nodes");
+            let message = format!("{ranks} on the {nodes} of `{}`", fabric.name());
             return Err(vec![
                 Diagnostic::new("too-many-ranks", message)
                     .help("take a larger fabric or fewer ranks; each rank needs a node of its own"),
@@ -236,21 +239,23 @@ impl BlockSpec {
         let nodes: Vec<NodeId> = leaves.into_iter().flat_map(used).collect();
         if nodes.len() < ranks {
             let message = format!(
-                "{ranks} ranks do not fit on {} nodes of each of the {leaf_count} leaf switches of `{}`",
-                **per_leaf,
+                "{} on {} of each of the {} of `{}`",
+                count(ranks as u64, "rank does not fit", "ranks do not fit"),
+                count((**per_leaf).into(), "node", "nodes"),
+                count(leaf_count as u64, "leaf switch", "leaf switches"),
                 fabric.name()
             );
             return Err(vec![
                 Diagnostic::new("too-many-ranks", message)
                     .at_value(per_leaf)
-                    .label(format!("there is room for {} ranks", nodes.len())),
+                    .label(format!("there is room for {}", count(nodes.len() as u64, "rank", "ranks"))),
             ]);
         }
         Ok(nodes.into_iter().take(ranks).collect())
     }
 }
 
-const COLUMNS: [Column; 2] = [Column::required("rank"), Column::required("node")];
+pub(crate) const COLUMNS: [Column; 2] = [Column::required("rank"), Column::required("node")];
 const RANK: usize = 0;
 const NODE: usize = 1;
 

@@ -72,14 +72,18 @@ impl Sources {
     /// The file that `path` names: relative to the directory of the file in which it is written.
     ///
     /// What is written in no file (the command line, a program, a text whose name starts with `-` or `<`) is
-    /// relative to the current directory.
+    /// relative to the current directory. Where there is no such file, what a report holds (`<out/report.json>`) is
+    /// looked for from its own folder on upwards: it was written relative to the directory in which the run was made.
     pub fn resolve(&self, path: &Located<String>) -> PathBuf {
         let written_in = path.span().and_then(|span| self.find(span)).map(|(name, _, _)| name);
-        match written_in {
-            Some(name) if !name.starts_with(['-', '<']) => {
-                file_names::path(name).parent().unwrap_or(Path::new("")).join(file_names::path(path))
+        let here = file_names::path(path);
+        let Some(name) = written_in.filter(|name| !name.starts_with('-')) else { return here };
+        match name.strip_prefix('<').map(|name| name.trim_end_matches('>')) {
+            None => file_names::path(name).parent().unwrap_or(Path::new("")).join(here),
+            Some(report) if here.is_relative() && !here.exists() => {
+                beside(&file_names::path(report), &here).unwrap_or(here)
             }
-            _ => file_names::path(path),
+            Some(_) => here,
         }
     }
 
@@ -130,4 +134,15 @@ fn floor_char_boundary(text: &str, mut index: usize) -> usize {
         index -= 1;
     }
     index
+}
+
+/// The file of this name in the folder of a report, or in the nearest one above it.
+fn beside(report: &Path, name: &Path) -> Option<PathBuf> {
+    let folder = report.parent().filter(|_| report.is_file())?;
+    let near = folder.join(name);
+    if near.exists() {
+        return Some(near);
+    }
+    let whole = std::fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).ok()?;
+    whole.ancestors().skip(1).map(|above| above.join(name)).find(|path| path.exists())
 }

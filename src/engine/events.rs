@@ -16,6 +16,10 @@ pub(super) enum Event {
     Enter(FlowId),
     /// The workload wanted to be woken.
     Wake(WakeId),
+    /// Links fail, come back or carry something else from now on.
+    Links,
+    /// Routes are new: those that were worked out for this change, counted from 0.
+    Routes(u32),
 }
 
 /// Events in order of (time, kind, id).
@@ -43,6 +47,18 @@ impl EventQueue {
     #[inline]
     pub(super) fn next_time(&self) -> Time {
         self.next
+    }
+
+    /// Takes back an event; whether there was one.
+    pub(super) fn remove(&mut self, event: Event) -> bool {
+        let was_there = self.queue.remove(&event).is_some();
+        self.next = self.queue.peek().map_or(Time::NEVER, |(_, Reverse((time, _)))| *time);
+        was_there
+    }
+
+    /// Whether anything but links and routes happens.
+    pub(super) fn has_work(&self) -> bool {
+        self.queue.iter().any(|(event, _)| !matches!(event, Event::Links | Event::Routes(_)))
     }
 
     /// The next event that happens by `until`.

@@ -9,17 +9,21 @@
 //! instant (below), is taken together, sorted by id, before the workload is asked and rates are solved. So messages
 //! that are symmetric finish together and the result does not depend on the order in which they are found.
 
+mod changes;
 mod chosen;
 mod events;
 mod observer;
+mod outages;
 mod steps;
 #[cfg(test)]
 mod tests;
 
 use chosen::Chosen;
 use events::{Event, EventQueue};
+use outages::Outages;
 
 use crate::fabric::Fabric;
+use crate::faults::Faults;
 use crate::ids::{FlowId, Id, IdVec, LinkId, MessageId, NodeId, WakeId};
 use crate::placement::Placement;
 use crate::routing::{Router, Start};
@@ -28,6 +32,7 @@ use crate::units::{Bandwidth, Time};
 use crate::workload::{Blocked, Requests, Send, Workload};
 
 pub use observer::{Alone, CountedStep, Flight, Observer};
+pub use outages::Mishaps;
 pub use steps::{Because, Steps};
 
 /// The width of an instant, relative to the time since the start: rounding moves a finish time by some 1e-16 of it
@@ -85,6 +90,8 @@ pub struct Outcome {
     pub events: u64,
     /// What the transport knows of the run.
     pub facts: Facts,
+    /// What became of messages for want of links, where anything did.
+    pub mishaps: Option<Box<Mishaps>>,
 }
 
 /// What a simulation is put together from.
@@ -112,7 +119,8 @@ struct EventLoop<'a, 'o, O> {
     now: Time,
     outcome: Outcome,
     wires: Wires,
-    /// What a rule that chooses knows and has chosen; `None` where there is one route for each pair.
+    /// What a rule that chooses knows and has chosen, and what fails; `None` where there is one route for each pair,
+    /// for ever.
     chosen: Option<Box<Chosen<'a>>>,
     /// Arrivals of this instant.
     arrived: Vec<FlowId>,
@@ -218,12 +226,25 @@ impl Flights {
     }
 }
 
-impl Simulation<'_> {
+impl<'a> Simulation<'a> {
     /// Runs to the end, or until the watch wants to stop.
     pub fn run<O: Observer>(self, observer: &mut O, watch: Option<&dyn Watch>) -> Outcome {
+        self.run_with(None, observer, watch)
+    }
+
+    /// The same while links fail and come back; the fabric and the routes are those at the start.
+    pub fn run_with<O: Observer>(
+        self,
+        faults: Option<&'a Faults>,
+        observer: &mut O,
+        watch: Option<&dyn Watch>,
+    ) -> Outcome {
+        let faults = faults.filter(|faults| faults.concern_runs());
         let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
         wires.asks_ways_back = self.transport.wants_way_back();
-        let chosen = self.router.choice().map(|choice| Box::new(Chosen::new(choice, self.fabric.links().len())));
+        let (links, asks) = (self.fabric.links().len(), self.transport.asks());
+        let is_asked = self.router.choice().is_some() || faults.is_some();
+        let chosen = is_asked.then(|| Box::new(Chosen::new(self.router, links, asks, faults.map(Outages::new))));
         let mut run = EventLoop {
             simulation: self,
             observer,
@@ -242,6 +263,7 @@ impl Simulation<'_> {
         };
         let total = run.simulation.workload.messages();
         run.simulation.workload.begin(&mut run.requests);
+        run.await_next_change();
         let mut turns = 0u64;
         loop {
             run.serve_requests();
@@ -269,6 +291,7 @@ impl Simulation<'_> {
         } else if !blocked.is_empty() {
             run.outcome.stop = Stop::Deadlock(blocked);
         }
+        run.take_mishaps();
         run.ended()
     }
 }
@@ -308,14 +331,44 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
     }
 
-    /// The same under a rule that chooses.
+    /// The same under a rule that chooses, or where links fail.
     #[cold]
     fn launch_chosen(&mut self, send: Send) {
+        self.launch_since(send, self.now);
+    }
+
+    /// The same for a message that was sent at this time, and may have been under way before.
+    fn launch_since(&mut self, send: Send, since: Time) {
         let Some(chosen) = &mut self.chosen else { return };
         let placement = self.simulation.placement;
         let start = Start { src: placement[send.id.src], dst: placement[send.dst], message: send.id };
+        if chosen.outages.is_some() && !chosen.router.reaches(start.src, start.dst) {
+            self.hold(send, since);
+            return;
+        }
         let (id, route) = self.flights.free();
+        if chosen.packets_ask() {
+            // Its packets choose on their way; a shortest one says how long it would take alone.
+            if start.src != start.dst {
+                self.simulation.router.route(start.src, start.dst, route);
+            }
+            chosen.note(id, start);
+            let (latency, transfer) = (self.wires.latency(route), self.wires.transfer(route, send.bytes));
+            let alone = self.simulation.transport.alone(route, send.bytes).unwrap_or(latency + transfer);
+            route.clear();
+            return self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
+        }
         chosen.choose(id, start, send.bytes, route);
+        if let Some(outages) = &mut chosen.outages {
+            if outages.is_broken(route) {
+                // The routes are not new yet.
+                chosen.arrived(send.bytes, route);
+                self.flights.free.push(id);
+                self.hold(send, since);
+                return;
+            }
+            outages.moves();
+        }
         let (latency, transfer, alone) = match chosen.parts(id) {
             [] => {
                 let (latency, transfer) = (self.wires.latency(route), self.wires.transfer(route, send.bytes));
@@ -328,7 +381,7 @@ impl<O: Observer> EventLoop<'_, '_, O> {
             ),
         };
         let alone = alone.unwrap_or(latency + transfer);
-        self.put_under_way(id, Flight { send, start: self.now, alone }, latency, transfer);
+        self.put_under_way(id, Flight { send, start: since, alone }, latency, transfer);
     }
 
     /// Notes a message whose latency and time on its narrowest link are known.
@@ -354,6 +407,7 @@ impl<O: Observer> EventLoop<'_, '_, O> {
     #[cold]
     fn tell_way_back(&mut self, id: FlowId, src: NodeId, dst: NodeId) {
         let Simulation { router, transport, .. } = &mut self.simulation;
+        let router = self.chosen.as_ref().map_or(*router, |chosen| chosen.router);
         let mut route = Vec::new();
         if src != dst && router.reaches(dst, src) {
             router.route(dst, src, &mut route);
@@ -364,6 +418,9 @@ impl<O: Observer> EventLoop<'_, '_, O> {
     /// A message starts to take bandwidth.
     fn enter(&mut self, id: FlowId) {
         let (flight, route) = self.flights.get(id);
+        if let Some(start) = self.chosen.as_ref().and_then(|chosen| chosen.start(id)) {
+            return self.simulation.transport.start_asking(id, start, flight.send.bytes);
+        }
         match self.chosen.as_ref().map_or(&[][..], |chosen| chosen.parts(id)) {
             [] => self.simulation.transport.start(id, route, flight.send.bytes),
             parts => self.simulation.transport.start_split(id, route, parts, flight.send.bytes),
@@ -387,6 +444,8 @@ impl<O: Observer> EventLoop<'_, '_, O> {
                 }
                 Event::Enter(id) => self.enter(id),
                 Event::Wake(wake) => self.woken.push(wake),
+                Event::Links => self.links_change(),
+                Event::Routes(change) => self.routes_change(change),
             }
         }
         // Before the deliveries: what has arrived has a number no more.
@@ -435,6 +494,11 @@ impl<O: Observer> EventLoop<'_, '_, O> {
             let (flight, route) = self.flights.get(id);
             match &mut self.chosen {
                 None => self.observer.delivered(self.now, flight, route),
+                Some(chosen) if chosen.packets_ask() && flight.send.bytes > 0 => {
+                    let path = chosen.path();
+                    self.simulation.transport.way(id, flight.send.bytes, path);
+                    self.observer.delivered_split(self.now, flight, &path.links, &path.parts);
+                }
                 Some(chosen) => {
                     match chosen.parts(id) {
                         [] => self.observer.delivered(self.now, flight, route),

@@ -94,7 +94,7 @@ fn play(
     let fabric = fabric(topology);
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
     let workload: PatternSpec = toml::from_str(workload).unwrap();
-    let pattern = workload.build(fabric.nodes(), 1, &mut sources).unwrap();
+    let pattern = workload.build(&fabric.nodes(), 1, &mut sources).unwrap();
     let placement: Placement =
         PlacementSpec::parse(placement).build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
     let mut player = PatternPlayer::new(pattern, injection, Time::ZERO, 1);
@@ -140,7 +140,7 @@ fn deliveries(topology: &str, workload: &str, injection: Injection, jitter: Time
     let mut sources = Sources::default();
     let fabric = fabric(topology);
     let router = RoutingSpec::default_for(&fabric).build(&fabric, 1).unwrap();
-    let pattern = toml::from_str::<PatternSpec>(workload).unwrap().build(fabric.nodes(), 1, &mut sources).unwrap();
+    let pattern = toml::from_str::<PatternSpec>(workload).unwrap().build(&fabric.nodes(), 1, &mut sources).unwrap();
     let placement = PlacementSpec::parse("regular").build(pattern.ranks(), &fabric, 1, &mut sources).unwrap();
     let mut player = PatternPlayer::new(pattern, injection, jitter, 1);
     let flows = Flows::new(&fabric, &*router, &SharingSpec::default(), player.load().one_at_a_time);

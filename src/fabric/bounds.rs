@@ -11,10 +11,9 @@ use super::max_flow::least_cut;
 use super::{Fabric, Link, LinkGroup, LinkRole};
 use crate::diagnostic::Diagnostic;
 use crate::ids::{LinkId, NodeId, VertexId};
+use crate::threads;
 use crate::units::Bandwidth;
 
-/// Largest vertices x links for which the least cut of a graph is searched, without nodes that hang on one switch.
-const CUT_LIMIT: u64 = 1 << 29;
 /// Largest starts x (vertices + links) for which the distances of a graph are searched: some seconds.
 const DISTANCE_LIMIT: u64 = 1 << 31;
 
@@ -37,18 +36,17 @@ impl Fabric {
     /// The lower half of the node numbers against the upper, by max-flow; `None` where links are known by routes alone,
     /// and for a graph too large to search.
     pub fn search_bisection(&self) -> Option<Bisection> {
-        let home = self.homes();
-        let hanging = home.iter().flatten().count();
-        let (vertices, links) = (self.graph().node_count() - hanging, self.links().len() - 2 * hanging);
-        if self.has_loose_links() || vertices as u64 * links as u64 > CUT_LIMIT {
+        if self.has_loose_links() {
             return None;
         }
+        let home = self.homes();
         let half = self.nodes() / 2;
         let (lower, upper) = (0..half, half..self.nodes());
-        let cut = |from, to| Bandwidth::from_bytes_per_second(least_cut(self.graph(), self.links(), &home, from, to));
+        let cut =
+            |from, to| least_cut(self.graph(), self.links(), &home, from, to).map(Bandwidth::from_bytes_per_second);
         Some(Bisection {
-            bandwidth: cut(lower.clone(), upper.clone()),
-            back: cut(upper, lower),
+            bandwidth: cut(lower.clone(), upper.clone())?,
+            back: cut(upper, lower)?,
             first_half: self.lower_half(),
         })
     }
@@ -66,7 +64,8 @@ impl Fabric {
         if self.nodes() < 2 {
             return Some(0);
         }
-        self.family().diameter(self)
+        // What has failed is not in a family's arithmetic.
+        if self.failed().is_some() { self.search_diameter() } else { self.family().diameter(self) }
     }
 
     /// The same, by distances along the links from every node.
@@ -100,6 +99,47 @@ impl Fabric {
             }
         }
         Some(most)
+    }
+
+    /// Links between two nodes on average, by the shortest way, over all ordered pairs.
+    ///
+    /// Where that is too much to search, from some of the switches, evenly spread. `None` for one node, where a node does
+    /// not reach another, and where links are known by routes alone.
+    pub fn mean_distance(&self) -> Option<MeanDistance> {
+        if self.nodes() < 2 || self.has_loose_links() {
+            return None;
+        }
+        let home = self.homes();
+        // By vertex: the nodes that are there.
+        let mut here = vec![0u64; self.graph().node_count()];
+        for node in self.node_ids() {
+            here[home[node.0 as usize].map_or(node.0, |switch| switch.0) as usize] += 1;
+        }
+        let places: Vec<u32> = (0..here.len() as u32).filter(|&vertex| here[vertex as usize] > 0).collect();
+        let inner = Inner::of(self, &home);
+        let cost = (inner.starts.len() + inner.ends.len()) as u64;
+        let most = (DISTANCE_LIMIT / cost.max(1)).clamp(1, places.len() as u64) as usize;
+        let starts: Vec<u32> = (0..most).map(|i| places[i * places.len() / most]).collect();
+        let beyond = |vertex: u32| u64::from(vertex >= self.nodes());
+        let sums = threads::map(starts, |start| {
+            let (mut distance, mut queue) = (Vec::new(), Vec::new());
+            inner.distances(start, &mut distance, &mut queue);
+            let from = here[start as usize];
+            let (mut links, mut pairs) = (2 * from * (from - 1), from * (from - 1));
+            for &end in places.iter().filter(|&&end| end != start) {
+                let between = distance[end as usize];
+                if between == u32::MAX {
+                    return None;
+                }
+                let count = from * here[end as usize];
+                links += count * (u64::from(between) + beyond(start) + beyond(end));
+                pairs += count;
+            }
+            Some((links, pairs))
+        });
+        let sums: Option<Vec<(u64, u64)>> = sums.into_iter().collect();
+        let (links, pairs) = sums?.into_iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        Some(MeanDistance { links: links as f64 / pairs as f64, is_sampled: most < places.len() })
     }
 
     /// By node: the switch that all of its links lead to and come from, where it is one with one link each way.
@@ -160,7 +200,7 @@ impl Fabric {
     /// # Errors
     /// One diagnostic that names the first node that cannot be reached, or from which node 0 cannot.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
-        if self.nodes() < 2 || self.routes().is_some() || self.family().is_connected() {
+        if self.nodes() < 2 || self.routes().is_some() || self.is_connected_by_family() {
             return Ok(());
         }
         let lost = |direction| {
@@ -180,7 +220,7 @@ impl Fabric {
     }
 
     fn has_loose_links(&self) -> bool {
-        self.graph().edge_count() < self.links().len()
+        self.links().iter().any(|link| link.ends.is_none())
     }
 
     /// By vertex: links on a shortest path from (or to) a node.
@@ -203,6 +243,15 @@ impl Fabric {
     pub(super) fn capacity(&self, link: LinkId) -> f64 {
         self.link(link).capacity.bytes_per_second()
     }
+}
+
+/// How far nodes are from each other.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MeanDistance {
+    /// Links on the shortest way, on average.
+    pub links: f64,
+    /// Whether that is from some nodes, not from all.
+    pub is_sampled: bool,
 }
 
 /// The links between all but the nodes that hang on one switch, by the vertex they leave.

@@ -7,11 +7,15 @@
 mod bisection;
 mod bounds;
 mod build;
+mod channels;
+mod failed;
 mod families;
 mod grid;
+mod lattice;
 mod max_flow;
 mod routes;
 mod sketch;
+mod timetable;
 mod tree;
 
 use std::any::Any;
@@ -24,9 +28,12 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::units::{Bandwidth, Time};
 
 pub use bisection::Bisection;
+pub use bounds::MeanDistance;
 pub use grid::{CrossbarGrid, Grid};
+pub use lattice::{Lattice, Step};
 pub use routes::RouteTable;
 pub use sketch::{Fact, LinkGroup, Ring, Sketch, dimension_name};
+pub use timetable::{Agenda, LinkChange, LinkStates, Timetable, Track};
 pub use tree::{Tree, TreeLink};
 
 /// What a link is for.
@@ -131,9 +138,39 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         let _ = (src, dst, route);
     }
 
+    /// Its switches as points with coordinates, where they have any.
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        None
+    }
+
+    /// The planes among which a message takes one, where nodes have several cards.
+    fn planes(&self) -> Option<&dyn Planes> {
+        None
+    }
+
+    /// Whether a link that leaves a node leads into the network, and counts to what the node can send there.
+    fn leads_into_network(&self, link: LinkId) -> bool {
+        let _ = link;
+        true
+    }
+
     /// The links that form rings, on which packets could wait for each other in a circle.
     fn rings(&self) -> Vec<Ring> {
         Vec::new()
+    }
+
+    /// By link: its rank in an order that the routes of the family's usual rules ascend, or nearly.
+    ///
+    /// A packet changes to the next class of virtual channels where its route does not ascend. So class and rank
+    /// together ascend along every route whatever it is, no channels can wait for each other in a circle, and the better
+    /// the order, the fewer classes are needed. Links into the network have rank 0, links out of it `u32::MAX`. Where all
+    /// others are equal, the class of a channel is the number of links between switches that a packet has crossed.
+    ///
+    /// Source: K. Günther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Trans. Commun. 29
+    /// (1981); classes that change where a route descends: the negative hops of R. Boppana, S. Chalasani, "A framework
+    /// for designing deadlock-free wormhole routing algorithms", IEEE TPDS 7 (1996).
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_levels()
     }
 
     /// How it is drawn.
@@ -147,6 +184,29 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         let _ = (fabric, is_large);
         None
     }
+}
+
+/// A fabric whose nodes have several network cards, or links into several networks side by side.
+///
+/// A message goes in and out by cards of the same number: its plane.
+pub trait Planes: Send + Sync {
+    /// Number of planes.
+    fn planes(&self) -> u32;
+
+    /// The fabric in which a rule finds the ways of one plane; `None` where only the family itself knows them.
+    fn within(&self) -> Option<&Arc<Fabric>>;
+
+    /// A node as that fabric has it, and by how much the links of the plane are numbered higher here.
+    fn inside(&self, plane: u32, node: NodeId) -> (NodeId, u32);
+
+    /// Whether each plane is a copy of that fabric with links of its own; else all nodes' cards are in the one.
+    fn are_apart(&self) -> bool;
+
+    /// The link of a node into a plane.
+    fn port(&self, plane: u32, node: NodeId) -> LinkId;
+
+    /// Appends the family's own way within a plane between different nodes, where [`Planes::within`] is `None`.
+    fn route_in(&self, plane: u32, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>);
 }
 
 /// No family that is known: a graph from a file.
@@ -182,6 +242,11 @@ pub struct Fabric {
     family: Arc<dyn Family>,
     labels: Labels,
     routes: Option<RouteTable>,
+    own: Option<Own>,
+    /// What a file says of links over time.
+    timetable: Option<Arc<Timetable>>,
+    /// By link, where any has failed.
+    failed: Option<Arc<IdVec<LinkId, bool>>>,
     /// Worked out when it is first asked for.
     bisection: OnceLock<Option<Bisection>>,
 }
@@ -193,6 +258,17 @@ pub struct Labels {
     pub vertices: Vec<String>,
     /// By link; empty where they are named by their ends.
     pub links: Vec<String>,
+}
+
+/// Links of which each message has the bandwidth to itself.
+#[derive(Clone, Debug)]
+struct Own {
+    /// By link.
+    is_own: IdVec<LinkId, bool>,
+    /// Whether one is narrower than all shared links of a route.
+    limits: bool,
+    /// More than all messages together ever take of one \[B/s\].
+    ample: Bandwidth,
 }
 
 /// Collects the parts of a [`Fabric`].
@@ -217,6 +293,9 @@ impl FabricBuilder {
             family: Arc::new(Irregular),
             labels: Labels::default(),
             routes: None,
+            own: None,
+            timetable: None,
+            failed: None,
             bisection: OnceLock::new(),
         };
         Self { fabric }
@@ -242,6 +321,25 @@ impl FabricBuilder {
     /// Gives explicit routes.
     pub fn routes(&mut self, routes: RouteTable) {
         self.fabric.routes = Some(routes);
+    }
+
+    /// Each message has the bandwidth of these links to itself, instead of sharing it: a limit for each message, and
+    /// nothing that messages hold each other back by. `limits`: whether one is narrower than all shared links of a route.
+    pub fn own_links(&mut self, links: impl IntoIterator<Item = LinkId>, limits: bool) {
+        let mut is_own = IdVec::filled(self.fabric.links.len(), false);
+        links.into_iter().for_each(|link| is_own[link] = true);
+        let all = self.fabric.links.iter_ids();
+        let sum: Bandwidth = all.filter(|(id, _)| limits || !is_own[*id]).map(|(_, link)| link.capacity).sum();
+        // Where all routes are held back by links that are shared, no more than these carry; else far more than messages
+        // that fit in memory take together.
+        let times = if limits { 1e9 } else { 1.0 };
+        let ample = Bandwidth::from_bytes_per_second(times * sum.bytes_per_second());
+        self.fabric.own = Some(Own { is_own, limits, ample });
+    }
+
+    /// Says what happens to links over time: profiles that a file brings along.
+    pub fn timetable(&mut self, timetable: Timetable) {
+        self.fabric.timetable = Some(Arc::new(timetable)).filter(|timetable| !timetable.is_empty());
     }
 
     /// The finished fabric, of this family ([`Irregular`] where nothing is known but the graph).
@@ -287,6 +385,29 @@ impl Fabric {
         &self.links[id]
     }
 
+    /// Whether each message has the bandwidth of this link to itself (a `FATPIPE` of SimGrid's platforms).
+    pub fn is_own(&self, link: LinkId) -> bool {
+        self.own.as_ref().is_some_and(|own| own.is_own[link])
+    }
+
+    /// Whether such a link is narrower than all shared links of a route, so that it is a limit for each message there.
+    pub fn limits_messages(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.limits)
+    }
+
+    /// What messages share of a link: its capacity, or more than they can take where each has that to itself.
+    pub fn shared_capacity(&self, link: LinkId) -> Bandwidth {
+        match &self.own {
+            Some(own) if own.is_own[link] => own.ample,
+            _ => self.links[link].capacity,
+        }
+    }
+
+    /// The same of all links \[B/s\].
+    pub fn shared_capacities(&self) -> Vec<f64> {
+        self.links.ids().map(|link| self.shared_capacity(link).bytes_per_second()).collect()
+    }
+
     /// The graph: vertex indices are [`VertexId`]s, edge weights are [`LinkId`]s.
     pub fn graph(&self) -> &DiGraph<(), LinkId> {
         &self.graph
@@ -324,6 +445,11 @@ impl Fabric {
         self.routes.as_ref()
     }
 
+    /// What happens to links over time, where the fabric's own file says it.
+    pub fn timetable(&self) -> Option<&Timetable> {
+        self.timetable.as_deref()
+    }
+
     /// The name of a node or switch.
     pub fn vertex_name(&self, vertex: VertexId) -> String {
         match self.labels.vertices.get(vertex.index()) {
@@ -340,6 +466,16 @@ impl Fabric {
             (None, Some((from, to))) => format!("{} -> {}", self.vertex_name(from), self.vertex_name(to)),
             (None, None) => format!("link {link}"),
         }
+    }
+
+    /// The names of all links, by id: each vertex is named once.
+    pub fn link_names(&self) -> Vec<String> {
+        let vertices: Vec<String> = (0..self.nodes + self.switches).map(|v| self.vertex_name(VertexId(v))).collect();
+        let name = |link: LinkId| match (self.labels.links.get(link.index()), self.links[link].ends) {
+            (None, Some((from, to))) => [&*vertices[from.index()], &*vertices[to.index()]].join(" -> "),
+            _ => self.link_name(link),
+        };
+        self.links.ids().map(name).collect()
     }
 
     /// The vertex of the switch on which a node hangs: nodes with the same number share a leaf. On grids, and where no

@@ -33,6 +33,28 @@ impl Joint {
         self.parts.iter().any(|part| part.placement.depends_on_seed())
     }
 
+    /// The nodes on which a job is in order: those that it names, or the first that are left when it chooses. What a
+    /// pattern knows of the fabric is of these.
+    ///
+    /// # Errors
+    /// As of [`build`](Self::build).
+    pub fn in_order(
+        &self,
+        job: usize,
+        fabric: &Arc<Fabric>,
+        seed: u64,
+        sources: &mut Sources,
+    ) -> Result<Vec<NodeId>, Vec<Diagnostic>> {
+        let mut joint = self.clone();
+        let Some(part) = joint.parts.get_mut(job) else { return Ok(Vec::new()) };
+        if !part.placement.names_nodes() {
+            part.placement = PlacementSpec::default();
+        }
+        let before = joint.parts[..job].iter().map(|part| part.ranks as usize).sum();
+        let placement = joint.build(fabric, seed, sources)?;
+        Ok(placement.iter().skip(before).take(self.parts[job].ranks as usize).copied().collect())
+    }
+
     /// The nodes of all ranks, job by job.
     ///
     /// # Errors

@@ -45,6 +45,16 @@ impl Column {
     pub const fn optional(name: &'static str) -> Self {
         Self { name, required: false }
     }
+
+    /// Its name in the line that names the columns.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it must be there.
+    pub const fn is_required(&self) -> bool {
+        self.required
+    }
 }
 
 /// One line of a table. Columns are named by their position in the list that [`read`] was given.
@@ -271,6 +281,20 @@ impl<'a> Row<'a> {
             Diagnostic::new("bad-number", format!("\"{text}\" is not the number of a {what}")).label(range)
         };
         self.mistake(column, diagnostic);
+    }
+
+    /// How many there are of something, one at least.
+    pub fn count(&mut self, column: usize, what: &str) -> Option<u32> {
+        let number = whole_number(self.bytes(column)).filter(|&number| number > 0);
+        if number.is_none() {
+            let text = String::from_utf8_lossy(self.bytes(column)).into_owned();
+            let diagnostic = match text.is_empty() {
+                true => self.empty(column),
+                false => Diagnostic::new("bad-number", format!("\"{text}\" is no number of {what}s")),
+            };
+            self.mistake(column, diagnostic.label("a whole number above 0").help("leave out what is not there"));
+        }
+        number.map(|number| number.min(u64::from(u32::MAX)) as u32)
     }
 
     /// An amount of data: bytes, or with a unit.

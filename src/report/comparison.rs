@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Bounds, SeedStatistics};
+use crate::faults::part;
 
 /// The version of the form of [`Comparison`] in JSON.
 pub const SCHEMA: &str = "hayase-comparison-1";
@@ -48,6 +49,15 @@ pub struct ComparisonRow {
     pub varied: BTreeMap<String, String>,
     /// The pattern or program as named.
     pub pattern: String,
+    /// What fails, where that is compared: a part of the cables, or a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<String>,
+    /// How many times as long it takes as with nothing failed, where that is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<Slowdown>,
+    /// Seeds with which messages had no way: their runs have no makespan.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub cut_off: u64,
     /// What is done: `all-to-all of 20 KB among 54 ranks`, or what no name tells, `57,240,000 B among 54 ranks`. Rows
     /// of one job are ranked, those of different jobs cannot be.
     pub job: String,
@@ -75,6 +85,56 @@ pub struct ComparisonRow {
     pub packet_hops: Option<u64>,
     /// Combined fingerprint of the runs.
     pub fingerprint: String,
+}
+
+/// The key under which [`ComparisonRow::varied`] has what fails.
+pub const FAULTS: &str = "faults";
+
+/// How many times as long runs take in which something failed.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Slowdown {
+    /// Mean over the seeds of `makespan / makespan with nothing failed`, both with the same seed.
+    pub mean: f64,
+    /// Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with the t of Student; the mean of one seed.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Seeds.
+    pub seeds: u64,
+}
+
+impl Slowdown {
+    /// That of runs against runs in which nothing failed; `None` without a seed that both have.
+    fn of(runs: &SeedStatistics, healthy: &SeedStatistics) -> Option<Self> {
+        let of_seed = |seed: u64| match &healthy.makespans_s[..] {
+            // Nothing in it is random.
+            [one] => Some(*one),
+            all => healthy.seeds.iter().position(|known| *known == seed).map(|at| all[at]),
+        };
+        let pairs = runs.seeds.iter().zip(&runs.makespans_s);
+        let ratio = |(seed, time): (&u64, &f64)| Some(time / of_seed(*seed).filter(|healthy| *healthy > 0.0)?);
+        let ratios = SeedStatistics::new(Vec::new(), pairs.filter_map(ratio).collect());
+        let n = ratios.makespans_s.len();
+        let mean = ratios.mean_s;
+        let half = if n > 1 { student(n - 1) * ratios.sd_s / (n as f64).sqrt() } else { 0.0 };
+        (n > 0).then(|| Self { mean, low: mean - half, high: mean + half, seeds: n as u64 })
+    }
+}
+
+/// Rows with how much slower they are than the row that differs in nothing but that nothing failed.
+fn with_slowdowns(mut rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
+    let is_healthy = |row: &ComparisonRow| row.faults.as_deref().and_then(part) == Some(Ok(0.0));
+    let others = |row: &ComparisonRow| -> Vec<String> {
+        let all = row.names().into_iter().zip(row.choices());
+        all.filter(|(name, _)| *name != FAULTS).map(|(_, choice)| choice.to_owned()).collect()
+    };
+    let healthy: Vec<(Vec<String>, SeedStatistics)> =
+        rows.iter().filter(|row| is_healthy(row)).map(|row| (others(row), row.makespan.clone())).collect();
+    for row in rows.iter_mut().filter(|row| row.faults.is_some()) {
+        let same = healthy.iter().find(|(choices, _)| *choices == others(row));
+        row.slowdown = same.and_then(|(_, healthy)| Slowdown::of(&row.makespan, healthy));
+    }
+    rows
 }
 
 /// What may differ between rows; the keys that are varied come behind these.
@@ -121,7 +181,7 @@ impl ComparisonRow {
 impl Comparison {
     /// The comparison of these rows, which are ranked here: those of a job together, by their means.
     pub fn new(title: &str, rows: Vec<ComparisonRow>, missing_runs: u64) -> Self {
-        let (rows, complete) = (ranked(with_the_same_keys(rows)), missing_runs == 0);
+        let (rows, complete) = (ranked(with_slowdowns(with_the_same_keys(rows))), missing_runs == 0);
         Self { schema: SCHEMA, title: title.to_owned(), rows, complete, missing_runs }
     }
 
@@ -212,7 +272,7 @@ impl SeedStatistics {
 }
 
 /// The t of Student that is exceeded, on one side or the other, in 5 % of all cases.
-fn student(degrees: usize) -> f64 {
+pub(crate) fn student(degrees: usize) -> f64 {
     const T: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
         2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
@@ -242,6 +302,18 @@ mod tests {
         // Seeds that only one of them has say nothing: without the first, the two are the same.
         let some = SeedStatistics::new(vec![2, 3], vec![11.0, 12.0]);
         assert!(some.is_like(&over(&[1000.0, 11.0, 12.0])));
+    }
+
+    #[test]
+    fn a_slowdown_is_a_mean_over_seeds_with_its_interval() {
+        // 2, 3 and 4 times as long, s = 1: t(2) / sqrt(3) = 2.484.
+        let slowdown = Slowdown::of(&over(&[2.0, 6.0, 12.0]), &over(&[1.0, 2.0, 3.0])).unwrap();
+        assert_eq!((slowdown.mean, slowdown.seeds), (3.0, 3));
+        assert!((slowdown.high - 5.484).abs() < 1e-3 && (slowdown.low - 0.516).abs() < 1e-3);
+        // Nothing in the healthy run is random; and only seeds that both have count.
+        assert_eq!(Slowdown::of(&over(&[3.0, 3.0]), &over(&[1.5])).unwrap().low, 2.0);
+        let some = SeedStatistics::new(vec![7, 2], vec![5.0, 4.0]);
+        assert_eq!(Slowdown::of(&some, &over(&[1.0, 2.0, 3.0])).map(|slowdown| slowdown.mean), Some(2.0));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod benchmark;
 mod comparison;
 mod farm;
+mod faults;
 mod jobs;
 pub mod replay;
 pub mod variation;
@@ -13,12 +14,17 @@ pub mod whatif;
 use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
-pub use comparison::{CHOICES, Comparison, ComparisonRow, PATTERN, SCHEMA as COMPARISON_SCHEMA, varying};
+pub(crate) use comparison::student;
+pub use comparison::{
+    CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,
+};
 pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
 pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsReport, Meeting};
+
+pub use faults::{FaultsReport, Parts};
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";
@@ -26,11 +32,12 @@ pub const SCHEMA: &str = "hayase-report-1";
 /// What every report begins with, whatever the work.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Head {
-    /// The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`], [`FARM_SCHEMA`].
+    /// The version of the form of the report in JSON: [`SCHEMA`], [`replay::SCHEMA`],
+    /// [`FARM_SCHEMA`], [`whatif::SCHEMA`].
     pub schema: &'static str,
     /// The complete scenario, so that the report can be run again.
     pub scenario: serde_json::Value,
-    /// `complete`, or why the run ended early.
+    /// `complete`, or why the run ended early; of a farm that is tried in several ways, the worst of all.
     pub status: Status,
     /// When the last message arrived, or the last rank ended \[s\]; of a run that is not complete, the last of those
     /// that did; of a farm that is tried in several ways, that of the first.
@@ -45,6 +52,9 @@ pub struct Head {
     /// Over seeds, where there are several; the rest of the report is of the first seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<SeedStatistics>,
+    /// What failed, and what became of messages for it, where anything does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Box<FaultsReport>>,
     /// A number that differs where anything happened at another time.
     pub fingerprint: String,
 }
@@ -93,6 +103,8 @@ pub enum Status {
     Interrupted,
     /// Some ranks wait for what never comes.
     Deadlocked,
+    /// All workers of a farm were lost, and some of its tasks are not done.
+    Undone,
 }
 
 /// How far a run came that did not come to its end.
@@ -107,13 +119,13 @@ pub struct Stopped {
 }
 
 /// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, and one of
-/// dependences, which does not know that they share links.
+/// dependences, which does not know that they share links. Of programs and farms only the last is known.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bounds {
     /// The most that one node sends or receives over its host link.
-    pub injection_s: f64,
+    pub injection_s: Option<f64>,
     /// The most that one link carries over its capacity.
-    pub busiest_link_s: f64,
+    pub busiest_link_s: Option<f64>,
     /// What crosses the bisection over its bandwidth, where the fabric's bisection is known.
     pub bisection_s: Option<f64>,
     /// The critical path: the longest chain of messages that wait for each other, with their delays and the latencies
@@ -123,10 +135,10 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The largest of them \[s\].
+    /// The largest of those that are known \[s\]; 0 where none is.
     pub fn largest(&self) -> f64 {
-        let others = self.bisection_s.into_iter().chain(self.path_s);
-        others.fold(self.injection_s.max(self.busiest_link_s), f64::max)
+        let all = [self.injection_s, self.busiest_link_s, self.bisection_s, self.path_s];
+        all.into_iter().flatten().fold(0.0, f64::max)
     }
 }
 
@@ -135,6 +147,9 @@ impl Bounds {
 pub struct LinkUse {
     /// Its number.
     pub id: u32,
+    /// Whether it has failed at the start.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
     /// Its name: `node 3 -> switch 1.0`.
     pub name: String,
     /// Its capacity \[B/s\].

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Meta, Status, Stopped};
+use super::{Head, Meta, Stopped};
 
 /// The version of the form of [`WhatIfReport`] in JSON.
 pub const SCHEMA: &str = "hayase-whatif-1";
@@ -10,10 +10,9 @@ pub const SCHEMA: &str = "hayase-whatif-1";
 /// The predicted time with one parameter changed at a time, and what it cannot fall below.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WhatIfReport {
-    /// [`SCHEMA`].
-    pub schema: &'static str,
-    /// What the program is played on before anything is changed.
-    pub scenario: serde_json::Value,
+    /// What every report begins with, of the run with nothing changed.
+    #[serde(flatten)]
+    pub head: Head,
     /// The program: the name of its trace.
     pub program: String,
     /// What is not in the recordings that it was made of, and what follows.
@@ -26,16 +25,12 @@ pub struct WhatIfReport {
     pub node: String,
     /// The network, for people.
     pub network: String,
-    /// How the unchanged run ended.
-    pub status: Status,
     /// The region whose times these are, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
-    /// When and with what that run came to a standstill or was stopped, where it is not complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<Stopped>,
-    /// The predicted time with nothing changed \[s\].
-    pub makespan_s: f64,
+    /// Tasks of a farm that are not done with nothing changed, since all workers were lost.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub undone: u32,
     /// The time of the run that was recorded, where the trace has it \[s\].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_s: Option<f64>,

@@ -1,7 +1,9 @@
 //! Rules that choose: asked when a message starts, they answer with one path or with several.
 
+use super::steps::Steps;
 use crate::ids::{IdVec, LinkId, MessageId, NodeId};
-use crate::units::Time;
+
+pub use super::path::Path;
 
 /// A message that is about to start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,42 +27,6 @@ impl Start {
 /// that leave the switch where it chooses.
 pub type UnderWay = IdVec<LinkId, u32>;
 
-/// The way of a message: one path, or several with a part of the message on each.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Path {
-    /// The links: of one path in order; of several each link once.
-    pub links: Vec<LinkId>,
-    /// By link: the part of the message that crosses it; empty for one path.
-    pub parts: Vec<f64>,
-    /// Of several paths: the latency of the longest \[ps\].
-    pub latency: Time,
-}
-
-impl Path {
-    /// No links.
-    pub fn clear(&mut self) {
-        self.links.clear();
-        self.parts.clear();
-        self.latency = Time::ZERO;
-    }
-
-    /// Makes one entry of the several that a link may have, in order of links.
-    pub(super) fn merge(&mut self) {
-        let mut entries: Vec<(LinkId, f64)> = self.links.drain(..).zip(self.parts.drain(..)).collect();
-        // By link; a stable sort keeps the order in which parts are added up.
-        entries.sort_by_key(|entry| entry.0);
-        for (link, part) in entries {
-            match self.parts.last_mut() {
-                Some(last) if self.links.last() == Some(&link) => *last += part,
-                _ => {
-                    self.links.push(link);
-                    self.parts.push(part);
-                }
-            }
-        }
-    }
-}
-
 /// What a rule that chooses is like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
@@ -81,6 +47,30 @@ pub trait Choice: Send + Sync + std::fmt::Debug {
 
     /// Writes the way of a message to `path`, which is empty.
     fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path);
+
+    /// Writes the way of a packet to `path`, which is empty: from its source, or from the end of the one link that it
+    /// could leave its source by, and has (`over`), or from the end of any link where it asks again. Returns whether it
+    /// asks again where the first link of that way ends.
+    ///
+    /// The packet is told apart from others by the message of `start`, which is no message of the program here; and
+    /// `under_way` are packets. A way of several paths says how likely each link is for a packet.
+    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, under_way: &UnderWay, path: &mut Path) -> bool {
+        self.choose(start, under_way, path);
+        if over.is_some() && path.links.first() == over.as_ref() {
+            path.links.remove(0);
+            if !path.parts.is_empty() {
+                path.parts.remove(0);
+            }
+        }
+        false
+    }
+
+    /// Goes through all that packets may do under this rule, whatever is drawn and whatever is under way; `false` where
+    /// the rule cannot tell.
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        let _ = steps;
+        false
+    }
 
     /// Writes what a message takes on average over all that may be drawn; `false` where that depends on what else is
     /// under way.

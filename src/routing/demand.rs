@@ -1,7 +1,11 @@
 //! Steady traffic: how much each node sends to each other.
 
 use super::graph::Graph;
+use crate::diagnostic::Diagnostic;
 use crate::ids::NodeId;
+
+/// Most pairs of nodes that are listed, of traffic of all with all.
+const MOST_PAIRS: u64 = 100_000_000;
 
 /// How much each node sends to each other all the time \[B/s\].
 #[derive(Clone, PartialEq, Debug)]
@@ -77,6 +81,36 @@ impl Demand {
         }
     }
 
+    /// One of the nodes that a node sends to, each as likely as it gets much; `unit` is the draw, in `[0, 1)`. `None`
+    /// for a node that sends nothing.
+    pub fn drawn(&self, src: NodeId, unit: f64) -> Option<NodeId> {
+        match self {
+            Self::Blocks(blocks) => {
+                let class = blocks.class[src.0 as usize];
+                let (to, receivers) = (blocks.to[class as usize], blocks.receivers(class));
+                if receivers == 0 {
+                    return None;
+                }
+                let members = &blocks.members[to as usize];
+                let at = ((unit * receivers as f64) as usize).min(receivers - 1);
+                // Members ascend: those from the node itself on move up by one.
+                let own = if to == class { members.partition_point(|&node| node < src.0) } else { members.len() };
+                Some(NodeId(members[at + usize::from(at >= own)]))
+            }
+            Self::Pairs(pairs) => {
+                let first = pairs.partition_point(|pair| pair.0 < src);
+                let own = || pairs[first..].iter().take_while(|pair| pair.0 == src && pair.2 > 0.0);
+                let mut left = unit * own().map(|pair| pair.2).sum::<f64>();
+                let reached = |&&(_, _, much): &&(NodeId, NodeId, f64)| {
+                    left -= much;
+                    left < 0.0
+                };
+                // (What rounding leaves over is the last one's.)
+                own().find(reached).or_else(|| own().last()).map(|pair| pair.1)
+            }
+        }
+    }
+
     /// How much one node sends to another \[B/s\].
     pub fn between(&self, src: NodeId, dst: NodeId) -> f64 {
         match self {
@@ -88,6 +122,54 @@ impl Demand {
                 let first = pairs.partition_point(|pair| (pair.0, pair.1) < (src, dst));
                 pairs[first..].iter().take_while(|pair| (pair.0, pair.1) == (src, dst)).map(|pair| pair.2).sum()
             }
+        }
+    }
+
+    /// The same, so many times as much.
+    pub(super) fn scaled(&self, times: f64) -> Self {
+        match self {
+            Self::Blocks(blocks) => {
+                let sends = blocks.sends.iter().map(|much| times * much).collect();
+                Self::Blocks(Blocks { sends, ..blocks.clone() })
+            }
+            Self::Pairs(pairs) => Self::Pairs(pairs.iter().map(|&(src, dst, much)| (src, dst, times * much)).collect()),
+        }
+    }
+
+    /// What goes between pairs of nodes for which this holds.
+    ///
+    /// # Errors
+    /// Where these are too many to be listed.
+    pub(super) fn kept(&self, nodes: u32, holds: impl Fn(NodeId, NodeId) -> bool) -> Result<Self, Diagnostic> {
+        if matches!(self, Self::Blocks(_)) && u64::from(nodes).pow(2) > MOST_PAIRS {
+            let message = format!("the planes of all pairs of {nodes} nodes are too many to be counted one by one");
+            return Err(Diagnostic::new("too-large", message).help("`select = \"round-robin\"` counts all alike"));
+        }
+        let mut pairs = Vec::new();
+        for src in (0..self.sources()).map(NodeId) {
+            self.from(src, |dst, much| {
+                if holds(src, dst) {
+                    pairs.push((src, dst, much));
+                }
+            });
+        }
+        Ok(Self::Pairs(pairs))
+    }
+
+    /// The same among so many nodes, of which each of those here is another; their order stays.
+    pub(super) fn moved(&self, nodes: u32, to: impl Fn(NodeId) -> NodeId) -> Self {
+        match self {
+            Self::Blocks(blocks) => {
+                // All others are in a class of their own and send nothing.
+                let idle = blocks.to.len() as u32;
+                let (mut class, mut sends) = (vec![idle; nodes as usize], vec![0.0; nodes as usize]);
+                for (node, (&of, &much)) in (0..).zip(blocks.class.iter().zip(&blocks.sends)) {
+                    let node = to(NodeId(node)).0 as usize;
+                    (class[node], sends[node]) = (of, much);
+                }
+                Self::Blocks(Blocks::new(class, sends, blocks.to.iter().copied().chain([idle]).collect()))
+            }
+            Self::Pairs(pairs) => Self::Pairs(pairs.iter().map(|&(src, dst, much)| (to(src), to(dst), much)).collect()),
         }
     }
 
@@ -135,13 +217,18 @@ pub(super) enum Columns<'a> {
 
 impl<'a> Columns<'a> {
     pub fn new(demand: &'a Demand, graph: &Graph) -> Self {
-        let places = graph.places() as usize;
+        Self::by(demand, graph.places(), |node| graph.home(node).place)
+    }
+
+    /// The same for so many places, each node being at one.
+    pub fn by(demand: &'a Demand, places: u32, place_of: impl Fn(NodeId) -> u32) -> Self {
+        let places = places as usize;
         match demand {
             Demand::Blocks(blocks) => {
                 let mut sent = vec![Vec::<(u32, f64)>::new(); places];
                 let mut counts = vec![Vec::<(u32, u32)>::new(); places];
                 for node in 0..blocks.class.len() as u32 {
-                    let (class, place) = (blocks.class[node as usize], graph.home(NodeId(node)).place as usize);
+                    let (class, place) = (blocks.class[node as usize], place_of(NodeId(node)) as usize);
                     let each = blocks.each(node);
                     match sent[place].iter_mut().find(|entry| entry.0 == class) {
                         Some(entry) => entry.1 += each,
@@ -157,7 +244,7 @@ impl<'a> Columns<'a> {
             Demand::Pairs(pairs) => {
                 let mut into = vec![Vec::new(); places];
                 for &(src, dst, much) in pairs {
-                    into[graph.home(dst).place as usize].push((graph.home(src).place, much));
+                    into[place_of(dst) as usize].push((place_of(src), much));
                 }
                 Self::Pairs(into)
             }
@@ -185,5 +272,63 @@ impl<'a> Columns<'a> {
         }
         column[to as usize] = 0.0;
         column.iter().any(|&amount| amount > 0.0)
+    }
+}
+
+/// A demand added up by the places that send, node by node: what all places send to one node.
+pub(super) enum Toward<'a> {
+    Blocks {
+        blocks: &'a Blocks,
+        /// By class: the places that send to its nodes, with how much all their nodes together send to each.
+        to_class: Vec<Vec<(u32, f64)>>,
+    },
+    /// By node: the places that send there, and how much.
+    Pairs(Vec<Vec<(u32, f64)>>),
+}
+
+impl<'a> Toward<'a> {
+    pub fn new(demand: &'a Demand, graph: &Graph) -> Self {
+        match demand {
+            Demand::Blocks(blocks) => {
+                let mut to_class = vec![Vec::<(u32, f64)>::new(); blocks.to.len()];
+                let mut nodes: Vec<(u32, u32)> =
+                    (0..blocks.class.len() as u32).map(|node| (graph.home(NodeId(node)).place, node)).collect();
+                nodes.sort_unstable();
+                for (place, node) in nodes {
+                    let to = &mut to_class[blocks.to[blocks.class[node as usize] as usize] as usize];
+                    match to.last_mut() {
+                        Some(entry) if entry.0 == place => entry.1 += blocks.each(node),
+                        _ => to.push((place, blocks.each(node))),
+                    }
+                }
+                Self::Blocks { blocks, to_class }
+            }
+            Demand::Pairs(pairs) => {
+                let mut into = vec![Vec::new(); graph.fabric.nodes() as usize];
+                for &(src, dst, much) in pairs.iter().filter(|(src, dst, _)| src != dst) {
+                    into[dst.0 as usize].push((graph.home(src).place, much));
+                }
+                Self::Pairs(into)
+            }
+        }
+    }
+
+    /// Writes by place how much it sends to this node \[B/s\]. Returns whether there is anything.
+    pub fn amounts(&self, dst: NodeId, graph: &Graph, amounts: &mut [f64]) -> bool {
+        let senders = match self {
+            Self::Blocks { blocks, to_class } => match blocks.class.get(dst.0 as usize) {
+                Some(&class) => {
+                    // A node sends nothing to itself.
+                    if blocks.to[class as usize] == class {
+                        amounts[graph.home(dst).place as usize] -= blocks.each(dst.0);
+                    }
+                    &to_class[class as usize]
+                }
+                None => return false,
+            },
+            Self::Pairs(into) => &into[dst.0 as usize],
+        };
+        senders.iter().for_each(|&(place, much)| amounts[place as usize] += much);
+        !senders.is_empty()
     }
 }

@@ -82,6 +82,11 @@ impl Detours {
         self.all.iter().filter(fits).map(|&one| self.target(one))
     }
 
+    /// All that may be an intermediate.
+    pub fn targets(&self) -> impl Iterator<Item = Target> {
+        self.all.iter().map(|&one| self.target(one))
+    }
+
     /// An intermediate between two places, each as likely; `None` where there is none. `draw` counts the draws of a
     /// message.
     pub fn draw(&self, from: u32, to: u32, hash: Mix, message: u64, draw: &mut u64) -> Option<Target> {
@@ -207,7 +212,7 @@ struct Entry {
 impl Entries {
     fn new(detours: &Detours, graph: &Graph) -> Self {
         let (mut starts, mut entries) = (vec![0], Vec::new());
-        let mut path = super::choice::Path::default();
+        let mut path = super::path::Path::default();
         for from in 0..graph.places() {
             for &group in detours.all.iter().filter(|&&group| group != detours.zone[from as usize]) {
                 let distances = graph.distances(Target::Group(group));

@@ -4,14 +4,21 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::router::{Router, misfit};
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::Counted;
+use super::demand::Demand;
+use super::lattice::Dimensions;
+use super::random_order::in_order;
+use super::router::{ChannelOrder, Router};
 use crate::diagnostic::{Diagnostic, Located};
 use crate::divisor::Divisor;
 use crate::fabric::{CrossbarGrid, Fabric, Grid};
-use crate::ids::{LinkId, NodeId};
+use crate::ids::{IdVec, LinkId, NodeId};
 use crate::rng::Mix;
 
 /// `[routing.dimension-order]`: along one dimension after another, each the shorter way round.
+///
+/// On a HyperX each dimension is one step; of parallel cables each message draws one by its number.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -74,7 +81,10 @@ impl DimensionOrderSpec {
             let axes = order.into_iter().map(|dim| axis(dim, &grid.dims, false, crossbars(grid, dim))).collect();
             return Ok(Arc::new(OnCrossbars { axes, hosts: grid.host_link.then(|| grid.positions()) }));
         }
-        Err(vec![misfit("dimension-order", "tori, meshes and hyper-crossbars", fabric)])
+        let dimensions = Dimensions::new(fabric, "dimension-order")?;
+        let order = self.order(dimensions.lattice().sizes().len())?;
+        let hash = Mix::new(0, "routing.dimension-order");
+        Ok(Arc::new(OnLattice { draws: draws(&dimensions), dimensions, order, hash }))
     }
 
     /// The order of so many dimensions.
@@ -169,6 +179,10 @@ impl Router for OnGrid {
         }
         route.extend(grid.ejection(dst));
     }
+
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Rings
+    }
 }
 
 /// On a hyper-crossbar.
@@ -195,5 +209,80 @@ impl Router for OnCrossbars {
             }
         }
         route.extend(self.hosts.map(|nodes| LinkId(nodes + dst.0)));
+    }
+
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Rings
+    }
+}
+
+/// On any other lattice.
+#[derive(Debug)]
+struct OnLattice {
+    dimensions: Dimensions,
+    order: Vec<usize>,
+    /// Whether there are several equal steps anywhere.
+    draws: bool,
+    hash: Mix,
+}
+
+/// Whether several equal steps lead from the first point along a dimension, as from any other.
+fn draws(dimensions: &Dimensions) -> bool {
+    let several = |&dim: &usize| {
+        let mut steps = Vec::new();
+        dimensions.lattice().steps(0, dim, 1, &mut steps);
+        steps.len() > 1
+    };
+    dimensions.longer.iter().any(several)
+}
+
+impl Router for OnLattice {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        if src != dst {
+            in_order(&self.dimensions, &self.order, (src, dst), route, |_| 0);
+        }
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        if self.draws { Some(self) } else { None }
+    }
+
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        self.dimensions.count(Some(&self.order), demand, loads)
+    }
+}
+
+impl Choice for OnLattice {
+    fn manner(&self) -> Manner {
+        Manner::Drawn
+    }
+
+    fn choose(&self, start: Start, _: &UnderWay, path: &mut Path) {
+        let mut draws = 0;
+        in_order(&self.dimensions, &self.order, (start.src, start.dst), &mut path.links, |count| {
+            draws += 1;
+            self.hash.two_below(start.key(), draws, count.into()) as u32
+        });
+    }
+
+    fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
+        let lattice = self.dimensions.lattice();
+        let (mut here, to) = (lattice.point_of(src), lattice.point_of(dst));
+        let [(up, _), (_, down)] = [src, dst].map(|node| lattice.host_links(node)).map(|[up, down]| (up, down));
+        for link in up.into_iter().chain(down) {
+            path.links.push(link);
+            path.parts.push(1.0);
+            path.latency += self.dimensions.fabric.link(link).latency;
+        }
+        for &dim in &self.order {
+            let y = lattice.coordinate(to, dim);
+            path.latency += self.dimensions.split(here, dim, y, 1.0, &mut |link, part| {
+                path.links.push(link);
+                path.parts.push(part);
+            });
+            here = lattice.moved(here, dim, y);
+        }
+        path.merge();
+        true
     }
 }

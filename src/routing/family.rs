@@ -27,7 +27,7 @@ impl FamilySpec {
     pub(super) fn build(&self, fabric: &Arc<Fabric>) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
         let family = fabric.shared_family();
         if !family.has_routes() {
-            return Err(vec![misfit("family", "dragonflies, HyperX and rails", fabric)]);
+            return Err(vec![misfit("family", "dragonflies, dragonfly+, HyperX and rails", fabric)]);
         }
         Ok(Arc::new(ByFamily { family }))
     }

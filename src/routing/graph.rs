@@ -9,7 +9,7 @@ use petgraph::Direction::{Incoming, Outgoing};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef;
 
-use super::choice::Path;
+use super::path::Path;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, LinkId, NodeId, VertexId};
@@ -93,7 +93,7 @@ impl Graph {
     /// # Errors
     /// Links without ends, and a fabric whose tables would not fit.
     pub fn new(fabric: &Arc<Fabric>) -> Result<Self, Vec<Diagnostic>> {
-        if fabric.graph().edge_count() < fabric.links().len() {
+        if fabric.links().iter().any(|link| link.ends.is_none()) {
             let message = format!("links of `{}` have no ends, so that there are no paths to search", fabric.name());
             return Err(vec![
                 Diagnostic::new("no-ends", message)
@@ -206,8 +206,7 @@ impl Graph {
     /// The place at the end of a link between places.
     pub fn end_of(&self, link: LinkId) -> Option<u32> {
         let (_, to) = self.fabric.link(link).ends?;
-        // Places are in order of their vertices.
-        self.vertices.binary_search(&to).ok().map(|place| place as u32)
+        self.place_of(to)
     }
 
     /// Number of places.
@@ -246,12 +245,32 @@ impl Graph {
         places
     }
 
+    /// The vertex of a place.
+    pub fn vertex(&self, place: u32) -> VertexId {
+        self.vertices[place as usize]
+    }
+
+    /// The place of a vertex, if it is one.
+    pub fn place_of(&self, vertex: VertexId) -> Option<u32> {
+        // Places are in order of their vertices.
+        self.vertices.binary_search(&vertex).ok().map(|place| place as u32)
+    }
+
+    /// Whether messages may cross a place on their way.
     #[inline]
-    fn out(&self, place: u32) -> &[Way] {
+    pub fn is_open(&self, place: u32) -> bool {
+        self.open[place as usize]
+    }
+
+    /// The links from a place to other places, in order of their numbers.
+    #[inline]
+    pub fn out(&self, place: u32) -> &[Way] {
         &self.out[self.out_starts[place as usize] as usize..self.out_starts[place as usize + 1] as usize]
     }
 
-    fn into(&self, place: u32) -> &[Way] {
+    /// The links from other places to this one, in order of their numbers.
+    #[inline]
+    pub fn into(&self, place: u32) -> &[Way] {
         &self.into[self.into_starts[place as usize] as usize..self.into_starts[place as usize + 1] as usize]
     }
 
@@ -307,7 +326,7 @@ impl Graph {
 
     /// The links out of a place that a shortest way can take.
     #[inline]
-    fn closer<'a>(&'a self, at: u32, distances: &'a [u32]) -> impl Iterator<Item = Way> + 'a {
+    pub fn closer<'a>(&'a self, at: u32, distances: &'a [u32]) -> impl Iterator<Item = Way> + 'a {
         let here = distances[at as usize];
         let leads = move |way: &&Way| {
             let there = distances[way.place as usize];

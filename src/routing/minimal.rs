@@ -97,6 +97,34 @@ impl Router for Minimal {
         }
     }
 
+    fn count(&self, ends: &[(NodeId, NodeId)], counts: &mut IdVec<LinkId, u32>) {
+        // Neighbours in a row mostly go the same way: that is looked for once for all of them.
+        let places = |&(src, dst): &(NodeId, NodeId)| (self.graph.home(src).place, self.graph.home(dst).place);
+        let together = |a: &(NodeId, NodeId), b: &(NodeId, NodeId)| !self.by_node && places(a) == places(b);
+        let mut way = Vec::new();
+        for same in ends.chunk_by(together) {
+            let sent = same.iter().filter(|(src, dst)| src != dst);
+            let Some(&(src, dst)) = sent.clone().next() else { continue };
+            let (from, to) = places(&(src, dst));
+            way.clear();
+            let ends = if self.by_node { (src.0, dst.0) } else { (from, to) };
+            let (_, end) = self.walk((from, to), ends, |link| way.push(link));
+            if end.is_none() {
+                continue;
+            }
+            let mut count = 0;
+            for &(src, dst) in sent {
+                count += 1;
+                for link in [self.graph.home(src).up, self.graph.home(dst).down] {
+                    if link != NONE {
+                        counts[LinkId(link)] += 1;
+                    }
+                }
+            }
+            way.iter().for_each(|&link| counts[link] += count);
+        }
+    }
+
     fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
         self.graph.reaches(src, dst)
     }

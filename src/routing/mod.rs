@@ -6,56 +6,92 @@
 //! ([`Choice`]) is asked for the [`Path`] of each message when it starts, which may be one path or several with a part
 //! of the message on each; it may know what is under way.
 
+mod adaptive_order;
+mod around;
+mod balanced;
+mod by_table;
 mod choice;
 #[cfg(test)]
 mod choice_tests;
+mod classes;
 mod climb;
 mod counting;
 mod d_mod_k;
 mod demand;
 mod detour;
+mod dfsssp;
 mod dimension_order;
 mod family;
 mod fluid;
+mod forwarding;
 mod graph;
 mod hashed;
+mod lattice;
+#[cfg(test)]
+mod lattice_tests;
+mod legal_ways;
+mod min_hop;
 mod minimal;
+mod named_links;
 mod on_graph;
+mod path;
+mod paths;
+mod planes;
+#[cfg(test)]
+mod planes_tests;
+mod random_order;
 mod router;
 mod shortest_path;
 mod spray;
+mod steps;
 mod table;
+mod tables;
+#[cfg(test)]
+mod tables_tests;
 #[cfg(test)]
 pub(crate) mod test_fabrics;
 #[cfg(test)]
 mod tests;
 mod ugal;
+mod up_down;
 mod valiant;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Diagnostic, closest};
+use crate::diagnostic::{Diagnostic, Located, Sources, closest};
 use crate::fabric::Fabric;
 
+use around::Around;
 use router::MISFIT;
 use ugal::Knowledge;
 
+pub use adaptive_order::{DoalSpec, MinAdaptiveSpec};
+pub use balanced::Order;
 pub use choice::{Choice, Manner, Path, Start, UnderWay};
 pub use counting::Counted;
 pub use d_mod_k::{DModKSpec, SModKSpec};
 pub use demand::{Blocks, Demand};
+pub use dfsssp::DfssspSpec;
 pub use dimension_order::{DimensionOrderSpec, Ties};
 pub use family::FamilySpec;
 pub use fluid::FluidSpec;
+pub use forwarding::Forwarding;
 pub use hashed::HashedSpec;
+pub use min_hop::MinHopSpec;
 pub use minimal::{EcmpSpec, MinimalSpec};
-pub use router::Router;
+pub use paths::{Choose, PathsSpec};
+pub use planes::{PlanesRuleSpec, Select};
+pub use random_order::RandomOrderSpec;
+pub use router::{ChannelOrder, Router};
 pub use shortest_path::ShortestPathSpec;
 pub use spray::SpraySpec;
+pub use steps::{Classes, Steps};
 pub use table::TableSpec;
+pub use tables::TablesSpec;
 pub use ugal::{UgalSpec, Via};
+pub use up_down::UpDownSpec;
 pub use valiant::ValiantSpec;
 
 /// The routing rule of a scenario: `[routing.d-mod-k]` and so on.
@@ -71,6 +107,14 @@ pub enum RoutingSpec {
     Hashed(HashedSpec),
     /// One dimension of a grid after another.
     DimensionOrder(DimensionOrderSpec),
+    /// One dimension after another, in an order drawn for each message.
+    RandomOrder(RandomOrderSpec),
+    /// Minimal on a grid or HyperX, step by step where least is under way.
+    MinAdaptive(MinAdaptiveSpec),
+    /// Dimension order on a HyperX, with at most one detour a dimension where less is under way.
+    Doal(DoalSpec),
+    /// A plane chosen by message, and a rule within it.
+    Planes(PlanesRuleSpec),
     /// The minimal routes of the fabric's own family, by its arithmetic.
     Family(FamilySpec),
     /// A shortest path of the graph, always the same one.
@@ -95,14 +139,28 @@ pub enum RoutingSpec {
     Progressive(UgalSpec),
     /// The best mix of minimal and Valiant, known by counting loads.
     Fluid(FluidSpec),
+    /// Forwarding tables of shortest ways, balanced at each switch by itself.
+    MinHop(MinHopSpec),
+    /// Forwarding tables of shortest ways, balanced over the whole fabric.
+    Dfsssp(DfssspSpec),
+    /// Forwarding tables of ways that never go up after down.
+    UpDown(UpDownSpec),
+    /// Forwarding tables from a file.
+    Tables(TablesSpec),
+    /// Weighted paths from a file.
+    Paths(PathsSpec),
 }
 
 /// The names of all rules.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 25] = [
     "d-mod-k",
     "s-mod-k",
     "hashed",
     "dimension-order",
+    "random-order",
+    "min-adaptive",
+    "doal",
+    "planes",
     "family",
     "shortest-path",
     "table",
@@ -115,6 +173,11 @@ const NAMES: [&str; 16] = [
     "ugal-g",
     "progressive",
     "fluid",
+    "min-hop",
+    "dfsssp",
+    "up-down",
+    "tables",
+    "paths",
 ];
 
 impl RoutingSpec {
@@ -123,12 +186,20 @@ impl RoutingSpec {
         match self {
             Self::Hashed(spec) => spec.seed.is_none(),
             Self::DimensionOrder(spec) => spec.ties == Some(Ties::Random),
+            Self::RandomOrder(spec) => spec.seed.is_none() && !spec.all_orders,
+            Self::MinAdaptive(spec) => spec.seed.is_none(),
+            Self::Doal(spec) => spec.seed.is_none(),
+            Self::Planes(spec) => spec.depends_on_seed(),
             Self::Minimal(spec) => spec.seed.is_none(),
             Self::Ecmp(spec) => spec.seed.is_none(),
             Self::ValiantGroups(spec) | Self::ValiantSwitches(spec) => spec.seed.is_none() && !spec.all_intermediates,
             Self::UgalL(spec) | Self::UgalG(spec) | Self::Progressive(spec) => spec.seed.is_none(),
             Self::DModK(_) | Self::SModK(_) | Self::Family(_) | Self::ShortestPath(_) | Self::Table(_) => false,
-            Self::Spray(_) | Self::Fluid(_) => false,
+            Self::Spray(_) | Self::Fluid(_) | Self::Tables(_) => false,
+            Self::Paths(spec) => spec.choose == Choose::Draw && spec.seed.is_none(),
+            Self::MinHop(MinHopSpec { order })
+            | Self::Dfsssp(DfssspSpec { order })
+            | Self::UpDown(UpDownSpec { order, .. }) => *order == Order::Random,
         }
     }
 
@@ -144,6 +215,10 @@ impl RoutingSpec {
             Self::SModK(_) => "s-mod-k",
             Self::Hashed(_) => "hashed",
             Self::DimensionOrder(_) => "dimension-order",
+            Self::RandomOrder(_) => "random-order",
+            Self::MinAdaptive(_) => "min-adaptive",
+            Self::Doal(_) => "doal",
+            Self::Planes(_) => "planes",
             Self::Family(_) => "family",
             Self::ShortestPath(_) => "shortest-path",
             Self::Table(_) => "table",
@@ -156,6 +231,11 @@ impl RoutingSpec {
             Self::UgalG(_) => "ugal-g",
             Self::Progressive(_) => "progressive",
             Self::Fluid(_) => "fluid",
+            Self::MinHop(_) => "min-hop",
+            Self::Dfsssp(_) => "dfsssp",
+            Self::UpDown(_) => "up-down",
+            Self::Tables(_) => "tables",
+            Self::Paths(_) => "paths",
         }
     }
 
@@ -169,6 +249,10 @@ impl RoutingSpec {
             "s-mod-k" => Self::SModK(SModKSpec::default()),
             "hashed" => Self::Hashed(HashedSpec::default()),
             "dimension-order" => Self::DimensionOrder(DimensionOrderSpec::default()),
+            "random-order" => Self::RandomOrder(RandomOrderSpec::default()),
+            "min-adaptive" => Self::MinAdaptive(MinAdaptiveSpec::default()),
+            "doal" => Self::Doal(DoalSpec::default()),
+            "planes" => Self::Planes(PlanesRuleSpec::default()),
             "family" => Self::Family(FamilySpec::default()),
             "shortest-path" => Self::ShortestPath(ShortestPathSpec::default()),
             "table" => Self::Table(TableSpec::default()),
@@ -181,6 +265,12 @@ impl RoutingSpec {
             "ugal-g" => Self::UgalG(UgalSpec::default()),
             "progressive" => Self::Progressive(UgalSpec::default()),
             "fluid" => Self::Fluid(FluidSpec::default()),
+            "min-hop" => Self::MinHop(MinHopSpec::default()),
+            "dfsssp" => Self::Dfsssp(DfssspSpec::default()),
+            "up-down" => Self::UpDown(UpDownSpec::default()),
+            // Whoever builds it is told that it wants a file.
+            "tables" => Self::Tables(TablesSpec { file: String::new().into() }),
+            "paths" => Self::Paths(PathsSpec { file: String::new().into(), choose: Choose::default(), seed: None }),
             _ => {
                 let help = match closest(name, NAMES) {
                     Some(close) => format!("did you mean `{close}`?"),
@@ -208,11 +298,37 @@ impl RoutingSpec {
     /// # Errors
     /// Where the rule does not fit the fabric (D-mod-k on a torus), or an option does not.
     pub fn build(&self, fabric: &Arc<Fabric>, seed: u64) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        self.build_from(fabric, seed, &mut Sources::default())
+    }
+
+    /// The paths of files that the specification names.
+    pub fn files(&mut self) -> Vec<&mut Located<String>> {
+        match self {
+            Self::Tables(spec) => vec![&mut spec.file],
+            Self::Paths(spec) => vec![&mut spec.file],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, with the texts relative to which it names files.
+    ///
+    /// # Errors
+    /// See [`RoutingSpec::build`]; and every mistake of the files.
+    pub fn build_from(
+        &self,
+        fabric: &Arc<Fabric>,
+        seed: u64,
+        sources: &mut Sources,
+    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
         let built = match self {
             Self::DModK(spec) => spec.build(fabric),
             Self::SModK(spec) => spec.build(fabric),
             Self::Hashed(spec) => spec.build(fabric, seed),
             Self::DimensionOrder(spec) => spec.build(fabric, seed),
+            Self::RandomOrder(spec) => spec.build(fabric, seed),
+            Self::MinAdaptive(spec) => spec.build(fabric, seed),
+            Self::Doal(spec) => spec.build(fabric, seed),
+            Self::Planes(spec) => spec.build(fabric, seed),
             Self::Family(spec) => spec.build(fabric),
             Self::ShortestPath(spec) => spec.build(fabric),
             Self::Table(spec) => spec.build(fabric),
@@ -225,7 +341,13 @@ impl RoutingSpec {
             Self::UgalG(spec) => spec.build(fabric, Knowledge::Global, seed),
             Self::Progressive(spec) => spec.build(fabric, Knowledge::Progressive, seed),
             Self::Fluid(spec) => spec.build(fabric),
+            Self::MinHop(spec) => spec.build(fabric, seed),
+            Self::Dfsssp(spec) => spec.build(fabric, seed),
+            Self::UpDown(spec) => spec.build(fabric, seed),
+            Self::Tables(spec) => spec.build(fabric, sources),
+            Self::Paths(spec) => spec.build(fabric, seed, sources),
         };
+        let built = built.map(|own| self.around(fabric, own));
         // A rule knows what it fits, not which others there are.
         built.map_err(|mistakes| {
             let help = || format!("use `{}`, or leave the routing out", Self::default_for(fabric).name());
@@ -235,5 +357,23 @@ impl RoutingSpec {
             };
             mistakes.into_iter().map(helped).collect()
         })
+    }
+
+    /// The rule on a fabric that is not whole: what is worked out on the graph is so already; what does a family's
+    /// arithmetic, or has its routes from a file, takes a detour where it crosses what has failed.
+    fn around(&self, fabric: &Arc<Fabric>, own: Arc<dyn Router>) -> Arc<dyn Router> {
+        if fabric.failed().is_none() || self.is_worked_out_on_the_graph() {
+            return own;
+        }
+        Arc::new(Around::new(fabric, own, ShortestPathSpec::default().build(fabric).ok()))
+    }
+
+    /// Whether all of its routes are found on the graph that is left; of a rule that is not named here that is not
+    /// taken for granted.
+    fn is_worked_out_on_the_graph(&self) -> bool {
+        let of_one_route = matches!(self, Self::ShortestPath(_) | Self::Minimal(_) | Self::Ecmp(_));
+        let of_one_table = matches!(self, Self::MinHop(_) | Self::Dfsssp(_) | Self::UpDown(_));
+        let mixes = matches!(self, Self::Spray(_) | Self::Fluid(_) | Self::ValiantGroups(_) | Self::ValiantSwitches(_));
+        of_one_route || of_one_table || mixes || matches!(self, Self::UgalL(_) | Self::UgalG(_) | Self::Progressive(_))
     }
 }

@@ -3,6 +3,7 @@
 use super::choice::{Choice, Manner};
 use super::counting::{Counted, in_parts};
 use super::demand::Demand;
+use super::forwarding::Forwarding;
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -48,6 +49,11 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// What keeps packets that follow its routes from waiting for each other in a circle.
+    fn channel_order(&self) -> ChannelOrder {
+        ChannelOrder::Family
+    }
+
     /// Adds to each link what steady traffic puts on it \[B/s\], on average over all that is drawn for a message.
     ///
     /// # Errors
@@ -66,6 +72,11 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         Ok(Counted::default())
     }
 
+    /// Its routes as forwarding tables, where it has such.
+    fn table(&self) -> Option<&Forwarding> {
+        None
+    }
+
     /// A link that every route over `link` also crosses, if the rule knows one.
     ///
     /// Where the other link's capacity is not larger, `link` can never hold a flow back: its flows are a subset of
@@ -74,6 +85,18 @@ pub trait Router: Send + Sync + std::fmt::Debug {
         let _ = link;
         None
     }
+}
+
+/// What is known of the circles that routes of a rule may form.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ChannelOrder {
+    /// Routes may do anything: they ascend in the order of the fabric's family, or change to another class.
+    Family,
+    /// Only along the family's rings, where there are any: one dimension comes after another.
+    Rings,
+    /// They ascend in an order of the rule's own, by link, or change to another class where they do not
+    /// ([`Family::channel_order`](crate::fabric::Family::channel_order)).
+    Own(Vec<u32>),
 }
 
 /// The code of the mistake of a rule that does not fit the fabric.

@@ -11,6 +11,8 @@ use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
 use super::on_graph::OnGraph;
 use super::router::Router;
+use super::spray::packet_walk;
+use super::steps::Steps;
 use super::valiant::check_groups;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::Fabric;
@@ -32,6 +34,9 @@ use crate::rng::Mix;
 ///
 /// BookSim has F = 2 and T = 30 flits, SST F = 2 and T = 50 flits, CODES F = 2 and T = 0; here T counts messages.
 ///
+/// As packets, each packet is asked when it comes to its first switch, and Q and T count packets: those that wait for a
+/// link there, are on it, or are in the buffer behind it.
+///
 /// Source: A. Singh, "Load-balanced routing in interconnection networks", Stanford 2005; N. Jiang, J. Kim, W. Dally,
 /// "Indirect adaptive routing on large scale interconnection networks", ISCA 2009.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -41,7 +46,7 @@ pub struct UgalSpec {
     /// Intermediates that are looked at (default 4).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Located<u32>>,
-    /// T: by how much a detour must be better, in messages (default 0).
+    /// T: by how much a detour must be better, in messages, or packets where they are asked (default 0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Located<f64>>,
     /// F: how many messages on a shortest path weigh as much as one on a detour (default: as their lengths are).
@@ -140,6 +145,15 @@ struct Ugal {
     knowledge: Knowledge,
 }
 
+/// The links of ways while one is chosen.
+#[derive(Default)]
+struct Ways {
+    taken: Vec<LinkId>,
+    drawn: Vec<LinkId>,
+    /// Of the detours drawn so far the one with the least weight.
+    best: Vec<LinkId>,
+}
+
 impl Ugal {
     /// Draws the way from one place to another, shortest or through an intermediate, and says how long it is and how
     /// much is under way on it; `None` where no way leads there.
@@ -172,12 +186,12 @@ impl Ugal {
         (from, to): (u32, u32),
         (message, draws): (u64, &mut u64),
         under_way: &UnderWay,
-        (taken, drawn): (&mut Vec<LinkId>, &mut Vec<LinkId>),
+        Ways { taken, drawn, best }: &mut Ways,
     ) -> bool {
         let Some((hops, queue)) = self.draw((from, None, to), (message, &mut *draws), under_way, taken) else {
             return true;
         };
-        let mut rival: Option<(f64, Vec<LinkId>)> = None;
+        let mut rival: Option<f64> = None;
         let mut least_queue = 0.0;
         for _ in 0..self.candidates {
             let Some(via) = self.detours.draw(from, to, self.hash, message, draws) else { break };
@@ -187,20 +201,36 @@ impl Ugal {
                 continue;
             };
             let weight = longer * other;
-            if rival.as_ref().is_none_or(|(least, _)| weight < *least) {
-                rival = Some((weight, drawn.clone()));
+            if rival.is_none_or(|least| weight < least) {
+                rival = Some(weight);
+                std::mem::swap(drawn, best);
                 least_queue = other;
             }
         }
-        let Some((weight, links)) = rival else { return true };
+        let Some(weight) = rival else { return true };
         let is_minimal = match self.factor {
             Some(factor) => queue <= factor * least_queue + self.threshold,
             None => hops * queue <= weight + self.threshold,
         };
         if !is_minimal {
-            *taken = links;
+            std::mem::swap(taken, best);
         }
         is_minimal
+    }
+}
+
+impl Ugal {
+    /// The place behind the first link of a way from `at`, if the message is to be asked again there.
+    fn asks_again(&self, minimal: bool, (source, at, to): (u32, u32, u32), taken: &[LinkId]) -> Option<u32> {
+        if !minimal || self.knowledge != Knowledge::Progressive {
+            return None;
+        }
+        let next = taken.first().and_then(|&link| self.graph.end_of(link))?;
+        let again = match (self.graph.group(next), self.graph.group(source)) {
+            (Some(here), Some(source)) => here == source,
+            _ => at == source,
+        };
+        (again && next != to).then_some(next)
     }
 }
 
@@ -227,28 +257,42 @@ impl Choice for Ugal {
             path.links.push(LinkId(from.up));
         }
         let message = start.key();
-        let (mut draws, mut taken, mut drawn) = (0, Vec::new(), Vec::new());
+        let (mut draws, mut ways) = (0, Ways::default());
         let mut at = from.place;
         loop {
-            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, (&mut taken, &mut drawn));
-            let asked_once = at == from.place;
-            let next = taken.first().and_then(|&link| self.graph.end_of(link));
-            let asks_again = |place: &u32| match (self.graph.group(*place), self.graph.group(from.place)) {
-                (Some(here), Some(source)) => here == source && *place != to.place,
-                _ => asked_once && *place != to.place,
-            };
-            match next.filter(|_| minimal && self.knowledge == Knowledge::Progressive).filter(asks_again) {
+            let minimal = self.ask((at, to.place), (message, &mut draws), under_way, &mut ways);
+            match self.asks_again(minimal, (from.place, at, to.place), &ways.taken) {
                 Some(place) => {
-                    path.links.push(taken[0]);
+                    path.links.push(ways.taken[0]);
                     at = place;
                 }
                 None => break,
             }
         }
-        path.links.append(&mut taken);
+        path.links.append(&mut ways.taken);
         if to.down != NONE {
             path.links.push(LinkId(to.down));
         }
+    }
+
+    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, under_way: &UnderWay, path: &mut Path) -> bool {
+        let mut again = false;
+        packet_walk(&self.graph, (start, over), &mut path.links, |at, to, links| {
+            let (mut draws, mut ways) = (0, Ways::default());
+            let minimal = self.ask((at, to), (start.key(), &mut draws), under_way, &mut ways);
+            again = self.asks_again(minimal, (self.graph.home(start.src).place, at, to), &ways.taken).is_some();
+            let reaches = at == to || !ways.taken.is_empty();
+            links.append(&mut ways.taken);
+            reaches
+        });
+        again
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        steps.shortest(&self.graph);
+        let ahead = (self.knowledge == Knowledge::Progressive).then(|| steps.ahead(&self.graph));
+        steps.detours(&self.graph, &self.detours, ahead);
+        true
     }
 
     fn expected(&self, _: NodeId, _: NodeId, _: &mut Path) -> bool {

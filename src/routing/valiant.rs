@@ -11,7 +11,8 @@ use super::detour::Detours;
 use super::graph::{Graph, NONE, Target};
 use super::on_graph::OnGraph;
 use super::router::{MISFIT, Router};
-use super::spray::between_ends;
+use super::spray::{between_ends, packet_walk};
+use super::steps::Steps;
 use crate::diagnostic::{Diagnostic, Located};
 use crate::fabric::Fabric;
 use crate::ids::{IdVec, LinkId, NodeId};
@@ -23,7 +24,8 @@ use crate::units::Time;
 /// A message goes by a shortest path to its intermediate (the first switch of the group that it comes to) and by a
 /// shortest path from there. The intermediate is drawn for each message, of all groups, or switches with nodes, but
 /// those in the groups of source and destination; without groups, of all switches with nodes but those two. Messages
-/// within a group go by a shortest path. Where several links lead on, one is drawn for each message.
+/// within a group go by a shortest path. Where several links lead on, one is drawn for each message. As packets, each
+/// packet draws an intermediate of its own.
 ///
 /// Source: L. Valiant, "A scheme for fast parallel communication", SIAM J. Comput. 11 (1982); J. Kim et al.,
 /// "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
@@ -62,6 +64,11 @@ impl ValiantSpec {
                 None => diagnostic,
             }]);
         }
+        if let (true, Some(given)) = (self.all_intermediates, &self.intermediates) {
+            let message = "`all-intermediates` and `intermediates` both say how many intermediates there are";
+            let diagnostic = Diagnostic::new("two-choices", message).at_value(given).label("leave out one of them");
+            return Err(vec![diagnostic]);
+        }
         if to_groups {
             check_groups(fabric, "valiant-groups")?;
         }
@@ -69,7 +76,8 @@ impl ValiantSpec {
         Ok(Arc::new(Valiant {
             detours: Detours::new(&graph, to_groups),
             graph,
-            hash: Mix::new(self.seed.unwrap_or(seed), "routing.valiant"),
+            // Messages that go over all intermediates draw nothing; their packets draw the same under any seed.
+            hash: Mix::new(self.seed.unwrap_or(if self.all_intermediates { 0 } else { seed }), "routing.valiant"),
             intermediates,
             all: self.all_intermediates,
         }))
@@ -174,6 +182,26 @@ impl Choice for Valiant {
             path.latency = path.latency.max(self.graph.fabric.latency(&path.links[first..]));
         }
         path.merge();
+    }
+
+    /// One intermediate for each packet.
+    fn choose_for_packet(&self, start: Start, over: Option<LinkId>, _: &UnderWay, path: &mut Path) -> bool {
+        let (message, mut draws) = (start.key(), 0);
+        packet_walk(&self.graph, (start, over), &mut path.links, |from, to, links| {
+            let via = self.detours.draw(from, to, self.hash, message, &mut draws);
+            let pick = |choices: u32| {
+                draws += 1;
+                self.hash.two_below(message, draws, choices.into()) as u32
+            };
+            self.detours.walk(&self.graph, (from, via, to), pick, |link| links.push(link))
+        });
+        false
+    }
+
+    fn steps(&self, steps: &mut Steps<'_>) -> bool {
+        steps.shortest(&self.graph);
+        steps.detours(&self.graph, &self.detours, None);
+        true
     }
 
     fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {

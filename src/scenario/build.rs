@@ -6,18 +6,20 @@ use super::read::{Section, Sections};
 use super::{Scenario, guard, paths};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::Fabric;
+use crate::faults::{Faults, FaultsSpec};
 use crate::ids::{Id, NodeId, RankId};
 use crate::placement::{PlacementSpec, RegularSpec};
 use crate::routing::{Choice, Manner, Router, RoutingSpec};
 use crate::sharing::SharingSpec;
 use crate::simulation::PatternWork;
 use crate::system::{Network, System, Written};
+use crate::throughput::OnFabric;
 use crate::topology::TopologySpec;
 use crate::transport::TransportSpec;
 use crate::transport::packet::Model;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
-use crate::workload::pattern::{Pattern, PatternSpec};
+use crate::workload::pattern::{Ground, Pattern, PatternSpec};
 
 /// A fabric with its routes.
 #[derive(Clone, Debug)]
@@ -30,6 +32,28 @@ pub struct RoutedFabric {
     pub routing: RoutingSpec,
     /// The routes.
     pub router: Arc<dyn Router>,
+    /// What fails, if anything does; fabric and routes are those that it has at the start.
+    pub faults: Option<Arc<Faults>>,
+}
+
+impl RoutedFabric {
+    /// What patterns may know of it.
+    pub fn ground(&self) -> OnFabric<'_> {
+        OnFabric { fabric: &self.fabric, router: &*self.router }
+    }
+
+    /// It with a rank on each node in order and exact max-min fairness between flows.
+    pub fn network(&self) -> Network {
+        Network {
+            placement: self.fabric.node_ids().collect(),
+            fabric: Arc::clone(&self.fabric),
+            router: Arc::clone(&self.router),
+            sharing: SharingSpec::default(),
+            transport: TransportSpec::default(),
+            resolution: Time::ZERO,
+            faults: self.faults.clone(),
+        }
+    }
 }
 
 /// A workload for a fabric of some size.
@@ -58,14 +82,24 @@ pub(super) fn routed(
         Section::Absent => RoutingSpec::default_for(&fabric),
         Section::Broken => return None,
     };
-    let router = taken(routing.build(&fabric, seed(sections)), sections.routing.span(), diagnostics)?;
-    Some(RoutedFabric { topology, fabric, routing, router })
+    let router = taken(routing.build_from(&fabric, seed(sections), sources), sections.routing.span(), diagnostics)?;
+    let (spec, at) = match &sections.faults {
+        Section::Is(spec, at) => (spec.clone(), Some(*at)),
+        Section::Absent => (FaultsSpec::default(), sections.topology.span()),
+        Section::Broken => return None,
+    };
+    if fabric.timetable().is_none() && spec.is_nothing() && !spec.says_anything() {
+        return Some(RoutedFabric { topology, fabric, routing, router, faults: None });
+    }
+    let faults = Arc::new(taken(Faults::build(&spec, &fabric, &routing, seed(sections)), at, diagnostics)?);
+    let (fabric, router) = (Arc::clone(faults.at_start()), Arc::clone(faults.router()));
+    Some(RoutedFabric { topology, fabric, routing, router, faults: Some(faults) })
 }
 
-/// Builds the workload for a fabric of so many nodes.
+/// Builds the workload for a fabric.
 pub(super) fn work(
     sections: &Sections,
-    nodes: u32,
+    ground: &dyn Ground,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Workload> {
@@ -86,7 +120,7 @@ pub(super) fn work(
         }
         Section::Absent | Section::Broken => return None,
     };
-    let built = workload.build(nodes, seed(sections), sources);
+    let built = workload.build(ground, seed(sections), sources);
     let pattern = taken(built, sections.workload.span(), diagnostics)?;
     Some(Workload { workload, pattern })
 }
@@ -101,7 +135,7 @@ pub(super) fn placed(
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<System> {
-    let RoutedFabric { topology, fabric, routing, router } = routed;
+    let RoutedFabric { topology, fabric, routing, router, faults } = routed;
     let (placement, at) = match &sections.placement {
         Section::Is(placement, at) => (placement.clone(), Some(*at)),
         Section::Absent => (PlacementSpec::Regular(RegularSpec {}), at),
@@ -115,19 +149,34 @@ pub(super) fn placed(
         resolution: sections.resolution.get().map(|time| **time).unwrap_or_default(),
         fabric,
         router,
+        faults,
     };
     check_network(&network, sections, diagnostics);
-    let mut written =
-        Written { topology: Some(topology), routing: Some(routing), placement: Some(placement), joint: None };
+    let faults = sections.faults.get().cloned();
+    let (topology, routing, placement) = (Some(topology), Some(routing), Some(placement));
+    let mut written = Written { topology, routing, placement, joint: None, faults };
     paths::settle(&mut written, sources);
     Some(System::built(Some(network), written, seed(sections)))
 }
 
 /// Whether what moves messages goes with the fabric and its routes.
 pub(super) fn check_network(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    check_changes(network, sections, diagnostics);
     check_routing(network, sections, diagnostics);
     check_resolution(network, sections, diagnostics);
     check_switches(network, sections, diagnostics);
+}
+
+/// Not everything that moves messages can do with links that fail while it does.
+fn check_changes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if network.events().is_some()
+        && let Some(reason) = network.transport.refuses_changes(&network.sharing)
+    {
+        let message = format!("links cannot fail or change at a time under transport {}", network.transport.name());
+        let diagnostic = Diagnostic::new("faults-misfit", message).label(reason);
+        let help = "let them fail from the start (no `at`), or take transport flow under `max-min` or `equal-share`";
+        diagnostics.push(with_span(diagnostic.help(help), sections.faults.span().or(sections.topology.span())));
+    }
 }
 
 /// Whether messages can be simulated under this routing rule.
@@ -140,10 +189,16 @@ fn check_routing(network: &Network, sections: &Sections, diagnostics: &mut Vec<D
         .label("mixes paths for all traffic together")
         .help("`hayase throughput` counts its loads; `ugal-g` chooses message by message"),
         Some(Manner::Split) if !network.transport.takes_splits(&network.sharing) => {
-            let message = format!("transport {} moves a message over one path", network.transport.name());
+            let (message, others) = match network.transport.is_flow() {
+                true => (
+                    format!("flows under sharing {} go over one path", network.sharing.name()),
+                    "max-min or equal-share shares among several; ",
+                ),
+                false => (format!("transport {} moves a message over one path", network.transport.name()), ""),
+            };
             Diagnostic::new("routing-misfit", message)
                 .label("splits each message over several paths")
-                .help("use a rule with one path for each message (ecmp, valiant-groups, ugal-l), or count loads: `hayase throughput`")
+                .help(others.to_owned() + "use a rule with one path for each message (ecmp, valiant-groups, ugal-l), or count loads: `hayase throughput`")
         }
         _ => return,
     };
@@ -170,8 +225,7 @@ pub(super) fn scenario(
     check_transport(sections, &mut diagnostics);
     check_node(sections, &mut diagnostics);
     let routed = routed(sections, &mut sources, &mut diagnostics);
-    let nodes = routed.as_ref().map(|routed| routed.fabric.nodes());
-    let work = nodes.and_then(|nodes| work(sections, nodes, &mut sources, &mut diagnostics));
+    let work = routed.as_ref().and_then(|routed| work(sections, &routed.ground(), &mut sources, &mut diagnostics));
     let scenario = routed.zip(work).and_then(|(routed, work)| {
         let at = sections.workload.span();
         let system = placed(routed, sections, work.pattern.ranks(), at, &mut sources, &mut diagnostics)?;
@@ -304,7 +358,11 @@ fn check_resolution(network: &Network, sections: &Sections, diagnostics: &mut Ve
 
 /// Input queues are those of switches: links that are known by their routes alone meet nowhere.
 fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if network.fabric.limits_messages() {
+        check_limits(network, sections, diagnostics);
+    }
     let TransportSpec::Packet(spec) = &network.transport else { return };
+    diagnostics.extend(at_section(spec.check_on(&network.fabric, &*network.router), sections.transport.span()));
     if spec.model == Model::Iq && network.fabric.links().iter().any(|link| link.ends.is_none()) {
         let diagnostic =
             Diagnostic::new("unknown-switches", "`iq` has buffers at switches, and this topology has none")
@@ -314,19 +372,37 @@ fn check_switches(network: &Network, sections: &Sections, diagnostics: &mut Vec<
     }
 }
 
+/// Links that limit each message by itself are terms of flows.
+fn check_limits(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let what = "links of this topology limit each message by itself (FATPIPE)";
+    if matches!(network.transport, TransportSpec::Packet(_)) {
+        let message = format!("{what}, and packets queue on every link");
+        let diagnostic = Diagnostic::new("unshared-links", message).label("only for flows");
+        let help = "choose [transport.flow], or make the links SHARED";
+        diagnostics.push(with_span(diagnostic.help(help), sections.transport.span()));
+    }
+    if let (true, Some(reason)) = (network.transport.is_flow(), network.sharing.refuses_terms()) {
+        let diagnostic = Diagnostic::new("unshared-links", format!("{what}: a term that this policy does not know"));
+        let help = "choose `max-min` without a solver, or `equal-share`";
+        diagnostics.push(with_span(diagnostic.label(reason).help(help), sections.sharing.span()));
+    }
+}
+
 /// Pairs looked at for routes, at most: beyond that only a sample would fit in the time of a look.
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
 pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
-    let irregular = !network.fabric.family().is_connected()
+    let irregular = !network.fabric.is_connected_by_family()
         || matches!(system.routing(), Some(RoutingSpec::Table(_)))
         || network.fabric.routes().is_some();
     let listed = matches!(work.workload, PatternSpec::File(_));
     if !irregular && !listed {
         return;
     }
+    // What fails may come back: then a run says which messages have found no way.
+    let comes_back = network.events().is_some();
     let ranks = pattern.ranks();
     let mut looked_at = 0;
     let (mut stray, mut missing) = (Found::default(), Found::default());
@@ -344,7 +420,7 @@ pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections
         for &dst in &destinations {
             match (network.placement.get(rank), network.placement.get(dst)) {
                 (Some(&from), Some(&to)) if dst.0 < ranks => {
-                    if irregular && from != to && !network.router.reaches(from, to) {
+                    if irregular && !comes_back && from != to && !network.router.reaches(from, to) {
                         missing.note(from.index() as u32, to.index() as u32);
                     }
                 }
@@ -359,6 +435,10 @@ pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections
     if let Some((from, to)) = missing.first {
         let name = |node: u32| network.fabric.vertex_name(NodeId(node).into());
         let message = format!("there is no route from {} to {}{}", name(from), name(to), missing.more());
+        if network.fabric.failed().is_some() {
+            diagnostics.push(with_span(cut_off(message), sections.faults.span()));
+            return;
+        }
         let diagnostic = Diagnostic::new("no-route", message)
             .label("the pattern sends messages where no route leads")
             .help("add links or routes to the topology, or place the ranks elsewhere");
@@ -369,7 +449,11 @@ pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections
 /// Whether there is a route between all ranks, of which it is not known who sends to whom.
 pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let Network { fabric, router, placement, .. } = network;
-    if fabric.routes().is_none() && fabric.family().is_connected() {
+    // Then a run says which of its messages have no way.
+    if network.faults_concern_runs() {
+        return;
+    }
+    if fabric.routes().is_none() && fabric.is_connected_by_family() {
         return;
     }
     let pairs = placement.iter().flat_map(|&from| placement.iter().map(move |&to| (from, to)));
@@ -379,6 +463,12 @@ pub(super) fn check_all_routes(network: &Network, sections: &Sections, diagnosti
         let message = format!("there is no route from {} to {}", name(from), name(to));
         diagnostics.push(with_span(Diagnostic::new("no-route", message), sections.topology.span()));
     }
+}
+
+/// The mistake of work that needs a pair which faults have cut off; the program ends with a code of its own for it.
+fn cut_off(message: String) -> Diagnostic {
+    let diagnostic = Diagnostic::new("cut-off", message).label("messages are sent where what failed left no way");
+    diagnostic.help("let fewer links fail, draw others (another seed), or place the ranks elsewhere")
 }
 
 /// The first of several pairs, and how many there are.

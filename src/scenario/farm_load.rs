@@ -104,6 +104,7 @@ fn check_sections(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
         ("placement", sections.placement.span()),
         ("sharing", sections.sharing.span()),
         ("transport", sections.transport.span()),
+        ("faults", sections.faults.span()),
     ];
     for (name, at) in tables.into_iter().filter_map(|(name, at)| Some((name, at?))) {
         let message = format!("without a topology there is nothing that `{name}` could be about");
@@ -165,6 +166,12 @@ fn built(
     let networks = || systems.iter().filter_map(System::network);
     if let Some(most) = networks().max_by_key(|network| network.placement.len()) {
         build::check_all_routes(most, sections, diagnostics);
+        if most.faults_concern_runs() {
+            let message =
+                "a master and its workers are played on links that stay, and on which all nodes reach each other";
+            let diagnostic = Diagnostic::new("faults-misfit", message).help("let fewer links fail, and from the start");
+            diagnostics.push(build::with_span(diagnostic, sections.faults.span().or(at)));
+        }
     }
     let node = sections.node.get().filter(|node| !node.facts().is_ideal).cloned();
     let machine = node.as_ref().map(|node| match links.machine_name() {

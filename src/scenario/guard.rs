@@ -5,10 +5,11 @@ use petgraph::Direction;
 use crate::diagnostic::Diagnostic;
 use crate::ids::RankId;
 use crate::memory;
+use crate::routing::ChannelOrder;
 use crate::simulation::PatternWork;
 use crate::system::Network;
 use crate::transport::TransportSpec;
-use crate::transport::packet::{Model, PacketSpec, Queues};
+use crate::transport::packet::{DeadlockAvoidance, Model, PacketSpec, Queues};
 use crate::units::Bytes;
 use crate::workload::pattern::Injection;
 
@@ -22,6 +23,8 @@ const PER_LINK: u64 = 160;
 const PER_PACKET: u64 = 40;
 /// What the packets of a message at a hop take \[B\].
 const PER_QUEUE: u64 = 40;
+/// What the buffer of a link and channel takes \[B\].
+const PER_BUFFER: u64 = 32;
 /// What a rank takes: its state in the workload \[B\].
 const PER_RANK: u64 = 128;
 
@@ -61,12 +64,19 @@ fn packets(network: &Network, work: &PatternWork, spec: &PacketSpec, messages: u
         Model::Fq => flows.saturating_mul((crossings(network, work) + 1).next_power_of_two()).saturating_mul(PER_QUEUE),
         Model::Iq => {
             let graph = network.fabric.graph();
+            // By class there are no more channels than a route has links, and mostly fewer.
+            let by_class = match spec.avoidance() {
+                Some(avoidance) => avoidance == DeadlockAvoidance::Classes,
+                None => network.router.channel_order() != ChannelOrder::Rings,
+            };
+            let lanes = if by_class { crossings(network, work).max(2) } else { 2 };
             let pairs = |vertex| {
                 let degree = |direction| graph.edges_directed(vertex, direction).count() as u64;
-                (2 * degree(Direction::Incoming) + 1) * degree(Direction::Outgoing)
+                (lanes * degree(Direction::Incoming) + 1) * degree(Direction::Outgoing)
             };
             let pairs: u64 = graph.node_indices().map(pairs).sum();
-            pairs / 8 + if spec.queues() == Queues::VirtualOutput { 8 * pairs } else { 0 }
+            let buffers = network.fabric.links().len() as u64 * lanes * PER_BUFFER;
+            buffers + pairs / 8 + if spec.queues() == Queues::VirtualOutput { 8 * pairs } else { 0 }
         }
     }
 }

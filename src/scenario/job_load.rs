@@ -11,16 +11,21 @@ use crate::placement::{Joint, JointPart, Placement, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::simulation::{Job, JobsWork, PatternWork, ProgramWork, Simulated, Task, calls_of};
 use crate::system::{Network, System, Written, network_of_its_own};
+use crate::throughput::OnNodes;
 use crate::units::Time;
 use crate::workload::farm::FarmSpec;
 use crate::workload::joint::Repeat;
+use crate::workload::pattern::Ground;
 use crate::workload::program::collectives::CollectivesSpec;
 use crate::workload::{ProgramSpec, WorkloadSpec};
 
 /// A job that is built, and not yet placed.
 struct Built<'a> {
     section: &'a JobSection,
+    /// What it does; where that depends on its nodes, for now nothing on as many ranks.
     task: Task,
+    /// Whether what it does depends on its nodes.
+    knows_fabric: bool,
     repeat: Repeat,
     /// Where ranks are to be, and where that is said.
     placement: PlacementSpec,
@@ -66,9 +71,15 @@ fn built(
     if all.len() < jobs.len() {
         return None;
     }
-    check_ends(&all, diagnostics);
     let joint = Joint { parts: all.iter().map(place).collect() };
     let placement = build::taken(joint.build(&routed.fabric, build::seed(sections), sources), None, diagnostics)?;
+    for (index, job) in all.iter_mut().enumerate().filter(|(_, job)| job.knows_fabric) {
+        let nodes = joint.in_order(index, &routed.fabric, build::seed(sections), sources);
+        let nodes = build::taken(nodes, job.placement_at, diagnostics)?;
+        let ground = OnNodes { fabric: routed.ground(), nodes: &nodes };
+        job.task = pattern(&job.sections, &ground, sources, diagnostics)?;
+    }
+    check_ends(&all, &routed, sections, diagnostics);
     let (system, network) = system(sections, routed, joint, placement, sources, diagnostics);
     check_each(&all, &network, sections, diagnostics);
     let own_links = links.comparison(&network.fabric, &sections.link);
@@ -145,7 +156,13 @@ fn job<'a>(
     own.workload = section.workload.clone();
     // The ranks of work that is built by itself are placed apart.
     own.placement = Section::Absent;
-    let task = match section.offered(diagnostics) {
+    let known = match &section.workload {
+        Section::Is(WorkloadSpec::Pattern(spec), _) if spec.knows_fabric() => Some(spec.ranks().unwrap_or(so_many)),
+        _ => None,
+    };
+    let offered = section.offered(diagnostics);
+    let knows_fabric = known.is_some() && offered.is_none();
+    let task = match offered {
         Some(Offered { load, bytes }) => {
             if so_many < 2 {
                 let message = format!("job `{}` needs two ranks at least, to send to each other", **name);
@@ -161,7 +178,10 @@ fn job<'a>(
                 diagnostics.push(build::with_span(Diagnostic::new("too-many-ranks", message), section.at()));
                 return None;
             }
-            work(section, &own, routed, so_many, links, sources, diagnostics)?
+            match known {
+                Some(ranks) => Task::Load { ranks, load: 0.0, bytes: 0 },
+                None => work(section, &own, routed, so_many, links, sources, diagnostics)?,
+            }
         }
     };
     if let Some(ranks) = ranks.as_ref().filter(|ranks| ***ranks != task.ranks()) {
@@ -174,7 +194,7 @@ fn job<'a>(
         (None, Section::Is(placement, at)) => (placement.clone(), Some(*at)),
         (None, _) => (PlacementSpec::default(), ranks.as_ref().and_then(Located::span).or(section.at())),
     };
-    Some(Built { section, task, repeat, placement, placement_at, sections: own })
+    Some(Built { section, task, knows_fabric, repeat, placement, placement_at, sections: own })
 }
 
 /// Builds the work of a job of so many ranks.
@@ -201,22 +221,7 @@ fn work(
             diagnostics.push(diagnostic.help(help));
             None
         }
-        Section::Is(WorkloadSpec::Pattern(_), _) => {
-            let build::Workload { workload, pattern } = build::work(own, ranks, sources, diagnostics)?;
-            let mut spec = WorkloadSpec::Pattern(workload.clone());
-            paths::settle_workload(&mut spec, sources);
-            let spec = Some(spec);
-            if own.node.get().is_some_and(|node| !node.facts().is_ideal) {
-                let calls = calls_of(&*pattern, &workload, build::seed(own));
-                let program = build::taken(calls, at, diagnostics)?;
-                let work = ProgramWork { spec, ..ProgramWork::new(program, workload.title()) };
-                return Some(Task::Program(Box::new(work)));
-            }
-            let traffic = workload.traffic();
-            let (injection, jitter) = (*traffic.injection, *traffic.message_jitter);
-            let work = PatternWork { pattern, name: workload.title(), injection, jitter, spec };
-            Some(Task::Pattern(Box::new(work)))
-        }
+        Section::Is(WorkloadSpec::Pattern(_), _) => pattern(own, &ranks, sources, diagnostics),
         Section::Is(WorkloadSpec::Program(program), _) => {
             if let ProgramSpec::ProgramData(spec) = program
                 && let Some(communication) = &spec.communication
@@ -228,6 +233,7 @@ fn work(
             // Its calls alone: the fabric is that of all jobs.
             let mut alone = own.clone();
             (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
+            alone.faults = Section::Absent;
             let read = program_load::of_workload(&alone, links, program, sources.clone(), Vec::new());
             let scenario = loaded(read, sources, diagnostics)?;
             Some(Task::Program(Box::new(scenario.work().clone())))
@@ -251,6 +257,29 @@ fn work(
     }
 }
 
+/// Builds a pattern, as a program where its calls cost something.
+fn pattern(
+    own: &Sections,
+    ground: &dyn Ground,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Task> {
+    let build::Workload { workload, pattern } = build::work(own, ground, sources, diagnostics)?;
+    let mut spec = WorkloadSpec::Pattern(workload.clone());
+    paths::settle_workload(&mut spec, sources);
+    let spec = Some(spec);
+    if own.node.get().is_some_and(|node| !node.facts().is_ideal) {
+        let calls = calls_of(&*pattern, &workload, build::seed(own));
+        let program = build::taken(calls, own.workload.span(), diagnostics)?;
+        let work = ProgramWork { spec, ..ProgramWork::new(program, workload.title()) };
+        return Some(Task::Program(Box::new(work)));
+    }
+    let traffic = workload.traffic();
+    let (injection, jitter) = (*traffic.injection, *traffic.message_jitter);
+    let work = PatternWork { pattern, name: workload.title(), injection, jitter, spec };
+    Some(Task::Pattern(Box::new(work)))
+}
+
 /// What was loaded by itself, or its mistakes.
 fn loaded<T>(read: Result<T, Invalid>, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<T> {
     match read {
@@ -264,7 +293,7 @@ fn loaded<T>(read: Result<T, Invalid>, sources: &mut Sources, diagnostics: &mut 
 }
 
 /// At least one job ends.
-fn check_ends(jobs: &[Built<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn check_ends(jobs: &[Built<'_>], routed: &RoutedFabric, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     if let Some(first) = jobs.first()
         && jobs.iter().all(|job| job.repeat == Repeat::Background(None))
     {
@@ -274,6 +303,15 @@ fn check_ends(jobs: &[Built<'_>], diagnostics: &mut Vec<Diagnostic>) {
         let message = format!("job `{}` never ends, and neither does any other", *spec.name);
         let help = "give it an end (`until = \"1 s\"`), or add a job that ends";
         diagnostics.push(build::with_span(Diagnostic::new("endless", message), at).help(help));
+    }
+    let concern_runs = routed.faults.as_ref().is_some_and(|faults| faults.concern_runs());
+    if let Some(job) = jobs.iter().find(|job| concern_runs && job.repeat == Repeat::Background(None)) {
+        let spec = &job.section.spec;
+        let message = format!("job `{}` goes on until the others end, and links that fail may keep these", *spec.name);
+        let of_load = spec.load.as_ref().and_then(Located::span);
+        let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(sections.faults.span());
+        let help = "give it an end (`until = \"1 s\"`), or let fewer links fail, and from the start";
+        diagnostics.push(build::with_span(Diagnostic::new("faults-misfit", message), at).help(help));
     }
     for job in jobs {
         let Task::Pattern(work) = &job.task else { continue };
@@ -306,7 +344,7 @@ fn system(
     sources: &Sources,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (System, Network) {
-    let RoutedFabric { topology, fabric, routing, router } = routed;
+    let RoutedFabric { topology, fabric, routing, router, faults } = routed;
     let network = Network {
         placement,
         sharing: sections.sharing.get().cloned().unwrap_or_default(),
@@ -314,10 +352,12 @@ fn system(
         resolution: sections.resolution.get().map(|time| **time).unwrap_or_default(),
         fabric,
         router,
+        faults,
     };
     build::check_network(&network, sections, diagnostics);
-    let joint = Some(joint);
-    let mut written = Written { topology: Some(topology), routing: Some(routing), placement: None, joint };
+    let (topology, routing, joint) = (Some(topology), Some(routing), Some(joint));
+    let faults = sections.faults.get().cloned();
+    let mut written = Written { topology, routing, placement: None, joint, faults };
     paths::settle(&mut written, sources);
     (System::built(Some(network.clone()), written, build::seed(sections)), network)
 }

@@ -1,7 +1,8 @@
 //! The list of jobs while texts are laid over each other: jobs are known by their names.
 
+use super::known;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::reading::tree::{Kind, Table, Tree};
+use crate::reading::tree::{Entry, Kind, Table, Tree};
 
 /// The tables of the jobs of a text: of a list each item, of keys by name (`job.a.start`) each value.
 pub(super) fn each(table: &mut Table) -> impl Iterator<Item = &mut Table> {
@@ -105,6 +106,40 @@ pub(super) fn typed(text: &str, at: Span) -> Option<Typed> {
             None => None,
         },
     })
+}
+
+impl Typed {
+    /// The list of this job.
+    pub fn list(self, at: Span) -> Tree {
+        let text = |(text, span): (String, Span)| Entry { key: span, value: Tree { span, kind: Kind::Text(text) } };
+        let mut job = Table::from([("name".to_owned(), text(self.name)), ("workload".to_owned(), text(self.pattern))]);
+        if let Some((ranks, span)) = self.ranks {
+            job.insert("ranks".to_owned(), Entry { key: span, value: Tree { span, kind: Kind::Whole(ranks) } });
+        }
+        if let Some(placement) = self.placement {
+            job.insert("placement".to_owned(), text(placement));
+        }
+        let job = Tree { span: at, kind: Kind::Table(job) };
+        Tree { span: at, kind: Kind::List(vec![job]) }
+    }
+}
+
+/// Sets a key of the workload of each job that knows it; whether one does.
+pub(super) fn set_option(table: &mut Table, key: &str, value: &str, at: Span) -> bool {
+    let mut is_known = false;
+    for job in each(table) {
+        let workload = job.get_mut("workload").and_then(|workload| workload.value.table_mut());
+        for (variant, workload) in workload.into_iter().flatten() {
+            if known::has_key("workload", variant, key) == Some(true)
+                && let Some(workload) = workload.value.table_mut()
+            {
+                let value = Tree { span: at, kind: Kind::Text(value.to_owned()) };
+                workload.insert(key.to_owned(), Entry { key: at, value });
+                is_known = true;
+            }
+        }
+    }
+    is_known
 }
 
 #[cfg(test)]

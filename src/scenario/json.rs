@@ -50,6 +50,53 @@ fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {
     })
 }
 
+/// JSON that is written and holds no scenario, by the beginning of its schema.
+const OTHERS: [(&str, &str); 13] = [
+    ("hayase-comparison-", "a comparison"),
+    ("hayase-throughput-", "a throughput"),
+    ("hayase-rates-", "a list of rates"),
+    ("hayase-advice-", "the advice for a program"),
+    ("hayase-benchmark-", "a benchmark"),
+    ("hayase-fabric-", "all parts of a fabric, as `hayase topology show` writes them"),
+    ("hayase-communication-", "communication data"),
+    ("hayase-master-slave-plan-", "a plan of tasks to execute"),
+    ("hayase-trace-info-", "what `hayase trace info` says of a trace"),
+    ("hayase-trace-sites-", "what `hayase trace sites` says of a trace"),
+    ("hayase-fold-", "what `hayase program fold` made"),
+    ("hayase-calibration-", "a calibration"),
+    ("hayase-run-", "the description of a recording"),
+];
+
+/// What JSON is that holds no scenario, in words, where that is known: by its schema, or, where it has none, by the keys
+/// that it begins with.
+fn other(value: &Value) -> Option<String> {
+    let has = |value: &Value, keys: &[&str]| keys.iter().all(|key| value.get(key).is_some());
+    if let Some(schema) = value.get("schema").and_then(Value::as_str) {
+        let known = OTHERS.iter().find(|(begin, _)| schema.starts_with(begin));
+        return Some(known.map_or_else(|| format!("something of the schema \"{schema}\""), |(_, what)| (*what).into()));
+    }
+    let what = match value {
+        Value::Array(rows) => match rows.first() {
+            Some(row) if has(row, &["src", "dst", "rate_Bps"]) => "a list of rates",
+            Some(row) if has(row, &["ph", "ts"]) => "a trace for Perfetto",
+            Some(row) if has(row, &["case", "verdict"]) => "what `hayase validate` found",
+            _ => "a list",
+        },
+        value if has(value, &["throughput", "largest_load"]) => "a throughput",
+        value if has(value, &["traceEvents"]) => "a trace for Perfetto",
+        value if has(value, &["runs", "version"]) => "a log of findings (SARIF)",
+        Value::Object(_) => return None,
+        _ => "a single value",
+    };
+    Some(what.to_owned())
+}
+
+/// Whether a text is JSON and not TOML: an object, or a list that can be read (`[1]` would be a table of TOML).
+pub(super) fn is_meant(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with('{') || text.starts_with('[') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
 /// The scenario of a JSON report (its key `scenario`, or the whole), written as TOML.
 pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
@@ -59,6 +106,11 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
         let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message).to_owned();
         JsonError { message, help: None, line, column }
     })?;
+    if value.get("scenario").is_none()
+        && let Some(what) = other(&value)
+    {
+        return Err(JsonError { message: format!("this is {what} and holds no scenario"), ..no_scenario() });
+    }
     let mut scenario = match value {
         Value::Object(mut map) => match map.remove("scenario") {
             Some(scenario) => {
@@ -76,12 +128,16 @@ pub(super) fn to_toml(text: &str) -> Result<String, JsonError> {
             write_table(&mut toml, "", &map);
             Ok(toml)
         }
-        _ => Err(JsonError {
-            message: "this JSON holds no scenario".to_owned(),
-            help: Some("give a report written with --format json or -o x.json"),
-            line: 0,
-            column: 0,
-        }),
+        _ => Err(no_scenario()),
+    }
+}
+
+fn no_scenario() -> JsonError {
+    JsonError {
+        message: "this JSON holds no scenario".to_owned(),
+        help: Some("give a report of `hayase run`, `replay`, `whatif` or `master-slave` (--format json, -o x.json)"),
+        line: 0,
+        column: 0,
     }
 }
 
@@ -159,6 +215,17 @@ mod tests {
         assert!(
             to_toml("{\"schema\": \"hayase-report-1\", \"scenario\": 3}").unwrap_err().message.contains("no scenario")
         );
+        for (other, what) in [
+            (r#"{ "schema": "hayase-comparison-1", "title": "", "rows": [] }"#, "this is a comparison and"),
+            (r#"[{ "src": 0, "dst": 1, "rate_Bps": 1e9, "bottleneck": null }]"#, "this is a list of rates and"),
+            (r#"{ "fabric": "x", "throughput": 1.0, "largest_load": {} }"#, "this is a throughput and"),
+            (r#"{ "schema": "else-7" }"#, "schema \"else-7\" and"),
+            ("[]", "this is a list and"),
+        ] {
+            assert!(to_toml(other).unwrap_err().message.contains(what), "{other}");
+        }
+        // Without a schema it may be a scenario, written as JSON.
+        assert!(to_toml(r#"{ "seed": 3 }"#).is_ok());
         for report in ["{\"scenario\": {}}", "{\"schema\": \"hayase-report-99\", \"scenario\": {}}"] {
             assert!(to_toml(report).unwrap_err().message.contains("schema"), "{report}");
         }

@@ -12,7 +12,7 @@ use crate::workload::farm::FarmSpec;
 use crate::workload::pattern::PatternSpec;
 
 /// The tables and keys that a scenario can have.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 13] = [
     "seed",
     "resolution",
     "topology",
@@ -23,6 +23,7 @@ pub const KEYS: [&str; 12] = [
     "transport",
     "node",
     "collectives",
+    "faults",
     "workload",
     "job",
 ];

@@ -67,6 +67,7 @@ const TOPOLOGIES: &[Named] = texts! { "topologies":
     "crossbar-64"
     "dragonfly-1056"
     "dragonfly-72"
+    "dragonfly-9702"
     "dragonfly-plus-8448"
     "fat-tree-1024"
     "fat-tree-128"
@@ -80,9 +81,11 @@ const TOPOLOGIES: &[Named] = texts! { "topologies":
     "fat-tree-432"
     "fat-tree-54"
     "fat-tree-686"
+    "fat-tree-9826"
     "frontier"
     "fugaku"
     "hyper-crossbar-2176"
+    "hyperx-10000"
     "jellyfish-720"
     "leonardo"
     "lumi"
@@ -124,6 +127,7 @@ const MACHINES: &[Named] = texts! { "machines":
 
 /// Patterns with a file of their own.
 const PATTERN_FILES: &[Named] = texts! { "patterns":
+    "adv"
     "all-to-all-2d-spread"
     "all-to-all-bruck"
     "all-to-all-linear"
@@ -143,9 +147,11 @@ const PATTERN_FILES: &[Named] = texts! { "patterns":
     "broadcast-binomial"
     "broadcast-flat"
     "broadcast-pipelined-chain"
+    "group-permutation"
     "halo-1d"
     "halo-2d"
     "halo-3d"
+    "hot-group"
     "incast"
     "npb-cg-W-16"
     "npb-lu-W-16"
@@ -155,6 +161,7 @@ const PATTERN_FILES: &[Named] = texts! { "patterns":
     "tornado"
     "transpose"
     "uniform-random"
+    "worst-case"
 };
 
 /// All patterns: those with a file, then collectives.

@@ -5,8 +5,10 @@ use super::loader::Texts;
 use super::read::{self, Section, Sections};
 use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, job_load, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
+use crate::node::NodeSpec;
 use crate::simulation::{PatternWork, ProgramWork};
 use crate::workload::farm::FarmSpec;
+use crate::workload::pattern::Ground;
 use crate::workload::{ALONE, WorkloadSpec};
 
 /// The sections of the texts, as far as they were understood.
@@ -38,13 +40,23 @@ impl Loader {
             let workload = texts.table.get("workload").and_then(|entry| entry.value.table());
             workload.is_some_and(|workload| workload.keys().any(|name| ALONE.contains(&name.as_str())))
         };
-        let whole = needs == Needs::Both || (needs == Needs::All && !named(&texts));
+        // Nodes that cost something are a network where there is no other.
+        let on_nodes = |texts: &Texts| {
+            let node = texts.table.get("node").and_then(|entry| entry.value.table());
+            node.is_some_and(|node| node.keys().any(|name| name != "ideal"))
+        };
+        let on_nodes = needs == Needs::All && on_nodes(&texts);
+        let whole = needs == Needs::Both || (needs == Needs::All && !named(&texts) && !on_nodes);
         let sections = match whole {
             true => read::sections(&texts.table, &mut texts.diagnostics, texts.incomplete),
             false => read::sections_alone(&texts.table, &mut texts.diagnostics, texts.incomplete),
         };
         texts.only_first_mistakes();
+        let texts_are_incomplete = texts.incomplete;
         let Texts { sources, mut diagnostics, links, table, .. } = texts;
+        if on_nodes && !table.contains_key("workload") && !texts_are_incomplete {
+            diagnostics.push(read::nothing_chosen("workload"));
+        }
         if let Needs::Table(key) = needs
             && !table.contains_key(key)
             && diagnostics.is_empty()
@@ -139,13 +151,34 @@ impl Loader {
         build::finish(network, sources, diagnostics)
     }
 
-    /// Reads the texts and builds the workload alone, for a fabric of so many nodes.
+    /// Reads the texts for the nodes alone.
+    ///
+    /// # Errors
+    /// Every mistake of every text, but a missing topology or workload is none.
+    pub fn load_machine(self) -> Result<NodeSpec, Invalid> {
+        let Understood { sections, sources, mut diagnostics, .. } = self.understood(Needs::Table("node"));
+        let node = sections.node.get().cloned();
+        let mistakes = node.as_ref().map(|node| node.check()).unwrap_or_default();
+        diagnostics.extend(build::at_section(mistakes, sections.node.span()));
+        build::finish(node, sources, diagnostics)
+    }
+
+    /// Reads the texts and looks at what is there, without building anything: what is missing is no mistake.
+    ///
+    /// # Errors
+    /// Every mistake of every text.
+    pub fn check(self) -> Result<(), Invalid> {
+        let Understood { sources, diagnostics, .. } = self.understood(Needs::Nothing);
+        build::finish(Some(()), sources, diagnostics)
+    }
+
+    /// Reads the texts and builds the workload alone, for a fabric of which this is known.
     ///
     /// # Errors
     /// Every mistake of every text, but a missing topology is none.
-    pub fn load_workload(self, nodes: u32) -> Result<build::Workload, Invalid> {
+    pub fn load_workload(self, ground: &dyn Ground) -> Result<build::Workload, Invalid> {
         let Understood { sections, mut sources, mut diagnostics, .. } = self.understood(Needs::Table("workload"));
-        let workload = build::work(&sections, nodes, &mut sources, &mut diagnostics);
+        let workload = build::work(&sections, ground, &mut sources, &mut diagnostics);
         build::finish(workload, sources, diagnostics)
     }
 }

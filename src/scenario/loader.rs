@@ -6,10 +6,12 @@ use std::sync::Arc;
 use super::library::{self, Shelf};
 use super::links::Links;
 use super::presets::Defaults;
+use super::with_options::WithOptions;
 use super::{jobs, json, known, read, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::placement::is_list;
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
+use crate::topology::is_graph;
 use crate::workload::program::generate::Generator;
 use crate::workload::trace::Format;
 
@@ -88,7 +90,8 @@ impl Loader {
         self.with(Part::Named { shelf: Shelf::Presets, flag: flag.to_owned(), name: name.to_owned() })
     }
 
-    /// `-t`: a named topology, a file with a `[topology.*]` table, or a SimGrid platform (`.xml`).
+    /// `-t`: a named topology, a file with a `[topology.*]` table, a node-link graph (`.json`), or a SimGrid platform
+    /// (`.xml`).
     #[must_use]
     pub fn topology(self, name_or_path: &str) -> Self {
         let flag = "--topology".to_owned();
@@ -125,6 +128,13 @@ impl Loader {
     #[must_use]
     pub fn routing(self, name: &str) -> Self {
         self.choice("--routing", "routing", name)
+    }
+
+    /// `--faults`: cables that fail, as `faults.links` says: a part (`1 %`) or a name.
+    #[must_use]
+    pub fn faults(self, links: &str) -> Self {
+        let quoted = links.replace('\\', "\\\\").replace('"', "\\\"");
+        self.set("--faults", &format!("faults.links=\"{quoted}\""))
     }
 
     /// `--sharing`: the name of a sharing policy.
@@ -217,10 +227,10 @@ impl Loader {
         parts.sort_by_key(Part::rank);
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
         for part in parts {
-            let layer = texts.layer(part).unwrap_or_default();
+            let mut layer = texts.layer(part).unwrap_or_default();
+            tasks::expand(&mut layer);
             overlay(&mut texts.table, layer);
         }
-        tasks::expand(&mut texts.table);
         jobs::each(&mut texts.table).for_each(tasks::expand);
         texts.presets.fill_in(&mut texts.table);
         texts.links.settle(&mut texts.table);
@@ -305,7 +315,9 @@ impl Texts {
             Ok(read) => read,
             Err(diagnostic) => return self.lost(diagnostic, None),
         };
-        if !text.trim_start().starts_with('{') {
+        // Of what is called so the mistakes are those of JSON, too.
+        let called_json = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        if !called_json && !json::is_meant(&text) {
             return Some(self.parsed(&text, base, depth));
         }
         match json::to_toml(&text) {
@@ -342,6 +354,7 @@ impl Texts {
     /// The same with names put out in full: `topology = "torus-4x4"` is that text, `sharing = "max-min"` is
     /// `[sharing.max-min]`.
     fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
+        tasks::expand(&mut table);
         let mut below = self.below(&mut table, depth);
         for job in jobs::each(&mut table) {
             *job = self.expanded(std::mem::take(job), depth);
@@ -366,7 +379,11 @@ impl Texts {
                 }
                 None => {
                     let (name, detail) = match name.split_once(':') {
-                        Some((name, detail)) if key == "transport" => (name.to_owned(), Some(detail.to_owned())),
+                        Some((name, detail))
+                            if key == "transport" || (key == "routing" && ["tables", "paths"].contains(&name)) =>
+                        {
+                            (name.to_owned(), Some(detail.to_owned()))
+                        }
                         _ => (name, None),
                     };
                     let value = match (key, detail) {
@@ -376,6 +393,7 @@ impl Texts {
                             empty_choice(name, at)
                         }
                         ("transport", Some(model)) => choice(&name, "model", &model, at),
+                        ("routing", Some(file)) => choice(&name, "file", &file, at),
                         ("placement", _) if is_list(&name) => choice("nodes", "list", &name, at),
                         ("placement", _) if is_path(&name) => choice("file", "path", &name, at),
                         _ => empty_choice(name, at),
@@ -415,6 +433,7 @@ impl Texts {
         let path = self.sources.resolve(&Located::new(name.to_owned(), at));
         let single = |kind: &str, file: &str| Some(one(key?.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
+            (Shelf::Topologies, Some("json")) if self.is_graph(name, at) => return single("graph", "file"),
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
             (Shelf::Patterns, _) if shelf.get(name).is_none() && Generator::is_meant(name) => {
                 return single("program", "rule");
@@ -426,6 +445,9 @@ impl Texts {
             }
             (Shelf::Patterns, Some("csv" | "zst")) => return single("file", "path"),
             _ => {}
+        }
+        if let Some(named) = WithOptions::of(shelf, name).filter(|_| !path.is_file()) {
+            return self.named_with_options(shelf, &named, at, depth);
         }
         let outer = std::mem::take(&mut self.presets);
         // A preset may lie on another, whichever way it was asked for itself.
@@ -464,6 +486,42 @@ impl Texts {
         Some(table)
     }
 
+    /// The tables behind a name of the library, or of a table, with keys of that table.
+    fn named_with_options(&mut self, shelf: Shelf, name: &WithOptions<'_>, at: Span, depth: u32) -> Option<Table> {
+        let key = shelf.table()?;
+        let options = match name.table(at) {
+            Ok(options) => options,
+            Err(mistakes) => {
+                self.incomplete = true;
+                self.diagnostics.extend(mistakes);
+                return None;
+            }
+        };
+        let mut table = match shelf.get(name.base) {
+            Some(_) => self.named(shelf, name.base, at, depth + 1)?,
+            None => {
+                let mut table = one(key.to_owned(), at, empty_choice(name.base.to_owned(), at));
+                if shelf == Shelf::Topologies {
+                    self.links.topology(name.base, &mut table);
+                }
+                table
+            }
+        };
+        let chosen = table.get_mut(key).and_then(|entry| entry.value.table_mut()?.values_mut().next());
+        if let Some(chosen) = chosen.and_then(|entry| entry.value.table_mut()) {
+            chosen.extend(options);
+        }
+        Some(table)
+    }
+
+    /// Whether the file of this name is a graph as networkx writes it, and no report. What cannot be read is reported
+    /// by whoever reads it in earnest.
+    fn is_graph(&self, name: &str, at: Span) -> bool {
+        let path = self.sources.resolve(&Located::new(name.to_owned(), at));
+        let path: Located<String> = file_names::text_of(&path).into();
+        Sources::default().read_text(&path).is_ok_and(|(_, text)| is_graph(&text))
+    }
+
     /// Where `packet:MODEL` chooses another model than the texts so far, what they say of theirs has no meaning for it;
     /// the size of packets has.
     fn forget_other_model(&mut self, value: &str) {
@@ -483,7 +541,11 @@ impl Texts {
     fn workload_option(&mut self, flag: String, key: &'static str, value: String) -> Table {
         let at = self.flag(flag.clone(), &value);
         if self.table.contains_key("job") {
-            return self.option_of_jobs(&flag, key, &value, at);
+            if !jobs::set_option(&mut self.table, key, &value, at) {
+                let diagnostic = Diagnostic::new("unknown-key", format!("the workload of no job has `{key}`")).at(at);
+                self.diagnostics.push(diagnostic.help(format!("leave out {flag}")));
+            }
+            return Table::new();
         }
         let Some(workload) = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value()) else {
             return Table::new();
@@ -499,51 +561,21 @@ impl Texts {
         one("workload".to_owned(), at, Tree { span: at, kind: Kind::Table(one(variant, at, options)) })
     }
 
-    /// The same for every job whose workload knows the key.
-    fn option_of_jobs(&mut self, flag: &str, key: &'static str, value: &str, at: Span) -> Table {
-        let mut is_known = false;
-        for job in jobs::each(&mut self.table) {
-            let workload = job.get_mut("workload").and_then(|workload| workload.value.table_mut());
-            for (variant, workload) in workload.into_iter().flatten() {
-                if known::has_key("workload", variant, key) == Some(true)
-                    && let Some(workload) = workload.value.table_mut()
-                {
-                    let value = Tree { span: at, kind: Kind::Text(value.to_owned()) };
-                    workload.insert(key.to_owned(), Entry { key: at, value });
-                    is_known = true;
-                }
-            }
-        }
-        if !is_known {
-            let diagnostic = Diagnostic::new("unknown-key", format!("the workload of no job has `{key}`")).at(at);
-            self.diagnostics.push(diagnostic.help(format!("leave out {flag}")));
-        }
-        Table::new()
-    }
-
     /// `NAME=PATTERN:RANKS@PLACEMENT`.
     fn job(&mut self, flag: String, text: &str) -> Option<Table> {
         let at = self.flag(flag.clone(), text);
-        let Some(jobs::Typed { name, pattern, ranks, placement }) = jobs::typed(text, at) else {
+        let Some(typed) = jobs::typed(text, at) else {
             let diagnostic = Diagnostic::new("syntax", format!("`{text}` is no job")).at(at);
             let help = format!("write {flag} NAME=PATTERN:RANKS@PLACEMENT, as in a=all-to-all-pairwise:16@random");
             return self.lost(diagnostic.help(help), None);
         };
-        if self.given_jobs.contains(&name.0) {
-            let diagnostic = Diagnostic::new("duplicate-name", format!("there are two jobs `{}`", name.0));
-            return self.lost(diagnostic.label("the second one"), Some(name.1));
+        let (name, span) = typed.name.clone();
+        if self.given_jobs.contains(&name) {
+            let diagnostic = Diagnostic::new("duplicate-name", format!("there are two jobs `{name}`"));
+            return self.lost(diagnostic.label("the second one"), Some(span));
         }
-        self.given_jobs.push(name.0.clone());
-        let text = |(text, span): (String, Span)| Entry { key: span, value: Tree { span, kind: Kind::Text(text) } };
-        let mut job = Table::from([("name".to_owned(), text(name)), ("workload".to_owned(), text(pattern))]);
-        if let Some((ranks, span)) = ranks {
-            job.insert("ranks".to_owned(), Entry { key: span, value: Tree { span, kind: Kind::Whole(ranks) } });
-        }
-        if let Some(placement) = placement {
-            job.insert("placement".to_owned(), text(placement));
-        }
-        let job = Tree { span: at, kind: Kind::Table(job) };
-        let layer = one("job".to_owned(), at, Tree { span: at, kind: Kind::List(vec![job]) });
+        self.given_jobs.push(name);
+        let layer = one("job".to_owned(), at, typed.list(at));
         Some(self.expanded(layer, 0))
     }
 
@@ -602,6 +634,7 @@ impl Texts {
 
 /// Lays a later text over the earlier ones: another choice replaces the earlier one, the same is merged.
 fn overlay(table: &mut Table, later: Table) {
+    tasks::make_room(table, &later);
     for (key, entry) in later {
         if let ("job", Some(earlier)) = (key.as_str(), table.get_mut(&key)) {
             jobs::overlay(&mut earlier.value, entry.value, overlay);

@@ -5,6 +5,7 @@
 
 mod build;
 mod collective_names;
+mod contents;
 mod farm_load;
 mod guard;
 mod init;
@@ -23,6 +24,7 @@ mod program_load;
 mod read;
 mod schema;
 mod tasks;
+mod with_options;
 
 use std::collections::BTreeMap;
 
@@ -34,6 +36,7 @@ use crate::workload::WorkloadSpec;
 use crate::workload::farm::{FarmSpec, MasterSlaveSpec};
 
 pub use build::{RoutedFabric, Workload};
+pub use contents::{Contents, Kind, contents};
 pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
 pub use job::JobSpec;
@@ -51,6 +54,9 @@ pub struct Scenario<W = Work> {
     keys: BTreeMap<String, String>,
     sources: Sources,
 }
+
+/// What keys of the work begin with.
+const OF_WORK: &str = "workload.";
 
 impl<W: Simulated> Scenario<W> {
     /// This work on this system.
@@ -111,13 +117,15 @@ impl<W: Simulated> Scenario<W> {
         Ok(Self { system, work, ..self.clone() })
     }
 
-    /// The same work on another system.
+    /// The same work on another system; of keys that were tried those of the work remain.
     ///
     /// # Errors
     /// Work that does not fit it.
     pub fn with_system(&self, system: System) -> Result<Self, Diagnostic> {
         self.work.fits(&system)?;
-        Ok(Self { system, ..self.clone() })
+        let mut scenario = Self { system, ..self.clone() };
+        scenario.keys.retain(|key, _| key.starts_with(OF_WORK));
+        Ok(scenario)
     }
 
     /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
@@ -127,13 +135,15 @@ impl<W: Simulated> Scenario<W> {
         Some(Self { system: self.system.with_nodes(nodes)?, ..self.clone() })
     }
 
-    /// Other work on the same system.
+    /// Other work on the same system; of keys that were tried those of the system remain.
     ///
     /// # Errors
     /// Work that does not fit it.
     pub fn with_work(&self, work: W) -> Result<Self, Diagnostic> {
         work.fits(&self.system)?;
-        Ok(Self { work, ..self.clone() })
+        let mut scenario = Self { work, ..self.clone() };
+        scenario.keys.retain(|key, _| !key.starts_with(OF_WORK));
+        Ok(scenario)
     }
 
     /// The network with the ranks on it, if there is one.

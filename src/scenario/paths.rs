@@ -14,6 +14,9 @@ pub(super) fn settle(written: &mut Written, sources: &Sources) {
     for path in written.topology.iter_mut().flat_map(|topology| topology.files()) {
         settle_path(path, sources);
     }
+    for path in written.routing.iter_mut().flat_map(|routing| routing.files()) {
+        settle_path(path, sources);
+    }
     if let Some(PlacementSpec::File(spec)) = &mut written.placement {
         settle_path(&mut spec.path, sources);
     }

@@ -123,8 +123,24 @@ pub(super) fn of_pattern(
 ) -> Result<Scenario<ProgramWork>, Invalid> {
     let at = sections.workload.span();
     let routed = build::routed(sections, &mut sources, &mut diagnostics);
-    let nodes = routed.as_ref().map(|routed| routed.fabric.nodes());
-    let work = nodes.and_then(|nodes| build::work(sections, nodes, &mut sources, &mut diagnostics));
+    let work = match (&sections.topology, &sections.workload) {
+        (Section::Absent, Section::Is(WorkloadSpec::Pattern(pattern), at)) => {
+            let ranks = pattern.ranks();
+            if ranks.is_none() {
+                let message = "without a topology nothing says how many ranks there are";
+                let name = serde_json::to_value(pattern).unwrap_or_default();
+                let name = name.as_object().and_then(|tables| tables.keys().next().cloned()).unwrap_or_default();
+                let fabric = match &sections.node {
+                    Section::Is(node, _) if node.facts().is_network => "",
+                    _ => ", or name a topology with -t",
+                };
+                let help = format!("write their number (--set workload.{name}.ranks=16){fabric}");
+                diagnostics.push(Diagnostic::new("missing-key", message).at(*at).help(help));
+            }
+            ranks.and_then(|ranks| build::work(sections, &ranks, &mut sources, &mut diagnostics))
+        }
+        _ => routed.as_ref().and_then(|on| build::work(sections, &on.ground(), &mut sources, &mut diagnostics)),
+    };
     let found = work.and_then(|build::Workload { workload, pattern }| {
         let calls = calls_of(&*pattern, &workload, build::seed(sections));
         let program: Program = build::taken(calls, at, &mut diagnostics)?;
@@ -172,6 +188,10 @@ pub(super) fn system(
         let message = "a transport needs a fabric to move messages over";
         let help = "name one with -t; without a fabric messages take the node model's own latency and gaps";
         diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help(help));
+    }
+    if let (Section::Absent, Section::Is(_, at)) = (&sections.topology, &sections.faults) {
+        let message = "links and switches are those of a fabric, and there is none";
+        diagnostics.push(Diagnostic::new("wrong-choice", message).at(*at).help("name one with -t"));
     }
     let system = match &sections.topology {
         Section::Is(..) => {

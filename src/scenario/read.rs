@@ -12,6 +12,7 @@ use super::job::{JobSection, JobSpec};
 use super::known::{KEYS, choices, is_program};
 use super::schema::Node;
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
+use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
 use crate::placement::PlacementSpec;
 use crate::reading::tree::{Entry, Kind, Step, Table, Tree};
@@ -78,6 +79,7 @@ pub(super) struct Sections {
     pub transport: Section<TransportSpec>,
     pub node: Section<NodeSpec>,
     pub collectives: Section<CollectivesSpec>,
+    pub faults: Section<FaultsSpec>,
     pub workload: Section<WorkloadSpec>,
     pub jobs: Section<Vec<JobSection>>,
 }
@@ -112,6 +114,7 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         transport: reader.choice("transport"),
         node: reader.choice("node"),
         collectives: reader.value("collectives"),
+        faults: reader.value("faults"),
         workload: reader.workload(),
         jobs: reader.jobs(),
     }

@@ -6,12 +6,29 @@ use crate::reading::tree::{Entry, Kind, Table, Tree, parse_value};
 /// Puts out in full what `tasks` of `[workload.master-slave]` names: `"executed.csv"` is `[tasks.file]`, and
 /// `"exponential:count=10000,mean=1ms"` is `[tasks.exponential]`.
 pub(super) fn expand(table: &mut Table) {
-    let workload = table.get_mut("workload").and_then(|workload| workload.value.table_mut());
-    let farm = workload.and_then(|workload| workload.get_mut("master-slave")?.value.table_mut());
-    let Some(tasks) = farm.and_then(|farm| farm.get_mut("tasks")) else { return };
+    let Some(tasks) = farm(table).and_then(|farm| farm.get_mut("tasks")) else { return };
     if let Some(text) = tasks.value.text() {
         tasks.value = named(text, tasks.value.span);
     }
+}
+
+/// Takes the tasks out of a text where a later one has others: they are a choice, as those of [`super::loader::CHOICES`].
+pub(super) fn make_room(table: &mut Table, later: &Table) {
+    let tasks_of = |table: &Table| -> Option<Vec<String>> {
+        let farm = table.get("workload")?.value.table()?.get("master-slave")?.value.table()?;
+        Some(farm.get("tasks")?.value.table()?.keys().cloned().collect())
+    };
+    if let (Some(earlier), Some(others)) = (tasks_of(table), tasks_of(later))
+        && earlier.iter().any(|rule| !others.contains(rule))
+        && let Some(farm) = farm(table)
+    {
+        farm.remove("tasks");
+    }
+}
+
+/// The table of the farm, if there is one.
+fn farm(table: &mut Table) -> Option<&mut Table> {
+    table.get_mut("workload")?.value.table_mut()?.get_mut("master-slave")?.value.table_mut()
 }
 
 fn named(text: &str, at: Span) -> Tree {

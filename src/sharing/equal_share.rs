@@ -84,6 +84,12 @@ impl Sharing for EqualShare {
         incidence.set_rate(flow, 0.0);
     }
 
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let (state, _) = self.incidence.state_mut(link);
+        state.capacity = capacity;
+        Self::mark(&mut self.changed, link, state);
+    }
+
     fn solve(&mut self, changes: &mut Vec<Change>) {
         let Self { incidence, changed, touched } = self;
         for link in changed.drain(..) {

@@ -407,6 +407,15 @@ impl Sharing for MaxMin {
         });
     }
 
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let Self { incidence, sweep, .. } = self;
+        let (state, count) = incidence.state_mut(link);
+        state.capacity = capacity;
+        if count > 0 {
+            sweep.soil(link, state);
+        }
+    }
+
     fn solve(&mut self, changes: &mut Vec<Change>) {
         for index in 0..self.sweep.dirty.len() {
             let (state, count) = self.incidence.state_mut(self.sweep.dirty[index]);

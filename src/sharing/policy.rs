@@ -72,6 +72,12 @@ pub trait Sharing: std::fmt::Debug {
     /// A flow goes.
     fn remove(&mut self, flow: u32);
 
+    /// A link has another capacity from now on \[B/s\], more than nothing; only where
+    /// [`SharingSpec::refuses_changes`](super::SharingSpec::refuses_changes) says nothing.
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        unreachable!("link {link} is to carry {capacity} B/s, which this policy cannot change");
+    }
+
     /// Appends the rates that differ from those of the last call, each flow once.
     fn solve(&mut self, changes: &mut Vec<Change>);
 

@@ -286,6 +286,11 @@ impl Sharing for Redistribute {
         self.rates[flow as usize] = 0.0;
     }
 
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.base.set_capacity(link, capacity);
+        self.capacities[link as usize] = capacity;
+    }
+
     fn solve(&mut self, changes: &mut Vec<Change>) {
         let Self { base, layers, front, .. } = self;
         front.changed.clear();

@@ -137,6 +137,14 @@ impl SharingSpec {
         }
     }
 
+    /// Why the capacities of links cannot change while flows share them so, if they cannot.
+    pub fn refuses_changes(&self) -> Option<&'static str> {
+        match self {
+            Self::MaxMin(MaxMinSpec { solver: Solver::Groups }) => Some("its groups are made for capacities that stay"),
+            Self::EqualShare(_) | Self::Redistribute(_) | Self::MaxMin(_) => None,
+        }
+    }
+
     /// The policy for flows on several paths, with weights and limits, on links of these capacities \[B/s\], where it
     /// is defined.
     pub fn build_on_terms(&self, capacities: Vec<f64>) -> Option<Box<dyn Sharing>> {

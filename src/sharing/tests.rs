@@ -68,6 +68,23 @@ impl Play {
             self.active[f] = true;
             self.policy.add(flow, &self.problem.flows[f]);
         }
+        self.solve();
+    }
+
+    /// Some links have other capacities from now on; then rates are solved.
+    fn change_capacities(&mut self, size: u64) {
+        for _ in 0..=self.random.below(size) {
+            let link = self.random.below(self.style.links) as u32;
+            let factor = if self.style.ties { 0.5 } else { 0.05 + self.random.unit() };
+            let old = self.problem.capacities[link as usize];
+            let new = if self.random.below(2) == 0 { old * factor } else { old / factor };
+            self.problem.capacities[link as usize] = new;
+            self.policy.set_capacity(link, new);
+        }
+        self.solve();
+    }
+
+    fn solve(&mut self) {
         let mut changes = Vec::new();
         self.policy.solve(&mut changes);
         for change in changes {
@@ -140,6 +157,46 @@ fn plays(policy: fn(Vec<f64>) -> Box<dyn Sharing>, check: impl Fn(&Play)) {
             }
         }
     }
+}
+
+/// The same while capacities change, too.
+fn plays_on_changing_links(policy: fn(Vec<f64>) -> Box<dyn Sharing>, check: impl Fn(&Play)) {
+    for (s, style) in STYLES.into_iter().enumerate() {
+        for seed in 0..30 {
+            let mut play = Play::new(seed + 1000 * s as u64, style, policy);
+            for round in 0..12 {
+                play.batch(if round % 4 == 0 { 20 } else { 3 });
+                play.change_capacities(if round % 3 == 0 { style.links } else { 2 });
+                check(&play);
+            }
+        }
+    }
+}
+
+#[test]
+fn rates_follow_capacities_that_change() {
+    plays_on_changing_links(
+        |c| Box::new(MaxMin::new(c)),
+        |play| {
+            play.agrees_with(Problem::max_min, 1e-11);
+            play.no_link_is_overbooked();
+            play.every_flow_has_a_bottleneck();
+        },
+    );
+    plays_on_changing_links(|c| Box::new(WeightedMaxMin::new(c)), |play| play.agrees_with(Problem::max_min, 1e-10));
+    plays_on_changing_links(|c| Box::new(EqualShare::new(c)), |play| play.agrees_with(Problem::equal_share, 0.0));
+    plays_on_changing_links(
+        |c| Box::new(WeightedEqualShare::new(c)),
+        |play| play.agrees_with(Problem::equal_share, 1e-12),
+    );
+    plays_on_changing_links(
+        |c| Box::new(Redistribute::new(c, 0.010_137)),
+        |play| play.agrees_with(|problem| problem.redistribute(0.010_137), 1e-9),
+    );
+    plays_on_changing_links(
+        |c| Box::new(RedistributeGrowing::new(c, 0.010_137)),
+        |play| play.agrees_with(|problem| problem.redistribute_growing(0.010_137), 1e-9),
+    );
 }
 
 #[test]

@@ -85,6 +85,12 @@ impl Sharing for WeightedEqualShare {
         crossings.remove(flow, |link, state, _, _| Self::mark(changed, link, state));
     }
 
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let (state, ..) = self.crossings.link_mut(link);
+        state.capacity = capacity;
+        Self::mark(&mut self.changed, link, state);
+    }
+
     fn solve(&mut self, changes: &mut Vec<Change>) {
         let Self { crossings, terms, changed, touched } = self;
         for link in changed.drain(..) {

@@ -421,6 +421,15 @@ impl Sharing for WeightedMaxMin {
         });
     }
 
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let Self { crossings, sweep, .. } = self;
+        let (state, seats, _) = crossings.link_mut(link);
+        state.capacity = capacity;
+        if !seats.is_empty() {
+            sweep.soil(link, state);
+        }
+    }
+
     fn solve(&mut self, changes: &mut Vec<Change>) {
         for index in 0..self.sweep.dirty.len() {
             let (state, seats, levels) = self.crossings.link_mut(self.sweep.dirty[index]);

@@ -52,7 +52,11 @@ impl FarmOutcome {
     pub fn summary(&self) -> Summary {
         let row = self.prediction.as_ref();
         Summary {
-            status: if row.is_some() { Status::Complete } else { Status::Interrupted },
+            status: match row.map(|row| row.undone) {
+                None => Status::Interrupted,
+                Some(0) => Status::Complete,
+                Some(_) => Status::Undone,
+            },
             makespan_s: row.map_or(0.0, |row| row.time_s),
             messages: row.map_or(0, |row| 2 * row.messages - row.repeated),
             bytes: self.bytes,
@@ -64,6 +68,7 @@ impl FarmOutcome {
             blocked: Vec::new(),
             gridlock: None,
             stopped: None,
+            faults: None,
             undone: row.map_or(0, |row| row.undone),
         }
     }

@@ -15,15 +15,17 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::player::{Observers, Play, Player};
 use crate::record::JobsRecorder;
 use crate::report::{
-    self, Bounds, Carried, Head, JOBS_SCHEMA, JobReport, JobsReport, Meeting, MessageRecord, Meta, Status, Stopped,
+    self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsReport, Meeting, MessageRecord, Meta,
+    Status, Stopped,
 };
 use crate::system::{Network, System};
+use crate::throughput::{OnFabric, OnNodes};
 use crate::units::{Bandwidth, Time};
 use crate::workload::background::Background;
 use crate::workload::farm::Dealer;
 use crate::workload::farm::exchange::Exchange;
 use crate::workload::joint::{Joint, Part, Repeat, Runs};
-use crate::workload::pattern::PatternPlayer;
+use crate::workload::pattern::{Ground, PatternPlayer};
 use crate::workload::program::Program;
 use crate::workload::program::collectives::Expander;
 use crate::workload::{Blocked, Workload, WorkloadSpec};
@@ -141,17 +143,22 @@ impl Task {
     }
 
     /// The same with another seed. A pattern has as many ranks as its job, not as many as the fabric has nodes.
-    fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
-        let (ranks, seed) = (self.ranks(), system.seed());
+    fn with_seed_of(
+        &self,
+        ground: &dyn Ground,
+        system: &System,
+        sources: &mut Sources,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let seed = system.seed();
         Ok(match self {
             Self::Pattern(work) => {
                 let mut work = work.clone();
                 if let Some(spec) = work.pattern_spec() {
-                    work.pattern = spec.build(ranks, seed, sources)?;
+                    work.pattern = spec.build(ground, seed, sources)?;
                 }
                 Self::Pattern(work)
             }
-            Self::Program(work) => Self::Program(Box::new(work.with_seed_among(ranks, seed, sources)?)),
+            Self::Program(work) => Self::Program(Box::new(work.with_seed_among(ground, seed, sources)?)),
             Self::Farm(work) => Self::Farm(Box::new(work.with_seed_of(system, sources)?)),
             Self::Load { .. } => self.clone(),
         })
@@ -184,6 +191,7 @@ impl JobsOutcome {
             blocked: self.blocked.clone(),
             gridlock: self.report.gridlock.clone(),
             stopped: head.stopped,
+            faults: head.faults.clone(),
             undone: 0,
         }
     }
@@ -256,8 +264,18 @@ impl Simulated for JobsWork {
 
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         let mut jobs = self.jobs.clone();
-        for job in jobs.iter_mut().filter(|job| job.task.depends_on_seed()) {
-            job.task = job.task.with_seed_of(system, sources)?;
+        for (index, job) in jobs.iter_mut().enumerate().filter(|(_, job)| job.task.depends_on_seed()) {
+            let knows_fabric = matches!(job.task.spec(), Some(WorkloadSpec::Pattern(spec)) if spec.knows_fabric());
+            let (ranks, mut nodes) = (job.task.ranks(), Vec::new());
+            if let (Some(network), Some(joint), true) = (system.network(), system.joint(), knows_fabric) {
+                nodes = joint.in_order(index, &network.fabric, system.seed(), sources)?;
+            }
+            let on = system.network().filter(|_| !nodes.is_empty()).map(|network| OnNodes {
+                fabric: OnFabric { fabric: &network.fabric, router: &*network.router },
+                nodes: &nodes,
+            });
+            let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
+            job.task = job.task.with_seed_of(ground, system, sources)?;
         }
         Ok(Self { jobs, ..self.clone() })
     }
@@ -489,6 +507,8 @@ impl Playing<'_> {
                     bytes: outcome.bytes,
                 }),
                 seeds: None,
+                faults: (self.network.faults.as_ref())
+                    .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
                 fingerprint: recorder.fingerprint.to_string(),
             },
             fabric: self.network.fabric.to_string(),
@@ -507,17 +527,22 @@ impl Playing<'_> {
         }
     }
 
-    /// The links that several jobs used.
+    /// The links that several jobs used and share.
     fn meetings(&self, recorder: &JobsRecorder<'_>, makespan: Time) -> Vec<Meeting> {
-        let fabric = &self.network.fabric;
+        let fabric = self.network.most();
         let all = |link: LinkId| recorder.jobs.iter().map(|job| job.links[link]).sum::<u64>();
         let time = |link: LinkId| {
             let capacity = fabric.link(link).capacity.bytes_per_second();
             if capacity > 0.0 { all(link) as f64 / capacity } else { 0.0 }
         };
         let several = |link: &LinkId| recorder.jobs.iter().filter(|job| job.links[*link] > 0).nth(1).is_some();
-        let mut links: Vec<(f64, LinkId)> =
-            fabric.links().ids().filter(several).map(|link| (time(link), link)).collect();
+        let mut links: Vec<(f64, LinkId)> = fabric
+            .links()
+            .ids()
+            .filter(|&link| !fabric.is_own(link))
+            .filter(several)
+            .map(|link| (time(link), link))
+            .collect();
         links.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
         links.truncate(MOST_MEETINGS);
         let meeting = |(time, link): (f64, LinkId)| {
@@ -537,7 +562,7 @@ impl Playing<'_> {
 
     /// Lower bounds of the makespan: what a node or a link has to carry of jobs that are waited for.
     fn bounds(&self, recorder: &JobsRecorder<'_>) -> Bounds {
-        let fabric = &self.network.fabric;
+        let fabric = self.network.most();
         let waited: Vec<bool> = self.work.jobs.iter().map(|job| self.work.is_waited_for(job)).collect();
         let seconds = |bytes: u64, bandwidth: Bandwidth| match bytes {
             0 => 0.0,
@@ -556,9 +581,11 @@ impl Playing<'_> {
             let jobs = recorder.jobs.iter().zip(&waited).filter(|(_, waited)| **waited);
             seconds(jobs.map(|(job, _)| job.links[link]).sum(), fabric.link(link).capacity)
         };
+        // A link that messages do not share holds none back for the sake of others.
+        let shared = fabric.links().ids().filter(|&link| !fabric.is_own(link));
         Bounds {
-            injection_s: recorder.ranks.ids().map(of_rank).fold(0.0, f64::max),
-            busiest_link_s: fabric.links().ids().map(of_link).fold(0.0, f64::max),
+            injection_s: Some(recorder.ranks.ids().map(of_rank).fold(0.0, f64::max)),
+            busiest_link_s: Some(shared.map(of_link).fold(0.0, f64::max)),
             bisection_s: None,
             path_s: None,
         }

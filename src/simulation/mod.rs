@@ -11,7 +11,9 @@ mod pattern;
 mod program;
 mod program_path;
 mod program_regions;
+mod rates;
 mod simulated;
+mod steady;
 mod summary;
 
 use crate::diagnostic::{Diagnostic, Sources};
@@ -27,6 +29,7 @@ pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
 pub use program::{KEPT, ProgramOutcome, ProgramWork};
 pub use simulated::{RunOptions, Simulated};
+pub use steady::{Steady, SteadyOptions, steady};
 pub use summary::Summary;
 
 /// Runs work on a system.

@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
+use super::rates;
 use super::simulated::{RunOptions, Simulated, fits_places, without_network};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
-use crate::ids::{IdVec, LinkId, MessageId, RankId};
+use crate::ids::{LinkId, RankId};
 use crate::record::Recorder;
-use crate::report::{self, Bounds, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped};
-use crate::routing::{Manner, Path, Start, UnderWay};
+use crate::report::{
+    self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
+};
+use crate::routing::Manner;
 use crate::sharing::SharingSpec;
 use crate::system::{Network, System};
+use crate::throughput::OnFabric;
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
-use crate::workload::pattern::{Injection, Message, Pattern, PatternPlayer, PatternSpec};
+use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec};
 use crate::workload::{Blocked, WorkloadSpec};
 
 /// How many of the most used links a report holds.
@@ -79,6 +83,7 @@ impl PatternOutcome {
             blocked: self.blocked.clone(),
             gridlock: report.gridlock.clone(),
             stopped: report.head.stopped,
+            faults: report.head.faults.clone(),
             undone: 0,
         }
     }
@@ -100,10 +105,13 @@ impl PatternWork {
 
     /// The rates of the messages of the first step, all under way at once; none without a network.
     ///
+    /// They are those of the transport: alone where messages do not see each other, on terms and in parts where flows
+    /// have these. Packets have no rates; theirs are those of plain flows.
+    ///
     /// Those are the messages that the injection rule lets go at once: of each rank those of step 0, the first k under
     /// `window=k`, all of them under `all`. What they would wait for is left out of account.
     pub fn rates(&self, system: &System) -> Vec<Rate> {
-        self.on(system).map(|run| run.rates()).unwrap_or_default()
+        system.network().map(|network| rates::rates(&*self.pattern, self.injection, network)).unwrap_or_default()
     }
 
     fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
@@ -167,7 +175,8 @@ impl Simulated for PatternWork {
         if let (Some(spec), Some(network)) = (self.pattern_spec(), system.network())
             && spec.depends_on_seed()
         {
-            work.pattern = spec.build(network.fabric.nodes(), system.seed(), sources)?;
+            let ground = OnFabric { fabric: &network.fabric, router: &*network.router };
+            work.pattern = spec.build(&ground, system.seed(), sources)?;
         }
         Ok(work)
     }
@@ -193,7 +202,7 @@ impl Playing<'_> {
                 on_message(&message_record(now, flight));
             }
         };
-        let bisection = self.network.fabric.bisection();
+        let bisection = self.network.most().bisection();
         let recorder = |link_times| Recorder::new(&self.network.fabric, &self.network.placement, bisection, link_times);
         let mut watched = recorder(link_use);
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
@@ -248,9 +257,11 @@ impl Playing<'_> {
             Injection::Queue | Injection::SendRecv => Because::Even,
             Injection::Left | Injection::All | Injection::Window(_) => return None,
         };
-        let plain = self.jitter == Time::ZERO
+        let plain = !self.network.faults_concern_runs()
+            && self.jitter == Time::ZERO
             && self.network.resolution == Time::ZERO
-            && self.network.transport.is_plain_flow();
+            && self.network.transport.is_plain_flow()
+            && !self.network.fabric.limits_messages();
         let is_known = matches!(self.network.sharing, SharingSpec::EqualShare(_) | SharingSpec::MaxMin(_));
         let lockstep = if plain && is_known { self.pattern.lockstep()? } else { return None };
         let Network { fabric, router, placement, .. } = &self.network;
@@ -294,6 +305,8 @@ impl Playing<'_> {
                     messages: outcome.messages,
                     bytes: outcome.bytes,
                 }),
+                faults: (self.network.faults.as_ref())
+                    .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
                 fingerprint: recorder.fingerprint.to_string(),
             },
             fabric: self.network.fabric.to_string(),
@@ -330,14 +343,15 @@ impl Playing<'_> {
     /// What each link did.
     fn link_uses(&self, recorder: &Recorder<'_>, outcome: &Outcome) -> Vec<LinkUse> {
         let makespan_s = outcome.makespan.seconds();
-        let link_use = |id: LinkId| {
-            let capacity_bps = self.network.fabric.link(id).capacity.bytes_per_second();
+        let link_use = |(id, name): (LinkId, String)| {
+            let capacity_bps = self.network.most().link(id).capacity.bytes_per_second();
             let bytes = recorder.bytes[id];
             let port: Option<PortUse> = outcome.facts.ports.as_ref().map(|ports| ports[id]);
             let time = recorder.times.as_ref().map(|times| times.of(id, outcome.makespan)).unwrap_or_default();
             LinkUse {
                 id: id.0,
-                name: self.network.fabric.link_name(id),
+                failed: self.network.fabric.has_failed(id),
+                name,
                 capacity_bps,
                 bytes,
                 busy_s: port.map_or(time.busy, |port| port.busy).seconds(),
@@ -349,7 +363,7 @@ impl Playing<'_> {
                 blocked_s: port.map_or(0.0, |port| port.blocked.seconds()),
             }
         };
-        self.network.fabric.links().ids().map(link_use).collect()
+        self.network.fabric.links().ids().zip(self.network.fabric.link_names()).map(link_use).collect()
     }
 
     /// When the last message would arrive if each had the network to itself: nothing is left but what messages wait
@@ -359,7 +373,8 @@ impl Playing<'_> {
         let latencies = || self.network.fabric.links().iter().any(|link| link.latency > Time::ZERO);
         // What is taken on an idle network need not be what is taken among others, and may be longer.
         let adapts = self.network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
-        let tells = self.injection != Injection::Left
+        let tells = !self.network.faults_concern_runs()
+            && self.injection != Injection::Left
             && !adapts
             && self.pattern.messages() <= MOST_ON_PATH
             && (self.jitter > Time::ZERO || self.pattern.delays() || latencies());
@@ -395,75 +410,16 @@ impl Playing<'_> {
             let (out, into) = self.network.capacity_of(self.network.placement[rank]);
             seconds(sent, out).max(seconds(received, into))
         };
-        let busiest = links.iter().map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
+        // A link that messages do not share holds none back for the sake of others.
+        let shared = links.iter().filter(|link| !self.network.fabric.is_own(LinkId(link.id)));
+        let busiest = shared.map(|link| seconds(link.bytes, Bandwidth::from_bytes_per_second(link.capacity_bps)));
         let (there, back) = recorder.crossed;
         Bounds {
-            injection_s: recorder.ranks.ids().map(node_bound).fold(0.0, f64::max),
-            busiest_link_s: busiest.fold(0.0, f64::max),
+            injection_s: Some(recorder.ranks.ids().map(node_bound).fold(0.0, f64::max)),
+            busiest_link_s: Some(busiest.fold(0.0, f64::max)),
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             path_s: path.map(Time::seconds),
         }
-    }
-
-    /// See [`PatternWork::rates`].
-    fn rates(&self) -> Vec<Rate> {
-        let capacities = self.network.fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
-        let mut sharing = self.network.sharing.build(capacities);
-        let mut flows: Vec<(RankId, Message, Option<u32>, f64)> = Vec::new();
-        let mut path = Path::default();
-        let mut on_links: UnderWay = IdVec::filled(self.network.fabric.links().len(), 0);
-        let mut under_way = 0;
-        for src in (0..self.pattern.ranks()).map(RankId) {
-            for (index, message) in (0..).zip(self.first_messages(src)) {
-                let (from, to) = (self.network.placement[src], self.network.placement[message.dst]);
-                // (Only messages that do not see each other may be split.)
-                let (mut flow, mut alone) = (None, f64::INFINITY);
-                if from != to && message.bytes > 0 {
-                    path.clear();
-                    match self.network.router.choice() {
-                        None => self.network.router.route(from, to, &mut path.links),
-                        Some(choice) => {
-                            let start = Start { src: from, dst: to, message: MessageId { src, index } };
-                            choice.choose(start, &on_links, &mut path);
-                            path.links.iter().for_each(|&link| on_links[link] += 1);
-                        }
-                    }
-                    if path.parts.is_empty() {
-                        let links: Vec<u32> = path.links.iter().map(|link| link.0).collect();
-                        sharing.add(under_way, &links);
-                        flow = Some(under_way);
-                        under_way += 1;
-                    }
-                    for (&link, part) in path.links.iter().zip(&path.parts) {
-                        alone = alone.min(self.network.fabric.link(link).capacity.bytes_per_second() / part);
-                    }
-                }
-                flows.push((src, message, flow, alone));
-            }
-        }
-        sharing.solve(&mut Vec::new());
-        let rate = |(src, message, flow, alone): (RankId, Message, Option<u32>, f64)| Rate {
-            src: src.0,
-            dst: message.dst.0,
-            rate_bps: flow.map_or(alone, |flow| sharing.rate(flow)),
-            bottleneck: flow
-                .and_then(|flow| sharing.bottleneck(flow))
-                .map(|link| self.network.fabric.link_name(LinkId(link))),
-        };
-        flows.into_iter().map(rate).collect()
-    }
-
-    /// The messages of a rank that the injection rule lets go at once.
-    fn first_messages(&self, src: RankId) -> impl Iterator<Item = Message> {
-        let count = self.pattern.sends(src);
-        let (limit, every_step) = match self.injection {
-            Injection::All => (count, true),
-            Injection::Window(window) => (count.min(window), true),
-            Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => (count, false),
-        };
-        (0..limit)
-            .map(move |index| self.pattern.message(src, index))
-            .take_while(move |message| every_step || message.step == 0)
     }
 }
 

@@ -10,7 +10,7 @@ use super::program_path;
 use super::simulated::{RunOptions, Simulated, fits_places};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
-use crate::engine::{Progress, Stop, Watch};
+use crate::engine::{Mishaps, Progress, Stop, Watch};
 use crate::ids::RankId;
 use crate::player::{
     Activity, ActivityKind, Observers, OnMark, Play, Played, Player, RankTimes, Stuck, Transfer, alone, rules,
@@ -18,10 +18,11 @@ use crate::player::{
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
 use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
-use crate::report::{Bounds, Head, Meta, Status, Stopped};
+use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
+use crate::throughput::OnFabric;
 use crate::units::Time;
-use crate::workload::pattern::{Pattern, PatternSpec};
+use crate::workload::pattern::{Ground, Pattern, PatternSpec};
 use crate::workload::program::collectives::Expander;
 use crate::workload::program::start_up::StartUp;
 use crate::workload::program::{Mark, Op, Program, Wildcards};
@@ -86,6 +87,7 @@ impl ProgramOutcome {
             blocked: self.stuck.iter().cloned().map(Blocked::from).collect(),
             gridlock: None,
             stopped: report.head.stopped,
+            faults: report.head.faults.clone(),
             undone: 0,
         }
     }
@@ -136,7 +138,7 @@ impl ProgramWork {
     /// not say how many.
     pub(super) fn with_seed_among(
         &self,
-        ranks: u32,
+        ground: &dyn Ground,
         seed: u64,
         sources: &mut Sources,
     ) -> Result<Self, Vec<Diagnostic>> {
@@ -145,7 +147,7 @@ impl ProgramWork {
             work.program = Arc::new(assemble(spec, seed, sources)?.program);
         }
         if let Some(spec) = self.random_pattern() {
-            work.program = Arc::new(calls_of(&*spec.build(ranks, seed, sources)?, spec, seed)?);
+            work.program = Arc::new(calls_of(&*spec.build(ground, seed, sources)?, spec, seed)?);
         }
         Ok(work)
     }
@@ -217,12 +219,21 @@ impl Simulated for ProgramWork {
     }
 
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
-        let ranks = system.network().map_or(self.program.ranks(), |network| network.fabric.nodes());
-        self.with_seed_among(ranks, system.seed(), sources)
+        // Without a network the pattern says itself how many ranks it has.
+        let ranks = self.program.ranks();
+        let network = system.network();
+        let on = network.map(|network| OnFabric { fabric: &network.fabric, router: &*network.router });
+        let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
+        self.with_seed_among(ground, system.seed(), sources)
     }
 
     fn to_json(&self, system: &System) -> Value {
-        let mut value = system.to_json(self.spec.as_ref(), true);
+        let mut spec = self.spec.clone();
+        if let Some(WorkloadSpec::Program(program)) = &mut spec {
+            // It may have been changed since it was written.
+            program.set_cpu_speed(self.cpu_speed);
+        }
+        let mut value = system.to_json(spec.as_ref(), true);
         if let (None, Some(map)) = (&self.spec, value.as_object_mut()) {
             map.insert("trace".to_owned(), self.name.clone().into());
             map.insert("cpu-speed".to_owned(), json!(self.cpu_speed));
@@ -296,6 +307,7 @@ impl Playing<'_> {
             }
         };
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark };
+        let mut mishaps = None;
         let played = match system.network() {
             None => alone(program, system.node().playing(), &expander, work.cpu_speed, observers, &go_on),
             Some(network) => {
@@ -303,7 +315,9 @@ impl Playing<'_> {
                 let costs = system.node().costs().unwrap_or_default();
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
-                over(network, player, Some(&Until { until, watch }))
+                let (played, told) = over(network, player, Some(&Until { until, watch }));
+                mishaps = told;
+                played
             }
         };
         let meta = Meta {
@@ -326,6 +340,8 @@ impl Playing<'_> {
             .map(|(history, (rank, times))| critical_path(history, rank, times.end));
         let regions = regions.into_inner().finish(&played.ranks, makespan);
         let mut report = self.report(&played, waits, meta);
+        let faults = system.network().and_then(|network| network.faults.as_deref());
+        report.head.faults = faults.map(|faults| Box::new(FaultsReport::new(faults, mishaps.as_deref())));
         self.report_regions(&mut report, &regions);
         report.open_receives = (pinned > 0).then(|| OpenReceives {
             take: work.wildcards.name(),
@@ -367,6 +383,7 @@ impl Playing<'_> {
                     bytes: played.bytes,
                 }),
                 seeds: None,
+                faults: None,
                 fingerprint: fingerprint(&played.ranks),
             },
             program: format!(
@@ -424,9 +441,9 @@ impl Playing<'_> {
 }
 
 /// Plays a program over a network.
-fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> Played {
+fn over(network: &Network, mut player: Player<'_>, watch: Option<&dyn Watch>) -> (Played, Option<Box<Mishaps>>) {
     let outcome = network.simulate(&mut player, &mut (), watch);
-    player.ended(outcome.stop == Stop::Interrupted)
+    (player.ended(outcome.stop == Stop::Interrupted), outcome.mishaps)
 }
 
 /// Ends a run at a time, or when whoever looks on wants it.

@@ -1,6 +1,6 @@
 //! What a run of any work came to, in the figures that all have in common.
 
-use crate::report::{Bounds, Gridlock, Status, Stopped};
+use crate::report::{Bounds, FaultsReport, Gridlock, Status, Stopped};
 use crate::workload::Blocked;
 
 /// What a run came to, whatever the work.
@@ -30,6 +30,8 @@ pub struct Summary {
     pub gridlock: Option<Gridlock>,
     /// When and with what it came to a standstill.
     pub stopped: Option<Stopped>,
+    /// What failed, and what became of messages for it, where anything does.
+    pub faults: Option<Box<FaultsReport>>,
     /// Tasks of a farm that are not done, since all workers were lost.
     pub undone: u32,
 }

@@ -2,7 +2,7 @@
 
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
-use crate::report::{Bounds, ComparisonRow, SeedStatistics};
+use crate::report::{Bounds, ComparisonRow, FAULTS, SeedStatistics};
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Simulated, Work};
 use crate::units::grouped;
@@ -20,6 +20,7 @@ enum Axis<'a> {
     Transport,
     Routing,
     Injection,
+    Faults,
     /// A key of a scenario.
     Key(&'a str),
     Pattern,
@@ -36,6 +37,7 @@ impl Axis<'_> {
             Self::Transport => loader.transport(value),
             Self::Routing => loader.routing(value),
             Self::Injection => loader.injection(value),
+            Self::Faults => loader.faults(value),
             Self::Key(key) => loader.set("--vary", &format!("{key}={value}")),
             Self::Pattern => loader.pattern(value),
         }
@@ -55,6 +57,7 @@ pub(super) fn choices(sweep: &Sweep) -> Vec<Choice<'_>> {
         (Axis::Transport, &sweep.transports),
         (Axis::Routing, &sweep.routings),
         (Axis::Injection, &sweep.injections),
+        (Axis::Faults, &sweep.faults),
     ];
     axes.extend(sweep.varied.iter().map(|(key, values)| (Axis::Key(key), values.as_slice())));
     axes.push((Axis::Pattern, &sweep.patterns));
@@ -81,10 +84,10 @@ impl<'a> Choice<'a> {
         self.0.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value)
     }
 
-    /// The texts of this combination.
-    pub fn loader(&self, sweep: &Sweep) -> Loader {
+    /// The texts of this combination, with this seed if there is one.
+    pub fn loader(&self, sweep: &Sweep, seed: Option<u64>) -> Loader {
         let mut loader = sweep.base.clone();
-        if let Some(&seed) = sweep.seeds.first() {
+        if let Some(seed) = seed {
             loader = loader.seed(seed);
         }
         self.0.iter().fold(loader, |loader, (axis, value)| axis.chosen(loader, value))
@@ -119,6 +122,7 @@ impl<'a> Choice<'a> {
         let network = scenario.system().network();
         let keys = self.0.iter().filter_map(|(axis, value)| match axis {
             Axis::Key(key) => Some(((*key).to_owned(), (*value).to_owned())),
+            Axis::Faults => Some((FAULTS.to_owned(), (*value).to_owned())),
             _ => None,
         });
         Point {
@@ -147,6 +151,7 @@ impl<'a> Choice<'a> {
         let words = self.0.iter().filter(|(axis, _)| *axis != Axis::Pattern).map(|(axis, value)| match axis {
             Axis::Topology => format!("on {value}"),
             Axis::Key(key) => format!("{key} {value}"),
+            Axis::Faults => format!("faults {value}"),
             _ => (*value).to_owned(),
         });
         self.of(Axis::Pattern).map(str::to_owned).into_iter().chain(words).collect::<Vec<_>>().join(", ")
@@ -197,19 +202,20 @@ impl Mistakes {
 }
 
 /// What the runs of a point give together; at least one.
-pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
+///
+/// `cut_off`: seeds with which messages had no way.
+pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRow {
     let n = runs.len() as f64;
     let seeds = runs.iter().map(|outcome| outcome.seed).collect();
     let mut makespan = SeedStatistics::new(seeds, runs.iter().map(|outcome| outcome.run.makespan_s).collect());
-    makespan.missing = point.seeds.len() - runs.len();
-    let mean = |of: fn(&Bounds) -> f64| runs.iter().map(|outcome| of(&outcome.run.bounds)).sum::<f64>() / n;
+    makespan.missing = point.seeds.len() - runs.len() - cut_off as usize;
     let where_known = |of: fn(&Bounds) -> Option<f64>| {
         let all = runs.iter().map(|outcome| of(&outcome.run.bounds)).sum::<Option<f64>>();
         all.map(|sum| sum / n)
     };
     let bounds = Bounds {
-        injection_s: mean(|bounds| bounds.injection_s),
-        busiest_link_s: mean(|bounds| bounds.busiest_link_s),
+        injection_s: where_known(|bounds| bounds.injection_s),
+        busiest_link_s: where_known(|bounds| bounds.busiest_link_s),
         bisection_s: where_known(|bounds| bounds.bisection_s),
         path_s: where_known(|bounds| bounds.path_s),
     };
@@ -229,6 +235,9 @@ pub(super) fn row(point: &Point, runs: &[Outcome]) -> ComparisonRow {
         machine: point.machine.clone(),
         varied: point.varied.clone(),
         pattern: point.pattern.clone(),
+        faults: point.varied.get(FAULTS).cloned(),
+        slowdown: None,
+        cut_off,
         ratio_to_bound: ratio(makespan.mean_s, bounds.largest()),
         job: job(point.scenario.work(), first.bytes),
         // Where it stands is known when all are there.

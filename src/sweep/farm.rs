@@ -68,12 +68,13 @@ impl Farm {
             head: Head {
                 schema: FARM_SCHEMA,
                 scenario: point.map(|point| point.system().to_json(Some(&self.written), false)).unwrap_or_default(),
-                status: if complete { Status::Complete } else { Status::Interrupted },
+                status: status(complete, &predictions),
                 makespan_s: head.as_ref().map_or(0.0, |head| head.makespan_s),
                 messages: head.as_ref().map_or(0, |head| head.messages),
                 bytes: head.as_ref().map_or(0, |head| head.bytes),
                 stopped: None,
                 seeds: None,
+                faults: None,
                 fingerprint: fingerprint(&predictions),
             },
             tasks: point.map(|point| point.work().title.clone()).unwrap_or_default(),
@@ -121,6 +122,9 @@ impl Farm {
                 report.head.status = Status::Interrupted;
                 break;
             }
+            if again.head.status == Status::Undone {
+                report.head.status = Status::Undone;
+            }
             done.push(seed);
             times.iter_mut().zip(&again.predictions).for_each(|(times, row)| times.push(row.time_s));
         }
@@ -135,6 +139,15 @@ impl Farm {
     /// The seed of everything random.
     pub fn seed(&self) -> u64 {
         self.points.first().map_or(System::SEED, Scenario::seed)
+    }
+}
+
+/// How all of them ended.
+fn status(complete: bool, predictions: &[Prediction]) -> Status {
+    match predictions.iter().any(|row| row.undone > 0) {
+        _ if !complete => Status::Interrupted,
+        true => Status::Undone,
+        false => Status::Complete,
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod combine;
 mod control;
+pub mod fabrics;
 mod farm;
 mod seeds;
 pub mod variation;
@@ -18,9 +19,11 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
-use crate::report::{Comparison, Gridlock, Status, Stopped};
-use crate::scenario::{Loader, Scenario};
+use crate::report::{Comparison, FaultsReport, Gridlock, Status, Stopped};
+use crate::scenario::{Loaded, Loader, Scenario};
 use crate::simulation::{Simulated, Summary};
+use crate::system::System;
+use crate::units::count;
 use crate::workload::Blocked;
 
 pub use control::{Control, SweepProgress};
@@ -49,6 +52,8 @@ pub struct Sweep {
     pub injections: Vec<String>,
     /// Machines, by name or path.
     pub machines: Vec<String>,
+    /// What fails: parts of the cables, or names; `0` for nothing, which the others are set against.
+    pub faults: Vec<String>,
     /// Any keys of a scenario, each with its values.
     pub varied: Vec<(String, Vec<String>)>,
     /// Seeds; empty: the seed of `base`.
@@ -115,9 +120,11 @@ pub enum SweepError {
         gridlock: Option<Gridlock>,
         /// When and with what it came to a standstill.
         stopped: Option<Stopped>,
+        /// What failed, and what became of messages for it, where anything does.
+        faults: Option<Box<FaultsReport>>,
     },
     /// All workers of a farm are lost.
-    #[error("{point} with seed {seed}: all workers are lost, and {tasks} tasks are not done")]
+    #[error("{point} with seed {seed}: all workers are lost, and {}", not_done(*.tasks))]
     Undone {
         /// The name of the point.
         point: String,
@@ -128,11 +135,16 @@ pub enum SweepError {
     },
 }
 
+/// `1 task is not done`, `98 tasks are not done`.
+pub fn not_done(tasks: u32) -> String {
+    count(tasks.into(), "task is not done", "tasks are not done")
+}
+
 /// What does not go on, in words.
 fn stuck(blocked: &[Blocked], gridlock: &Option<Gridlock>) -> String {
     match gridlock {
-        Some(gridlock) => format!("{} packets wait for each other", gridlock.packets),
-        None => format!("{} ranks wait for what never comes", blocked.len()),
+        Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
+        None => count(blocked.len() as u64, "rank waits for what never comes", "ranks wait for what never comes"),
     }
 }
 
@@ -146,7 +158,7 @@ impl Sweep {
         let mut points: Vec<Point> = Vec::new();
         let mut mistakes = combine::Mistakes::default();
         for choice in combine::choices(self) {
-            match choice.loader(self).load_all() {
+            match self.load(&choice) {
                 Ok(loaded) => {
                     for mut scenario in loaded.split() {
                         if !choice.is_repeated(&scenario, &self.sharings) {
@@ -174,6 +186,20 @@ impl Sweep {
         Ok(points)
     }
 
+    /// The scenario of a combination: with the first seed, or the first with which what fails leaves messages a way.
+    fn load(&self, choice: &combine::Choice<'_>) -> Result<Loaded, Invalid> {
+        let first = choice.loader(self, self.seeds.first().copied()).load_all();
+        let is_cut_off = |invalid: &Invalid| invalid.diagnostics.iter().all(|one| one.code == "cut-off");
+        match first {
+            Err(invalid) if is_cut_off(&invalid) => {
+                let others = self.seeds.iter().skip(1);
+                let mut found = others.map(|&seed| choice.loader(self, Some(seed)).load_all());
+                found.find(Result::is_ok).unwrap_or(Err(invalid))
+            }
+            first => first,
+        }
+    }
+
     /// How many runs there are at most: repetitions among the choices are run once.
     pub fn most_runs(&self) -> usize {
         let choices = [
@@ -185,6 +211,7 @@ impl Sweep {
             self.routings.len(),
             self.injections.len(),
             self.machines.len(),
+            self.faults.len(),
             self.seeds.len(),
         ];
         let varied = self.varied.iter().map(|(_, values)| values.len());
@@ -221,18 +248,22 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
         total_messages: jobs.iter().map(|&(i, _)| points[i].scenario.work().messages()).sum(),
         failed: AtomicBool::new(false),
     };
-    let outcomes: Mutex<BTreeMap<(usize, u64), Summary>> = Mutex::new(BTreeMap::new());
+    let outcomes: Mutex<BTreeMap<(usize, u64), Option<Box<Summary>>>> = Mutex::new(BTreeMap::new());
     let errors: Mutex<BTreeMap<(usize, u64), SweepError>> = Mutex::new(BTreeMap::new());
     jobs.par_iter().with_max_len(1).for_each(|&(i, seed)| {
         if tally.ended() {
             return;
         }
         let error = match run_one(&points[i], seed, &tally) {
-            Ok(Some(run)) => {
-                lock(&outcomes).insert((i, seed), run);
+            Ok(Run::Done(run)) => {
+                lock(&outcomes).insert((i, seed), Some(run));
                 return;
             }
-            Ok(None) => return,
+            Ok(Run::CutOff) => {
+                lock(&outcomes).insert((i, seed), None);
+                return;
+            }
+            Ok(Run::Interrupted) => return,
             Err(error) => error,
         };
         tally.failed.store(true, Ordering::Relaxed);
@@ -245,21 +276,31 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
     let missing = jobs.len() - outcomes.len();
     let mut rows = Vec::new();
     for (i, point) in points.iter().enumerate() {
-        let mut runs = Vec::new();
+        let (mut runs, mut cut_off) = (Vec::new(), 0);
         for &seed in &point.seeds {
-            if let Some(run) = outcomes.remove(&(i, seed)) {
-                runs.push(Outcome { seed, run });
+            match outcomes.remove(&(i, seed)) {
+                Some(Some(run)) => runs.push(Outcome { seed, run: *run }),
+                Some(None) => cut_off += 1,
+                None => {}
             }
         }
         if !runs.is_empty() {
-            rows.push(combine::row(point, &runs));
+            rows.push(combine::row(point, &runs, cut_off));
         }
     }
     Ok(Comparison::new(title, rows, missing as u64))
 }
 
-/// One run; nothing where it was interrupted.
-fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Summary>, SweepError> {
+/// What became of one run.
+enum Run {
+    Done(Box<Summary>),
+    /// What failed left messages no way.
+    CutOff,
+    Interrupted,
+}
+
+/// One run.
+fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Run, SweepError> {
     let again;
     let scenario = if seed == point.scenario.seed() {
         &point.scenario
@@ -270,22 +311,34 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Option<Summary
     let watch = Counted { tally, counted: AtomicU64::new(0) };
     let run = scenario.measured(Some(&watch));
     match run.status {
-        Status::Complete if run.undone > 0 => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
+        Status::Undone => Err(SweepError::Undone { point: point.name(), seed, tasks: run.undone }),
         Status::Complete => {
             watch.count(run.messages);
             tally.runs.fetch_add(1, Ordering::Relaxed);
             tally.tell();
-            Ok(Some(run))
+            Ok(Run::Done(Box::new(run)))
         }
-        Status::Interrupted => Ok(None),
+        Status::Interrupted => Ok(Run::Interrupted),
+        // Another draw may leave a way: the seeds are counted with which there is none.
+        Status::Deadlocked if point.seeds.len() > 1 && is_cut_off(&run) => {
+            tally.runs.fetch_add(1, Ordering::Relaxed);
+            tally.tell();
+            Ok(Run::CutOff)
+        }
         Status::Deadlocked => Err(SweepError::Deadlocked {
             point: point.name(),
             seed,
             blocked: run.blocked,
             gridlock: run.gridlock,
             stopped: run.stopped,
+            faults: run.faults,
         }),
     }
+}
+
+/// Whether messages found no way from the start on.
+fn is_cut_off(run: &Summary) -> bool {
+    run.faults.as_ref().is_some_and(|faults| faults.stranded > 0 && !faults.events)
 }
 
 /// The same fabric and routes once, however many points use them.
@@ -293,7 +346,8 @@ fn share_fabric(scenario: &mut Scenario, points: &[Point]) {
     let system = scenario.system();
     let is_same = |point: &&Point| {
         let known = point.scenario.system();
-        (known.topology(), known.routing(), known.seed()) == (system.topology(), system.routing(), system.seed())
+        let on = |system: &System| (system.topology().cloned(), system.routing().cloned(), system.faults().cloned());
+        known.seed() == system.seed() && on(known) == on(system)
     };
     if let Some(known) = points.iter().find(is_same).and_then(|point| point.scenario.system().network()) {
         scenario.share_network(known);

@@ -10,20 +10,21 @@ use petgraph::graph::NodeIndex;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
-use crate::ids::NodeId;
+use crate::faults::Faults;
+use crate::ids::{LinkId, NodeId};
 use crate::placement::Placement;
-use crate::routing::{Router, RoutingSpec};
-use crate::sharing::SharingSpec;
+use crate::routing::{Choice, Router, RoutingSpec};
+use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
 use crate::transport::TransportSpec;
 use crate::units::{Bandwidth, Time};
-use crate::workload::Workload;
+use crate::workload::{Load, Workload};
 
 /// A fabric with its routes, ranks on its nodes, and how messages move: built and checked.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Nodes, switches and links.
+    /// Nodes, switches and links; what has failed at the start is gone.
     pub fabric: Arc<Fabric>,
-    /// The routes.
+    /// The routes; at the start, where links fail later.
     pub router: Arc<dyn Router>,
     /// Where ranks are.
     pub placement: Placement,
@@ -33,6 +34,8 @@ pub struct Network {
     pub transport: TransportSpec,
     /// The smallest step of simulated time; zero for none.
     pub resolution: Time,
+    /// What fails, if anything does; fabric and routes are those that it has at the start.
+    pub faults: Option<Arc<Faults>>,
 }
 
 impl Network {
@@ -51,6 +54,7 @@ impl Network {
             sharing: SharingSpec::default(),
             transport: TransportSpec::default(),
             resolution: Time::ZERO,
+            faults: None,
         })
     }
 
@@ -62,16 +66,63 @@ impl Network {
         watch: Option<&dyn Watch>,
     ) -> Outcome {
         let Self { fabric, router, placement, sharing, resolution, .. } = self;
-        let mut transport = self.transport.build(fabric, &**router, placement, sharing, workload.load());
+        let mut transport = match self.events() {
+            None => self.transport.build(fabric, router, placement, sharing, workload.load()),
+            // Which links never bind, and which solver is the fastest, is known of links that stay as they are.
+            Some(_) => {
+                let load = Load { one_at_a_time: false, most_to_one: 0, ..workload.load() };
+                let sharing = match sharing {
+                    SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
+                        &SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Sweep })
+                    }
+                    sharing => sharing,
+                };
+                let for_now: Arc<dyn Router> = Arc::new(ForNow(Arc::clone(router)));
+                self.transport.build(fabric, &for_now, placement, sharing, load)
+            }
+        };
         let (transport, resolution) = (&mut *transport, *resolution);
-        Simulation { fabric, router: &**router, placement, workload, transport, resolution }.run(observer, watch)
+        let simulation = Simulation { fabric, router: &**router, placement, workload, transport, resolution };
+        simulation.run_with(self.faults.as_deref(), observer, watch)
+    }
+
+    /// The same under these faults, which were built of its fabric and routes.
+    #[must_use]
+    pub fn with_faults(self, faults: Arc<Faults>) -> Self {
+        Self {
+            fabric: Arc::clone(faults.at_start()),
+            router: Arc::clone(faults.router()),
+            faults: Some(faults),
+            ..self
+        }
+    }
+
+    /// What happens to links while a run goes, if anything does.
+    pub fn events(&self) -> Option<&Faults> {
+        self.faults.as_deref().filter(|faults| faults.has_events())
+    }
+
+    /// The fabric as it was built, with what fails.
+    pub fn whole(&self) -> &Arc<Fabric> {
+        self.faults.as_ref().map_or(&self.fabric, |faults| faults.whole())
+    }
+
+    /// The fabric with all that it has at any time: what bounds are worked out of.
+    pub fn most(&self) -> &Fabric {
+        self.faults.as_ref().map_or(&self.fabric, |faults| faults.most())
+    }
+
+    /// Whether a run has to look for what fails, so that nothing of it can be known before.
+    pub fn faults_concern_runs(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.concern_runs())
     }
 
     /// What all links out of, and into, a node carry together.
     pub fn capacity_of(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
         let sum = |direction| {
-            let edges = self.fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
-            edges.map(|edge| self.fabric.link(*edge.weight()).capacity).sum()
+            let fabric = self.most();
+            let edges = fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.map(|edge| fabric.link(*edge.weight()).capacity).sum()
         };
         (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
@@ -82,5 +133,23 @@ impl Network {
             true => self.sharing.name().to_owned(),
             false => self.transport.name(),
         }
+    }
+}
+
+/// Routes that may be others later: nothing that holds for all of them is said.
+#[derive(Debug)]
+struct ForNow(Arc<dyn Router>);
+
+impl Router for ForNow {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        self.0.route(src, dst, route);
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        self.0.reaches(src, dst)
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        self.0.choice()
     }
 }

@@ -1,10 +1,13 @@
 //! All that work runs on: network, nodes, collectives, seed.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Network;
 use crate::diagnostic::{Diagnostic, Sources};
+use crate::faults::{Faults, FaultsSpec};
 use crate::ids::NodeId;
 use crate::node::NodeSpec;
 use crate::placement::{Joint, PlacementSpec};
@@ -40,6 +43,7 @@ pub(crate) struct Written {
     pub placement: Option<PlacementSpec>,
     /// Of several jobs, in the place of `placement`.
     pub joint: Option<Joint>,
+    pub faults: Option<FaultsSpec>,
 }
 
 /// The tables of a scenario, to be written.
@@ -63,6 +67,8 @@ struct File<'a> {
     node: Option<&'a NodeSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
     collectives: Option<&'a CollectivesSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<&'a FaultsSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workload: Option<&'a WorkloadSpec>,
 }
@@ -122,6 +128,7 @@ impl System {
         if let Some(network) = &mut self.network {
             network.fabric = known.fabric.clone();
             network.router = known.router.clone();
+            network.faults = known.faults.clone();
         }
     }
 
@@ -145,6 +152,8 @@ impl System {
             return None;
         }
         network.placement = nodes.iter().map(|&node| NodeId(node)).collect::<Vec<_>>().into();
+        // What was written of the placement says where ranks were; another seed must not draw it again.
+        system.written.placement = None;
         Some(system)
     }
 
@@ -155,8 +164,17 @@ impl System {
     pub fn with_seed(&self, seed: u64, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
         let mut system = Self { seed, ..self.clone() };
         let Some(network) = &mut system.network else { return Ok(system) };
-        if let Some(routing) = self.written.routing.as_ref().filter(|routing| routing.depends_on_seed()) {
-            network.router = routing.build(&network.fabric, seed)?;
+        let Written { routing, faults, .. } = &self.written;
+        let routes_differ = routing.as_ref().is_some_and(RoutingSpec::depends_on_seed);
+        let faults_differ = faults.as_ref().is_some_and(FaultsSpec::depends_on_seed);
+        if let (Some(routing), true) = (routing, routes_differ || faults_differ) {
+            if network.faults.is_some() {
+                let spec = faults.clone().unwrap_or_default();
+                let faults = Faults::build(&spec, network.whole(), routing, seed)?;
+                *network = network.clone().with_faults(Arc::new(faults));
+            } else {
+                network.router = routing.build(&network.fabric, seed)?;
+            }
         }
         if let Some(placement) = self.written.placement.as_ref().filter(|placement| placement.depends_on_seed()) {
             let ranks = network.placement.len() as u32;
@@ -173,6 +191,7 @@ impl System {
         self.written.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
             || self.written.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
             || self.written.joint.as_ref().is_some_and(Joint::depends_on_seed)
+            || self.written.faults.as_ref().is_some_and(FaultsSpec::depends_on_seed)
     }
 
     /// The network with the ranks on it, if there is one.
@@ -215,6 +234,16 @@ impl System {
         self.written.placement.as_ref()
     }
 
+    /// Of several jobs: where each is.
+    pub fn joint(&self) -> Option<&Joint> {
+        self.written.joint.as_ref()
+    }
+
+    /// What was written of faults.
+    pub fn faults(&self) -> Option<&FaultsSpec> {
+        self.written.faults.as_ref()
+    }
+
     /// What carries messages, for people: `fat-tree p=4 (...), max-min`.
     pub fn network_name(&self) -> String {
         match &self.network {
@@ -237,6 +266,7 @@ impl System {
             transport: network.map(|network| &network.transport).filter(|transport| !transport.is_default()),
             node: Some(&self.node).filter(|node| of_program || !node.facts().is_ideal),
             collectives: Some(&self.collectives).filter(|_| of_program),
+            faults: self.written.faults.as_ref().filter(|faults| !faults.is_nothing()),
             workload,
         };
         let mut value = serde_json::to_value(file).unwrap_or_default();

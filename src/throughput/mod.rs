@@ -15,9 +15,12 @@
 //! Source: W. Dally, B. Towles, "Principles and Practices of Interconnection Networks" (2004), chapter 3; T. Hoefler,
 //! T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars", Cluster 2008 (effective bisection).
 
+mod ground;
+mod kind;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod worst;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +32,10 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::routing::{Demand, Path, Router};
 
-pub use traffic::Traffic;
+pub use ground::{OnFabric, OnNodes};
+pub use kind::kind;
+pub use traffic::{Traffic, groups as groups_of_nodes};
+pub use worst::worst_case;
 
 /// What came out of counting loads.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -50,6 +56,9 @@ pub struct Throughput {
     /// By kind of link, the largest load of all its links, over all seeds: what crosses it when every node uses its
     /// whole bandwidth, over its capacity.
     pub largest_load: BTreeMap<String, f64>,
+    /// By kind of link, the mean load of its links, over all seeds: 1 over it is the throughput that they would allow if
+    /// all of them were used alike.
+    pub mean_load: BTreeMap<String, f64>,
     /// The link with the largest load.
     pub bottleneck: Option<Bottleneck>,
 }
@@ -63,24 +72,6 @@ pub struct Bottleneck {
     pub kind: String,
     /// Its load.
     pub load: f64,
-}
-
-/// The kind of a link: `node`, `local` and `global`, `level 1`, `dimension 0`, `tier 1`, `network`.
-pub fn kind(fabric: &Fabric, link: LinkId) -> String {
-    let link = fabric.link(link);
-    let LinkRole::Network { tier } = link.role else { return "node".to_owned() };
-    let group = |vertex: VertexId| {
-        let switch = vertex.index().checked_sub(fabric.nodes() as usize)?;
-        fabric.groups()?.get(switch)
-    };
-    if fabric.groups().is_some() {
-        return match link.ends.map(|(from, to)| (group(from), group(to))) {
-            Some((Some(from), Some(to))) if from != to => "global".to_owned(),
-            _ => "local".to_owned(),
-        };
-    }
-    // `along dimension 0`
-    fabric.family().tier_name(tier).trim_start_matches("along ").to_owned()
 }
 
 /// Counts the loads of steady traffic, drawn anew for each seed where it is random.
@@ -98,15 +89,17 @@ pub fn throughput(
     let mut slowest = Vec::new();
     let mut minimal_share = None;
     for seed in seeds.into_iter().take(if traffic.is_random() { usize::MAX } else { 1 }) {
-        let demand = traffic.demand(fabric, seed)?;
-        check_ways(fabric, router, &demand)?;
+        let demands = traffic.demands(fabric, router, seed)?;
         let mut loads = IdVec::filled(fabric.links().len(), 0.0);
-        minimal_share = router.loads(&demand, &mut loads)?.minimal_share;
+        for demand in &demands {
+            check_ways(fabric, router, demand)?;
+            minimal_share = router.loads(demand, &mut loads)?.minimal_share;
+        }
         for (link, load) in (0..loads.len()).map(LinkId::from_index).zip(loads.as_mut_slice()) {
-            *load /= fabric.link(link).capacity.bytes_per_second();
+            *load /= fabric.shared_capacity(link).bytes_per_second();
         }
         let largest = counted.add(&loads);
-        if let (Traffic::Bisection { .. }, Demand::Pairs(pairs)) = (traffic, &demand) {
+        if let (Traffic::Bisection { .. }, [Demand::Pairs(pairs)]) = (traffic, demands.as_slice()) {
             let (mean, least) = rates(router, pairs, &loads)?;
             values.push(mean);
             slowest.push(least);
@@ -125,6 +118,7 @@ pub fn throughput(
         seeds: values.len() as u32,
         minimal_share,
         largest_load: counted.by_kind(),
+        mean_load: counted.means(values.len()),
         bottleneck: counted.bottleneck(),
     })
 }
@@ -159,8 +153,8 @@ fn rates(
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// That routes lead where traffic goes. Families of fabrics are connected by construction.
-fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
-    if fabric.routes().is_none() && fabric.family().is_connected() {
+pub(crate) fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(), Diagnostic> {
+    if fabric.routes().is_none() && fabric.is_connected_by_family() {
         return Ok(());
     }
     let (mut lost, mut looked_at) = (None, 0);
@@ -178,6 +172,10 @@ fn check_ways(fabric: &Fabric, router: &dyn Router, demand: &Demand) -> Result<(
     let Some((src, dst)) = lost else { return Ok(()) };
     let name = |node: NodeId| fabric.vertex_name(node.into());
     let message = format!("there is no route from {} to {}", name(src), name(dst));
+    if fabric.failed().is_some() {
+        let diagnostic = Diagnostic::new("cut-off", message);
+        return Err(diagnostic.help("let fewer links fail, or draw others (another seed)"));
+    }
     Err(Diagnostic::new("no-route", message).help("add links or routes to the topology"))
 }
 
@@ -189,6 +187,8 @@ struct Sums<'a> {
     kinds: Vec<String>,
     /// By kind.
     largest: Vec<f64>,
+    /// By kind: the sum over links and seeds, and how many links there are.
+    sums: Vec<(f64, u32)>,
     busiest: Option<(LinkId, f64)>,
 }
 
@@ -218,7 +218,9 @@ impl<'a> Sums<'a> {
             });
             kind_of.push(number);
         }
-        Self { fabric, largest: vec![0.0; kinds.len()], kinds, kind_of, busiest: None }
+        let mut sums = vec![(0.0, 0); kinds.len()];
+        kind_of.iter().for_each(|&kind| sums[kind as usize].1 += 1);
+        Self { fabric, largest: vec![0.0; kinds.len()], sums, kinds, kind_of, busiest: None }
     }
 
     /// Notes the loads of one run and returns the largest of them.
@@ -227,6 +229,7 @@ impl<'a> Sums<'a> {
         for (link, &load) in loads.iter_ids() {
             let of_kind = &mut self.largest[self.kind_of[link.index()] as usize];
             *of_kind = load.max(*of_kind);
+            self.sums[self.kind_of[link.index()] as usize].0 += load;
             largest = load.max(largest);
             // Sums of equal terms differ in their last digits: the first of links that are as busy is named.
             if load > self.busiest.map_or(0.0, |(_, most)| most * (1.0 + 1e-12)) {
@@ -238,6 +241,11 @@ impl<'a> Sums<'a> {
 
     fn by_kind(&self) -> BTreeMap<String, f64> {
         self.kinds.iter().cloned().zip(self.largest.iter().copied()).collect()
+    }
+
+    fn means(&self, seeds: usize) -> BTreeMap<String, f64> {
+        let mean = |&(sum, links): &(f64, u32)| sum / (f64::from(links) * seeds.max(1) as f64);
+        self.kinds.iter().cloned().zip(self.sums.iter().map(mean)).collect()
     }
 
     fn bottleneck(&self) -> Option<Bottleneck> {

@@ -139,7 +139,7 @@ fn by_pairs(fabric: &Arc<Fabric>, rule: &str, traffic: &Traffic) -> IdVec<LinkId
     let router = RoutingSpec::parse_name(rule).unwrap().build(fabric, 1).unwrap();
     let mut loads = IdVec::filled(fabric.links().len(), 0.0);
     let mut path = Path::default();
-    let demand = traffic.demand(fabric, 1).unwrap();
+    let demand = traffic.demand(fabric, &*router, 1).unwrap();
     for src in fabric.node_ids() {
         demand.from(src, |dst, much| {
             path.clear();
@@ -180,7 +180,7 @@ fn loads_added_up_by_switches_are_those_of_all_pairs() {
             for traffic in &traffics {
                 let router = RoutingSpec::parse_name(rule).unwrap().build(fabric, 1).unwrap();
                 let mut counted = IdVec::filled(fabric.links().len(), 0.0);
-                router.loads(&traffic.demand(fabric, 1).unwrap(), &mut counted).unwrap();
+                router.loads(&traffic.demand(fabric, &*router, 1).unwrap(), &mut counted).unwrap();
                 for (link, &expected) in by_pairs(fabric, rule, traffic).iter_ids() {
                     let difference = (counted[link] - expected).abs();
                     assert!(difference < 1.0, "{rule}, {traffic:?} on {fabric}, {link}: {} {expected}", counted[link]);
@@ -236,4 +236,64 @@ fn the_busiest_sender_of_a_list_sends_with_its_whole_bandwidth() {
     let fabric = of_cables("switch", 1, 4, [], None);
     let pairs = [(0, 2, 10.0), (1, 2, 20.0)].map(|(src, dst, much)| (NodeId(src), NodeId(dst), much));
     near(theta(&fabric, "minimal", &Traffic::Listed(pairs.to_vec())), 1.0 / 1.5, 1e-12);
+}
+
+#[test]
+fn the_worst_permutation_is_that_of_closed_forms() {
+    let worst = |fabric: &Arc<Fabric>, rule| theta(fabric, rule, &Traffic::WorstCase);
+    // A global cable carries all that a group sends: 1 / (a p).
+    for h in [2, 4] {
+        near(worst(&dragonfly(h, Arrangement::Palmtree), "minimal"), 1.0 / f64::from(2 * h * h), 1e-9);
+    }
+    // Up to the roots one cable leads to one node of each of the other 2p - 1 subtrees.
+    for p in [2, 3, 4] {
+        near(worst(&full_tree(p), "d-mod-k"), 1.0 / f64::from(2 * p - 1), 1e-9);
+    }
+}
+
+#[test]
+fn no_permutation_that_is_drawn_is_worse_than_the_worst() {
+    for fabric in [dragonfly(2, Arrangement::Circulant), full_tree(3), slim_fly(5), two_planes()] {
+        for rule in ["minimal", "ecmp", "spray"] {
+            let worst = theta(&fabric, rule, &Traffic::WorstCase);
+            let drawn = (1..50).map(|seed| {
+                let router = RoutingSpec::parse_name(rule).unwrap().build(&fabric, 1).unwrap();
+                throughput(&fabric, &*router, &Traffic::Permutation, [seed]).unwrap().throughput
+            });
+            let least = drawn.fold(f64::INFINITY, f64::min);
+            assert!(worst <= least + 1e-9, "{} {rule}: {worst} and {least}", fabric.name());
+        }
+    }
+}
+
+#[test]
+fn a_hot_group_takes_its_part_of_all_traffic() {
+    // 8 of 72 nodes get a tenth of all and their part of the rest: 72 * 0.1 / 8 + 0.9 = 1.8 of what they can take.
+    let fabric = dragonfly(2, Arrangement::Absolute);
+    near(theta(&fabric, "minimal", &Traffic::HotGroup(0.1)), 1.0 / 1.8, 1e-9);
+    near(theta(&fabric, "minimal", &Traffic::HotGroup(0.0)), theta(&fabric, "minimal", &Traffic::Uniform), 1e-9);
+}
+
+#[test]
+fn adversarial_traffic_of_a_group_to_itself_is_refused() {
+    let fabric = dragonfly(2, Arrangement::Absolute);
+    let router = RoutingSpec::parse_name("minimal").unwrap().build(&fabric, 1).unwrap();
+    for k in [0, 9, 18] {
+        let wrong = throughput(&fabric, &*router, &Traffic::Adversarial(k), [1]).unwrap_err();
+        assert_eq!(wrong.message, format!("{k} on, of 9, every group sends to itself"));
+    }
+    let wrong = RoutingSpec::parse_name("ugal-l").unwrap().build(&fabric, 1).unwrap();
+    assert_eq!(throughput(&fabric, &*wrong, &Traffic::WorstCase, [1]).unwrap_err().code, "adaptive-routing");
+}
+
+#[test]
+fn a_file_without_traffic_is_refused() {
+    let path = std::env::temp_dir().join(format!("hayase-no-traffic-{}.csv", std::process::id()));
+    for text in ["src,dst,bytes\n", "src,dst,bytes\n0,0,5\n0,1,0\n"] {
+        std::fs::write(&path, text).unwrap();
+        let word = Located::from(path.display().to_string());
+        let wrong = Traffic::parse(&word, false, 4, &mut Sources::default()).unwrap_err();
+        assert_eq!(wrong[0].code, "no-traffic");
+    }
+    std::fs::remove_file(&path).unwrap();
 }

@@ -7,7 +7,7 @@ use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
 use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
-use crate::routing::{Blocks, Demand};
+use crate::routing::{Blocks, Demand, Manner, Router};
 
 /// Who sends to whom, all the time.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,12 +24,17 @@ pub enum Traffic {
     },
     /// Every node to one other, drawn at random; each gets from one.
     Permutation,
+    /// Every node to one other: the permutation that loads a link most, as far as it is looked for (see `worst`).
+    WorstCase,
+    /// This part of what every node sends to all nodes of the first group, in equal parts, the rest to all others.
+    HotGroup(f64),
     /// From, to and how much: scaled so that no node sends more than its bandwidth, and one as much.
     Listed(Vec<(NodeId, NodeId, f64)>),
 }
 
 /// The words for traffic.
-const WORDS: &str = "uniform, adversarial=K, bisection, permutation, or a CSV file src,dst,bytes";
+const WORDS: &str =
+    "uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file src,dst,bytes";
 
 const COLUMNS: [Column; 7] = [
     Column::required("src"),
@@ -42,7 +47,8 @@ const COLUMNS: [Column; 7] = [
 ];
 
 impl Traffic {
-    /// Traffic by its word, or the messages of a file: `uniform`, `adversarial=K`, `bisection`, `permutation`, `FILE`.
+    /// Traffic by its word, or the messages of a file: `uniform`, `adversarial=K`, `worst-case`,
+    /// `hot-group=F`, `bisection`, `permutation`, `FILE`.
     /// `both` says that both directions of `bisection` are meant.
     ///
     /// # Errors
@@ -57,13 +63,22 @@ impl Traffic {
             "uniform" => Self::Uniform,
             "bisection" => Self::Bisection { both },
             "permutation" => Self::Permutation,
+            "worst-case" => Self::WorstCase,
+            word if word.starts_with("hot-group=") => match word["hot-group=".len()..].parse::<f64>() {
+                Ok(part) if (0.0..=1.0).contains(&part) => Self::HotGroup(part),
+                _ => {
+                    let message = format!("`{word}` does not say which part of the traffic goes to one group");
+                    let label = "from 0 to 1, like hot-group=0.1";
+                    return Err(vec![Diagnostic::new("traffic", message).at_value(text).label(label)]);
+                }
+            },
             word => match word.strip_prefix("adversarial=").map(str::parse) {
                 Some(Ok(k)) => Self::Adversarial(k),
                 Some(Err(_)) => {
                     let message = format!("`{word}` does not say how many groups on traffic goes");
                     return Err(vec![Diagnostic::new("traffic", message).at_value(text).label("like adversarial=1")]);
                 }
-                None if word == "adversarial" || !word.contains(['.', '/', '\\']) => {
+                None if word == "adversarial" || word == "hot-group" || !word.contains(['.', '/', '\\']) => {
                     let message = format!("unknown traffic `{word}`");
                     return Err(vec![Diagnostic::new("traffic", message).at_value(text).label(WORDS)]);
                 }
@@ -99,6 +114,10 @@ impl Traffic {
             }
             same
         });
+        if pairs.is_empty() {
+            let message = "no message of this file has bytes for another node: there is no traffic";
+            return Err(vec![Diagnostic::new("no-traffic", message).at_value(path).label("rows src,dst,bytes")]);
+        }
         Ok(Self::Listed(pairs))
     }
 
@@ -107,22 +126,43 @@ impl Traffic {
         matches!(self, Self::Bisection { .. } | Self::Permutation)
     }
 
-    /// How much each node sends to each other with its whole bandwidth \[B/s\].
+    /// How much each node sends to each other with its whole bandwidth \[B/s\]: demands whose loads add up.
     ///
     /// # Errors
     /// Where traffic does not fit the fabric.
-    pub(super) fn demand(&self, fabric: &Fabric, seed: u64) -> Result<Demand, Diagnostic> {
-        let bandwidth = |node: NodeId| -> f64 {
-            let out = fabric.graph().edges(NodeIndex::new(node.index()));
-            out.map(|edge| fabric.link(*edge.weight()).capacity.bytes_per_second()).sum()
-        };
+    pub(crate) fn demands(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Vec<Demand>, Diagnostic> {
+        let Self::HotGroup(part) = self else { return Ok(vec![self.demand(fabric, router, seed)?]) };
+        if router.choice().is_some_and(|choice| choice.manner() == Manner::Bound) {
+            let message = "a rule that mixes ways for all traffic together is not counted under traffic of two kinds";
+            return Err(
+                Diagnostic::new("mixed-routing", message).help("use another rule, or write the traffic as a file")
+            );
+        }
+        let class = groups(fabric);
+        let scaled = |part: f64| fabric.node_ids().map(|node| part * bandwidth(fabric, node)).collect();
+        let to = vec![0; class.iter().max().map_or(0, |&most| most as usize + 1)];
+        Ok(vec![
+            Demand::Blocks(Blocks::new(vec![0; class.len()], scaled(1.0 - part), vec![0])),
+            Demand::Blocks(Blocks::new(class, scaled(*part), to)),
+        ])
+    }
+
+    /// The same of traffic of one kind.
+    pub(crate) fn demand(&self, fabric: &Fabric, router: &dyn Router, seed: u64) -> Result<Demand, Diagnostic> {
+        let bandwidth = |node: NodeId| bandwidth(fabric, node);
         let nodes = fabric.nodes();
         let sends = || fabric.node_ids().map(bandwidth).collect();
         Ok(match self {
-            Self::Uniform => Demand::Blocks(Blocks::new(vec![0; nodes as usize], sends(), vec![0])),
+            Self::Uniform | Self::HotGroup(_) => Demand::Blocks(Blocks::new(vec![0; nodes as usize], sends(), vec![0])),
             Self::Adversarial(k) => {
                 let class = groups(fabric);
                 let count = class.iter().max().map_or(0, |&most| most + 1);
+                if fabric.nodes() > 1 && k % count == 0 {
+                    let what = if fabric.groups().is_some() { "group" } else { "switch" };
+                    let message = format!("{k} on, of {count}, every {what} sends to itself");
+                    let help = "take another K: a multiple of their number is no traffic between them";
+                    return Err(Diagnostic::new("traffic", message).help(help));
+                }
                 let to = (0..count).map(|group| ((u64::from(group) + u64::from(*k)) % u64::from(count)) as u32);
                 Demand::Blocks(Blocks::new(class, sends(), to.collect()))
             }
@@ -147,6 +187,11 @@ impl Traffic {
                 pairs.sort_unstable_by_key(|pair| (pair.0, pair.1));
                 Demand::Pairs(pairs)
             }
+            Self::WorstCase => {
+                let to = super::worst::worst_case(fabric, router)?;
+                let pairs = fabric.node_ids().zip(to).map(|(src, dst)| (src, NodeId(dst), bandwidth(src)));
+                Demand::Pairs(pairs.filter(|pair| pair.0 != pair.1).collect())
+            }
             Self::Listed(pairs) => {
                 let mut sums = vec![0.0; nodes as usize];
                 pairs.iter().for_each(|&(src, _, much)| sums[src.index()] += much);
@@ -163,8 +208,16 @@ impl Traffic {
     }
 }
 
+/// What a node can send \[B/s\].
+fn bandwidth(fabric: &Fabric, node: NodeId) -> f64 {
+    let out = fabric.graph().edges(NodeIndex::new(node.index()));
+    // What leads elsewhere than into the network, as inside a server, is no part of what θ is of.
+    let into = out.filter(|edge| fabric.family().leads_into_network(*edge.weight()));
+    into.map(|edge| fabric.link(*edge.weight()).capacity.bytes_per_second()).sum()
+}
+
 /// By node: the group of its switch, or its switch where there are no groups, numbered from 0.
-fn groups(fabric: &Fabric) -> Vec<u32> {
+pub fn groups(fabric: &Fabric) -> Vec<u32> {
     let group = |node: NodeId| {
         let leaf = fabric.leaf_of(node);
         match (fabric.groups(), leaf.checked_sub(fabric.nodes())) {

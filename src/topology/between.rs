@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::reading::Input;
 use crate::reading::csv::{self, Column, Row};
 use crate::rng::Stream;
+use crate::units::count;
 
 /// Which port of a group leads to which other group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -93,22 +94,27 @@ impl Choice<'_> {
     ) -> (u32, u32) {
         let ports = u64::from(a) * u64::from(h);
         if ports > MOST_LINKS {
-            let message = format!("a group of {ports} global ports is too large");
-            mistakes.push(wrong(place, message, format!("at most {MOST_LINKS}")));
+            let message = format!("a group of {} is too large", of_ports(ports));
+            mistakes.push(wrong(place, message, format!("at most {MOST_LINKS} a group")));
         }
         let given = (g.map(|g| mistakes.size(g)), links.map(|links| mistakes.size(links)));
         let groups = given.0.unwrap_or(u32::try_from(ports + 1).unwrap_or(u32::MAX));
         let others = u64::from(groups.saturating_sub(1));
         let most = ports.checked_div(others).unwrap_or(0);
         if self.file.is_none() && others > ports {
-            let message = format!("{ports} global ports of a group do not reach {others} other groups");
+            let others = count(others, "other group", "other groups");
+            let reach = if ports == 1 { "does not reach" } else { "do not reach" };
+            let message = format!("{} of a group {reach} {others}", of_ports(ports));
+            let most = count(ports + 1, "group", "groups");
             mistakes.push(
-                wrong(g.unwrap_or(place), message, format!("at most {} groups, one more than ports", ports + 1))
+                wrong(g.unwrap_or(place), message, format!("at most {most}, one more than ports"))
                     .help("raise `h`, or name the cables one by one: `cables = \"FILE.csv\"`"),
             );
         }
         if let Some(given) = links.filter(|given| u64::from(***given) > most && (1..=ports).contains(&others)) {
-            let message = format!("{} cables to each of {others} other groups need more than {ports} ports", **given);
+            let cables = count((**given).into(), "cable", "cables");
+            let others = count(others, "other group", "other groups");
+            let message = format!("{cables} to each of {others} need more than {}", of_ports(ports));
             mistakes.push(wrong(given, message, format!("at most {most}")));
         }
         if let (Some(_), Some(given)) = (self.file, self.arrangement) {
@@ -242,7 +248,7 @@ impl ByPair {
     }
 }
 
-const COLUMNS: [Column; 5] = [
+pub(crate) const COLUMNS: [Column; 5] = [
     Column::required("from-group"),
     Column::required("from-switch"),
     Column::required("to-group"),
@@ -256,7 +262,7 @@ fn read(input: Input, at: &Between, cables: &mut Vec<Cable>) -> Result<(), Vec<D
     csv::read(input, &COLUMNS, |row| {
         let from = row.number(0, "group", at.g).zip(row.number(1, "switch", at.a));
         let to = row.number(2, "group", at.g).zip(row.number(3, "switch", at.a));
-        let count = if row.bytes(4).is_empty() { Some(1) } else { row.size(4).map(|count| count.min(1 << 30) as u32) };
+        let count = if row.bytes(4).is_empty() { Some(1) } else { row.count(4, "cable") };
         let (Some(from), Some(to), Some(count)) = (from, to, count) else { return };
         if from.0 == to.0 {
             let diagnostic = Diagnostic::new("loop", format!("a cable leads from group {} to itself", from.0));
@@ -287,7 +293,13 @@ fn taken(
     if *used <= at.h {
         return true;
     }
-    let message = format!("switch {switch} of group {group} has {} global ports, and this would be cable {used}", at.h);
+    let ports = of_ports(at.h.into());
+    let message = format!("switch {switch} of group {group} has {ports}, and this would be cable {used}");
     row.mistake(column, Diagnostic::new("ports", message).label("no port is free here").help("raise `h`"));
     false
+}
+
+/// `1 global port`.
+fn of_ports(ports: u64) -> String {
+    count(ports, "global port", "global ports")
 }

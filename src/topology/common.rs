@@ -9,7 +9,7 @@ use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, SeqAccess, Vi
 use crate::diagnostic::{Diagnostic, Located, Sources, Span};
 use crate::fabric::{Fabric, LinkRole};
 use crate::reading::ONE_OR_LIST;
-use crate::units::{Bandwidth, Time};
+use crate::units::{self, Bandwidth, Time};
 
 /// What builds the fabrics of a family.
 pub(super) trait Topology {
@@ -168,7 +168,10 @@ impl Mistakes {
     pub fn fits<T>(&mut self, size: Option<(u64, u64, u64)>, place: &Located<T>) {
         let (what, help) = match size {
             Some((nodes, _, links)) if nodes <= MOST_NODES && links <= MOST_LINKS => return,
-            Some((nodes, _, links)) => (format!("{nodes} nodes and {links} links"), "choose smaller sizes"),
+            Some((nodes, _, links)) => {
+                let sizes = [units::count(nodes, "node", "nodes"), units::count(links, "link", "links")];
+                (sizes.join(" and "), "choose smaller sizes")
+            }
             None => ("more parts than can be counted".to_owned(), "choose smaller sizes"),
         };
         self.push(
@@ -192,11 +195,24 @@ impl Mistakes {
     }
 }
 
+/// `1 value`, `3 values`.
+fn values(number: u64) -> String {
+    units::count(number, "value", "values")
+}
+
 /// A list with a wrong number of values.
 pub(super) fn length(given: usize, count: usize, each: &str) -> Diagnostic {
-    Diagnostic::new("length", format!("the list has {given} values, but there are {count} {each}"))
-        .label(format!("{count} values"))
+    Diagnostic::new("length", format!("the list has {}, but there are {count} {each}", values(given as u64)))
+        .label(values(count as u64))
         .help("give one value for all, or one each")
+}
+
+/// The largest of the sizes that are given: what is too large as a whole is most likely its mistake.
+pub(super) fn largest<'a, const N: usize>(
+    first: &'a Located<u32>,
+    others: [&'a Option<Located<u32>>; N],
+) -> &'a Located<u32> {
+    others.into_iter().flatten().fold(first, |most, other| if **other > **most { other } else { most })
 }
 
 fn at(diagnostic: Diagnostic, span: Option<Span>) -> Diagnostic {

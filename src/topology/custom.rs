@@ -30,7 +30,7 @@ pub struct CustomSpec {
     pub switch_port_bandwidth: Option<Located<Bandwidth>>,
 }
 
-const LINK_COLUMNS: [Column; 5] = [
+pub(crate) const LINK_COLUMNS: [Column; 5] = [
     Column::required("id"),
     Column::required("from"),
     Column::required("to"),
@@ -43,7 +43,8 @@ const TO: usize = 2;
 const BANDWIDTH: usize = 3;
 const LATENCY: usize = 4;
 
-const ROUTE_COLUMNS: [Column; 3] = [Column::required("src"), Column::required("dst"), Column::required("links")];
+pub(crate) const ROUTE_COLUMNS: [Column; 3] =
+    [Column::required("src"), Column::required("dst"), Column::required("links")];
 const SRC: usize = 0;
 const DST: usize = 1;
 const LINKS: usize = 2;

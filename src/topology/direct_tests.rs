@@ -44,6 +44,8 @@ fn between(fabric: &Fabric) -> BTreeMap<(u32, u32), u32> {
 
 /// Every link is there in both directions, and names of switches are different.
 fn check(fabric: &Fabric) {
+    let named = fabric.link_names();
+    assert!(fabric.links().ids().all(|link| named[link.0 as usize] == fabric.link_name(link)));
     let mut ends: Vec<_> = fabric.links().iter().map(|link| link.ends.unwrap()).collect();
     let mut back: Vec<_> = ends.iter().map(|&(from, to)| (to, from)).collect();
     ends.sort_unstable();
@@ -203,7 +205,7 @@ fn polarflies_have_their_quadrics_and_diameter_two() {
 
 #[test]
 fn a_jellyfish_is_simple_regular_connected_and_its_own_by_seed() {
-    for (switches, degree) in [(1, 0), (2, 1), (7, 2), (6, 5), (10, 3), (50, 7), (20, 18), (9, 8)] {
+    for (switches, degree) in [(1, 0), (2, 1), (7, 2), (6, 5), (10, 3), (50, 7), (20, 18), (9, 8), (300, 220)] {
         let fabric = built(&format!("jellyfish]\nswitches = {switches}\nradix = {}\ndegree = {degree}", degree + 2));
         check(&fabric);
         assert!(degrees(&fabric).iter().all(|&found| found == degree), "{switches} of {degree}");
@@ -307,7 +309,7 @@ fn parameters_that_no_member_has_are_told() {
         ("dragonfly]\np = 2\na = 4000000000\nh = 4000000000\ng = 3", "topology-parameter", "too large"),
         ("dragonfly]\np = 1000", "too-large", "nodes"),
         ("dragonfly-plus]\nnodes = 2\nleaves = 2\ngroups = 6", "topology-parameter", "4 global ports"),
-        ("hyperx]\nshape = [4, 4]\nnodes = 1\nlinks = [1]", "length", "1 values"),
+        ("hyperx]\nshape = [4, 4]\nnodes = 1\nlinks = [1]", "length", "1 value,"),
         ("hyperx]\nshape = [4, 4]\nnodes = 1\nlinks = 0", "size", "without cables"),
         ("hyperx]\nshape = []\nnodes = 1", "tiers", "0 dimensions"),
         ("slim-fly]\nq = 6", "topology-parameter", "q = 6"),
@@ -330,6 +332,16 @@ fn parameters_that_no_member_has_are_told() {
         let mistakes = tried(text).expect_err(text);
         assert_eq!(mistakes[0].code, code, "{text}: {}", mistakes[0].message);
         assert!(mistakes[0].message.contains(part), "{text}: {}", mistakes[0].message);
+    }
+}
+
+#[test]
+fn a_mistake_of_the_links_of_a_group_is_said_once() {
+    for family in
+        ["dragonfly]\np = 2\nrows = 2\ncolumns = 2", "dragonfly]\np = 2", "dragonfly-plus]\nnodes = 2\nleaves = 2"]
+    {
+        let mistakes = tried(&format!("{family}\nlocal-bandwidth = \"0 B/s\"")).unwrap_err();
+        assert_eq!(mistakes.len(), 1, "{family}: {mistakes:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::between::{Arrangement, Between, ByPair, Choice};
-use super::common::{Mistakes, Topology};
+use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, Every, Kind, Links, Spread, complete, pair, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
@@ -124,13 +124,16 @@ impl Topology for DragonflySpec {
         let mut mistakes = Mistakes::default();
         let size = self.size(&mut mistakes);
         let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
-        let local = || Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
+        let local = Kind { bandwidth: self.local_bandwidth.as_ref(), latency: self.local_latency };
         let global = Kind { bandwidth: self.global_bandwidth.as_ref(), latency: self.global_latency };
         let (bandwidth, latency) = (&self.bandwidth, self.latency);
         let every = Every { bandwidth, latency, port: self.switch_port_bandwidth.as_ref() };
-        let network = if size.grid.is_some() { vec![local(), local(), global] } else { vec![local(), global] };
-        let tier = network.len() as u8 - 1;
-        let links = every.cables(host, network, &mut mistakes);
+        let mut links = every.cables(host, vec![local, global], &mut mistakes);
+        if size.grid.is_some() {
+            // Rows and columns are alike.
+            links.network.insert(0, links.network[0]);
+        }
+        let tier = links.network.len() as u8 - 1;
         mistakes.none()?;
 
         let mut cables = size.local_cables();
@@ -187,7 +190,8 @@ impl DragonflySpec {
         }
         let a = of_grid.or(a).unwrap_or(p.saturating_mul(2));
         let choice = self.choice();
-        let (g, links) = choice.groups(a, h, (self.g.as_ref(), self.global_links.as_ref()), &self.p, mistakes);
+        let ports = largest(&self.p, [&self.a, &self.h, &self.rows, &self.columns]);
+        let (g, links) = choice.groups(a, h, (self.g.as_ref(), self.global_links.as_ref()), ports, mistakes);
         let size = Size {
             p,
             a,
@@ -198,7 +202,8 @@ impl DragonflySpec {
             column_links: column_links.unwrap_or(1),
             global_links: links,
         };
-        mistakes.fits(size.counts(), &self.p);
+        let sizes = [&self.a, &self.g, &self.h, &self.rows, &self.columns, &self.row_links, &self.column_links];
+        mistakes.fits(size.counts(), largest(&self.p, sizes));
         size
     }
 
@@ -387,6 +392,11 @@ impl Family for Dragonfly {
             }
         }
         route.push(self.ids.ejection(dst));
+    }
+
+    /// Local links before global ones: a packet changes its channel when it has come into another group.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_tiers()
     }
 
     fn sketch(&self) -> Sketch<'_> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::between::{Arrangement, Between, ByPair, Choice};
-use super::common::{Mistakes, Topology};
+use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, Every, Kind, Links, Spread};
 use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::fabric::{Fabric, Fact, Family, Sketch};
@@ -107,9 +107,11 @@ impl Topology for DragonflyPlusSpec {
         let choice =
             Choice { arrangement: self.arrangement.as_ref(), file: self.cables.as_ref(), seed: self.seed.as_ref() };
         let given = (self.groups.as_ref(), self.global_links.as_ref());
-        let place = self.global_ports.as_ref().unwrap_or(&self.nodes);
+        let place = largest(self.global_ports.as_ref().unwrap_or(&self.nodes), [&self.spines]);
         let (count, global) = choice.groups(spines, global_ports, given, place, &mut mistakes);
-        mistakes.fits(counts([nodes, leaves, spines, local, count, global].map(u64::from)), &self.leaves);
+        let sizes = [&self.spines, &self.groups, &self.local_links, &self.global_ports];
+        let place = largest(if *self.nodes > *self.leaves { &self.nodes } else { &self.leaves }, sizes);
+        mistakes.fits(counts([nodes, leaves, spines, local, count, global].map(u64::from)), place);
         let every =
             Every { bandwidth: &self.bandwidth, latency: self.latency, port: self.switch_port_bandwidth.as_ref() };
         let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::common::{Mistakes, OneOrList, Topology, times};
 use super::direct::{Direct, Every, Kind, Links, Spread, complete, pair};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, Fact, Family, Sketch, dimension_name};
+use crate::fabric::{Fabric, Fact, Family, Lattice, Sketch, Step, dimension_name};
 use crate::ids::{LinkId, NodeId};
 use crate::units::{Bandwidth, Time};
 
@@ -71,7 +71,10 @@ impl Topology for HyperxSpec {
         let latencies = mistakes.latencies(self.latency.as_ref(), count, each);
         let widest = Located::from(bandwidths.iter().copied().max().unwrap_or_default());
         let slowest = latencies.iter().copied().max();
-        mistakes.fits(counts(&shape, &links, nodes), &self.shape);
+        match shape.iter().all(|&length| length < nodes) {
+            true => mistakes.fits(counts(&shape, &links, nodes), &self.nodes),
+            false => mistakes.fits(counts(&shape, &links, nodes), &self.shape),
+        }
         let every = Every { bandwidth: &widest, latency: slowest, port: self.switch_port_bandwidth.as_ref() };
         let host = Kind { bandwidth: self.host_bandwidth.as_ref(), latency: self.host_latency };
         let dimensions: Vec<Located<Bandwidth>> = bandwidths.into_iter().map(Located::from).collect();
@@ -112,6 +115,20 @@ fn counts(shape: &[u32], links: &[u32], nodes: u32) -> Option<(u64, u64, u64)> {
         cables = cables.checked_add(switches.checked_mul(others)? / 2)?;
     }
     Some((nodes, switches, cables.checked_mul(2)?))
+}
+
+impl Hyperx {
+    /// The cables between two coordinates of the line of a switch along a dimension.
+    fn cables(&self, dim: usize, switch: u32, x: u32, y: u32) -> std::ops::Range<u32> {
+        let pairs = |size: u32| size * (size - 1) / 2;
+        let before = self.shape[..dim].iter().zip(&self.links);
+        let first: u32 = before.map(|(&size, &parallel)| self.switches / size * pairs(size) * parallel).sum();
+        let (size, parallel) = (self.shape[dim], self.links[dim]);
+        let stride: u32 = self.shape[..dim].iter().product();
+        let line = switch / (stride * size) * stride + switch % stride;
+        let cable = first + (line * pairs(size) + pair(size, x, y)) * parallel;
+        cable..cable + parallel
+    }
 }
 
 impl Family for Hyperx {
@@ -178,7 +195,42 @@ impl Family for Hyperx {
         route.push(self.ids.ejection(dst));
     }
 
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
+    }
+
+    /// Dimension by dimension.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        fabric.order_by_tiers()
+    }
+
     fn sketch(&self) -> Sketch<'_> {
         Sketch::Groups { of: &self.lines, name: if self.shape.len() > 2 { "plane" } else { "line" } }
+    }
+}
+
+impl Lattice for Hyperx {
+    fn sizes(&self) -> &[u32] {
+        &self.shape
+    }
+
+    fn point_of(&self, node: NodeId) -> u32 {
+        node.0 / self.nodes
+    }
+
+    fn host_links(&self, node: NodeId) -> [Option<LinkId>; 2] {
+        [Some(self.ids.injection(node)), Some(self.ids.ejection(node))]
+    }
+
+    fn steps(&self, point: u32, dim: usize, to: u32, steps: &mut Vec<Step>) {
+        let x = self.coordinate(point, dim);
+        if x != to {
+            let (cables, there) = (self.cables(dim, point, x, to), self.moved(point, dim, to));
+            steps.extend(cables.map(|cable| Step { link: self.ids.cable(cable, x > to), then: None, point: there }));
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        true
     }
 }

@@ -13,7 +13,8 @@ switch_spec! {
     ///
     /// Free ports of two switches that are not joined yet are joined at random. When none are left but a switch has two
     /// free ports, a cable drawn at random is taken out and both of its ends are joined with that switch. A graph that
-    /// is not connected is drawn again.
+    /// is not connected is drawn again. Where a switch has a cable to more than half of the others, the pairs without one
+    /// are drawn so.
     ///
     /// Source: A. Singla et al., "Jellyfish: networking data centers randomly", NSDI 2012.
     JellyfishSpec {
@@ -64,14 +65,15 @@ impl Topology for JellyfishSpec {
         }
         let nodes = u64::from(switches) * u64::from(radix.saturating_sub(degree));
         let cables = u64::from(switches) * u64::from(degree) / 2;
-        mistakes.fits(Some((nodes, switches.into(), 2 * (nodes + cables))), &self.switches);
+        let place = if *self.radix > *self.switches { &self.radix } else { &self.switches };
+        mistakes.fits(Some((nodes, switches.into(), 2 * (nodes + cables))), place);
         mistakes.none()?;
         let seed = self.seed.unwrap_or(1);
         let mut stream = Stream::new(seed, "topology.jellyfish");
         let name = format!("jellyfish {switches} of {radix}, {degree} to others");
         for _ in 0..TRIES {
             let hosts = vec![radix - degree; switches as usize];
-            let Some(cables) = draw(switches, degree, &mut stream) else { continue };
+            let Some(cables) = draw_or_leave_out(switches, degree, &mut stream) else { continue };
             let direct = Direct { name: name.clone(), hosts, cables };
             if direct.is_connected() {
                 return Ok(direct.build(&links, Jellyfish { switches, radix, degree, seed }));
@@ -108,6 +110,27 @@ impl Graph {
         self.free[b as usize] += 1;
         (a, b)
     }
+}
+
+/// Draws a simple graph in which each switch has `degree` cables, or what it leaves out, whichever are fewer.
+///
+/// What a random regular graph leaves out is one, too. Drawn itself, a dense graph nearly always ends in ports that find
+/// no way to be joined.
+fn draw_or_leave_out(switches: u32, degree: u32, stream: &mut Stream) -> Option<Vec<Cable>> {
+    let missing = switches.saturating_sub(1).saturating_sub(degree);
+    if missing >= degree {
+        return draw(switches, degree, stream);
+    }
+    let mut left_out = draw(switches, missing, stream)?.into_iter().map(|cable| cable.ends).peekable();
+    let mut cables = Vec::with_capacity(switches as usize * degree as usize / 2);
+    for a in 0..switches {
+        for b in a + 1..switches {
+            if left_out.next_if_eq(&(a, b)).is_none() {
+                cables.push(Cable { ends: (a, b), tier: 0 });
+            }
+        }
+    }
+    Some(cables)
 }
 
 /// Draws a simple graph in which each switch has `degree` cables; the product of both is even. `None` where the last

@@ -18,6 +18,9 @@ mod galois;
 mod hyper_crossbar;
 mod hyperx;
 mod jellyfish;
+mod multi_plane;
+#[cfg(feature = "simulator")]
+mod node_link;
 mod polarfly;
 mod rails;
 mod ring_of_rings;
@@ -34,15 +37,20 @@ use crate::fabric::Fabric;
 use common::Topology;
 
 pub use between::Arrangement;
+pub(crate) use between::COLUMNS as CABLES;
 pub use common::OneOrList;
 pub use crossbar::CrossbarSpec;
 pub use custom::CustomSpec;
+pub(crate) use custom::{LINK_COLUMNS as LINKS, ROUTE_COLUMNS as ROUTES};
 pub use dragonfly::DragonflySpec;
 pub use dragonfly_plus::DragonflyPlusSpec;
 pub use fat_tree::FatTreeSpec;
 pub use hyper_crossbar::HyperCrossbarSpec;
 pub use hyperx::HyperxSpec;
 pub use jellyfish::JellyfishSpec;
+pub use multi_plane::MultiPlaneSpec;
+#[cfg(feature = "simulator")]
+pub use node_link::{GraphSpec, is_graph};
 pub use polarfly::PolarflySpec;
 pub use rails::RailsSpec;
 #[cfg(feature = "simulator")]
@@ -104,8 +112,13 @@ topologies! {
     Rails(rails::RailsSpec),
     /// Rings of switches, joined to a ring.
     RingOfRings(ring_of_rings::RingOfRingsSpec),
+    /// Copies of a fabric side by side, and nodes with several network cards.
+    MultiPlane(multi_plane::MultiPlaneSpec),
     /// A graph from files.
     Custom(custom::CustomSpec),
+    /// A graph from a node-link JSON file.
+    #[cfg(feature = "simulator")]
+    Graph(node_link::GraphSpec),
     /// A SimGrid platform file.
     #[cfg(feature = "simulator")]
     Simgrid(simgrid::SimgridSpec),

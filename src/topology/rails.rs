@@ -1,13 +1,15 @@
 //! Rails: servers of accelerators with a switch inside, joined rail by rail.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::common::{Mistakes, Topology};
+use super::common::{Mistakes, Topology, largest};
 use super::direct::{Spread, wrong};
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, FabricBuilder, Fact, Family, LinkRole};
+use crate::fabric::{Fabric, FabricBuilder, Fact, Family, LinkRole, Planes};
 use crate::ids::{LinkId, NodeId, VertexId};
-use crate::units::{Bandwidth, Time};
+use crate::units::{Bandwidth, Time, count};
 
 /// `[topology.rails]`: servers of G accelerators (the nodes) with a switch of their own, and a rail-optimised tree.
 ///
@@ -154,6 +156,11 @@ impl Rails {
     }
 }
 
+/// `1 server`.
+fn of_servers(servers: u32) -> String {
+    count(servers.into(), "server", "servers")
+}
+
 impl Topology for RailsSpec {
     fn build(&self, _: &mut Sources) -> Result<Fabric, Vec<Diagnostic>> {
         let mut mistakes = Mistakes::default();
@@ -171,8 +178,8 @@ impl Topology for RailsSpec {
             mistakes.push(wrong(given, message, "at least 1"));
         }
         if let Some(given) = self.segment.as_ref().filter(|given| ***given > servers) {
-            let message = format!("a segment of {} servers is larger than the fabric", **given);
-            mistakes.push(wrong(given, message, format!("at most {servers} servers")));
+            let message = format!("a segment of {} is larger than the fabric", of_servers(**given));
+            mistakes.push(wrong(given, message, format!("at most {}", of_servers(servers))));
         }
         let nic = (mistakes.bandwidth(&self.bandwidth), self.latency.unwrap_or_default());
         let spine = (
@@ -181,7 +188,8 @@ impl Topology for RailsSpec {
         );
         let nvlink = (mistakes.bandwidth(&self.nvlink_bandwidth), self.nvlink_latency.unwrap_or_default());
         let rails = Rails { servers, gpus, segment, by_rail, leaves, spines, spine_links, planes };
-        mistakes.fits(rails.counts(), &self.servers);
+        let sizes = [&self.gpus, &self.planes, &self.spines, &self.spine_links];
+        mistakes.fits(rails.counts(), largest(&self.servers, sizes));
         mistakes.none()?;
         let by = if by_rail { "" } else { " by server" };
         Ok(rails.fabric(format!("rails{by} {servers} servers of {gpus}"), [nvlink, nic, spine]))
@@ -250,18 +258,17 @@ impl Family for Rails {
         if src.0 / self.gpus == dst.0 / self.gpus {
             return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);
         }
-        let mut spread = Spread::new(src, dst);
-        let plane = spread.one_of(self.planes);
-        let (from, to) = (self.leaf(src.0), self.leaf(dst.0));
-        route.push(self.host(src.0, 1 + plane, false));
-        if from != to {
-            let ways = self.spines * self.spine_links;
-            let of_leaf = if self.by_rail { dst.0 / self.gpus } else { dst.0 };
-            let (spine, cable) = (of_leaf % ways % self.spines, of_leaf % ways / self.spines);
-            route.push(self.up(plane, from, spine, cable, false));
-            route.push(self.up(plane, to, spine, cable, true));
-        }
-        route.push(self.host(dst.0, 1 + plane, true));
+        let plane = Spread::new(src, dst).one_of(self.planes);
+        self.route_in(plane, src, dst, route);
+    }
+
+    fn planes(&self) -> Option<&dyn Planes> {
+        Some(self)
+    }
+
+    /// Not the link to the switch of the server.
+    fn leads_into_network(&self, link: LinkId) -> bool {
+        !link.0.is_multiple_of(1 + self.planes)
     }
 
     /// Few servers in two segments, and few spines.
@@ -279,5 +286,44 @@ impl Family for Rails {
             self.servers, self.gpus
         );
         is_large.then(|| (small.fabric(fabric.name().to_owned(), links), text))
+    }
+}
+
+impl Planes for Rails {
+    fn planes(&self) -> u32 {
+        self.planes
+    }
+
+    fn within(&self) -> Option<&Arc<Fabric>> {
+        None
+    }
+
+    fn inside(&self, _: u32, node: NodeId) -> (NodeId, u32) {
+        (node, 0)
+    }
+
+    fn are_apart(&self) -> bool {
+        true
+    }
+
+    fn port(&self, plane: u32, node: NodeId) -> LinkId {
+        self.host(node.0, 1 + plane, false)
+    }
+
+    /// Over the leaf, or up to the spine that the destination's server says and down; inside a server over its switch.
+    fn route_in(&self, plane: u32, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        if src.0 / self.gpus == dst.0 / self.gpus {
+            return route.extend([self.host(src.0, 0, false), self.host(dst.0, 0, true)]);
+        }
+        let (from, to) = (self.leaf(src.0), self.leaf(dst.0));
+        route.push(self.host(src.0, 1 + plane, false));
+        if from != to {
+            let ways = self.spines * self.spine_links;
+            let of_leaf = if self.by_rail { dst.0 / self.gpus } else { dst.0 };
+            let (spine, cable) = (of_leaf % ways % self.spines, of_leaf % ways / self.spines);
+            route.push(self.up(plane, from, spine, cable, false));
+            route.push(self.up(plane, to, spine, cable, true));
+        }
+        route.push(self.host(dst.0, 1 + plane, true));
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Understood is what flow-level simulation needs: zones with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`,
 //! `Cluster` or `None`, nested in each other; hosts, routers, links; routes and zone routes; clusters that are `FLAT`
-//! (with backbone and limiter), `FAT_TREE` or `TORUS`. What concerns hosts alone (speed, cores, disks, properties), and
-//! `<config>`, is passed over. Anything else is an error at its place.
+//! (with backbone), `FAT_TREE`, `TORUS` or `DRAGONFLY`, with limiters. What concerns hosts alone (speed, cores, disks,
+//! properties, profiles over time), and `<config>`, is passed over. Anything else is an error at its place, and so is a
+//! link that changes over time where a message could cross it.
 //!
 //! **Links.** `SPLITDUPLEX` is two links, one a direction. `SHARED` is one link that both directions use. `FATPIPE`
-//! gives each message its whole bandwidth; that is no link as all others are here, so it is accepted only where it
-//! never holds a message back: where every route over it also crosses a shared link that is not wider. It then only
-//! adds its latency.
+//! gives each message its whole bandwidth: a limit for each, where no shared link of a route is narrower
+//! ([`Fabric::own_links`](crate::fabric::FabricBuilder::own_links)).
 //!
 //! **Routes.** Where a platform is a single cluster whose topology and routes are those of a fat-tree, torus or
 //! crossbar of our own, it becomes one, and its routes are computed. Where only the topology is (a fat-tree with
@@ -21,14 +21,19 @@
 //! Source: SimGrid's manual, "Platform description in XML"; its behaviour in version 3.32.
 
 mod assemble;
+mod cascade;
 mod cluster;
+
 mod element;
 mod platform;
+mod profile;
 mod quantity;
 mod read;
 
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use roxmltree::{Document, ParsingOptions};
 use serde::{Deserialize, Serialize};
@@ -62,16 +67,25 @@ impl Topology for SimgridSpec {
         // The platform's own file name names the fabric.
         let name = std::path::Path::new(self.platform.as_str());
         let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        fabric(&text, base, &name, self.own_routes)
+        // Files that it names are beside it.
+        let folder = std::path::Path::new(self.platform.as_str()).parent().map(std::path::Path::to_path_buf);
+        let mut open = |file: &str, span: Span| {
+            let path = folder.as_ref().map_or_else(|| file.into(), |folder| folder.join(file));
+            sources.read_text(&Located::new(path.to_string_lossy().into_owned(), span))
+        };
+        fabric(&text, base, &name, self.own_routes, &mut open)
     }
 }
 
+/// Reads a file that a platform names at a place: its text, and where that starts in the sources.
+type Open<'a> = &'a mut dyn FnMut(&str, Span) -> Result<(usize, Arc<str>), Diagnostic>;
+
 /// The fabric that a platform describes; `base` is where its text starts in its sources.
-fn fabric(text: &str, base: usize, name: &str, own_routes: bool) -> Result<Fabric, Vec<Diagnostic>> {
+fn fabric(text: &str, base: usize, name: &str, own_routes: bool, open: Open<'_>) -> Result<Fabric, Vec<Diagnostic>> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| vec![not_xml(text, base, &error)])?;
     let mut mistakes = element::Mistakes::new(base);
-    let platform = read::read(document.root_element(), &mut mistakes);
+    let platform = read::read(document.root_element(), &mut mistakes, open);
     if !mistakes.is_empty() {
         return Err(mistakes.into_list());
     }

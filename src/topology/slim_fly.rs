@@ -1,6 +1,6 @@
 //! Slim fly: the graphs of McKay, Miller and Siran, of diameter 2.
 
-use super::common::{Mistakes, Topology};
+use super::common::{Mistakes, Topology, largest};
 use super::direct::{Cable, Direct, switch_spec, wrong};
 use super::galois::{Field, LARGEST, prime_power};
 use crate::diagnostic::{Diagnostic, Located, Sources};
@@ -66,7 +66,8 @@ impl Topology for SlimFlySpec {
         let p = p.unwrap_or(degree(q).div_ceil(2));
         let switches = 2 * u64::from(q) * u64::from(q);
         let nodes = switches * u64::from(p);
-        mistakes.fits(Some((nodes, switches, 2 * nodes + switches * u64::from(degree(q)))), &self.q);
+        mistakes
+            .fits(Some((nodes, switches, 2 * nodes + switches * u64::from(degree(q)))), largest(&self.q, [&self.p]));
         mistakes.none()?;
         let direct =
             Direct { name: format!("slim-fly q={q} p={p}"), hosts: vec![p; switches as usize], cables: cables(&field) };

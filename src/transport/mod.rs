@@ -19,8 +19,9 @@ pub use packet::{PacketSpec, Packets};
 pub use spec::{ContentionFreeSpec, TransportSpec};
 
 use crate::ids::{FlowId, IdVec, LinkId};
+use crate::routing::{Path, Start};
 use crate::sharing::Rounds;
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 
 /// Moves messages over links.
 ///
@@ -68,6 +69,35 @@ pub trait Transport {
     fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
         let _ = parts;
         self.start(flow, links, bytes);
+    }
+
+    /// Whether it asks for ways itself, packet by packet, where the rule chooses: then messages are started by
+    /// [`Transport::start_asking`].
+    fn asks(&self) -> bool {
+        false
+    }
+
+    /// A message of `bytes > 0` bytes starts whose packets ask for their ways.
+    fn start_asking(&mut self, flow: FlowId, start: Start, bytes: u64) {
+        let _ = (flow, start, bytes);
+    }
+
+    /// Writes the links that the packets of a message have crossed, which asked and has arrived, and the part of it on
+    /// each.
+    fn way(&mut self, flow: FlowId, bytes: u64, path: &mut Path) {
+        let _ = (flow, bytes, path);
+    }
+
+    /// A link has another capacity from the time of the next [`Transport::settle`] on.
+    ///
+    /// Transports whose links stay as they are ([`TransportSpec::refuses_changes`]) do not take it: scenarios refuse it.
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        unreachable!("link {link} is to carry {capacity:?}, and this transport's links stay as they are");
+    }
+
+    /// A message that has started is no longer under way, and will not arrive; only where links may change.
+    fn cancel(&mut self, flow: FlowId) {
+        unreachable!("message {flow} is to stop, and this transport's links stay as they are");
     }
 
     /// Works out what the starts and arrivals since the last call change, as of `now`.
@@ -128,7 +158,7 @@ pub struct Channel {
     /// The link.
     pub link: LinkId,
     /// The virtual channel; 0 where there is only one.
-    pub lane: u8,
+    pub lane: u16,
 }
 
 /// What the port in front of a link did.

@@ -1,5 +1,7 @@
 //! The transport of a scenario: `[transport.flow]` and so on.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSpec;
@@ -54,12 +56,22 @@ impl TransportSpec {
         matches!(self, Self::Flow(spec) if spec.is_plain())
     }
 
-    /// Whether messages may be split over several paths ([`Transport::start_split`]) under this sharing policy.
+    /// Whether messages may take several paths under this sharing policy: split ([`Transport::start_split`]), or packet
+    /// by packet.
     pub fn takes_splits(&self, sharing: &SharingSpec) -> bool {
         match self {
             Self::Flow(_) => sharing.refuses_terms().is_none(),
             Self::ContentionFree(_) => true,
-            Self::Packet(_) => false,
+            Self::Packet(_) => true,
+        }
+    }
+
+    /// Why links cannot change while messages are under way, if they cannot.
+    pub fn refuses_changes(&self, sharing: &SharingSpec) -> Option<&'static str> {
+        match self {
+            Self::Flow(_) => sharing.refuses_changes(),
+            Self::Packet(_) => Some("packets are on links that stay as they are"),
+            Self::ContentionFree(_) => Some("it works out when a message arrives when it starts"),
         }
     }
 
@@ -85,14 +97,14 @@ impl TransportSpec {
     pub fn build(
         &self,
         fabric: &Fabric,
-        router: &dyn Router,
+        router: &Arc<dyn Router>,
         placement: &Placement,
         sharing: &SharingSpec,
         load: Load,
     ) -> Box<dyn Transport> {
         match self {
-            Self::Flow(spec) => flow_transport(fabric, router, placement, spec, sharing, load),
-            Self::Packet(spec) => Box::new(Packets::new(fabric, spec, load.departures)),
+            Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load),
+            Self::Packet(spec) => Box::new(Packets::new(fabric, router, spec, load.departures)),
             Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
         }
     }

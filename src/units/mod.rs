@@ -15,7 +15,7 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 use ordered_float::OrderedFloat;
 
 pub use parse::QuantityError;
-pub use show::grouped;
+pub use show::{count, grouped};
 
 /// Picoseconds in a second.
 const PS_PER_S: f64 = 1e12;
@@ -162,8 +162,8 @@ impl AddAssign for Bytes {
 impl Mul<u64> for Bytes {
     type Output = Self;
     #[inline]
-    fn mul(self, count: u64) -> Self {
-        Self(self.0 * count)
+    fn mul(self, number: u64) -> Self {
+        Self(self.0 * number)
     }
 }
 

@@ -104,6 +104,11 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
+/// So many of something: `1 rank`, `2,862 messages`.
+pub fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

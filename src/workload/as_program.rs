@@ -12,7 +12,8 @@
 //! | `all` | non-blocking sends |
 //! | `window=k` | the same, each after a wait for the k-th before it |
 //!
-//! What a message needs to have been received before it is waited for; delays and start offsets are computation.
+//! What a message needs to have been received before it is waited for, where its sender receives it; of a message of its
+//! own the sender waits until it has left. Delays and start offsets are computation.
 
 use super::pattern::{After, Injection, Pattern, start_offsets};
 use super::program::{Collective, CollectiveCall, Counts, Envelope, Op, OpKind, Program, ProgramBuilder};
@@ -92,7 +93,14 @@ pub fn as_program(
             }
             let mut wanted = Vec::new();
             if let After::Messages(needed) = &message.after {
-                receives.wait_for(needed, &mut wanted);
+                for message in needed {
+                    if message.src == rank {
+                        // Its own: a call that is over has left it alone already.
+                        wanted.extend(sends.get(message.index as usize).filter(|_| message.index as usize >= over));
+                    } else if !receives.wait_for(*message, &mut wanted) {
+                        return Err(vec![elsewhere(pattern, rank, *message)]);
+                    }
+                }
             }
             if message.after == After::EarlierSteps || injection == Injection::SendRecv {
                 receives.wait_for_steps_before(message.step, &mut wanted);
@@ -137,6 +145,15 @@ pub fn as_program(
     program.build()
 }
 
+/// The mistake of a message that waits for one which its sender does not receive: no call could wait for that.
+fn elsewhere(pattern: &dyn Pattern, rank: RankId, message: MessageId) -> Diagnostic {
+    let MessageId { src, index } = message;
+    let dst = pattern.message(src, index).dst;
+    let text = format!("rank {rank} waits for message {index} of rank {src}, which goes to rank {dst}");
+    let help = "on nodes that cost something a rank waits for what it receives; take ideal nodes, or send it a message";
+    Diagnostic::new("message-elsewhere", text).help(help)
+}
+
 /// What a rank receives, in the order in which it is posted, and what of it has been waited for.
 struct Receives {
     incoming: Vec<Incoming>,
@@ -155,14 +172,14 @@ impl Receives {
         Self { waited: vec![false; incoming.len()], incoming, first, by_step, looked_at: 0 }
     }
 
-    /// Adds the requests of these messages that have not been waited for.
-    fn wait_for(&mut self, needed: &[MessageId], requests: &mut Vec<u32>) {
-        for message in needed {
-            // Posted in order of senders and of their messages.
-            if let Ok(at) = self.incoming.binary_search_by_key(message, |incoming| incoming.message) {
-                self.wait(at as u32, requests);
-            }
+    /// Adds the request of this message, if it has not been waited for; whether it is received here at all.
+    fn wait_for(&mut self, message: MessageId, requests: &mut Vec<u32>) -> bool {
+        // Posted in order of senders and of their messages.
+        let found = self.incoming.binary_search_by_key(&message, |incoming| incoming.message);
+        if let Ok(at) = found {
+            self.wait(at as u32, requests);
         }
+        found.is_ok()
     }
 
     /// Adds the requests of all messages of earlier steps than this that have not been waited for.

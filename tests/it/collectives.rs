@@ -199,13 +199,14 @@ fn every_algorithm_of_every_operation_has_a_name() {
     for &operation in Operation::ALL {
         for algorithm in Algorithm::of(operation) {
             let name = format!("{operation}-{algorithm}");
-            let work = Loader::new().pattern(&name).load_workload(16).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let work =
+                Loader::new().pattern(&name).load_workload(&16).unwrap_or_else(|error| panic!("{name}: {error}"));
             let size = if needs_size(operation) { "; size = \"1 MB\"" } else { "" };
             let text = collective(operation.name(), &format!("algorithm = \"{algorithm}\"{size}"));
             let directory = tempfile::tempdir().unwrap();
             let path = directory.path().join("same.toml");
             std::fs::write(&path, text).unwrap();
-            let same = Loader::new().pattern(path.to_str().unwrap()).load_workload(16).unwrap();
+            let same = Loader::new().pattern(path.to_str().unwrap()).load_workload(&16).unwrap();
             let messages = |pattern: &dyn hayase::workload::pattern::Pattern| {
                 let ranks = (0..pattern.ranks()).map(hayase::ids::RankId);
                 let all = ranks.flat_map(|rank| (0..pattern.sends(rank)).map(move |index| (rank, index)));

@@ -9,7 +9,7 @@ const LEVELS: &[&[&str]] = &[
     &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "wall_clock", "diagnostic"],
     &["reading", "fabric"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
-    &["transport", "player", "prediction", "throughput"],
+    &["transport", "player", "prediction", "throughput", "faults"],
     &["engine"],
     &["record", "system"],
     &["report"],
@@ -25,7 +25,9 @@ const CIRCLES: &[(&str, &str)] = &[
     ("memory", "code is told by its parts, and what is opaque in it by all of them"),
     ("mpi", "the library is loaded by its ABI, which is told by the library's functions"),
     ("recorder", "the parts of the recorder are methods of one type, which calls them"),
+    ("routing", "a rule of planes holds the rule for the way within one"),
     ("scenario", "the loader reads texts whose kinds name the loader"),
+    ("topology", "a fabric of planes holds the one of which each is a copy"),
 ];
 
 /// Lines of the longest file that is still read in one sitting.

@@ -76,7 +76,7 @@ fn values_of_the_wrong_kind() {
     let text = "topology = 5\nworkload = []\nplacement = true\nsharing = \"maxmin\"\nrouting = \"d-mod-q\"\n";
     assert_snapshot!(told_of(text), @r"
     s.toml:1:12: `topology` is a number (a table is expected); write a table like [topology.crossbar]; there are: crossbar, hyper-crossbar, fat-tree, torus, mesh, dragonfly, dragonfly-plus, hyperx, slim-fly, polarfly, jellyfish, rails, ring-of-rings, custom, simgrid
-    s.toml:2:12: `workload` is a list (a table is expected); write a table like [workload.all-to-all]; there are: all-to-all, allgather, allreduce, broadcast, collective, halo, incast, permutation, ring, uniform-random, file, trace, program, program-data, master-slave
+    s.toml:2:12: `workload` is a list (a table is expected); write a table like [workload.all-to-all]; there are: all-to-all, allgather, allreduce, broadcast, collective, halo, incast, permutation, ring, uniform-random, adv, group-permutation, hot-group, worst-case, file, trace, program, program-data, master-slave
     s.toml:3:13: `placement` is a truth value (a table is expected); write a table like [placement.regular]; there are: regular, random, block, round-robin, file
     s.toml:4:11: unknown sharing `maxmin`; did you mean `max-min`?
     s.toml:5:11: unknown routing `d-mod-q`; did you mean `d-mod-k`?
@@ -181,4 +181,31 @@ fn numbers_that_are_too_large() {
     --size:1:1: "1e300 TB" is a larger size than can be reckoned with
     --jitter:1:1: "1e308 h" is a larger time than can be reckoned with
     "#);
+}
+
+/// What a scenario was read from says nothing of what has been put in its place since.
+#[test]
+fn what_is_replaced_is_no_longer_written() {
+    let random = "seed = 3\ntopology = \"torus-4x4\"\nplacement = \"random\"\n[workload.ring]\nsize = \"1 KB\"\n";
+    let scenario = Loader::new().text("r.toml", random).load().unwrap();
+    let placed = scenario.with_nodes(&(0..16).rev().collect::<Vec<u32>>()).unwrap();
+    assert!(scenario.to_json()["placement"].is_object() && placed.to_json()["placement"].is_null());
+    // Another seed does not draw it again.
+    let again = placed.with_seed(4).unwrap();
+    assert_eq!(again.network().unwrap().placement, placed.network().unwrap().placement);
+    assert!(!placed.depends_on_seed() && scenario.depends_on_seed());
+
+    let program = "[workload.program]\nrule = \"linear:ranks=4\"\n";
+    let scenario = Loader::new().text("p.toml", program).load().unwrap();
+    let hayase::Work::Program(work) = scenario.work() else { panic!("no program") };
+    let faster = hayase::simulation::ProgramWork { cpu_speed: 2.0, ..(**work).clone() };
+    let faster = scenario.with_work(hayase::Work::Program(Box::new(faster))).unwrap();
+    assert_eq!(faster.to_json()["workload"]["program"]["cpu-speed"].as_f64(), Some(2.0));
+
+    let farm = "[workload.master-slave]\ntasks = \"constant:count=9,time=1ms\"\nworkers = [2, 3]\n";
+    let farm = Loader::new().text("f.toml", farm).load_farm().unwrap();
+    let (two, three) = (&farm.points[0], &farm.points[1]);
+    assert_eq!((two.keys().len(), three.keys().len()), (1, 1));
+    assert_eq!(two.with_system(three.system().clone()).unwrap().keys(), two.keys());
+    assert!(two.with_work(three.work().clone()).unwrap().keys().is_empty());
 }

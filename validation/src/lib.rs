@@ -12,6 +12,7 @@
 
 mod closed_forms;
 mod context;
+mod fabrics;
 mod farm;
 mod figures;
 mod loggps;
@@ -20,6 +21,7 @@ mod packet_models;
 mod paper;
 mod setup;
 mod simulators;
+mod steady;
 
 use std::fmt;
 
@@ -185,6 +187,8 @@ impl fmt::Debug for Case {
 /// All cases, in the order in which they are reported.
 pub fn cases() -> Vec<Case> {
     let mut cases = closed_forms::cases();
+    cases.extend(fabrics::cases());
+    cases.extend(steady::cases());
     cases.extend(simulators::cases());
     cases.extend(packet::cases());
     cases.extend(packet_models::cases());

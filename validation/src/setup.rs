@@ -163,6 +163,7 @@ pub(super) fn given_routes(
         sharing: SharingSpec::default(),
         transport: TransportSpec::default(),
         resolution: Time::ZERO,
+        faults: None,
     })
 }
 

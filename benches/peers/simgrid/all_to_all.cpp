@@ -50,14 +50,18 @@ int main(int argc, char** argv)
 {
   sg4::Engine engine(&argc, argv);
   if (argc < 4) {
-    std::fprintf(stderr, "usage: all_to_all PLATFORM.xml PLACEMENT.csv BYTES [TIMES.csv]\n");
+    std::fprintf(stderr, "usage: all_to_all PLATFORM.xml PLACEMENT.csv BYTES [TIMES.csv [lv08]]\n");
     return 2;
   }
-  // Pure max-min: no factors on bandwidth and latency, no reverse traffic, no window of TCP.
-  for (const char* setting :
-       {"network/model:CM02", "network/crosstraffic:0", "network/latency-factor:1", "network/bandwidth-factor:1",
-        "network/weight-S:0", "network/TCP-gamma:0", "network/optim:Lazy", "surf/precision:1e-12",
-        "maxmin/precision:1e-12"})
+  const bool lv08 = argc > 5 && std::string(argv[5]) == "lv08";
+  // LV08 with its factors, weights and windows, without reverse traffic; or pure max-min: none of these.
+  const std::vector<const char*> with_terms = {"network/model:LV08", "network/crosstraffic:0", "maxmin/precision:1e-10"};
+  const std::vector<const char*> plain = {"network/model:CM02",         "network/crosstraffic:0", "network/latency-factor:1",
+                                          "network/bandwidth-factor:1", "network/weight-S:0",     "network/TCP-gamma:0",
+                                          "maxmin/precision:1e-12"};
+  for (const char* setting : lv08 ? with_terms : plain)
+    sg4::Engine::set_config(setting);
+  for (const char* setting : {"network/optim:Lazy", "surf/precision:1e-12"})
     sg4::Engine::set_config(setting);
   engine.load_platform(argv[1]);
   auto hosts = engine.get_all_hosts();

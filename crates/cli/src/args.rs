@@ -107,7 +107,7 @@ pub enum Verb {
     Init(InitArgs),
     /// Print the JSON schema of scenario files, for editors.
     Schema,
-    /// List the named topologies, or show one.
+    /// List the named topologies, show one, or compare some.
     #[command(subcommand)]
     Topology(TopologyVerb),
     /// List the named patterns, or show one.

@@ -1,7 +1,6 @@
 //! `hayase check`: whether files say what can be run, or predicted from.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use serde_json::Value;
@@ -10,19 +9,23 @@ use super::listing::Listing;
 use super::options::{Format, OutputArgs};
 use super::pattern::{self, totals};
 use super::{End, Failure, Voice, complain, extension, print, program, progress};
-use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, file_names};
+use hayase::System;
+use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
-use hayase::scenario::{Loaded, Loader, Scenario};
+use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
 use hayase::simulation::Simulated;
-use hayase::workload::ALONE;
+use hayase::workload::farm::{Given, TasksFile};
+use hayase::workload::pattern::Ground;
 use hayase::workload::trace::unmatched;
+use hayase::workload::{ProgramSpec, ReadProgram};
 use hayase_output::table::{Answer, count, grouped, seconds};
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
   hayase check scenario.toml
   hayase check fabric.toml messages.csv platform.xml
+  hayase check machine.toml program.goal run/
 
 Yours: all of these
 
@@ -36,8 +39,9 @@ Files (-o), by name:
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Scenarios, topologies and patterns (.toml), messages (.csv), SimGrid platforms (.xml), reports (.json), data
-    /// sets (.prog, .comp, .comm).
+    /// Any file that is read: scenarios, topologies, patterns, machines, presets, tasks (.toml), messages, placements,
+    /// cables and other tables (.csv), SimGrid platforms (.xml), reports (.json), data sets (.prog, .comp, .comm),
+    /// traces and schedules.
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Check TOML files as scenarios with this preset: a name (`hayase preset list`) or a file like those.
@@ -50,6 +54,23 @@ pub struct CheckArgs {
 
 /// Ranks of a pattern that is checked without a fabric: a square, a cube and a power of two.
 const RANKS: u32 = 64;
+
+/// Stands for the fabric where a pattern is checked alone: groups of eight nodes, and some permutation.
+struct Sample;
+
+impl Ground for Sample {
+    fn nodes(&self) -> u32 {
+        RANKS
+    }
+
+    fn groups(&self) -> Option<Vec<u32>> {
+        Some((0..RANKS).map(|node| node / 8).collect())
+    }
+
+    fn worst_case(&self) -> Result<Vec<u32>, Diagnostic> {
+        Ok((0..RANKS).map(|node| (node + 1) % RANKS).collect())
+    }
+}
 
 /// Checks every file, whatever is wrong with the others.
 pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
@@ -83,16 +104,6 @@ pub fn check(args: &CheckArgs, voice: Voice) -> Result<End, Failure> {
     Ok(end)
 }
 
-/// What a file holds that says of itself.
-enum Content {
-    Scenario,
-    Topology,
-    Pattern,
-    Program,
-    Computation,
-    Communication,
-}
-
 /// `54 ranks`.
 fn ranks(ranks: u32) -> String {
     count(ranks.into(), "rank", "ranks")
@@ -106,43 +117,56 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
         None => loader,
     };
     let named = file_names::text_of(path);
-    match content(path, preset.is_some())? {
-        Content::Scenario => match loader.file(path).load_all()? {
-            Loaded::Pattern(scenario) => {
-                let work = scenario.work();
-                let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
-                let (name, injection) = (&work.name, work.injection);
-                Ok(format!("{fabric}, {name}, {}, injection {injection}", totals(&*work.pattern)))
-            }
-            Loaded::Program(scenario) => {
-                let (name, program) = (&scenario.work().name, &scenario.work().program);
-                let ranks = ranks(program.ranks());
-                let operations = count(program.operations(), "operation", "operations");
-                let (node, on) = (scenario.system().node().name(), scenario.network_name());
-                Ok(format!("{name}, {ranks}, {operations}, nodes {node}, {on}"))
-            }
-            Loaded::Jobs(scenario) => {
-                let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
-                let jobs = count(scenario.work().jobs.len() as u64, "job", "jobs");
-                Ok(format!("{fabric}, {jobs}, {}: {}", ranks(scenario.work().ranks()), scenario.work().name()))
-            }
-            Loaded::Farm(farm) => {
-                let Some(first) = farm.points.first().map(Scenario::work) else { return Ok("a farm".to_owned()) };
-                let tasks = grouped(first.listed.len() as u64);
-                let tried = match farm.points.len() {
-                    1 => count(first.point.workers.len() as u64, "worker", "workers"),
-                    points => count(points as u64, "combination", "combinations"),
-                };
-                Ok(format!("{}, {tasks} of them, {tried}, {}", first.title, farm.setting))
-            }
-        },
-        Content::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),
-        Content::Pattern => {
-            let work = loader.pattern(&named).load_workload(RANKS)?;
+    let mut sources = progress::sources(voice.show);
+    let found = match (contents(path, &mut sources), preset) {
+        // What a preset lacks a file may have, and the other way round.
+        (Some(Contents::Topology | Contents::Pattern), Some(_)) if is_text(path) => Some(Contents::Scenario),
+        (found, _) => found,
+    };
+    let Some(found) = found else {
+        return Err(Invalid { diagnostics: vec![unknown(path)], ..Invalid::default() });
+    };
+    match found {
+        Contents::Scenario => scenario(loader.file(path)),
+        Contents::Preset => {
+            let preset = Loader::new().preset(&named);
+            // It need not name a fabric and work.
+            preset.clone().check()?;
+            let whole = preset.load_all().ok().map(|_| scenario(Loader::new().preset(&named))).transpose()?;
+            Ok(whole.map_or_else(|| "a preset".to_owned(), |whole| format!("a preset; by itself {whole}")))
+        }
+        Contents::Machine => {
+            let node = loader.machine(&named).load_machine()?;
+            Ok(format!("a machine, nodes {}", node.name()))
+        }
+        Contents::Part => loader.file(path).check().map(|()| "a part of a scenario".to_owned()),
+        Contents::Topology => Ok(loader.topology(&named).load_topology()?.fabric.to_string()),
+        Contents::Pattern => {
+            let work = loader.pattern(&named).load_workload(&Sample)?;
             let ranks = pattern::ranks(&*work.pattern);
             Ok(format!("{}, {ranks}, {}", work.workload.title(), totals(&*work.pattern)))
         }
-        Content::Program => {
+        Contents::Tasks => {
+            let spec = TasksFile::read(&named.into(), &mut sources);
+            let spec = spec.map_err(|mistake| Invalid { diagnostics: vec![mistake], sources: sources.clone() })?;
+            let given = spec.given(System::SEED, &mut sources);
+            let given = given.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+            Ok(match given {
+                Given::Executed(executed, _) => count(executed.len() as u64, "executed task", "executed tasks"),
+                Given::All(tasks) => count(tasks.len() as u64, "task", "tasks"),
+            })
+        }
+        Contents::Trace => {
+            let read = ProgramSpec::named(named.into()).read(&sources);
+            let ReadProgram { program, .. } = read.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+            let mistakes = unmatched(&program);
+            if !mistakes.is_empty() {
+                return Err(Invalid { diagnostics: mistakes, ..Invalid::default() });
+            }
+            let operations = count(program.operations(), "operation", "operations");
+            Ok(format!("a program, {}, {operations}", ranks(program.ranks())))
+        }
+        Contents::Program => {
             let data = program::read_program(path, voice)?;
             let whole = unfold(&data, &Blocks::of(&data), &mut (), &named)
                 .map_err(|diagnostics| Invalid { diagnostics, ..Invalid::default() })?;
@@ -154,55 +178,64 @@ fn summary(path: &Path, preset: Option<&str>, voice: Voice) -> Result<String, In
             let steps = count(data.steps() as u64, "step", "steps");
             Ok(format!("program data, {}, {operations} in {steps}", ranks(data.ranks)))
         }
-        Content::Computation => {
+        Contents::Computation => {
             let data = program::read_computation(path, voice)?;
             let blocks = count(data.blocks.len() as u64, "block", "blocks");
             Ok(format!("computation data, {}, {} in {blocks}", ranks(data.ranks), seconds(data.total().seconds())))
         }
-        Content::Communication => {
-            let data = Communication::read(&named, &mut progress::sources(voice.show))?;
+        Contents::Communication => {
+            let data = Communication::read(&named, &mut sources)?;
             Ok(format!("communication data, {}", count(data.times.len() as u64, "size", "sizes")))
+        }
+        Contents::Table(kind) => {
+            let lines = kind.read(&named.into(), &sources);
+            let lines = lines.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+            Ok(format!("{}, {}", kind.name, count(lines, kind.lines[0], kind.lines[1])))
         }
     }
 }
 
-/// A file with both a topology and a workload is a scenario, or with one of them and a preset; and so is one that
-/// nobody can make sense of: then the mistakes are those of a scenario.
-fn content(path: &Path, has_preset: bool) -> Result<Content, Invalid> {
-    let plain = if extension(path) == "zst" { path.with_extension("") } else { path.to_owned() };
-    match extension(&plain).as_str() {
-        "prog" => return Ok(Content::Program),
-        "comp" => return Ok(Content::Computation),
-        "comm" => return Ok(Content::Communication),
-        _ => {}
-    }
-    match extension(path).as_str() {
-        "xml" => return Ok(Content::Topology),
-        "csv" | "zst" => return Ok(Content::Pattern),
-        "toml" | "json" => {}
-        _ => {
-            let message = format!("`{}` does not look like anything that can be checked", path.display());
-            let known = "scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml, data sets x.prog, x.comp, x.comm";
-            return Err(Invalid {
-                diagnostics: vec![Diagnostic::new("unknown-file", message).help(known)],
-                ..Invalid::default()
-            });
+/// What a whole scenario is.
+fn scenario(loader: Loader) -> Result<String, Invalid> {
+    match loader.load_all()? {
+        Loaded::Pattern(scenario) => {
+            let work = scenario.work();
+            let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
+            let (name, injection) = (&work.name, work.injection);
+            Ok(format!("{fabric}, {name}, {}, injection {injection}", totals(&*work.pattern)))
+        }
+        Loaded::Program(scenario) => {
+            let (name, program) = (&scenario.work().name, &scenario.work().program);
+            let ranks = ranks(program.ranks());
+            let operations = count(program.operations(), "operation", "operations");
+            let (node, on) = (scenario.system().node().name(), scenario.network_name());
+            Ok(format!("{name}, {ranks}, {operations}, nodes {node}, {on}"))
+        }
+        Loaded::Jobs(scenario) => {
+            let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
+            let jobs = count(scenario.work().jobs.len() as u64, "job", "jobs");
+            Ok(format!("{fabric}, {jobs}, {}: {}", ranks(scenario.work().ranks()), scenario.work().name()))
+        }
+        Loaded::Farm(farm) => {
+            let Some(first) = farm.points.first().map(Scenario::work) else { return Ok("a farm".to_owned()) };
+            let tasks = grouped(first.listed.len() as u64);
+            let tried = match farm.points.len() {
+                1 => count(first.point.workers.len() as u64, "worker", "workers"),
+                points => count(points as u64, "combination", "combinations"),
+            };
+            Ok(format!("{}, {tasks} of them, {tried}, {}", first.title, farm.setting))
         }
     }
-    // A file that cannot be read is reported by whoever reads it in earnest.
-    let named: Located<String> = file_names::text_of(path).into();
-    let text = Sources::default().read_text(&named).map_or_else(|_| Arc::from(""), |(_, text)| text);
-    let table: toml::Table = text.parse().unwrap_or_default();
-    if has_preset || table.contains_key("preset") || table.contains_key("job") {
-        return Ok(Content::Scenario);
-    }
-    let alone = table
-        .get("workload")
-        .and_then(toml::Value::as_table)
-        .is_some_and(|workload| ALONE.iter().any(|name| workload.contains_key(*name)));
-    Ok(match (table.contains_key("topology"), table.contains_key("workload")) {
-        (true, false) => Content::Topology,
-        (false, true) if !alone => Content::Pattern,
-        _ => Content::Scenario,
-    })
+}
+
+/// Whether this is a text with tables, and no list of messages or platform.
+fn is_text(path: &Path) -> bool {
+    matches!(extension(path).as_str(), "toml" | "json")
+}
+
+fn unknown(path: &Path) -> Diagnostic {
+    let message = format!("`{}` does not look like anything that is read", path.display());
+    let known = "texts with tables are called x.toml, tables with columns x.csv, platforms x.xml, reports x.json, data \
+                 sets x.prog, x.comp, x.comm; traces are known by their first bytes";
+    Diagnostic::new("unknown-file", message).help(known)
 }

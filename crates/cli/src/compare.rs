@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::files::unknown;
+use super::files::{named, unknown};
 use super::options::{Format, Offer, OutputArgs};
 use super::progress::{self, RunsMonitor};
 use super::scenario::{CommonArgs, MessageArgs};
 use super::seeds::seeds;
 use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
+use hayase::faults::part;
 use hayase::scenario::Loader;
 use hayase::sweep::{Control, Sweep, SweepError};
 use hayase_output::{csv, json, table};
@@ -24,6 +25,7 @@ Examples:
   hayase compare -t torus-4x4 -p all-to-all-mpich --placement regular,random,block --seeds 8
   hayase compare -t torus-4x4 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
   hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
+  hayase compare -t torus-8x8 -p all-to-all-pairwise --faults 1%,5% --seeds 20 -o faults.svg
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one)
 
@@ -33,19 +35,42 @@ best first, whatever they differ in; a difference within its 95 % interval over 
 
 Files (-o), by name:
   x.svg    a chart
+  faults.svg   slowdown over the part that failed (--faults)
   x.csv    a line for each combination
   x.json   the same with the makespan of every seed
   x.md     the tables, as Markdown";
 
 /// `KEY=a,b,c`.
 fn vary(text: &str) -> Result<(String, Vec<String>), String> {
-    let values = text.split_once('=').map(|(key, values)| (key.trim(), values.split(',').map(str::trim)));
+    let values = text.split_once('=').map(|(key, values)| (key.trim(), listed(values)));
     let Some((key, values)) = values else { return Err("a key and its values are expected: KEY=a,b,c".to_owned()) };
-    let values: Vec<String> = values.map(str::to_owned).collect();
     match key.is_empty() || values.iter().any(String::is_empty) {
         true => Err("a key and its values are expected: KEY=a,b,c".to_owned()),
         false => Ok((key.to_owned(), values)),
     }
+}
+
+/// The values of a list, with commas between them; those in brackets, braces and quotes are part of a value.
+fn listed(text: &str) -> Vec<String> {
+    let mut values = vec![String::new()];
+    let (mut open, mut quote) = (0_u32, None);
+    for c in text.chars() {
+        match (c, quote) {
+            (',', None) if open == 0 => {
+                values.push(String::new());
+                continue;
+            }
+            ('[' | '{', None) => open += 1,
+            (']' | '}', None) => open = open.saturating_sub(1),
+            ('"' | '\'', None) => quote = Some(c),
+            (c, Some(begun)) if c == begun => quote = None,
+            _ => {}
+        }
+        if let Some(value) = values.last_mut() {
+            value.push(c);
+        }
+    }
+    values.into_iter().map(|value| value.trim().to_owned()).collect()
 }
 
 /// `hayase compare`.
@@ -74,8 +99,9 @@ pub struct CompareArgs {
     /// contention-free. Several are also set against each other: makespans, run times.
     #[arg(long, value_name = "MODEL,...", value_delimiter = ',')]
     pub transport: Vec<String>,
-    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, family, shortest-path, table, minimal, ecmp, spray,
-    /// valiant-groups, valiant-switches, ugal-l, ugal-g, progressive.
+    /// Routing rules: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
+    /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
+    /// min-hop, dfsssp, up-down, tables:FILE, paths:FILE.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub routing: Vec<String>,
     /// Injection rules: queue, sendrecv, barrier, left, all, window=K.
@@ -84,6 +110,9 @@ pub struct CompareArgs {
     /// Machines, by name or file: what messages cost at their ends.
     #[arg(short, long, value_name = "M,...", value_delimiter = ',')]
     pub machine: Vec<String>,
+    /// Cables between switches that fail, as parts of all, drawn by the seed: 0,1%,5% (0 is always run, too).
+    #[arg(long, value_name = "PART,...", value_delimiter = ',')]
+    pub faults: Vec<String>,
     /// Any key of a scenario file, with its values: topology.torus.bandwidth="1 GB/s,2 GB/s" (may be repeated).
     #[arg(long, value_name = "KEY=V,...", value_parser = vary)]
     pub vary: Vec<(String, Vec<String>)>,
@@ -102,9 +131,10 @@ pub struct CompareArgs {
 }
 
 /// What a file holds, by its name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Chart,
+    Faults,
     Csv,
     Json,
     Markdown,
@@ -113,6 +143,7 @@ enum Kind {
 impl Kind {
     fn of(path: &Path) -> Result<Self, Diagnostic> {
         match extension(path).as_str() {
+            "svg" if named(path, "faults") => Ok(Self::Faults),
             "svg" => Ok(Self::Chart),
             "csv" => Ok(Self::Csv),
             "json" => Ok(Self::Json),
@@ -128,6 +159,10 @@ const OFFER: Offer<Kind> = Offer { verb: "compare", kind: Kind::of, json: Ok(())
 pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let sweep = sweep(args, voice)?;
+    if let (Some(path), true) = (args.out.file_of(&OFFER, Kind::Faults), sweep.faults.is_empty()) {
+        let message = format!("nothing fails that `{}` could show", path.display());
+        return Err(Diagnostic::new("unknown-output", message).help("write --faults 1%,5%, or another name").into());
+    }
     let files = args.out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let monitor = RunsMonitor::new(voice.show);
@@ -142,21 +177,22 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             complain(failure(&undone.to_string(), voice.colour));
             return Ok(End::Failed);
         }
-        Err(SweepError::Deadlocked { point, seed, blocked, gridlock, stopped }) => {
+        Err(SweepError::Deadlocked { point, seed, blocked, gridlock, stopped, faults }) => {
             complain(failure(&format!("{point} with seed {seed} deadlocks"), voice.colour));
-            complain(deadlock::explain(&blocked, gridlock.as_ref(), stopped).trim_end());
+            complain(deadlock::explain(&blocked, gridlock.as_ref(), stopped, faults.as_deref()).trim_end());
             return Ok(End::Deadlocked);
         }
     };
     for (kind, file) in files {
         // What says of itself that it is incomplete is written; rows of a table cannot, and a chart of nothing is none.
-        let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart);
+        let marked = matches!(kind, Kind::Json | Kind::Markdown | Kind::Chart | Kind::Faults);
         if !comparison.complete && (!marked || comparison.rows.is_empty()) {
             voice.say(format_args!("`{}` is not written: runs are missing", file.path().display()));
             continue;
         }
         file.write(|w| match kind {
             Kind::Chart => pictures::comparison(&comparison, w),
+            Kind::Faults => pictures::faults(&comparison, w),
             Kind::Csv => csv::comparison(&comparison, w),
             Kind::Json => json::write(&comparison, w),
             Kind::Markdown => w.write_all(table::comparison(&comparison).to_markdown().as_bytes()),
@@ -171,11 +207,12 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
 }
 
 /// Names with what belongs to them: the parameters of a rule have commas of their own (`linear:ranks=8,size=1KB`).
-fn rejoined(parts: &[String]) -> Vec<String> {
+pub fn rejoined(parts: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
+    let is_open = |name: &str| name.matches(['[', '{']).count() > name.matches([']', '}']).count();
     for part in parts {
         match names.last_mut() {
-            Some(name) if name.contains(':') && part.contains('=') && !part.contains(':') => {
+            Some(name) if is_open(name) || name.contains(':') && part.contains('=') && !part.contains(':') => {
                 *name += ",";
                 *name += part;
             }
@@ -183,6 +220,15 @@ fn rejoined(parts: &[String]) -> Vec<String> {
         }
     }
     names
+}
+
+/// What fails, and that nothing does: what the others are set against.
+fn faults(listed: &[String]) -> Vec<String> {
+    let is_nothing = |text: &String| part(text) == Some(Ok(0.0));
+    match listed.iter().any(is_nothing) || listed.is_empty() {
+        true => listed.iter().map(|text| text.trim().to_owned()).collect(),
+        false => ["0".to_owned()].into_iter().chain(listed.iter().map(|text| text.trim().to_owned())).collect(),
+    }
 }
 
 /// What was typed, as a sweep.
@@ -205,7 +251,7 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     Ok(Sweep {
         title: from.into_iter().chain(listed).collect::<Vec<_>>().join(": "),
         base,
-        topologies: args.topology.clone(),
+        topologies: rejoined(&args.topology),
         patterns: rejoined(&args.pattern),
         placements: args.placement.clone(),
         sharings: args.sharing.clone(),
@@ -213,7 +259,23 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         routings: args.routing.clone(),
         injections: args.injection.clone(),
         machines: args.machine.clone(),
+        faults: faults(&args.faults),
         varied: args.vary.clone(),
         seeds,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_in_lists_and_texts_are_no_ends_of_values() {
+        assert_eq!(vary("k=1, 2").unwrap().1, ["1", "2"]);
+        assert_eq!(vary("k=[2,2],[4, 4]").unwrap().1, ["[2,2]", "[4, 4]"]);
+        assert_eq!(vary("k={a=[1,2],b=\"x,y\"},3").unwrap().1, ["{a=[1,2],b=\"x,y\"}", "3"]);
+        // What is never closed is one value, and a mistake of whoever reads it.
+        assert_eq!(vary("k=[1,2").unwrap().1, ["[1,2"]);
+        assert!(vary("k=1,,2").is_err() && vary("k=").is_err() && vary("=1").is_err() && vary("k").is_err());
+    }
 }

@@ -1,7 +1,7 @@
 //! A deadlock, for the person who wrote the program: who waits for whom.
 
 use hayase::ids::RankId;
-use hayase::report::{Gridlock, Stopped};
+use hayase::report::{FaultsReport, Gridlock, Stopped};
 use hayase::workload::Blocked;
 use hayase_output::table::{self, Grid, printable};
 
@@ -13,8 +13,40 @@ const CYCLES: usize = 5;
 const LINKS: usize = 12;
 
 /// Why a run cannot go on: the channels that wait for each other, or the ranks.
-pub fn explain(blocked: &[Blocked], gridlock: Option<&Gridlock>, stopped: Option<Stopped>) -> String {
-    gridlock.map_or_else(|| describe(blocked, "next message", stopped), |gridlock| channels(gridlock, stopped))
+pub fn explain(
+    blocked: &[Blocked],
+    gridlock: Option<&Gridlock>,
+    stopped: Option<Stopped>,
+    faults: Option<&FaultsReport>,
+) -> String {
+    match (gridlock, without_way(faults, stopped)) {
+        (Some(gridlock), _) => channels(gridlock, stopped),
+        (None, Some(text)) if blocked.is_empty() => text,
+        (None, text) => text.unwrap_or_default() + &describe(blocked, "next message", stopped),
+    }
+}
+
+/// Messages that were lost on links that failed, or found no way.
+pub fn without_way(faults: Option<&FaultsReport>, stopped: Option<Stopped>) -> Option<String> {
+    let faults = faults.filter(|faults| faults.lost + faults.stranded > 0)?;
+    let messages = |count: u64| if count == 1 { "1 message".to_owned() } else { format!("{count} messages") };
+    let mut parts = Vec::new();
+    if faults.lost > 0 {
+        parts.push(format!("{} lost on links that failed", messages(faults.lost)));
+    }
+    if faults.stranded > 0 {
+        parts.push(format!("{} cut off by what failed", messages(faults.stranded)));
+    }
+    let mut text = format!("{}: {}\n", headline(stopped), parts.join(", "));
+    for pair in &faults.without_way {
+        text.push_str(&format!("  {}\n", printable(pair)));
+    }
+    if faults.lost + faults.stranded > faults.without_way.len() as u64 {
+        text.push_str("  ... (each pair once, the first few)\n");
+    }
+    text.push_str("help: let fewer links fail, or draw others (another seed)");
+    text.push_str(if faults.lost > 0 { "; `on-failure = \"resend\"` sends again what was lost\n" } else { "\n" });
+    Some(text)
 }
 
 /// From when on nothing moved, and what had been delivered.
@@ -44,9 +76,9 @@ fn channels(gridlock: &Gridlock, stopped: Option<Stopped>) -> String {
         "the buffer behind each is full, and its first packet waits for the next; the last waits for the first\n",
     );
     text.push_str(
-        "help: [transport.packet] deadlock-avoidance = \"local-bubble\" or \"dateline\" prevents this on a torus; ",
+        "help: [transport.packet] deadlock-avoidance = \"classes\" prevents this on any fabric under any rule; ",
     );
-    text.push_str("on other fabrics routes without circles or larger buffers do\n");
+    text.push_str("on a torus in dimension-order \"local-bubble\" and \"dateline\" do, too\n");
     text
 }
 

@@ -130,9 +130,12 @@ pub fn extension(path: &Path) -> String {
     path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Whether a word is in the file's name, whatever its case; folders do not count.
+/// Whether a word is in the file's name, whatever its case: by itself, with what is neither letter nor digit before and
+/// behind it, so that `run-7-messages.csv` has `messages` in it and `mytrace.json` no `trace`. Folders and the extension
+/// do not count.
 pub fn named(path: &Path, word: &str) -> bool {
-    path.file_stem().is_some_and(|stem| stem.to_string_lossy().to_lowercase().contains(word))
+    let Some(stem) = path.file_stem() else { return false };
+    stem.to_string_lossy().to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|part| part == word)
 }
 
 /// Writes a text.
@@ -160,5 +163,15 @@ mod tests {
     fn only_the_name_itself_says_what_a_file_holds() {
         assert!(named(Path::new("My-Messages.csv"), "messages"));
         assert!(!named(Path::new("messages/links.csv"), "messages"));
+    }
+
+    #[test]
+    fn a_word_in_a_name_stands_by_itself() {
+        for name in ["trace.json", "x.trace.json", "run-7_Trace.json", "trace 2.json", "a-trace-b.json"] {
+            assert!(named(Path::new(name), "trace"), "{name}");
+        }
+        for name in ["mytrace.json", "traces.json", "x.json", "retraced.json", "x.trace"] {
+            assert!(!named(Path::new(name), "trace"), "{name}");
+        }
     }
 }

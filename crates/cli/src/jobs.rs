@@ -68,9 +68,12 @@ pub fn play(scenario: &Scenario<JobsWork>, seeds: &[u64], out: &OutputArgs, voic
     voice.say(format!("simulated in {}", table::seconds(report.meta.wall_s)));
     Ok(match report.head.status {
         Status::Complete => End::Done,
-        Status::Interrupted => End::Interrupted,
+        // Only a farm by itself can be left undone.
+        Status::Interrupted | Status::Undone => End::Interrupted,
         Status::Deadlocked => {
-            complain(deadlock::explain(&run.blocked, report.gridlock.as_ref(), report.head.stopped).trim_end());
+            let JobsReport { head, gridlock, .. } = report;
+            let why = deadlock::explain(&run.blocked, gridlock.as_ref(), head.stopped, head.faults.as_deref());
+            complain(why.trim_end());
             End::Deadlocked
         }
     })

@@ -36,12 +36,14 @@ mod rates;
 mod record;
 mod regions;
 mod replay;
+mod routes;
 mod run;
 mod scenario;
 mod seeds;
 mod shown;
 mod throughput;
 mod topology;
+mod topology_compare;
 mod trace;
 mod usage;
 mod validate;
@@ -127,7 +129,10 @@ fn report(failure: &Failure, voice: Voice) -> u8 {
     match failure {
         Failure::Invalid(invalid) => {
             complain(invalid.show(voice.colour));
-            2
+            // Nothing is wrong with what was written, but what is left of the fabric does not do.
+            let is_cut_off =
+                !invalid.diagnostics.is_empty() && invalid.diagnostics.iter().all(|one| one.code == "cut-off");
+            if is_cut_off { End::Deadlocked.code() } else { End::Invalid.code() }
         }
         Failure::Failed(diagnostic) => {
             let invalid = Invalid { diagnostics: vec![*diagnostic.clone()], ..Invalid::default() };
@@ -194,9 +199,9 @@ mod tests {
         let own = |verb: &str, option: &str| match option {
             "output" => ["record", "man", "trace convert", "program extend"].contains(&verb),
             "machine" | "transport" => verb == "compare",
-            "routing" => ["compare", "throughput"].contains(&verb),
+            "routing" => ["compare", "throughput", "topology compare", "topology routes"].contains(&verb),
             "preset" => verb == "check",
-            "seed" => verb == "pattern show",
+            "seed" => ["pattern show", "topology routes"].contains(&verb),
             _ => false,
         };
         let said = |option: &clap::Arg| {
@@ -239,6 +244,8 @@ mod tests {
             "check",
             "topology list",
             "topology show",
+            "topology compare",
+            "topology routes",
             "pattern list",
             "pattern show",
             "machine list",

@@ -93,9 +93,9 @@ pub fn pattern(verb: &PatternVerb, voice: Voice) -> Result<End, Failure> {
 
 fn show(args: &PatternShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&Listing::offer("pattern show"))?;
-    let nodes = match &args.topology {
-        Some(topology) => Loader::new().topology(topology).load_topology()?.fabric.nodes(),
-        None => args.ranks.map_or(RANKS, NonZeroU32::get),
+    let fabric = match &args.topology {
+        Some(topology) => Some(Loader::new().topology(topology).load_topology()?),
+        None => None,
     };
     let loader = Loader::new().pattern(&args.name).on_read(progress::reading(voice.show));
     let loader = match args.seed {
@@ -103,7 +103,10 @@ fn show(args: &PatternShowArgs, voice: Voice) -> Result<End, Failure> {
         None => loader,
     };
     let loader = args.texts.on(loader);
-    let work = loader.load_workload(nodes)?;
+    let work = match &fabric {
+        Some(fabric) => loader.load_workload(&fabric.ground())?,
+        None => loader.load_workload(&args.ranks.map_or(RANKS, NonZeroU32::get))?,
+    };
     let pattern = &*work.pattern;
     if let Some(rank) = args.rank.filter(|rank| *rank >= pattern.ranks()) {
         let message = format!("there is no rank {rank}: {} has {}", work.workload.title(), ranks(pattern));

@@ -10,9 +10,10 @@ use hayase::workload::pattern::Pattern;
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
 use hayase_output::table;
 
-/// A fabric; the reader is told where not all of it is drawn.
-pub fn fabric(fabric: &Fabric, mut w: impl Write, voice: Voice) -> io::Result<()> {
-    let drawing = svg::fabric(fabric, &FabricOptions::default());
+/// A fabric, under the name that it has if it has one; the reader is told where not all of it is drawn.
+pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voice) -> io::Result<()> {
+    let options = FabricOptions { title: name.map(str::to_owned), ..FabricOptions::default() };
+    let drawing = svg::fabric(fabric, &options);
     if let Some(note) = &drawing.note {
         voice.hint(note);
     }
@@ -47,6 +48,11 @@ pub fn timeline(
 /// A comparison as a chart.
 pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::comparison(comparison).as_bytes())
+}
+
+/// How much longer runs take in which something failed.
+pub fn faults(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
+    w.write_all(svg::faults(comparison).as_bytes())
 }
 
 /// How rates spread.

@@ -9,6 +9,7 @@ use super::options::{Offer, OutputArgs};
 use super::scenario::ScenarioArgs;
 use super::{End, Failure, Voice, extension, pictures, progress};
 use hayase::diagnostic::Diagnostic;
+use hayase::transport::TransportSpec;
 use hayase_output::{csv, json, table};
 
 const RATES_EXAMPLES: &str = "\
@@ -64,6 +65,12 @@ const OFFER: Offer<Kind> = Offer { verb: "rates", kind: Kind::of, json: Ok(()), 
 pub fn rates(args: &RatesArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let scenario = args.scenario.loader().on_read(progress::reading(voice.show)).load_pattern()?;
+    if let Some(network) = scenario.network()
+        && matches!(network.transport, TransportSpec::Packet(_))
+    {
+        let message = format!("rates are those of flows, and transport {} has packets", network.transport.name());
+        return Err(Diagnostic::new("wrong-choice", message).help("take --transport flow or contention-free").into());
+    }
     let rates = scenario.work().rates(scenario.system());
     let title = format!(
         "first step of {} on {}, sharing {}",

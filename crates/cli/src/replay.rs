@@ -52,7 +52,7 @@ enum Kind {
 impl Kind {
     fn of(path: &Path) -> Result<Self, Diagnostic> {
         match extension(path).as_str() {
-            "json" if named(path, "trace") || named(path, ".perfetto") => Ok(Self::Trace),
+            "json" if named(path, "trace") || named(path, "perfetto") => Ok(Self::Trace),
             "json" => Ok(Self::Report),
             "csv" if named(path, "activities") => Ok(Self::Activities),
             "csv" if named(path, "messages") => Ok(Self::Messages),
@@ -142,8 +142,12 @@ pub(super) fn play(
     voice.say(cost(&report));
     Ok(match report.head.status {
         Status::Complete => End::Done,
-        Status::Interrupted => End::Interrupted,
+        // Only a farm can be left undone.
+        Status::Interrupted | Status::Undone => End::Interrupted,
         Status::Deadlocked => {
+            if let Some(why) = deadlock::without_way(report.head.faults.as_deref(), report.head.stopped) {
+                complain(why.trim_end());
+            }
             complain(deadlock::describe(&blocked(stuck), "operation", report.head.stopped).trim_end());
             End::Deadlocked
         }

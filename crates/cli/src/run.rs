@@ -188,9 +188,12 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     voice.say(cost(&run.report));
     Ok(match run.report.head.status {
         Status::Complete => End::Done,
-        Status::Interrupted => End::Interrupted,
+        // Only a farm can be left undone.
+        Status::Interrupted | Status::Undone => End::Interrupted,
         Status::Deadlocked => {
-            complain(deadlock::explain(&run.blocked, run.report.gridlock.as_ref(), run.report.head.stopped).trim_end());
+            let Report { head, gridlock, .. } = &run.report;
+            let why = deadlock::explain(&run.blocked, gridlock.as_ref(), head.stopped, head.faults.as_deref());
+            complain(why.trim_end());
             End::Deadlocked
         }
     })

@@ -77,10 +77,14 @@ pub struct SystemArgs {
     /// packet:iq (input buffers with credits), packet:fq (messages in turn), contention-free.
     #[arg(long, value_name = "MODEL")]
     pub transport: Option<String>,
-    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, family, shortest-path, table, minimal, ecmp,
-    /// spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive (default: what is usual for the fabric).
+    /// Which way messages go: d-mod-k, s-mod-k, hashed, dimension-order, random-order, min-adaptive, doal, family,
+    /// shortest-path, table, minimal, ecmp, spray, valiant-groups, valiant-switches, ugal-l, ugal-g, progressive,
+    /// min-hop, dfsssp, up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
+    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more in [faults].
+    #[arg(long, value_name = "PART|NAME")]
+    pub faults: Option<String>,
     /// What holds for every run.
     #[command(flatten)]
     pub common: CommonArgs,
@@ -89,13 +93,14 @@ pub struct SystemArgs {
 impl SystemArgs {
     /// With what they say.
     pub fn on(&self, loader: Loader) -> Loader {
-        let options: [(_, Set); 6] = [
+        let options: [(_, Set); 7] = [
             (&self.machine, Loader::machine),
             (&self.topology, Loader::topology),
             (&self.placement, Loader::placement),
             (&self.sharing, Loader::sharing),
             (&self.transport, Loader::transport),
             (&self.routing, Loader::routing),
+            (&self.faults, Loader::faults),
         ];
         self.common.on(with(loader, options))
     }

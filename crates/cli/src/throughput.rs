@@ -1,4 +1,5 @@
-//! `hayase throughput`: how much of their bandwidth nodes can use at once under steady traffic, by counting loads.
+//! `hayase throughput`: how much of their bandwidth nodes can use at once under steady traffic, by counting loads and by
+//! simulation.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -8,32 +9,41 @@ use serde_json::json;
 
 use super::files::unknown;
 use super::options::{Offer, OutputArgs};
+use super::progress::RunMonitor;
 use super::seeds::seeds;
 use super::usage;
-use super::{End, Failure, Voice, extension, progress};
+use super::{End, Failure, Voice, extension, interrupt, progress};
 use hayase::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
-use hayase::scenario::Loader;
+use hayase::report::FaultsReport;
+use hayase::routing::Manner;
+use hayase::scenario::{Loader, RoutedFabric};
+use hayase::simulation::{Steady, SteadyOptions, steady};
 use hayase::system::System;
 use hayase::throughput::{self, Throughput, Traffic};
 use hayase_output::json;
-use hayase_output::table::{self, Answer, Grid, fixed};
+use hayase_output::table::{self, Answer, Grid, counted as counted_in_words, fixed};
 
 const EXAMPLES: &str = "\
 Examples:
   hayase throughput -t fat-tree-1024 --traffic bisection --seeds 20
   hayase throughput -t torus-8x8 --traffic uniform --routing spray
   hayase throughput -t dragonfly.toml --traffic adversarial=1 --routing valiant-groups --format json
+  hayase throughput -t dragonfly-72 --traffic adversarial=1 --routing ugal-l --simulate
 
 Yours: dragonfly.toml (a file with a [topology.*] table)
 
 Traffic:
   uniform        every node to all others
   adversarial=K  every node to all nodes of the group K after its own (without groups: of the switch)
+  worst-case     every node to one other: the permutation that loads a link most, as far as one is found
+  hot-group=F    this part of all traffic to the nodes of group 0, the rest to all others
   bisection      a random half, each node with one of the other half; throughput is the mean over pairs
   permutation    every node to one other, at random
   x.csv          the messages of a file, src,dst,bytes; the busiest sender uses its whole bandwidth
 
 The load of a link is what crosses it when every node uses its whole bandwidth, over the link's capacity.
+With --simulate every node keeps --under-way messages under way, as flows under exact max-min; rules that adapt have no
+loads to count. With m messages under way over a bottleneck on average it is idle for about 1/(m + 1) of the time.
 
 Files (-o): x.json";
 
@@ -44,14 +54,17 @@ pub struct ThroughputArgs {
     /// The fabric: a name (`hayase topology list`), a file with a [topology.*] table, or a SimGrid platform (.xml).
     #[arg(short, long, value_name = "NAME|FILE")]
     pub topology: String,
-    /// Who sends to whom: uniform, adversarial=K, bisection, permutation, or a CSV file src,dst,bytes.
+    /// Who sends to whom: uniform, adversarial=K, worst-case, hot-group=F, bisection, permutation, or a CSV file src,dst,bytes.
     #[arg(long, value_name = "TRAFFIC|FILE", default_value = "uniform")]
     pub traffic: String,
     /// Which way messages go: minimal, ecmp, spray, valiant-groups, valiant-switches, fluid (the best mix of minimal and
-    /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, family, shortest-path, table
-    /// (default: what is usual for the fabric).
+    /// Valiant), d-mod-k, s-mod-k, hashed, dimension-order, random-order, family, shortest-path, table, min-hop, dfsssp,
+    /// up-down, tables:FILE, paths:FILE (default: what is usual for the fabric).
     #[arg(long, value_name = "RULE")]
     pub routing: Option<String>,
+    /// Cables between switches that fail: a part of them, drawn by the seed (1%), or a name; more by --set faults.KEY=...
+    #[arg(long, value_name = "PART|NAME")]
+    pub faults: Option<String>,
     /// Under `bisection`, both halves send.
     #[arg(long)]
     pub both: bool,
@@ -64,6 +77,16 @@ pub struct ThroughputArgs {
     /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// Simulate the traffic, too: every node always has messages under way.
+    #[arg(long)]
+    pub simulate: bool,
+    /// With --simulate: messages that each node keeps under way (default 64).
+    #[arg(long, value_name = "K", requires = "simulate")]
+    pub under_way: Option<NonZeroU32>,
+    /// With --simulate: rounds that are measured, after half as many for warming up; in a round as many messages are
+    /// delivered as are under way (default 20).
+    #[arg(long, value_name = "N", requires = "simulate")]
+    pub rounds: Option<NonZeroU32>,
     /// Where results go.
     #[command(flatten)]
     pub out: OutputArgs,
@@ -97,6 +120,9 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     if let Some(seed) = args.seed {
         loader = loader.seed(seed);
     }
+    if let Some(faults) = &args.faults {
+        loader = loader.faults(faults);
+    }
     for assignment in &args.set {
         loader = loader.set("--set", assignment);
     }
@@ -105,14 +131,46 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
     let base = sources.add("--traffic", args.traffic.as_str());
     let word = Located::new(args.traffic.clone(), Span::new(base, base + args.traffic.len()));
     let traffic = Traffic::parse(&word, args.both, network.fabric.nodes(), &mut sources);
-    let traffic = traffic.map_err(|diagnostics| Invalid { diagnostics, sources })?;
+    let traffic = traffic.map_err(|diagnostics| {
+        let both = sources.add("--both", "--both");
+        placed(diagnostics, Span::new(both, both + "--both".len()), sources.clone())
+    })?;
     let first = args.seed.unwrap_or(System::SEED);
     let seeds = seeds(first, args.seeds)?;
     if seeds.len() > 1 && !traffic.is_random() {
         voice.hint("this traffic is not drawn: every seed gives the same");
     }
-    let counted = throughput::throughput(&network.fabric, &*network.router, &traffic, seeds)?;
+    let mistaken = |mistake: Diagnostic| {
+        // The rule where it was typed; what is wrong with the traffic under any other code.
+        let (flag, text) = match (&args.routing, args.set.iter().find(|set| set.starts_with("routing"))) {
+            (Some(rule), _) => ("--routing", rule),
+            (None, Some(set)) => ("--set", set),
+            (None, None) => ("--topology", &args.topology),
+        };
+        let mut sources = sources.clone();
+        let mut typed = |flag: &str, text: &str| {
+            let base = sources.add(flag, text);
+            Span::new(base, base + text.len())
+        };
+        let at = match mistake.code {
+            "adaptive-routing" | "mixed-routing" => typed(flag, text),
+            "no-route" => typed("--topology", &args.topology),
+            _ => Span::new(base, base + args.traffic.len()),
+        };
+        placed(vec![mistake], at, sources)
+    };
+    let adapts = network.router.choice().is_some_and(|choice| choice.manner() == Manner::Adaptive);
+    let counted = match throughput::throughput(&network.fabric, &*network.router, &traffic, seeds) {
+        Err(_) if args.simulate && adapts => None,
+        counted => Some(counted.map_err(mistaken)?),
+    };
+    let steady = args.simulate.then(|| simulated(args, &network, &traffic, first, voice)).transpose();
+    let steady = match steady {
+        Err(mistake) if mistake.code == "interrupted" => return Ok(End::Interrupted),
+        steady => steady.map_err(mistaken)?,
+    };
     let mut answer = json!({
+        "schema": "hayase-throughput-1",
         "fabric": network.fabric.to_string(),
         "routing": network.routing.name(),
         "traffic": args.traffic,
@@ -120,21 +178,67 @@ pub fn throughput(args: &ThroughputArgs, voice: Voice) -> Result<End, Failure> {
         "seed": first,
     });
     let figures = serde_json::to_value(&counted).unwrap_or_default();
+    if let (Some(answer), Some(faults)) = (answer.as_object_mut(), &network.faults) {
+        let report = FaultsReport::new(faults, None);
+        answer.insert("faults".to_owned(), serde_json::to_value(report).unwrap_or_default());
+    }
     if let (Some(answer), Some(figures)) = (answer.as_object_mut(), figures.as_object()) {
         answer.extend(figures.clone());
+    }
+    if let (Some(answer), Some(steady)) = (answer.as_object_mut(), &steady) {
+        answer.insert("simulated".to_owned(), serde_json::to_value(steady).unwrap_or_default());
     }
     for (Json, file) in args.out.open(&OFFER)? {
         file.write(|w| json::write(&answer, w))?;
     }
     let title = format!("{}, {}, routing {}", network.fabric, args.traffic, network.routing.name());
-    args.out.print(|| page(&title, &traffic, &counted), &answer)?;
+    args.out.print(|| page(&title, &traffic, counted.as_ref(), steady.as_ref()), &answer)?;
     Ok(End::Done)
 }
 
+/// These mistakes; those without a place have this one.
+fn placed(diagnostics: Vec<Diagnostic>, at: Span, sources: Sources) -> Invalid {
+    let at = |mistake: Diagnostic| if mistake.place(&sources).is_some() { mistake } else { mistake.at(at) };
+    Invalid { diagnostics: diagnostics.into_iter().map(at).collect(), sources: sources.clone() }
+}
+
+/// Simulates the traffic.
+fn simulated(
+    args: &ThroughputArgs,
+    network: &RoutedFabric,
+    traffic: &Traffic,
+    seed: u64,
+    voice: Voice,
+) -> Result<Steady, Diagnostic> {
+    let usual = SteadyOptions::default();
+    let rounds = args.rounds.map_or(usual.rounds, NonZeroU32::get);
+    let options = SteadyOptions {
+        under_way: args.under_way.map_or(usual.under_way, NonZeroU32::get),
+        warm_up: rounds.div_ceil(2),
+        rounds,
+        seed,
+        ..usual
+    };
+    let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
+    steady(&network.network(), traffic, &options, Some(&monitor))
+}
+
 /// What came out, for a terminal.
-fn page(title: &str, traffic: &Traffic, counted: &Throughput) -> Answer {
+fn page(title: &str, traffic: &Traffic, counted: Option<&Throughput>, steady: Option<&Steady>) -> Answer {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n\n", table::printable(title)));
+    if let Some(steady) = steady {
+        let mut line = |name: &str, value: String| text.push_str(&format!("{name:<16}{value}\n"));
+        let spread = format!("{} +- {}", fixed(steady.throughput, 4), fixed(steady.half_width, 4));
+        line("simulated", format!("{spread} (95 %) of its bandwidth that a node uses on average"));
+        line("slowest node", fixed(steady.slowest_node, 4));
+        let count = counted_in_words(steady.messages as f64);
+        line("measured", format!("{count} messages, {} of each node under way", steady.under_way));
+        if counted.is_some() {
+            text.push_str("\nBy counting loads:\n");
+        }
+    }
+    let Some(counted) = counted else { return text };
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<16}{value}\n"));
     let spread = |deviation: f64| format!(" +- {} over {} seeds", fixed(deviation, 4), counted.seeds);
     let meaning = match traffic {
@@ -154,9 +258,10 @@ fn page(title: &str, traffic: &Traffic, counted: &Throughput) -> Answer {
         line("bottleneck", format!("{link} ({}), load {}", bottleneck.kind, fixed(bottleneck.load, 6)));
     }
     text.push_str("\n");
-    let mut grid = Grid::new().text("links").number("largest load");
+    let mut grid = Grid::new().text("links").number("largest load").number("mean load");
     for (kind, load) in &counted.largest_load {
-        grid.row([kind.clone(), fixed(*load, 6)]);
+        let mean = counted.mean_load.get(kind).copied().unwrap_or_default();
+        grid.row([kind.clone(), fixed(*load, 6), fixed(mean, 6)]);
     }
     text.table(grid);
     text

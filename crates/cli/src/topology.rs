@@ -11,14 +11,14 @@ use super::files::unknown;
 use super::listing::{ListArgs, Listing};
 use super::options::{Format, Offer, OutputArgs};
 use super::scenario::TextArgs;
-use super::{End, Failure, Voice, extension, pictures, print_with, progress};
+use super::{End, Failure, Voice, extension, pictures, print_with, progress, topology_compare};
 use hayase::diagnostic::{Diagnostic, Invalid};
 use hayase::fabric::{Fabric, LinkRole};
 use hayase::ids::VertexId;
 use hayase::scenario::Loader;
 use hayase::scenario::library::Shelf;
 use hayase_output::table::{self, Answer, Cell, Grid, Quantity, grouped};
-use hayase_output::{dot, fabric_json, json};
+use hayase_output::{dot, fabric_json};
 
 /// `hayase topology`.
 #[derive(Subcommand, Debug)]
@@ -37,14 +37,21 @@ Yours: my-fabric.toml (a [topology.*] table)
 Files (-o), by name:
   x.svg    a drawing
   x.dot    for Graphviz (also x.gv)
-  x.json   all nodes, switches and links")]
+  x.json   all nodes, switches and links, as networkx reads them")]
     Show(TopologyShowArgs),
+    /// Compare several: size, cables, cost, distances, bisection, throughput, resilience.
+    #[command(after_help = topology_compare::EXAMPLES)]
+    Compare(topology_compare::TopologyCompareArgs),
+    /// Write the forwarding tables of a routing rule.
+    #[command(after_help = super::routes::EXAMPLES)]
+    Routes(super::routes::RoutesArgs),
 }
 
 /// `hayase topology show`.
 #[derive(Args, Debug)]
 pub struct TopologyShowArgs {
-    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, or a SimGrid platform (.xml).
+    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, a graph (.json), or a SimGrid
+    /// platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
     /// What lies below and above it.
@@ -79,6 +86,8 @@ pub fn topology(verb: &TopologyVerb, voice: Voice) -> Result<End, Failure> {
     match verb {
         TopologyVerb::List(args) => list(&args.out, voice),
         TopologyVerb::Show(args) => show(args, voice),
+        TopologyVerb::Compare(args) => topology_compare::compare(args, voice),
+        TopologyVerb::Routes(args) => super::routes::routes(args, voice),
     }
 }
 
@@ -120,25 +129,27 @@ fn show(args: &TopologyShowArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&OFFER)?;
     let loader = args.texts.on(Loader::new().topology(&args.name).on_read(progress::reading(voice.show)));
     let fabric = loader.load_topology()?.fabric;
+    // What is changed is no longer what the name says.
+    let named = Shelf::Topologies.get(&args.name).map(|named| named.name).filter(|_| args.texts.set.is_empty());
     for (kind, file) in args.out.open(&OFFER)? {
         file.write(|w| match kind {
-            Kind::Drawing => pictures::fabric(&fabric, w, voice),
+            Kind::Drawing => pictures::fabric(&fabric, named, w, voice),
             Kind::Dot => w.write_all(dot::write(&fabric).as_bytes()),
-            Kind::Json => json::write(&fabric_json::write(&fabric), w),
+            Kind::Json => fabric_json::write(&fabric, w),
         })?;
     }
     match args.out.format {
-        Format::Json => print_with(|w| json::write(&fabric_json::write(&fabric), w))?,
-        Format::Table | Format::Csv => super::show(&page(&args.name, &fabric)?)?,
+        Format::Json => print_with(|w| fabric_json::write(&fabric, w))?,
+        Format::Table | Format::Csv => super::show(&page(named, &fabric)?)?,
     }
     Ok(End::Done)
 }
 
 /// What a fabric is, for a terminal.
-fn page(name: &str, fabric: &Fabric) -> Result<Answer, Invalid> {
+fn page(name: Option<&str>, fabric: &Fabric) -> Result<Answer, Invalid> {
     let mut text = Answer::new();
     text.push_str(&format!("{}\n", table::printable(&fabric.to_string())));
-    if let Some(named) = Shelf::Topologies.get(name) {
+    if let Some(named) = name.and_then(|name| Shelf::Topologies.get(name)) {
         text.push_str(&format!("{}\n", named.description()));
     }
     text.push_str("\n");

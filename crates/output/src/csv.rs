@@ -1,7 +1,7 @@
 //! CSV: messages, links, rates, comparisons and benchmarks, a header line first.
 //!
 //! Numbers are in base units (s, B, B/s, as the column's name says) and the shortest text that reads back to the same
-//! value; infinite ones are `inf`.
+//! value; infinite ones are `inf`, and what is not known is empty.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -255,14 +255,17 @@ pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
 }
 
 /// Writes all links:
-/// `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`.
+/// `id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s`; where any has
+/// failed, a column `failed` (0 or 1) follows.
 ///
 /// # Errors
 /// Where `writer` fails.
 pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
+    let any_failed = links.iter().any(|link| link.failed);
     writer.write_all(
-        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s\n",
+        b"id,name,capacity_Bps,bytes,busy_s,utilisation,peak_flows,mean_flows,peak_queue,mean_queue,blocked_s",
     )?;
+    writer.write_all(if any_failed { b",failed\n" } else { b"\n" })?;
     let w = &mut writer;
     for link in links {
         write!(w, "{},", link.id)?;
@@ -279,6 +282,9 @@ pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
         number(w, link.mean_queue)?;
         w.write_all(b",")?;
         number(w, link.blocked_s)?;
+        if any_failed {
+            write!(w, ",{}", u8::from(link.failed))?;
+        }
         w.write_all(b"\n")?;
     }
     Ok(())
@@ -345,7 +351,8 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         w.write_all(b",")?;
         text(w, key)?;
     }
-    w.write_all(b"\n")?;
+    let compares_faults = comparison.rows.iter().any(|row| row.faults.is_some());
+    w.write_all(if compares_faults { b",slowdown,slowdown_low,slowdown_high,cut_off_seeds\n" } else { b"\n" })?;
     for row in &comparison.rows {
         for name in row.choices().into_iter().take(PATTERN + 1) {
             text(w, name)?;
@@ -357,13 +364,12 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
             number(w, value)?;
         }
         write!(w, ",{},{}", row.messages, row.bytes)?;
-        let bounds = [Some(row.bounds.injection_s), Some(row.bounds.busiest_link_s), row.bounds.bisection_s];
-        let rest = [row.ratio_to_bound, row.ratio_to_best, row.wall_s].map(Some);
-        for value in bounds.into_iter().chain(rest) {
+        // Where no bound is known there is no ratio to it.
+        let ratio = Some(row.ratio_to_bound).filter(|ratio| ratio.is_finite());
+        let bounds = [row.bounds.injection_s, row.bounds.busiest_link_s, row.bounds.bisection_s];
+        for value in bounds.into_iter().chain([ratio, Some(row.ratio_to_best), Some(row.wall_s)]) {
             w.write_all(b",")?;
-            if let Some(value) = value {
-                number(w, value)?;
-            }
+            known(w, value)?;
         }
         w.write_all(b",")?;
         if let Some(hops) = row.packet_hops {
@@ -372,9 +378,21 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         write!(w, ",{},", row.fingerprint)?;
         text(w, &row.job)?;
         write!(w, ",{},{}", row.place, row.tied)?;
-        for name in row.choices().into_iter().skip(PATTERN + 1) {
+        w.write_all(b",")?;
+        text(w, &row.machine)?;
+        for value in row.varied.values() {
             w.write_all(b",")?;
-            text(w, name)?;
+            text(w, value)?;
+        }
+        if compares_faults {
+            let values = row.slowdown.map(|slowdown| [slowdown.mean, slowdown.low, slowdown.high]);
+            for value in values.map_or([None; 3], |values| values.map(Some)) {
+                w.write_all(b",")?;
+                if let Some(value) = value {
+                    number(w, value)?;
+                }
+            }
+            write!(w, ",{}", row.cut_off)?;
         }
         w.write_all(b"\n")?;
     }
@@ -435,6 +453,11 @@ fn number(w: &mut impl Write, value: f64) -> io::Result<()> {
     }
 }
 
+/// A number, or nothing where it is not known.
+fn known(w: &mut impl Write, value: Option<f64>) -> io::Result<()> {
+    value.map_or(Ok(()), |value| number(w, value))
+}
+
 /// A cell of text, in quotes where a comma, a quote or a newline asks for them.
 fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
     if value.contains([',', '"', '\n', '\r']) {
@@ -451,11 +474,12 @@ fn text(w: &mut impl Write, value: &str) -> io::Result<()> {
 /// Where `writer` fails.
 pub fn whatif(report: &WhatIfReport, mut writer: impl Write) -> io::Result<()> {
     writer.write_all(b"parameter,value,number,time_s,change,failed\n")?;
-    writeln!(writer, "unchanged,,,{},0,", report.makespan_s)?;
-    for (name, time_s, _) in report.limits.named() {
-        writeln!(writer, "limit,{name},,{time_s},{},", time_s / report.makespan_s - 1.0)?;
-    }
     let shown = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+    writeln!(writer, "unchanged,,,{},0,", report.head.makespan_s)?;
+    for (name, time_s, _) in report.limits.named() {
+        let change = (report.head.makespan_s > 0.0).then(|| time_s / report.head.makespan_s - 1.0);
+        writeln!(writer, "limit,{name},,{time_s},{},", shown(change))?;
+    }
     for varied in &report.varied {
         for point in &varied.points {
             text(&mut writer, &varied.parameter)?;
@@ -589,6 +613,7 @@ mod tests {
     fn names_with_commas_are_quoted() {
         let link = LinkUse {
             id: 3,
+            failed: false,
             name: "a \"b\", c".into(),
             capacity_bps: 1e9,
             bytes: 20_000,

@@ -1,7 +1,7 @@
 //! Grids of crossbars.
 
 use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
-use crate::fabric::{Bisection, CrossbarGrid, Fabric, Fact, Family, LinkGroup, Sketch, dimension_name};
+use crate::fabric::{Bisection, CrossbarGrid, Fabric, Fact, Family, Lattice, LinkGroup, Sketch, dimension_name};
 use crate::ids::NodeId;
 
 impl Family for CrossbarGrid {
@@ -56,6 +56,22 @@ impl Family for CrossbarGrid {
 
     fn default_routing(&self) -> &'static str {
         "dimension-order"
+    }
+
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
+    }
+
+    /// Dimension by dimension, in each to the crossbar and from it.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        let mut order = fabric.order_by_tiers();
+        for (dim, _) in self.dims.iter().enumerate().filter(|(_, size)| **size > 1) {
+            for position in 0..self.positions() {
+                order[self.to_crossbar(dim, position).0 as usize] = 2 * dim as u32 + 1;
+                order[self.from_crossbar(dim, position).0 as usize] = 2 * dim as u32 + 2;
+            }
+        }
+        order
     }
 
     fn sketch(&self) -> Sketch<'_> {

@@ -1,7 +1,7 @@
 //! Tori and meshes.
 
 use super::{has_long_rows, host_limit, instead, like, plane_cut, shorter};
-use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, LinkGroup, Ring, Sketch, dimension_name};
+use crate::fabric::{Bisection, Fabric, Fact, Family, Grid, Lattice, LinkGroup, Ring, Sketch, dimension_name};
 use crate::ids::NodeId;
 
 impl Family for Grid {
@@ -63,6 +63,10 @@ impl Family for Grid {
         "dimension-order"
     }
 
+    fn lattice(&self) -> Option<&dyn Lattice> {
+        Some(self)
+    }
+
     /// The links of each dimension whose ends are joined.
     fn rings(&self) -> Vec<Ring> {
         let mut rings = Vec::new();
@@ -76,6 +80,24 @@ impl Family for Grid {
             }
         }
         rings
+    }
+
+    /// Dimension by dimension, along each from one end to the other.
+    fn channel_order(&self, fabric: &Fabric) -> Vec<u32> {
+        let mut order = fabric.order_by_tiers();
+        let mut base = 1;
+        for (dim, &size) in self.dims.iter().enumerate() {
+            for position in 0..self.positions() {
+                let x = position / self.stride(dim) % size;
+                for (descending, along) in [(false, x), (true, size - 1 - x)] {
+                    if let Some(link) = self.step(position, dim, descending) {
+                        order[link.0 as usize] = base + along;
+                    }
+                }
+            }
+            base += size;
+        }
+        order
     }
 
     fn sketch(&self) -> Sketch<'_> {

@@ -44,7 +44,7 @@ pub struct Sample {
     pub time: Time,
 }
 
-const COLUMNS: [Column; 4] =
+pub(crate) const COLUMNS: [Column; 4] =
     [Column::required("bytes"), Column::required("time"), Column::optional("work"), Column::optional("call")];
 
 /// Reads a table of measurements: `bytes,work,time,call`, of which `work` (else 0) and `call` (`round-trip`, `send`,

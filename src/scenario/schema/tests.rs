@@ -9,6 +9,7 @@ use super::super::loader::CHOICES;
 use super::super::{JobSpec, LinkSpec};
 use super::*;
 use crate::diagnostic::Located;
+use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
 use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
@@ -52,6 +53,9 @@ struct ScenarioFile {
     /// By which algorithms collectives are done (programs only; default: as MPICH chooses).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     collectives: Option<CollectivesSpec>,
+    /// Links and switches that fail (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    faults: Option<FaultsSpec>,
     /// What ranks send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workload: Option<WorkloadSpec>,

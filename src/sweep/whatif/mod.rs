@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{Control, SweepProgress};
+use super::{Control, SweepProgress, not_done};
 use crate::diagnostic::Invalid;
 use crate::engine::Watch;
 use crate::report::replay::ReplayReport;
 use crate::report::whatif::{Limits, SCHEMA, Sensitivity, WhatIfPoint, WhatIfReport, elasticity};
-use crate::report::{self, Meta, Status};
+use crate::report::{self, Head, Meta, Status};
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Outcome, ProgramWork, RunOptions, Simulated, Summary, Work};
 use crate::workload::{Blocked, WorkloadSpec};
@@ -94,7 +94,7 @@ impl WhatIf {
         let (base, ideal) = rayon::join(|| play(&self.base), || without_network(&self.base).map(|ideal| play(&ideal)));
         let mut events = base.summary.events + ideal.as_ref().map_or(0, |ideal| ideal.summary.events);
         let whole = base.summary.status == Status::Complete
-            && ideal.as_ref().is_none_or(|ideal| ideal.summary.status == Status::Complete);
+            && ideal.as_ref().is_none_or(|ideal| ideal.summary.status != Status::Interrupted);
         let mut complete = whole;
         let mut varied: Vec<Sensitivity> = Vec::new();
         if whole {
@@ -130,17 +130,25 @@ impl WhatIf {
         }
         let played = base.report.as_ref();
         let report = WhatIfReport {
-            schema: SCHEMA,
+            head: Head {
+                schema: SCHEMA,
+                scenario: self.base.to_json(),
+                status: base.summary.status,
+                makespan_s: base.summary.makespan_s,
+                messages: base.summary.messages,
+                bytes: base.summary.bytes,
+                stopped: base.summary.stopped,
+                seeds: None,
+                faults: base.summary.faults,
+                fingerprint: base.summary.fingerprint,
+            },
             limits: limits(played, ideal.as_ref()),
-            scenario: self.base.to_json(),
             program: played.map_or_else(|| self.base.work().name().to_owned(), |played| played.program.clone()),
             incomplete: played.map(|played| played.incomplete.clone()).unwrap_or_default(),
             lack_of_cores: played.map(|played| played.lack_of_cores.clone()).unwrap_or_default(),
             node: self.base.system().node().name().to_owned(),
             network: self.base.network_name(),
-            status: base.summary.status,
-            stopped: base.summary.stopped,
-            makespan_s: base.summary.makespan_s,
+            undone: base.summary.undone,
             measured_s: played.and_then(|played| played.chosen().map_or(played.measured_s, |region| region.recorded_s)),
             region: played.and_then(|played| played.region.clone()),
             tornado: self.tornado,
@@ -263,6 +271,7 @@ fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64
     let point = match summary.status {
         Status::Interrupted => return None,
         Status::Deadlocked => WhatIfPoint { stopped: summary.stopped, ..failed(trial, "deadlocks".to_owned()) },
+        Status::Undone => failed(trial, lost(summary)),
         Status::Complete => WhatIfPoint {
             time_s: Some(time_s),
             change: (unchanged_s > 0.0).then(|| time_s / unchanged_s - 1.0),
@@ -271,6 +280,11 @@ fn point(trial: &Trial, run: &Run, unchanged_s: f64) -> Option<(WhatIfPoint, u64
     };
     let failed = point.failed.clone().filter(|reason| !reason.is_empty());
     Some((WhatIfPoint { failed, ..point }, summary.events))
+}
+
+/// Why there is no time of a farm.
+fn lost(summary: &Summary) -> String {
+    format!("all workers are lost, and {}", not_done(summary.undone))
 }
 
 fn failed(trial: &Trial, reason: String) -> WhatIfPoint {
@@ -290,7 +304,7 @@ fn limits(base: Option<&ReplayReport>, ideal: Option<&Run>) -> Limits {
         let most = |base: &ReplayReport| base.ranks.iter().map(|rank| of(rank).min(rank.end_s)).fold(0.0, f64::max);
         base.map_or(f64::NAN, most)
     };
-    let ideal = ideal.filter(|ideal| ideal.summary.status != Status::Interrupted);
+    let ideal = ideal.filter(|ideal| ideal.summary.status == Status::Complete);
     Limits {
         ideal_s: ideal.map_or(f64::NAN, |ideal| ideal.summary.makespan_s),
         zero_wait_s: most(|rank| rank.compute_s + rank.send_overhead_s + rank.recv_overhead_s),

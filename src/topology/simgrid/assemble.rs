@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use super::cluster::{Regular, RegularShape};
 use super::platform::{Local, Platform, PlatformLink, Star};
+use super::profile::{Profile, Subject};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::fabric::{Fabric, FabricBuilder, Family, Irregular, Labels, Link, LinkRole, RouteTable, Tree};
+use crate::fabric::{
+    Fabric, FabricBuilder, Family, Irregular, Labels, Link, LinkChange, LinkRole, RouteTable, Timetable, Tree,
+};
 use crate::ids::{LinkId, NodeId, VertexId};
 use crate::units::Bandwidth;
 
@@ -20,10 +23,13 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
         vertices: platform.hosts.iter().map(|&host| platform.points[host].name.clone()).collect(),
         links,
     };
-    match single_cluster(platform) {
-        Some(Local::Regular { regular, .. }) if regular.is_split() => {
-            let routes = if own_routes || regular.is_usual() { None } else { Some(route_table(platform, root)?) };
-            return Ok(regular_fabric(platform, regular, name, labels(Vec::new()), routes));
+    let cluster = if platform.profiles.is_empty() { single_cluster(platform) } else { None };
+    match cluster {
+        Some(Local::Regular { regular, .. }) if regular.is_plain() => {
+            let routes = if own_routes || regular.is_usual() { None } else { Some(routes_of(platform, root)?.table) };
+            if let Some(fabric) = regular_fabric(platform, regular, name, labels(Vec::new()), routes) {
+                return Ok(fabric);
+            }
         }
         Some(Local::Star(star)) => {
             if let Some(fabric) = star_fabric(platform, star, name, &labels) {
@@ -32,15 +38,18 @@ pub(super) fn fabric(platform: &Platform, name: &str, own_routes: bool, root: Sp
         }
         _ => {}
     }
-    let routes = route_table(platform, root)?;
+    let Routes { table, limits, crossed } = routes_of(platform, root)?;
     let mut builder = FabricBuilder::new(name, platform.hosts.len() as u32, 0);
-    // What all shared links carry together is more than ever crosses a link that holds no message back.
-    let ample: Bandwidth = platform.links.iter().filter(|link| link.shared).map(|link| link.bandwidth).sum();
     for link in &platform.links {
-        builder.loose_link(if link.shared { link.bandwidth } else { ample }, link.latency);
+        builder.loose_link(link.bandwidth, link.latency);
+    }
+    if platform.links.iter().any(|link| !link.shared) {
+        let own = (0..).map(LinkId).zip(&platform.links).filter(|(_, link)| !link.shared);
+        builder.own_links(own.map(|(id, _)| id), limits);
     }
     builder.labels(labels(platform.links.iter().map(|link| link.name.clone()).collect()));
-    builder.routes(routes);
+    builder.routes(table);
+    builder.timetable(timetable(platform, &crossed)?);
     Ok(builder.finish(Irregular))
 }
 
@@ -59,12 +68,13 @@ fn regular_fabric(
     name: &str,
     labels: Labels,
     routes: Option<RouteTable>,
-) -> Fabric {
+) -> Option<Fabric> {
     let like = platform.links.get(regular.first as usize);
     let like = like.map_or_else(Default::default, |link| (link.bandwidth, link.latency));
     let plain = match &regular.shape {
         RegularShape::Tree(tree) => tree.clone().build(name.to_owned(), |_| like),
         RegularShape::Torus(grid) => grid.clone().build(name.to_owned(), |_| like),
+        RegularShape::Cascade(_) => return None,
     };
     let mut builder = FabricBuilder::new(name, plain.nodes(), plain.switches());
     for Link { ends, capacity, latency, role } in plain.links().iter() {
@@ -77,7 +87,7 @@ fn regular_fabric(
         // The platform counts links from the cluster's first, as the shape does.
         builder.routes(routes);
     }
-    builder.finish_as(plain.shared_family())
+    Some(builder.finish_as(plain.shared_family()))
 }
 
 /// A flat cluster as a crossbar, or as two switches joined by its backbone; `None` where it has another form: a
@@ -140,12 +150,20 @@ fn star_fabric(
 }
 
 /// All routes between hosts.
-fn route_table(platform: &Platform, root: Span) -> Result<RouteTable, Vec<Diagnostic>> {
+struct Routes {
+    table: RouteTable,
+    /// Whether links that are not shared limit messages of any.
+    limits: bool,
+    /// By link: whether any route crosses it.
+    crossed: Vec<bool>,
+}
+
+fn routes_of(platform: &Platform, root: Span) -> Result<Routes, Vec<Diagnostic>> {
     let hosts = &platform.hosts;
     let too_large = |message: String| {
         let mistake = Diagnostic::new("too-many-routes", message).at(root).label("its routes do not fit in memory");
         vec![match single_cluster(platform) {
-            Some(Local::Regular { regular, .. }) if regular.is_split() => {
+            Some(Local::Regular { regular, .. }) if regular.is_plain() => {
                 mistake.help("set `own-routes = true` beside `platform`: then routes are computed")
             }
             _ => mistake.help("describe it as one of the other topologies, whose routes are computed"),
@@ -160,7 +178,8 @@ fn route_table(platform: &Platform, root: Span) -> Result<RouteTable, Vec<Diagno
     let mut route = Vec::new();
     let mut ids = Vec::new();
     let mut total = 0;
-    let mut narrow = vec![None; platform.links.len()];
+    let mut limits = false;
+    let mut crossed = vec![false; platform.links.len()];
     for (i, &src) in hosts.iter().enumerate() {
         for (j, &dst) in hosts.iter().enumerate().filter(|&(j, _)| j != i) {
             route.clear();
@@ -172,49 +191,58 @@ fn route_table(platform: &Platform, root: Span) -> Result<RouteTable, Vec<Diagno
             if total > MOST_ROUTE_LINKS {
                 return Err(too_large(format!("the routes have more than {MOST_ROUTE_LINKS} links together")));
             }
-            held_back(platform, &route, (src, dst), &mut narrow);
+            limits |= is_limited(platform, &route);
+            route.iter().for_each(|&link| crossed[link as usize] = true);
             ids.clear();
             ids.extend(route.iter().map(|&link| LinkId(link)));
             table.insert(NodeId(i as u32), NodeId(j as u32), &ids);
         }
     }
-    let mistakes: Vec<Diagnostic> = narrow
-        .iter()
-        .enumerate()
-        .filter_map(|(link, pair)| {
-            let (src, dst) = (*pair)?;
-            let name = |point: usize| platform.points[point].name.escape_debug();
-            let PlatformLink { name: link, span, .. } = &platform.links[link];
-            let message = format!(
-                "the FATPIPE link `{}` is the narrowest on the way from `{}` to `{}`",
-                link.escape_debug(),
-                name(src),
-                name(dst)
-            );
-            let help = "a limit for each single message is not supported: make it SHARED, or as wide as the narrowest \
-                        shared link of each of its routes";
-            Some(
-                Diagnostic::new("fatpipe", message)
-                    .at(*span)
-                    .label("expected one that holds no message back")
-                    .help(help),
-            )
-        })
-        .take(20)
-        .collect();
-    if mistakes.is_empty() { Ok(table) } else { Err(mistakes) }
+    Ok(Routes { table, limits, crossed })
 }
 
-/// Notes the links of a route that hold its messages back although nothing is shared there.
-fn held_back(platform: &Platform, route: &[u32], ends: (usize, usize), narrow: &mut [Option<(usize, usize)>]) {
-    let links = || route.iter().map(|&link| (link as usize, &platform.links[link as usize]));
-    if links().all(|(_, link)| link.shared) {
-        return;
+/// What happens to links over time; those that no message crosses may change as they like.
+fn timetable(platform: &Platform, crossed: &[bool]) -> Result<Timetable, Vec<Diagnostic>> {
+    let (mut timetable, mut mistakes) = (Timetable::default(), Vec::new());
+    for profile in platform.profiles.iter().filter(|profile| crossed[profile.link as usize]) {
+        let change = |value: f64| match profile.subject {
+            Subject::State if value > 0.0 => Ok(LinkChange::Up),
+            Subject::Bandwidth if value > 0.0 => Ok(LinkChange::Bandwidth(Bandwidth::from_bytes_per_second(value))),
+            Subject::State | Subject::Bandwidth => Ok(LinkChange::Down),
+            Subject::Latency => Err(latency_changes(platform, profile)),
+        };
+        let entries = profile.table.entries.iter().map(|&(at, value)| Ok((at, change(value)?)));
+        let added = entries.collect::<Result<Vec<_>, _>>().and_then(|changes| {
+            let added = timetable.add(LinkId(profile.link), changes, profile.table.period);
+            added.map_err(|message| Diagnostic::new("changing-link", message).at(profile.span))
+        });
+        mistakes.extend(added.err());
     }
-    let shared = links().filter(|(_, link)| link.shared).map(|(_, link)| link.bandwidth).min();
-    for (number, link) in links().filter(|(_, link)| !link.shared) {
-        if shared.is_none_or(|shared| link.bandwidth < shared) {
-            narrow[number].get_or_insert(ends);
-        }
+    mistakes.truncate(20);
+    if mistakes.is_empty() { Ok(timetable) } else { Err(mistakes) }
+}
+
+/// The mistake of a link whose latency changes over time.
+fn latency_changes(platform: &Platform, profile: &Profile) -> Diagnostic {
+    let name = platform.links[profile.link as usize].name.escape_debug();
+    let (first, _) = profile.table.entries[0];
+    let again =
+        profile.table.period.map_or(String::new(), |period| format!(", and again every {} s", period.seconds()));
+    let message = format!("the latency of link `{name}` changes from {} s on{again}", first.seconds());
+    Diagnostic::new("changing-link", message)
+        .at(profile.span)
+        .label("expected a latency that stays as it is")
+        .help("bandwidth and state may change over time: leave this profile out")
+}
+
+/// Whether a link that is not shared is narrower than all others of a route.
+fn is_limited(platform: &Platform, route: &[u32]) -> bool {
+    let least = |shared: bool| {
+        let links = route.iter().map(|&link| &platform.links[link as usize]).filter(|link| link.shared == shared);
+        links.map(|link| link.bandwidth).min()
+    };
+    match (least(false), least(true)) {
+        (Some(own), Some(shared)) => own < shared,
+        (own, _) => own.is_some(),
     }
 }

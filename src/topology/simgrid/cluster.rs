@@ -1,12 +1,13 @@
 //! Clusters: `radical` and `topo_parameters`, and the routes of SimGrid's fat-trees and tori.
 
+use super::cascade::Cascade;
 use crate::fabric::{Grid, Tree};
 use crate::ids::{Id, LinkId};
 
 /// Most hosts of a cluster.
 pub(super) const MOST_HOSTS: u64 = 1 << 20;
 /// Most links of a cluster.
-const MOST_LINKS: u64 = 1 << 24;
+pub(super) const MOST_LINKS: u64 = 1 << 24;
 
 /// The numbers in a `radical`: `0-7,12,20-23`.
 pub(super) fn radical(text: &str) -> Result<Vec<u32>, &'static str> {
@@ -68,7 +69,16 @@ pub(super) fn torus(text: &str) -> Result<Grid, &'static str> {
     }
 }
 
-/// A fat-tree or torus with SimGrid's routes.
+/// What a way passes, in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Passed {
+    /// A link of the shape.
+    Link(u32),
+    /// A host, or a switch, whose numbers go on behind those of the hosts.
+    Part(u32),
+}
+
+/// A fat-tree, torus or dragonfly with SimGrid's routes.
 #[derive(Clone, Debug)]
 pub(super) struct Regular {
     pub shape: RegularShape,
@@ -76,24 +86,42 @@ pub(super) struct Regular {
     pub first: u32,
     /// Where both directions of a cable are one link: by link of the shape, its cable.
     cable: Option<Vec<u32>>,
+    /// The platform's number of the first limiter, where every host and switch has one.
+    limiters: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum RegularShape {
     Tree(Tree),
     Torus(Grid),
+    Cascade(Cascade),
 }
 
 impl Regular {
     /// The cluster whose links have the platform's numbers from `first`.
-    pub(super) fn new(shape: RegularShape, first: u32, both_ways: bool) -> Self {
+    pub(super) fn new(shape: RegularShape, first: u32, both_ways: bool, limited: bool) -> Self {
         let cable = both_ways.then(|| shape.cables());
-        Self { shape, first, cable }
+        let mut regular = Self { shape, first, cable, limiters: None };
+        regular.limiters = limited.then(|| first + regular.links());
+        regular
     }
 
-    /// Whether the two directions of a cable are two links.
-    pub(super) fn is_split(&self) -> bool {
-        self.cable.is_none()
+    /// Whether it may be a fabric of our own: the two directions of a cable are two links, and nothing else is crossed.
+    pub(super) fn is_plain(&self) -> bool {
+        self.cable.is_none() && self.limiters.is_none() && !matches!(self.shape, RegularShape::Cascade(_))
+    }
+
+    /// How many times as wide as a host's a link is, by its number from the first.
+    pub(super) fn width(&self, link: u32) -> u32 {
+        match &self.shape {
+            RegularShape::Cascade(cascade) => cascade.width(if self.cable.is_some() { 2 * link } else { link }),
+            _ => 1,
+        }
+    }
+
+    /// Number of limiters, whose numbers go on behind those of the links.
+    pub(super) fn limiters(&self) -> u32 {
+        self.limiters.map_or(0, |_| self.shape.parts())
     }
 
     /// Number of links.
@@ -106,13 +134,16 @@ impl Regular {
 
     /// Appends the platform's numbers of the links from one host to another.
     pub(super) fn route(&self, src: u32, dst: u32, links: &mut Vec<u32>) {
-        let start = links.len();
+        let mut visit = |passed: Passed| match passed {
+            Passed::Link(link) => {
+                links.push(self.first + self.cable.as_ref().map_or(link, |cable| cable[link as usize]));
+            }
+            Passed::Part(part) => links.extend(self.limiters.map(|first| first + part)),
+        };
         match &self.shape {
-            RegularShape::Tree(tree) => tree_route(tree, src, dst, links),
-            RegularShape::Torus(grid) => torus_route(grid, src, dst, links),
-        }
-        for link in &mut links[start..] {
-            *link = self.first + self.cable.as_ref().map_or(*link, |cable| cable[*link as usize]);
+            RegularShape::Tree(tree) => tree_route(tree, src, dst, &mut visit),
+            RegularShape::Torus(grid) => torus_route(grid, src, dst, &mut visit),
+            RegularShape::Cascade(cascade) => cascade.route(src, dst, &mut visit),
         }
     }
 
@@ -122,6 +153,7 @@ impl Regular {
         match &self.shape {
             RegularShape::Tree(tree) => tree.parallel.iter().all(|&cables| cables == 1),
             RegularShape::Torus(grid) => grid.dims.iter().all(|&size| size % 2 == 1 || size == 2),
+            RegularShape::Cascade(_) => false,
         }
     }
 }
@@ -132,6 +164,16 @@ impl RegularShape {
         match self {
             Self::Tree(tree) => tree.nodes(),
             Self::Torus(grid) => grid.positions(),
+            Self::Cascade(cascade) => cascade.hosts(),
+        }
+    }
+
+    /// Hosts and switches.
+    fn parts(&self) -> u32 {
+        match self {
+            Self::Tree(tree) => (0..=tree.levels()).map(|level| tree.parts(level)).sum(),
+            Self::Torus(grid) => grid.positions(),
+            Self::Cascade(cascade) => cascade.parts(),
         }
     }
 
@@ -140,6 +182,7 @@ impl RegularShape {
         match self {
             Self::Tree(tree) => tree.first_link(tree.levels() + 1),
             Self::Torus(grid) => grid.steps.iter().filter(|&&link| link != u32::MAX).count() as u32,
+            Self::Cascade(cascade) => cascade.links(),
         }
     }
 
@@ -158,6 +201,7 @@ impl RegularShape {
                     next += count;
                 }
             }
+            Self::Cascade(_) => cables = (0..self.links()).map(|link| link / 2).collect(),
             Self::Torus(grid) => {
                 let mut next = 0;
                 for position in 0..grid.positions() {
@@ -183,16 +227,19 @@ impl RegularShape {
 /// over cable `src mod parallel`. Where cables are not parallel this is D-mod-k.
 ///
 /// Source: SimGrid's documentation and behaviour of `FAT_TREE` clusters (version 3.32 and later).
-fn tree_route(tree: &Tree, src: u32, dst: u32, links: &mut Vec<u32>) {
+fn tree_route(tree: &Tree, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
     let (mut child, mut level, mut digits) = (src, 0, dst);
     let mut copy = 0;
+    let part = |level: usize, index: u32| Passed::Part(tree.vertex(level, index).0);
+    visit(part(0, src));
     // Up until a switch is above the destination.
     while src / tree.block(level) != dst / tree.block(level) {
         level += 1;
         let port = digits % tree.ports(level);
         digits /= tree.ports(level);
-        links.push(tree.up_link(level, child, port).0);
+        visit(Passed::Link(tree.up_link(level, child, port).0));
         child = tree.parent(level, child, port);
+        visit(part(level, child));
         copy += tree.copies(level - 1) * (port % tree.up[level - 1]);
     }
     // Down, the copies of lower levels being the digits of this one's.
@@ -202,8 +249,9 @@ fn tree_route(tree: &Tree, src: u32, dst: u32, links: &mut Vec<u32>) {
         copy %= below;
         let child = dst / tree.block(level - 1) * below + copy;
         let cable = src % tree.parallel[level - 1];
-        links.push(tree.down_link(level, child, parent + tree.up[level - 1] * cable).0);
+        visit(Passed::Link(tree.down_link(level, child, parent + tree.up[level - 1] * cable).0));
         level -= 1;
+        visit(part(level, child));
     }
 }
 
@@ -211,8 +259,9 @@ fn tree_route(tree: &Tree, src: u32, dst: u32, links: &mut Vec<u32>) {
 /// the middle of a dimension to its position 0.
 ///
 /// Source: SimGrid's behaviour for `TORUS` clusters (version 3.32 and later), exception included.
-fn torus_route(grid: &Grid, src: u32, dst: u32, links: &mut Vec<u32>) {
+fn torus_route(grid: &Grid, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
     let mut here = src;
+    visit(Passed::Part(here));
     for dim in 0..grid.dims.len() {
         let (size, stride) = (grid.dims[dim], grid.stride(dim));
         let (from, to) = (src / stride % size, dst / stride % size);
@@ -223,8 +272,9 @@ fn torus_route(grid: &Grid, src: u32, dst: u32, links: &mut Vec<u32>) {
             else {
                 return;
             };
-            links.push(LinkId::index(link) as u32);
+            visit(Passed::Link(LinkId::index(link) as u32));
             here = next;
+            visit(Passed::Part(here));
         }
     }
 }
@@ -232,6 +282,18 @@ fn torus_route(grid: &Grid, src: u32, dst: u32, links: &mut Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The links of a way.
+    fn links(way: impl FnOnce(&mut dyn FnMut(Passed))) -> Vec<u32> {
+        let mut links = Vec::new();
+        way(&mut |passed| {
+            links.extend(match passed {
+                Passed::Link(link) => Some(link),
+                Passed::Part(_) => None,
+            })
+        });
+        links
+    }
 
     #[test]
     fn a_radical_lists_numbers_and_ranges() {
@@ -259,8 +321,7 @@ mod tests {
     fn half_way_round_a_torus_is_ascending_but_for_the_way_to_position_0() {
         let grid = torus("6").unwrap();
         let ascends = |src: u32, dst: u32| {
-            let mut links = Vec::new();
-            torus_route(&grid, src, dst, &mut links);
+            let links = links(|visit| torus_route(&grid, src, dst, visit));
             assert_eq!(links.len(), 3, "{src} to {dst}");
             links[0] == grid.step(src, 0, false).unwrap().0
         };
@@ -272,8 +333,7 @@ mod tests {
     fn parallel_cables_are_chosen_by_destination_upwards_and_by_source_downwards() {
         let tree = fat_tree("2;2,2;1,1;1,2").unwrap();
         let cables = |src: u32, dst: u32| {
-            let mut links = Vec::new();
-            tree_route(&tree, src, dst, &mut links);
+            let links = links(|visit| tree_route(&tree, src, dst, visit));
             let cable = |link: u32| {
                 let link = tree.link(LinkId(link));
                 assert_eq!(link.level, 2);
@@ -286,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_cable_for_both_directions_is_one_link() {
-        let tree = Regular::new(RegularShape::Tree(fat_tree("2;2,2;1,2;1,1").unwrap()), 10, true);
+        let tree = Regular::new(RegularShape::Tree(fat_tree("2;2,2;1,2;1,1").unwrap()), 10, true, false);
         assert_eq!(tree.links(), 4 + 4);
         let (mut there, mut back) = (Vec::new(), Vec::new());
         tree.route(0, 1, &mut there);
@@ -294,7 +354,7 @@ mod tests {
         back.reverse();
         assert_eq!(there, back);
         assert!(there.iter().all(|link| (10..18).contains(link)));
-        let torus = Regular::new(RegularShape::Torus(torus("3,2").unwrap()), 0, true);
+        let torus = Regular::new(RegularShape::Torus(torus("3,2").unwrap()), 0, true, false);
         assert_eq!(torus.links(), 6 + 3);
     }
 }

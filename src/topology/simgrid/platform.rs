@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use rustc_hash::FxHashMap;
 
 use super::cluster::Regular;
-use crate::diagnostic::Span;
+use super::profile::Profile;
 use crate::units::{Bandwidth, Time};
 
 /// A link in one direction, or in both where they share its bandwidth.
@@ -18,8 +18,6 @@ pub(super) struct PlatformLink {
     pub latency: Time,
     /// Whether messages share the bandwidth; each has it to itself on a `FATPIPE`.
     pub shared: bool,
-    /// Where it is defined.
-    pub span: Span,
 }
 
 /// A host, a router, or a zone as seen from the zone around it.
@@ -96,6 +94,8 @@ pub(super) struct Platform {
     pub links: Vec<PlatformLink>,
     /// The points that are hosts, in the order of the document.
     pub hosts: Vec<usize>,
+    /// What changes over time.
+    pub profiles: Vec<Profile>,
 }
 
 impl Platform {

@@ -1,6 +1,7 @@
 //! From an XML document to a [`Platform`].
 
 mod cluster;
+mod profiles;
 mod routes;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use roxmltree::Node;
 use rustc_hash::FxHashMap;
 
+use super::Open;
 use super::element::{Mistakes, Text};
 use super::platform::{Local, Platform, PlatformLink, Point, PointKind, Star, Zone};
 use super::quantity;
@@ -28,6 +30,8 @@ enum Policy {
     Fatpipe,
 }
 
+use profiles::Trace;
+
 /// What the id of a link stands for.
 #[derive(Clone, Copy, Debug)]
 enum Named {
@@ -46,10 +50,15 @@ struct Reader<'a, 'input> {
     routes: Vec<(usize, Node<'a, 'input>)>,
     private: Vec<(usize, Node<'a, 'input>)>,
     made_up: FxHashMap<String, usize>,
+    /// By id: the text of a `<trace>`, where it starts, and after how many seconds it comes again.
+    traces: FxHashMap<&'a str, Trace<'a>>,
+    /// Profiles wait for their links.
+    connects: Vec<Node<'a, 'input>>,
+    open: Open<'a>,
 }
 
 /// Reads the platform; what is wrong with it is in `mistakes`.
-pub(super) fn read(root: Node<'_, '_>, mistakes: &mut Mistakes) -> Platform {
+pub(super) fn read<'a>(root: Node<'a, '_>, mistakes: &'a mut Mistakes, open: Open<'a>) -> Platform {
     let mut reader = Reader {
         mistakes,
         platform: Platform::default(),
@@ -58,6 +67,9 @@ pub(super) fn read(root: Node<'_, '_>, mistakes: &mut Mistakes) -> Platform {
         routes: Vec::new(),
         private: Vec::new(),
         made_up: FxHashMap::default(),
+        traces: FxHashMap::default(),
+        connects: Vec::new(),
+        open,
     };
     reader.document(root);
     reader.platform
@@ -91,11 +103,16 @@ impl<'a, 'input> Reader<'a, 'input> {
                 "zone" | "AS" | "cluster" if outermost.is_some() => {
                     self.mistakes.unsupported(node, "expected a single outermost zone");
                 }
+                "trace" => self.trace(node),
+                "trace_connect" => self.connects.push(node),
                 "zone" | "AS" => outermost = self.zone(node, None),
                 "cluster" => outermost = self.cluster(node, None),
                 "actor" | "process" => self.mistakes.unsupported(node, "this is a deployment, not a platform"),
                 _ => self.mistakes.unsupported(node, "expected <zone> or <cluster> here"),
             }
+        }
+        for node in std::mem::take(&mut self.connects) {
+            self.trace_connect(node);
         }
         for (zone, node) in std::mem::take(&mut self.private) {
             self.host_link(zone, node);
@@ -253,7 +270,8 @@ impl<'a, 'input> Reader<'a, 'input> {
 
     /// `<link>` or `<backbone>`.
     fn link_element(&mut self, node: Node<'a, 'input>) {
-        self.mistakes.only(node, &["id", "bandwidth", "latency", "sharing_policy"]);
+        let known = ["id", "bandwidth", "latency", "sharing_policy", "bandwidth_file", "latency_file", "state_file"];
+        self.mistakes.only(node, &known);
         for child in node.children().filter(Node::is_element) {
             if child.tag_name().name() != "prop" {
                 self.mistakes.unsupported(child, "expected <prop> here");
@@ -268,7 +286,8 @@ impl<'a, 'input> Reader<'a, 'input> {
         };
         let policy = self.policy(node, "sharing_policy", Policy::Shared);
         if let (Some(id), Some(bandwidth), Some(latency), Some(policy)) = (id, bandwidth, latency, policy) {
-            self.add_link(id.value, id.span, bandwidth, latency, policy);
+            let named = self.add_link(id.value, id.span, bandwidth, latency, policy);
+            self.profile_files(node, named);
         }
     }
 
@@ -287,7 +306,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         let links = &mut self.platform.links;
         let mut one = |name: String| {
             let number = links.len() as u32;
-            links.push(PlatformLink { name, bandwidth, latency, shared: policy != Policy::Fatpipe, span });
+            links.push(PlatformLink { name, bandwidth, latency, shared: policy != Policy::Fatpipe });
             number
         };
         let named = match policy {

@@ -1,13 +1,14 @@
 //! Platforms as people write them: what becomes of them, and what is said of mistakes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::diagnostic::Invalid;
+use crate::diagnostic::{Invalid, Span};
 use crate::fabric::{Grid, LinkRole, Tree};
-use crate::ids::{Id, LinkId, NodeId};
+use crate::ids::{LinkId, NodeId};
 
 /// The fabric of a platform of which this is the inside.
 fn built(inside: &str) -> Fabric {
@@ -16,7 +17,18 @@ fn built(inside: &str) -> Fabric {
 
 fn built_with(inside: &str, own_routes: bool) -> Fabric {
     let text = whole(inside);
-    fabric(&text, 0, "p", own_routes).unwrap_or_else(|mistakes| panic!("{}", shown(&text, mistakes)))
+    fabric(&text, 0, "p", own_routes, &mut beside).unwrap_or_else(|mistakes| panic!("{}", shown(&text, mistakes)))
+}
+
+/// The files beside a platform.
+fn beside(file: &str, span: Span) -> Result<(usize, Arc<str>), Diagnostic> {
+    let text = match file {
+        "slow.bw" => "10 5e8\n20 1e9\nLOOPAFTER 5\n",
+        "torn.state" => "1 0\n2 on\n",
+        _ => return Err(Diagnostic::new("no-file", format!("there is no file `{file}`")).at(span)),
+    };
+    // Behind all platforms.
+    Ok((1_000_000, text.into()))
 }
 
 fn whole(inside: &str) -> String {
@@ -34,7 +46,7 @@ fn shown(text: &str, diagnostics: Vec<Diagnostic>) -> String {
 /// What is said of the mistakes of a platform of which this is the inside, which starts on line 4.
 fn mistakes(inside: &str) -> String {
     let text = whole(inside);
-    match fabric(&text, 0, "p", false) {
+    match fabric(&text, 0, "p", false, &mut beside) {
         Ok(fabric) => panic!("{fabric} was built"),
         Err(mistakes) => shown(&text, mistakes),
     }
@@ -186,7 +198,7 @@ fn all_routes(text: &str) -> Vec<Vec<Vec<u32>>> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).unwrap();
     let mut mistakes = element::Mistakes::new(0);
-    let platform = read::read(document.root_element(), &mut mistakes);
+    let platform = read::read(document.root_element(), &mut mistakes, &mut beside);
     assert!(mistakes.is_empty());
     let one = |src: usize, dst: usize| {
         let mut route = Vec::new();
@@ -271,7 +283,7 @@ fn without_split_duplex_a_cable_is_one_link_for_both_directions() {
 }
 
 #[test]
-fn a_fatpipe_is_accepted_where_it_holds_no_message_back() {
+fn a_fatpipe_is_a_limit_where_it_is_the_narrowest_link_of_a_route() {
     let platform = |fatpipe: &str| {
         format!(
             r#"<zone id="z" routing="Full"><host id="a" speed="1f"/><host id="b" speed="1f"/>
@@ -279,15 +291,132 @@ fn a_fatpipe_is_accepted_where_it_holds_no_message_back() {
 <route src="a" dst="b"><link_ctn id="thin"/><link_ctn id="fat"/></route></zone>"#
         )
     };
-    let fabric = built(&platform("1GBps"));
-    assert_eq!(route(&fabric, 0, 1), "thin fat");
-    assert_eq!(fabric.link(LinkId(1)).latency.seconds(), 5e-6);
-    assert!(fabric.link(LinkId::from_index(1)).capacity >= fabric.link(LinkId(0)).capacity);
-    let said = mistakes(&platform("0.9GBps"));
-    assert!(
-        said.starts_with("p.xml:5:46: the FATPIPE link `fat` is the narrowest on the way from `a` to `b`"),
-        "{said}"
+    let bandwidth = |text: &str| {
+        let fabric = built(&platform(text));
+        assert_eq!(route(&fabric, 0, 1), "thin fat");
+        assert_eq!(fabric.link(LinkId(1)).latency.seconds(), 5e-6);
+        assert!(fabric.is_own(LinkId(1)) && !fabric.is_own(LinkId(0)));
+        assert!(fabric.shared_capacity(LinkId(1)) >= fabric.link(LinkId(0)).capacity);
+        (fabric.link(LinkId(1)).capacity.bytes_per_second(), fabric.limits_messages())
+    };
+    assert_eq!(bandwidth("1GBps"), (1e9, false));
+    assert_eq!(bandwidth("0.9GBps"), (9e8, true));
+    // Without any shared link beside it.
+    let alone = built(
+        r#"<zone id="z" routing="Full"><host id="a"/><host id="b"/>
+<link id="fat" bandwidth="1" sharing_policy="FATPIPE"/><route src="a" dst="b"><link_ctn id="fat"/></route></zone>"#,
     );
+    assert!(alone.limits_messages());
+}
+
+fn regular(topology: &str, parameters: &str, radical: &str, rest: &str) -> String {
+    format!(
+        r#"<zone id="w" routing="Full"><cluster id="c" prefix="n" suffix="" radical="{radical}" speed="1f" bw="1GBps"
+ lat="1us" topology="{topology}" topo_parameters="{parameters}" {rest}/></zone>"#
+    )
+}
+
+/// Bandwidths along a way in GB/s.
+fn widths(fabric: &Fabric, src: u32, dst: u32) -> Vec<f64> {
+    let route = fabric.routes().unwrap().get(NodeId(src), NodeId(dst)).unwrap();
+    route.iter().map(|&link| fabric.link(link).capacity.bytes_per_second() / 1e9).collect()
+}
+
+#[test]
+fn a_limiter_is_crossed_at_every_host_and_switch_of_a_way() {
+    let limiter = r#"limiter_link="0.5GBps""#;
+    let torus = built(&regular("TORUS", "3,3", "0-1,10-12,20-23", limiter));
+    assert_eq!(torus.vertex_name(NodeId(8).into()), "n23");
+    assert_eq!(widths(&torus, 0, 1), [0.5, 1.0, 0.5]);
+    assert_eq!(widths(&torus, 0, 4), [0.5, 1.0, 0.5, 1.0, 0.5]);
+    let tree = built(&regular("FAT_TREE", "2;2,2;1,2;1,1", "0-3", limiter));
+    assert_eq!(widths(&tree, 0, 1), [0.5, 1.0, 0.5, 1.0, 0.5]);
+    assert_eq!(widths(&tree, 0, 3), [0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5]);
+    // A limiter is one link for all that passes, in whatever direction.
+    let of = |src, dst| torus.routes().unwrap().get(NodeId(src), NodeId(dst)).unwrap();
+    assert_eq!((of(0, 1)[0], of(0, 1)[2]), (of(1, 0)[2], of(1, 0)[0]));
+    let dragonfly = built(&regular("DRAGONFLY", "2,1;1,1;2,1;1", "0-3", limiter));
+    assert_eq!(widths(&dragonfly, 0, 1), [0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5]);
+}
+
+/// 2 groups of 3 chassis of 4 routers with 2 nodes; blue, black and green links are 5, 3 and 2 times as wide.
+#[test]
+fn a_dragonfly_has_the_links_and_routes_of_simgrid() {
+    // SimGrid shares the links of a cluster whatever it says, but for those of two directions.
+    for policy in ["SPLITDUPLEX", "SHARED", "FATPIPE"] {
+        let rest = format!(r#"sharing_policy="{policy}""#);
+        let fabric = built(&regular("DRAGONFLY", "2,5;3,3;4,2;2", "0-47", &rest));
+        let cables = 48 + 6 * 6 + 2 * 3 * 4 + 1;
+        assert_eq!(fabric.links().len(), if policy == "SPLITDUPLEX" { 2 * cables } else { cables });
+        // The same router; the same chassis; another place of the first chassis; another chassis at the same place.
+        assert_eq!(widths(&fabric, 0, 1), [1.0, 1.0]);
+        assert_eq!(widths(&fabric, 0, 2), [1.0, 2.0, 1.0]);
+        assert_eq!(widths(&fabric, 0, 8), [1.0, 3.0, 1.0]);
+        assert_eq!(widths(&fabric, 0, 10), [1.0, 2.0, 3.0, 1.0]);
+        // To the router of the other group's number, over, on from the router of this group's number.
+        assert_eq!(widths(&fabric, 2, 24), [1.0, 5.0, 1.0]);
+        assert_eq!(widths(&fabric, 0, 26), [1.0, 2.0, 5.0, 2.0, 1.0]);
+        assert_eq!(widths(&fabric, 0, 34), [1.0, 2.0, 5.0, 2.0, 3.0, 1.0]);
+        assert_eq!(widths(&fabric, 8, 34), [1.0, 2.0, 3.0, 5.0, 2.0, 3.0, 1.0]);
+        // SimGrid goes on from the first chassis after a step inside one.
+        assert_eq!(widths(&fabric, 8, 10), [1.0, 2.0, 3.0, 1.0]);
+        assert_eq!(widths(&fabric, 8, 2), [1.0, 2.0, 1.0]);
+        let of = |src, dst| fabric.routes().unwrap().get(NodeId(src), NodeId(dst)).unwrap();
+        assert_eq!(of(0, 2)[1] == of(2, 0)[1], policy != "SPLITDUPLEX");
+        assert!(!fabric.limits_messages());
+    }
+}
+
+const CHANGING: &str = r#"<zone id="z" routing="Full"><host id="a" state_file="any"/><host id="b"/><host id="c"/>
+<link id="l" bandwidth="1GBps" ATTRIBUTES/><link id="m" bandwidth="1GBps"/>
+<route src="a" dst="b"><link_ctn id="m"/></route>ROUTE</zone>"#;
+
+#[test]
+fn links_change_over_time_where_messages_cross_them() {
+    let platform = |attributes: &str, used: bool, behind: &str| {
+        let route = if used { r#"<route src="a" dst="c"><link_ctn id="l"/></route>"# } else { "" };
+        CHANGING.replace("ATTRIBUTES", attributes).replace("ROUTE", route) + behind
+    };
+    let file = r#"bandwidth_file="slow.bw""#;
+    let changing = built(&platform(file, true, ""));
+    let link = LinkId(0);
+    assert!(changing.timetable().is_some_and(|table| table.tracks().iter().all(|track| track.link == link)));
+    assert!(built(&platform(file, false, "")).timetable().is_none());
+    let trace = r#"<trace id="t" periodicity="21.0">
+    0.0 1.0
+    11.0 0.5
+</trace>"#;
+    let connect = |kind: &str, element: &str| {
+        format!("{trace}<trace_connect kind=\"{kind}\" trace=\"t\" element=\"{element}\"/>")
+    };
+    // What hosts do over time says nothing about messages.
+    for kind in ["SPEED", "HOST_AVAIL"] {
+        built(&platform("", true, &connect(kind, "a")));
+    }
+    for kind in ["LINK_AVAIL", "BANDWIDTH"] {
+        assert_eq!(built(&platform("", true, &connect(kind, "l"))).timetable().unwrap().tracks().len(), 1);
+    }
+    let said = mistakes(&platform("", true, &connect("LATENCY", "l")));
+    assert!(said.contains("the latency of link `l` changes from 0 s on, and again every 21 s"), "{said}");
+    for (behind, expected) in [
+        (connect("SPEED", "x"), "there is no host, router or zone `x`"),
+        (connect("BANDWIDTH", "x"), "there is no link `x`"),
+        (connect("COLOUR", "a"), "is not a kind of trace"),
+        (connect("SPEED", "a").replace("0.5", "half"), ""),
+        (connect("BANDWIDTH", "m").replace("0.5", "half"), "p.xml:8:5: this is no profile over time"),
+        (r#"<trace id="t"/>"#.to_owned(), "`<trace>` is not supported"),
+        (r#"<trace_connect trace="t" element="a"/>"#.to_owned(), "there is no trace `t`"),
+    ] {
+        match expected {
+            "" => _ = built(&platform("", true, &behind)),
+            _ => assert!(
+                mistakes(&platform("", true, &behind)).contains(expected),
+                "{behind}: {}",
+                mistakes(&platform("", true, &behind))
+            ),
+        }
+    }
+    assert!(mistakes(&platform(r#"state_file="gone""#, true, "")).contains("there is no file `gone`"));
 }
 
 #[test]
@@ -315,10 +444,13 @@ fn mistakes_are_reported_where_they_are_all_at_once() {
             r#"<zone id="z" routing="Full"><host id="a"/><host id="b"/><route src="a" dst="b"><link_ctn id="x"/></route></zone>"#,
             "4:94: there is no link `x`",
         ),
-        (&cluster("DRAGONFLY", "3,4;4,3", 4, ""), "topology \"DRAGONFLY\" is not supported"),
+        (&cluster("DRAGONFLY", "3,4;4,3", 4, ""), "is not a description of a dragonfly"),
+        (&cluster("DRAGONFLY", "3,1;1,1;2,1;1", 6, ""), "no more groups than routers of a chassis"),
+        (&cluster("DRAGONFLY", "1,1;1,1;1000000,1;1", 6, ""), "at most 16,777,216 links"),
+        (&cluster("DRAGONFLY", "1,1;1,1;2,1;2", 6, ""), "a topology of 4 hosts for a cluster of 6"),
         (&cluster("TORUS", "2,3", 4, ""), "a topology of 6 hosts for a cluster of 4"),
         (&cluster("FAT_TREE", "2;2,2;1", 4, ""), "is not a description of a fat-tree"),
-        (&cluster("TORUS", "2,2", 4, r#"limiter_link="1""#), "`limiter_link` is not supported"),
+        (&cluster("TORUS", "2,2", 4, r#"bb_bw="1""#), "`bb_bw` is not supported"),
         (r#"<zone id="z" routing="Full"/><zone id="y" routing="Full"/>"#, "4:31: `<zone>` is not supported"),
         (r#"<zone id="z" routing="Full"/>"#, "3:2: the platform has no hosts"),
         (r#"<zone id="z" routing="Full">"#, "this is not XML"),
@@ -378,7 +510,7 @@ fn a_platform_of_another_version_or_kind_is_refused() {
         ("", "this is not XML"),
         ("ä\n<", "p.xml:"),
     ] {
-        let said = shown(text, fabric(text, 0, "p", false).unwrap_err());
+        let said = shown(text, fabric(text, 0, "p", false, &mut beside).unwrap_err());
         assert!(said.contains(expected), "{text}: {said}");
     }
 }
@@ -422,7 +554,8 @@ fn everything() -> String {
 #[test]
 fn the_platform_that_is_mangled_below_is_good_before() {
     let text = everything();
-    let fabric = fabric(&text, 0, "p", false).unwrap_or_else(|mistakes| panic!("{}", shown(&text, mistakes)));
+    let fabric =
+        fabric(&text, 0, "p", false, &mut beside).unwrap_or_else(|mistakes| panic!("{}", shown(&text, mistakes)));
     assert_eq!(fabric.nodes(), 3 + 4 + 6);
     assert_eq!(route(&fabric, 0, 4), "l1 k_backbone k_link_1_DOWN");
 }
@@ -446,7 +579,7 @@ proptest! {
             }
             text.replace_range(start..end, &with);
         }
-        if let Err(mistakes) = fabric(&text, 0, "p", false) {
+        if let Err(mistakes) = fabric(&text, 0, "p", false, &mut beside) {
             prop_assert!(!mistakes.is_empty());
             prop_assert!(!shown(&text, mistakes).is_empty());
         }
@@ -460,7 +593,7 @@ proptest! {
             let (a, b) = (a.index(words.len()), b.index(words.len()));
             words.swap(a, b);
         }
-        let _ = fabric(&words.concat(), 0, "p", false);
+        let _ = fabric(&words.concat(), 0, "p", false, &mut beside);
     }
 }
 

@@ -20,14 +20,14 @@ pub(super) fn keep_binding(binding: &IdVec<LinkId, bool>, route: &[LinkId], link
 
 /// By link: whether it can hold a flow back (see [`Flows`](super::Flows)).
 pub(super) fn binding_links(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> IdVec<LinkId, bool> {
-    let capacity = |link: LinkId| fabric.link(link).capacity;
+    let capacity = |link: LinkId| fabric.shared_capacity(link);
     let ejection = |link: &Link| link.role == LinkRole::Ejection;
     let narrowest_injection =
         fabric.links().iter().filter(|link| link.role == LinkRole::Injection).map(|link| link.capacity).min();
     let widest_ejection = fabric.links().iter().filter(|link| ejection(link)).map(|link| link.capacity).max();
     // One flow at a time, through an ejection link that is not wider: in known families every route ends in one.
     let injection_is_idle = one_at_a_time
-        && fabric.family().is_connected()
+        && fabric.is_connected_by_family()
         && matches!((narrowest_injection, widest_ejection), (Some(injection), Some(ejection)) if ejection <= injection);
     let is_binding = |link: LinkId| {
         if injection_is_idle && fabric.link(link).role == LinkRole::Injection {

@@ -142,6 +142,15 @@ impl FinishQueue {
         Some(flow)
     }
 
+    /// Takes out a flow, if it is in the queue.
+    pub(super) fn remove(&mut self, flow: u32) {
+        if self.places.get(flow as usize).is_some_and(|&place| place != ABSENT) {
+            self.change(flow, |_| f64::NEG_INFINITY);
+            let first = self.pop();
+            debug_assert_eq!(first, Some(flow), "nothing is earlier than that");
+        }
+    }
+
     #[inline(always)]
     fn put(&mut self, place: usize, flow: u32, time: f64) {
         let (block, slot) = at(place);
@@ -191,7 +200,11 @@ mod tests {
         let mut queue = FinishQueue::default();
         let mut plain = [f64::INFINITY; 300];
         for _ in 0..100_000 {
-            if random.below(4) == 0 {
+            if random.below(9) == 0 {
+                let flow = random.below(300) as u32;
+                queue.remove(flow);
+                plain[flow as usize] = f64::INFINITY;
+            } else if random.below(4) == 0 {
                 if let Some(flow) = queue.pop() {
                     let earliest = plain.iter().copied().fold(f64::INFINITY, f64::min);
                     assert_eq!(plain[flow as usize], earliest);

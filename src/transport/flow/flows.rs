@@ -55,13 +55,13 @@ pub struct Flows {
 impl Flows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Self {
-        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let capacities = fabric.shared_capacities();
         Self::shared_by(sharing.build(capacities.clone()), &capacities, fabric, router, one_at_a_time)
     }
 
     /// The same for messages on several paths; `None` where the policy is not defined for them.
     pub fn split(fabric: &Fabric, router: &dyn Router, sharing: &SharingSpec, one_at_a_time: bool) -> Option<Self> {
-        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let capacities = fabric.shared_capacities();
         let sharing = sharing.build_on_terms(capacities.clone())?;
         Some(Self::shared_by(sharing, &capacities, fabric, router, one_at_a_time))
     }
@@ -96,6 +96,11 @@ impl Flows {
     /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
     pub fn rate(&self, flow: FlowId) -> f64 {
         self.lock_step.rate().unwrap_or_else(|| self.sharing.rate(flow.0))
+    }
+
+    /// The link that holds a message back, as of the last [`Transport::settle`], where flows are shared out one by one.
+    pub(super) fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
+        self.sharing.bottleneck(flow.0).map(LinkId)
     }
 
     /// Shares every flow out by itself from now on: what lock step spares must not change the result.
@@ -174,6 +179,21 @@ impl Transport for Flows {
         // (Links that never bind stay in: a part may be smaller there than on the link that dominates them.)
         let links: Vec<u32> = links.iter().map(|link| link.0).collect();
         self.start_on_terms(flow, &links, parts, Terms::default(), bytes);
+    }
+
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        if self.lock_step.is_moving() {
+            self.leave_lock_step();
+        }
+        self.lock_step.set_capacity(link.0, capacity.bytes_per_second());
+        self.sharing.set_capacity(link.0, capacity.bytes_per_second());
+    }
+
+    fn cancel(&mut self, flow: FlowId) {
+        self.leave_lock_step();
+        self.sharing.remove(flow.0);
+        self.finish.remove(flow.0);
+        self.shared -= 1;
     }
 
     fn settle(&mut self, now: Time) {

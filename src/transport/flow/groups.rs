@@ -47,7 +47,7 @@ pub struct GroupFlows {
 impl GroupFlows {
     /// Nothing under way on this fabric. `one_at_a_time`: no node ever sends two messages at once.
     pub fn new(fabric: &Fabric, router: &dyn Router, one_at_a_time: bool) -> Self {
-        let capacities: Vec<f64> = fabric.links().iter().map(|link| link.capacity.bytes_per_second()).collect();
+        let capacities = fabric.shared_capacities();
         Self {
             lock_step: LockStep::new(&capacities),
             clocks: Vec::new(),

@@ -36,6 +36,12 @@ impl LockStep {
         Self { links: capacities.iter().map(|&capacity| (capacity, 0)).collect(), is_even: true, ..Self::default() }
     }
 
+    /// A link has another capacity; nothing moves.
+    pub fn set_capacity(&mut self, link: u32, capacity: f64) {
+        debug_assert!(self.under_way.is_none());
+        self.links[link as usize].0 = capacity;
+    }
+
     /// Whether there are messages here that move already.
     #[inline]
     pub fn is_moving(&self) -> bool {

@@ -45,7 +45,7 @@ pub fn flow_transport(
     load: Load,
 ) -> Box<dyn Transport> {
     let Load { one_at_a_time, most_to_one, .. } = load;
-    if !spec.is_plain()
+    if (!spec.is_plain() || fabric.limits_messages())
         && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
     {
         return Box::new(flows);

@@ -2,7 +2,7 @@
 
 use super::flows::Flows;
 use super::spec::{FlowSpec, Weights};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Link};
 use crate::ids::{FlowId, IdVec, LinkId};
 use crate::routing::Router;
 use crate::sharing::{SharingSpec, Terms};
@@ -18,6 +18,7 @@ use crate::units::{Bandwidth, Time};
 /// w    = 1 / (L + sum over l of S / B(l))     weight; 1 where L is 0, or without weights
 /// r   <= phi W / (2 L)                        rate; no limit where L is 0, or without a window
 /// a(l) = 1 on links of the route, plus x on links of the way back
+/// r   <= phi B(l)                             on links of which each message has the bandwidth to itself
 /// ```
 /// (on several paths: a(l) as the router says, and L and the sum are means over the paths, a(l) times what they are for
 /// each link), and rates are those of weighted max-min ([`WeightedMaxMin`](crate::sharing::WeightedMaxMin)), or of
@@ -54,6 +55,8 @@ struct Wire {
     bandwidth: f64,
     /// \[s\].
     latency: f64,
+    /// Whether each message has the bandwidth to itself.
+    own: bool,
 }
 
 /// What a message crosses in all.
@@ -63,8 +66,10 @@ struct Extent {
     latency: f64,
     /// Sum of S / B(l) \[s\].
     queued: f64,
-    /// The rate that its narrowest link lets it have alone \[B/s\].
+    /// The rate that its narrowest shared link lets it have alone \[B/s\].
     narrowest: f64,
+    /// The rate that links let it have which it does not share \[B/s\].
+    own: f64,
 }
 
 /// Not among the links of the message that starts.
@@ -74,12 +79,13 @@ impl FlowsOnTerms {
     /// Nothing under way on this fabric; `None` where the sharing policy is not defined for flows with terms.
     pub fn new(fabric: &Fabric, router: &dyn Router, spec: &FlowSpec, sharing: &SharingSpec) -> Option<Self> {
         let factor = *spec.bandwidth_factor;
-        let wire = |bandwidth: Bandwidth, latency: Time| Wire {
-            bandwidth: bandwidth.bytes_per_second(),
-            latency: latency.seconds(),
+        let wire = |(id, link): (LinkId, &Link)| Wire {
+            bandwidth: link.capacity.bytes_per_second(),
+            latency: link.latency.seconds(),
+            own: fabric.is_own(id),
         };
-        let links: IdVec<LinkId, Wire> = fabric.links().iter().map(|link| wire(link.capacity, link.latency)).collect();
-        let capacities: Vec<f64> = links.iter().map(|link| factor * link.bandwidth).collect();
+        let links: IdVec<LinkId, Wire> = fabric.links().iter_ids().map(wire).collect();
+        let capacities: Vec<f64> = fabric.shared_capacities().into_iter().map(|capacity| factor * capacity).collect();
         let sharing = sharing.build_on_terms(capacities.clone())?;
         Some(Self {
             // (Other messages' acknowledgements leave a node beside its one message.)
@@ -103,14 +109,20 @@ impl FlowsOnTerms {
         self.flows.rate(flow)
     }
 
+    /// The link that holds a message back, as of the last [`Transport::settle`], if one does.
+    pub fn bottleneck(&self, flow: FlowId) -> Option<LinkId> {
+        self.flows.bottleneck(flow)
+    }
+
     /// What is known of the links that a message crosses, and its part on each.
     fn extent(&self, crossed: impl Iterator<Item = (LinkId, f64)>) -> Extent {
-        let mut extent = Extent { latency: 0.0, queued: 0.0, narrowest: f64::INFINITY };
+        let mut extent = Extent { latency: 0.0, queued: 0.0, narrowest: f64::INFINITY, own: f64::INFINITY };
         for (link, part) in crossed {
-            let Wire { bandwidth, latency } = self.links[link];
+            let Wire { bandwidth, latency, own } = self.links[link];
             extent.latency += part * latency;
             extent.queued += part * self.weight_size / bandwidth;
-            extent.narrowest = extent.narrowest.min(self.bandwidth_factor * bandwidth / part);
+            let least = if own { &mut extent.own } else { &mut extent.narrowest };
+            *least = least.min(self.bandwidth_factor * bandwidth / part);
         }
         extent
     }
@@ -121,12 +133,12 @@ impl FlowsOnTerms {
     }
 
     /// Weight and limit of a message.
-    fn terms(&self, Extent { latency, queued, narrowest }: Extent) -> Terms {
+    fn terms(&self, Extent { latency, queued, narrowest, own }: Extent) -> Terms {
         let weight = match self.weights {
             Weights::RoundTrip if latency > 0.0 => 1.0 / (latency + queued),
             Weights::RoundTrip | Weights::Even => 1.0,
         };
-        let limit = self.limit(latency);
+        let limit = self.limit(latency).min(own);
         // A limit that the narrowest link keeps anyway need not be looked at.
         Terms { weight, limit: if limit < narrowest { limit } else { f64::INFINITY } }
     }
@@ -182,8 +194,8 @@ impl Transport for FlowsOnTerms {
     }
 
     fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
-        let Extent { latency, narrowest, .. } = self.extent(whole(route));
-        let rate = self.limit(latency).min(narrowest);
+        let Extent { latency, narrowest, own, .. } = self.extent(whole(route));
+        let rate = self.limit(latency).min(narrowest).min(own);
         let transfer = if bytes == 0 || route.is_empty() { 0.0 } else { bytes as f64 / rate };
         Some(Time::from_seconds(self.latency_factor * latency + transfer))
     }
@@ -194,6 +206,19 @@ impl Transport for FlowsOnTerms {
 
     fn start_split(&mut self, flow: FlowId, links: &[LinkId], parts: &[f64], bytes: u64) {
         self.start_on(flow, links.iter().copied().zip(parts.iter().copied()), bytes);
+    }
+
+    fn set_capacity(&mut self, link: LinkId, capacity: Bandwidth) {
+        let bandwidth = capacity.bytes_per_second();
+        self.links[link].bandwidth = bandwidth;
+        if self.links[link].own {
+            return;
+        }
+        self.flows.set_capacity(link, Bandwidth::from_bytes_per_second(self.bandwidth_factor * bandwidth));
+    }
+
+    fn cancel(&mut self, flow: FlowId) {
+        self.flows.cancel(flow);
     }
 
     fn settle(&mut self, now: Time) {

@@ -29,8 +29,7 @@ pub(super) struct Clock {
 impl Clock {
     /// The tick for this fabric and packets of so many bytes.
     pub(super) fn new(fabric: &Fabric, packet_bytes: u64) -> Self {
-        let exact = fabric.links().iter().try_fold(1, |ticks, link| {
-            let capacity = link.capacity.bytes_per_second();
+        let exact = fabric.shared_capacities().into_iter().try_fold(1, |ticks, capacity| {
             if capacity.fract() != 0.0 || !(1.0..9.0e15).contains(&capacity) {
                 return None;
             }
@@ -39,7 +38,7 @@ impl Clock {
             let ticks = ticks / gcd(ticks, parts) * parts.min(FINEST + 1);
             (ticks <= FINEST).then_some(ticks)
         });
-        let slowest = fabric.links().iter().map(|link| link.capacity).min();
+        let slowest = fabric.links().ids().map(|link| fabric.shared_capacity(link)).min();
         let longest = slowest.map_or(0.0, |capacity| capacity.time_for(packet_bytes as f64).ps());
         let wanted = exact.unwrap_or(ROUNDED);
         Self { ticks_per_ps: if longest * wanted as f64 > LONGEST { 1 } else { wanted } }

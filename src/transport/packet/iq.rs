@@ -1,12 +1,16 @@
 //! Input queues: finite buffers at the inputs, credits, whole-packet grants.
 
-use super::net::{NONE, Net, Packet, Pool, Trains};
-use super::rings::Rings;
-use super::spec::{Arbitration, DeadlockAvoidance, PacketSpec, Queues};
+mod asking;
+mod channels;
+
+use super::lanes::Lanes;
+use super::net::{ASK, NONE, Net, Packet, Pool, Trains};
+use super::spec::{Arbitration, PacketSpec, Queues};
 use super::switching::{Switching, Ticks};
 use super::wheel::Event;
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId, VertexId};
+use crate::routing::Router;
 use crate::transport::{Channel, Gridlock};
 
 /// Marks an event as the arrival of a packet alone.
@@ -28,26 +32,34 @@ const SOURCE: u32 = u32::MAX;
 /// With *cut-through* (`head-latency` h) a packet takes part in the next arbitration when its first byte is there, h
 /// after it was sent; its buffer has room for all of it before it starts (virtual cut-through).
 ///
-/// On rings packets could wait for each other in a circle. *Local bubble*: a packet that enters a ring, from its source
-/// or from another dimension, must leave room for one more behind it. *Dateline*: two virtual channels; a packet starts
-/// a ring in the first and goes on in the second from the link on that closes the ring.
+/// Packets could wait for each other in a circle. *Classes*: a packet changes to the next virtual channel wherever its
+/// route does not ascend in the order of links that the rule or the family knows; then channels are only waited for in
+/// the order of (class, rank), which has no circle. A link has as many channels as the routes so far have needed; one
+/// that nobody uses changes nothing. On the rings of a torus two other ways do with fewer. *Local bubble*: a packet that
+/// enters a ring, from its source or from another dimension, must leave room for one more behind it. *Dateline*: two
+/// virtual channels; a packet starts a ring in the first and goes on in the second from the link on that closes the
+/// ring.
 ///
 /// With unlimited virtual output queues and arrival order this is the same as output queues, to the last tick: the
 /// events are the same and come in the same order.
 ///
+/// `ASKS`: packets have routes of their own, and ask the rule for them.
+///
 /// Source: W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapters 13, 14, 17;
 /// local bubble: V. Puente et al., "The adaptive bubble router", JPDC 61 (2001).
 #[derive(Debug)]
-pub(super) struct InputQueues {
+pub(super) struct InputQueues<const ASKS: bool> {
+    /// Virtual channels of a link.
     lanes: u32,
+    /// How packets change between them.
+    change: Lanes,
     /// Whether each output has a queue of its own at every input.
     virtual_outputs: bool,
     arbitration: Arbitration,
-    /// Whether packets that enter a ring leave a bubble.
-    bubble: bool,
     /// Cut-through: how far the first byte is ahead of the packet \[ticks\].
     head: Option<u64>,
-    rings: Rings,
+    /// Packets that fit in a buffer.
+    capacity: u32,
     outputs: Vec<Output>,
     /// By port, which is a buffer or a source: what it belongs to.
     ports: Vec<Port>,
@@ -68,6 +80,8 @@ pub(super) struct InputQueues {
     trains: Trains,
     /// By message: its place in the order in which messages were sent.
     ages: Vec<u64>,
+    /// By message, where packets have routes of their own: the place of the one that leaves next.
+    next_packet: Vec<u32>,
     /// Messages sent and packets arrived so far.
     arrived: u64,
     /// Places a message: see [`Net::stride`].
@@ -134,11 +148,11 @@ struct Grant {
     lane: u32,
 }
 
-impl InputQueues {
+impl<const ASKS: bool> InputQueues<ASKS> {
     /// Empty buffers on this fabric, all of whose links have ends.
-    pub(super) fn new(fabric: &Fabric, spec: &PacketSpec, net: &Net) -> Self {
-        let dateline = spec.avoidance() == DeadlockAvoidance::Dateline;
-        let lanes = if dateline { 2 } else { 1 };
+    pub(super) fn new(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec, net: &Net) -> Self {
+        let change = Lanes::new(fabric, router, spec);
+        let lanes = change.first_count();
         let virtual_outputs = spec.queues() == Queues::VirtualOutput;
         let vertices = (fabric.nodes() + fabric.switches()) as usize;
         let ends = |link: &crate::fabric::Link| link.ends.unwrap_or((VertexId(0), VertexId(0)));
@@ -167,11 +181,11 @@ impl InputQueues {
         let capacity = spec.buffer().room();
         let mut model = Self {
             lanes,
+            change,
             virtual_outputs,
             arbitration: spec.arbitration(),
-            bubble: spec.avoidance() == DeadlockAvoidance::LocalBubble,
             head: spec.head_latency.map(|head| net.clock.span(*head)),
-            rings: Rings::new(fabric),
+            capacity,
             outputs: vec![output; fabric.links().len()],
             ports: Vec::new(),
             queues: Vec::new(),
@@ -183,6 +197,7 @@ impl InputQueues {
             stamps: Vec::new(),
             trains: Trains::default(),
             ages: Vec::new(),
+            next_packet: Vec::new(),
             arrived: 0,
             stride: 1,
         };
@@ -237,10 +252,16 @@ impl InputQueues {
     #[inline]
     fn wanted(&self, net: &Net, port: u32, head: u32) -> u32 {
         if self.ports[port as usize].link == SOURCE {
-            net.link(net.place(head))
+            net.link(self.source_place(net, head))
         } else {
             net.link(self.packets.at(head).place)
         }
+    }
+
+    /// The place of the packet that a message at its source sends next.
+    #[inline]
+    fn source_place(&self, net: &Net, flow: u32) -> u32 {
+        if ASKS { self.next_packet[flow as usize] } else { net.place(flow) }
     }
 
     #[inline]
@@ -277,11 +298,9 @@ impl InputQueues {
     /// The lane of the buffer that a packet from this port goes to over this link.
     #[inline]
     fn lane_ahead(&self, port: &Port, link: u32) -> u32 {
-        if self.lanes == 1 {
-            return 0;
-        }
-        let stays = port.link != SOURCE && self.rings.stays(port.link, link);
-        u32::from(self.rings.closes(link) || (stays && port.lane == 1))
+        // A source is no link, whatever its number.
+        const { assert!(SOURCE == NONE) };
+        if self.lanes == 1 { 0 } else { self.change.next(port.link, port.lane, link) }
     }
 
     /// Whether the first packet of this input may go over this link, and where it would go.
@@ -289,12 +308,11 @@ impl InputQueues {
     fn grant(&self, net: &Net, link: u32, port: u32, head: u32) -> Option<Grant> {
         let input = &self.ports[port as usize];
         let lane = self.lane_ahead(input, link);
-        let place = if input.link == SOURCE { net.place(head) } else { self.packets.at(head).place };
+        let place = if input.link == SOURCE { self.source_place(net, head) } else { self.packets.at(head).place };
         if net.link(place + 1) == NONE {
             return Some(Grant { port, lane });
         }
-        let enters =
-            self.bubble && self.rings.holds(link) && (input.link == SOURCE || !self.rings.stays(input.link, link));
+        let enters = self.change.leaves_bubble(input.link, link);
         let room = self.room[(link * self.lanes + lane) as usize];
         (room > u32::from(enters)).then_some(Grant { port, lane })
     }
@@ -358,7 +376,11 @@ impl InputQueues {
         let head = self.queues[queue].head;
         let source = self.ports[port as usize].link == SOURCE;
         let packet = if source {
-            let packet = self.trains.next_packet(net, head);
+            let mut packet = self.trains.next_packet(net, head);
+            if ASKS {
+                packet.place = self.next_packet[head as usize];
+                net.count(link, 1);
+            }
             if packet.last {
                 self.queues[queue].head = self.trains.at(head).next;
             }
@@ -374,7 +396,7 @@ impl InputQueues {
         };
         self.set_request(link, port, false);
         let &Packet { place, bytes, .. } = self.packets.at(packet);
-        self.packets.get(packet).lane = lane as u8;
+        self.packets.get(packet).lane = lane as u16;
         let ends = net.link(place + 1) == NONE;
         if !ends {
             self.room[(link * self.lanes + lane) as usize] -= 1;
@@ -398,7 +420,7 @@ impl InputQueues {
             output.queue_time += i128::from(net.now);
             output.queued -= 1;
         }
-        if self.virtual_outputs {
+        if self.virtual_outputs && !(ASKS && source) {
             self.expose(net, port, queue);
         }
         net.schedule(time, link, packet);
@@ -411,6 +433,9 @@ impl InputQueues {
                 net.schedule_later(time.saturating_add(latency), link | ARRIVAL, packet);
             }
             _ => {}
+        }
+        if ASKS && source {
+            self.sent_from_source(net, link, packet);
         }
     }
 
@@ -433,14 +458,24 @@ impl InputQueues {
         let crossed = self.packets.get(packet);
         crossed.place += 1;
         crossed.next = NONE;
-        let (place, last, lane) = (crossed.place, crossed.last, crossed.lane);
-        let next = net.link(place);
+        let (place, last, lane, bytes) = (crossed.place, crossed.last, crossed.lane, crossed.bytes);
+        let mut next = net.link(place);
         if next == NONE {
             self.packets.remove(packet);
+            if ASKS {
+                net.count(link, -1);
+                return net.packet_arrived(place, bytes);
+            }
             if last {
                 net.arrivals.push(net.flow(place));
             }
             return last;
+        }
+        if ASKS {
+            if next == ASK {
+                next = self.ask(net, link, packet);
+            }
+            net.count(next, 1);
         }
         let port = self.outputs[link as usize].buffer + u32::from(lane);
         self.stamps[packet as usize].order = self.arrived;
@@ -479,7 +514,7 @@ impl InputQueues {
         let head = (first..first + queues).map(|place| self.queues[place].head).find(|&head| head != NONE)?;
         let link = self.wanted(net, port, head);
         let lane = self.lane_ahead(&self.ports[port as usize], link);
-        Some((Channel { link: LinkId(link), lane: lane as u8 }, self.outputs[link as usize].buffer + lane))
+        Some((Channel { link: LinkId(link), lane: lane as u16 }, self.outputs[link as usize].buffer + lane))
     }
 
     /// How many queues a port has.
@@ -490,7 +525,7 @@ impl InputQueues {
 }
 
 #[cfg(test)]
-impl InputQueues {
+impl<const ASKS: bool> InputQueues<ASKS> {
     /// No packet is anywhere, and every buffer has all its room back.
     pub(super) fn assert_empty(&self, capacity: u32) {
         assert_eq!((self.packets.count, self.trains.count), (0, 0));
@@ -501,16 +536,21 @@ impl InputQueues {
     }
 }
 
-impl Switching for InputQueues {
+impl<const ASKS: bool> Switching for InputQueues<ASKS> {
     fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
-        if self.stride != net.stride {
-            self.packets.rename(net.renaming(self.stride));
-            self.stride = net.stride;
-        }
         if self.ages.len() <= flow as usize {
             self.ages.resize(flow as usize + 1, 0);
         }
-        let link = net.link(net.place(flow));
+        if ASKS {
+            if self.next_packet.len() <= flow as usize {
+                self.next_packet.resize(flow as usize + 1, 0);
+            }
+            self.prepare(net, flow);
+        } else {
+            self.follow_stride(net, NONE);
+            self.make_lanes(self.change.needed(net, net.place(flow), NONE, 0));
+        }
+        let link = net.link(self.source_place(net, flow));
         self.trains.add(flow, bytes);
         self.trains.get(flow).order = self.arrived;
         self.ages[flow as usize] = self.arrived;
@@ -544,9 +584,16 @@ impl Switching for InputQueues {
             self.arbitrate(net, next);
         }
         let sent = self.packets.at(packet);
-        let departed = sent.last && filled == SOURCE && net.departed(sent.place);
+        let departed = if ASKS {
+            filled == SOURCE && net.packet_departed(sent.place)
+        } else {
+            sent.last && filled == SOURCE && net.departed(sent.place)
+        };
         let arrived = self.head.is_none() && net.links[link as usize].latency == 0 && self.hand_on(net, link, packet);
         if filled != SOURCE {
+            if ASKS {
+                net.count(filled, -1);
+            }
             self.room[(filled * self.lanes + lane) as usize] += 1;
             self.arbitrate(net, filled);
         }

@@ -7,7 +7,7 @@
 //! | `fq` | at the output, a few packets of each message | messages in turn | max-min flows |
 //!
 //! A message of b bytes is cut into packets of `packet-size`, the last one being what is left; they follow the
-//! message's route. A packet of s bytes keeps a link of capacity c busy for `s / c`, and is at its other end a latency
+//! message's route, or each asks for a way of its own where the rule chooses. A packet of s bytes keeps a link of capacity c busy for `s / c`, and is at its other end a latency
 //! later. Time is integer, so packets that take the same time everywhere stay in step for ever.
 //!
 //! Events happen in order of time, and those of one time in the order in which they were scheduled. When a link has
@@ -15,23 +15,34 @@
 //! its sender's next message started before anything else happens. So the transport stops at every arrival: what the
 //! workload answers takes its place in that order.
 
+mod asking;
+#[cfg(test)]
+mod asking_tests;
+#[cfg(test)]
+mod channel_tests;
 mod clock;
+mod fair_packets;
 mod fq;
 mod iq;
+mod lanes;
 mod net;
 mod oq;
-mod rings;
 mod spec;
 mod switching;
 #[cfg(test)]
 mod tests;
+mod ways;
 mod wheel;
+
+use std::sync::Arc;
 
 use crate::fabric::Fabric;
 use crate::ids::{FlowId, LinkId};
+use crate::routing::{Path, Router, Start};
 use crate::units::Time;
 
 use super::{Facts, Gridlock, PortUse, Transport};
+use fair_packets::FairPackets;
 use fq::FairQueues;
 use iq::InputQueues;
 use net::Net;
@@ -55,19 +66,41 @@ pub struct Packets {
 /// The model.
 #[derive(Debug)]
 enum Switches {
-    Oq(OutputQueues),
-    Iq(Box<InputQueues>),
+    Oq(OutputQueues<false>),
+    Iq(Box<InputQueues<false>>),
     Fq(FairQueues),
+    /// The same, of packets that choose their own ways.
+    OqAsks(OutputQueues<true>),
+    IqAsks(Box<InputQueues<true>>),
+    FqAsks(Box<FairPackets>),
+}
+
+/// Does the same with whichever model it is.
+macro_rules! with_model {
+    ($switches:expr, $model:ident => $does:expr) => {
+        match $switches {
+            Switches::Oq($model) => $does,
+            Switches::Iq($model) => $does,
+            Switches::Fq($model) => $does,
+            Switches::OqAsks($model) => $does,
+            Switches::IqAsks($model) => $does,
+            Switches::FqAsks($model) => $does,
+        }
+    };
 }
 
 impl Packets {
-    /// Nothing under way on this fabric. `departures`: somebody wants to know when messages have left their senders.
-    pub fn new(fabric: &Fabric, spec: &PacketSpec, departures: bool) -> Self {
-        let net = Net::new(fabric, spec, departures);
-        let switches = match spec.model {
-            Model::Oq => Switches::Oq(OutputQueues::new(&net)),
-            Model::Iq => Switches::Iq(Box::new(InputQueues::new(fabric, spec, &net))),
-            Model::Fq => Switches::Fq(FairQueues::new(spec, &net)),
+    /// Nothing under way on this fabric, whose packets follow this rule. `departures`: somebody wants to know when
+    /// messages have left their senders.
+    pub fn new(fabric: &Fabric, router: &Arc<dyn Router>, spec: &PacketSpec, departures: bool) -> Self {
+        let net = Net::new(fabric, router, spec, departures);
+        let switches = match (spec.model, net.asking.is_some()) {
+            (Model::Oq, false) => Switches::Oq(OutputQueues::new(&net)),
+            (Model::Oq, true) => Switches::OqAsks(OutputQueues::new(&net)),
+            (Model::Iq, false) => Switches::Iq(Box::new(InputQueues::new(fabric, &**router, spec, &net))),
+            (Model::Iq, true) => Switches::IqAsks(Box::new(InputQueues::new(fabric, &**router, spec, &net))),
+            (Model::Fq, false) => Switches::Fq(FairQueues::new(spec, &net)),
+            (Model::Fq, true) => Switches::FqAsks(Box::new(FairPackets::new(spec, &net))),
         };
         Self { net, switches, started: Vec::new() }
     }
@@ -78,6 +111,9 @@ impl Packets {
             Switches::Oq(model) => model,
             Switches::Iq(model) => &**model,
             Switches::Fq(model) => model,
+            Switches::OqAsks(model) => model,
+            Switches::IqAsks(model) => &**model,
+            Switches::FqAsks(model) => &**model,
         }
     }
 }
@@ -102,7 +138,8 @@ impl Transport for Packets {
     fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {
         let head = match &self.switches {
             Switches::Iq(model) => model.head(),
-            Switches::Oq(_) | Switches::Fq(_) => None,
+            Switches::IqAsks(model) => model.head(),
+            Switches::Oq(_) | Switches::Fq(_) | Switches::OqAsks(_) | Switches::FqAsks(_) => None,
         };
         Some(self.net.alone(route, bytes, head))
     }
@@ -112,17 +149,26 @@ impl Transport for Packets {
         self.started.push((flow, bytes));
     }
 
+    fn asks(&self) -> bool {
+        self.net.asking.is_some()
+    }
+
+    fn start_asking(&mut self, flow: FlowId, start: Start, bytes: u64) {
+        self.net.begin(flow.0, start, bytes);
+        self.started.push((flow, bytes));
+    }
+
+    fn way(&mut self, flow: FlowId, bytes: u64, path: &mut Path) {
+        self.net.way_of(flow.0, bytes, path);
+    }
+
     fn settle(&mut self, now: Time) {
         if self.started.is_empty() {
             return;
         }
         self.net.set_now(now);
         for (flow, bytes) in self.started.drain(..) {
-            match &mut self.switches {
-                Switches::Oq(model) => model.launch(&mut self.net, flow.0, bytes),
-                Switches::Iq(model) => model.launch(&mut self.net, flow.0, bytes),
-                Switches::Fq(model) => model.launch(&mut self.net, flow.0, bytes),
-            }
+            with_model!(&mut self.switches, model => model.launch(&mut self.net, flow.0, bytes));
         }
     }
 
@@ -133,6 +179,9 @@ impl Transport for Packets {
             Switches::Oq(model) => run(model, &mut self.net, limit),
             Switches::Iq(model) => run(&mut **model, &mut self.net, limit),
             Switches::Fq(model) => run(model, &mut self.net, limit),
+            Switches::OqAsks(model) => run(model, &mut self.net, limit),
+            Switches::IqAsks(model) => run(&mut **model, &mut self.net, limit),
+            Switches::FqAsks(model) => run(&mut **model, &mut self.net, limit),
         }
     }
 

@@ -1,14 +1,20 @@
 //! What all packet models stand on: links in ticks, routes of messages, packets, the clock and its wheel.
 
+use std::sync::Arc;
+
+use super::asking::Asking;
 use super::clock::{Clock, rounded};
 use super::spec::PacketSpec;
 use super::wheel::{Event, Wheel};
 use crate::fabric::Fabric;
 use crate::ids::{Id, LinkId};
+use crate::routing::Router;
 use crate::units::Time;
 
 /// No packet, no message, no link: the end of a list or of a route.
 pub(super) const NONE: u32 = u32::MAX;
+/// In a route: here the packet asks for its way on. All links have smaller numbers.
+pub(super) const ASK: u32 = u32::MAX - 1;
 
 /// Links, messages and time.
 #[derive(Debug)]
@@ -20,10 +26,13 @@ pub(super) struct Net {
     pub links: Vec<Link>,
     /// Bytes of a full packet.
     pub packet_bytes: u32,
-    /// The links of message m, from place `m * stride` on, with [`NONE`] behind the last one.
+    /// The links of message m, from place `m * stride` on, with [`NONE`] behind the last one; where packets have routes
+    /// of their own, those of slot m.
     pub routes: Vec<u32>,
     /// A power of two.
     pub stride: usize,
+    /// What is kept for packets that have routes of their own.
+    pub asking: Option<Box<Asking>>,
     /// Messages that have arrived.
     pub arrivals: Vec<u32>,
     /// Messages that have left their senders, if somebody wants to know.
@@ -45,13 +54,13 @@ pub(super) struct Link {
 }
 
 impl Net {
-    pub(super) fn new(fabric: &Fabric, spec: &PacketSpec, wants_departures: bool) -> Self {
+    pub(super) fn new(fabric: &Fabric, router: &Arc<dyn Router>, spec: &PacketSpec, wants_departures: bool) -> Self {
         let clock = Clock::new(fabric, spec.packet_size.0);
         let links: Vec<Link> = fabric
             .links()
-            .iter()
-            .map(|link| {
-                let per_byte = clock.per_byte(link.capacity);
+            .iter_ids()
+            .map(|(id, link)| {
+                let per_byte = clock.per_byte(fabric.shared_capacity(id));
                 let full = rounded(per_byte * spec.packet_size.0 as f64);
                 Link { full, per_byte, latency: clock.span(link.latency) }
             })
@@ -60,6 +69,9 @@ impl Net {
         // A few slow links must not make the slots wide for all others: what lies further ahead has its own place.
         let fastest = links.iter().map(delay).min().unwrap_or(1);
         let usual = links.iter().map(delay).max().unwrap_or(1).min(fastest.saturating_mul(64));
+        let asking = Asking::new(fabric, router);
+        // Room for the way to the first switch, where packets ask.
+        let stride = if asking.is_some() { 4 } else { 0 };
         Self {
             wheel: Wheel::new(links.len(), usual),
             clock,
@@ -68,7 +80,8 @@ impl Net {
             // Checked with the options: 1 GiB at most.
             packet_bytes: spec.packet_size.0 as u32,
             routes: Vec::new(),
-            stride: 0,
+            stride,
+            asking,
             arrivals: Vec::new(),
             departures: Vec::new(),
             wants_departures,
@@ -86,17 +99,7 @@ impl Net {
 
     /// Notes the route of a message.
     pub(super) fn set_route(&mut self, flow: u32, route: &[LinkId]) {
-        let needed = route.len() + 1;
-        if needed > self.stride {
-            let stride = needed.next_power_of_two();
-            let mut routes = vec![NONE; self.routes.len() / self.stride.max(1) * stride];
-            if self.stride > 0 {
-                for (to, from) in routes.chunks_exact_mut(stride).zip(self.routes.chunks_exact(self.stride)) {
-                    to[..self.stride].copy_from_slice(from);
-                }
-            }
-            (self.routes, self.stride) = (routes, stride);
-        }
+        self.widen(route.len() + 1);
         let first = flow as usize * self.stride;
         if self.routes.len() < first + self.stride {
             self.routes.resize(first + self.stride, NONE);
@@ -108,6 +111,21 @@ impl Net {
         slots[route.len()] = NONE;
     }
 
+    /// Makes room for routes of so many entries.
+    #[inline]
+    pub(super) fn widen(&mut self, needed: usize) {
+        if needed > self.stride {
+            let stride = needed.next_power_of_two();
+            let mut routes = vec![NONE; self.routes.len() / self.stride.max(1) * stride];
+            if self.stride > 0 {
+                for (to, from) in routes.chunks_exact_mut(stride).zip(self.routes.chunks_exact(self.stride)) {
+                    to[..self.stride].copy_from_slice(from);
+                }
+            }
+            (self.routes, self.stride) = (routes, stride);
+        }
+    }
+
     /// The first place of a message: its routes start there.
     #[inline]
     pub(super) fn place(&self, flow: u32) -> u32 {
@@ -117,7 +135,11 @@ impl Net {
     /// The message that a place belongs to.
     #[inline]
     pub(super) fn flow(&self, place: u32) -> u32 {
-        place >> self.stride.trailing_zeros()
+        let slot = place >> self.stride.trailing_zeros();
+        match &self.asking {
+            None => slot,
+            Some(asking) => asking.owner(slot),
+        }
     }
 
     /// Whether this is the first link of a message.
@@ -229,7 +251,7 @@ pub(super) struct Packet {
     /// Whether it is the last one of its message.
     pub last: bool,
     /// The virtual channel of the buffer that it is in.
-    pub lane: u8,
+    pub lane: u16,
 }
 
 impl Pool {

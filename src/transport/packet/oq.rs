@@ -1,6 +1,6 @@
 //! Output queues: whole packets, unlimited first-in-first-out queues, store and forward.
 
-use super::net::{NONE, Net, Pool, Trains};
+use super::net::{ASK, NONE, Net, Packet, Pool, Trains};
 use super::switching::{Switching, Ticks};
 use super::wheel::Event;
 use crate::transport::Gridlock;
@@ -20,9 +20,11 @@ const ARRIVAL: u32 = 1 << 31;
 /// in the queue of its next link, or starts there at once. Where the link has a latency, the packet comes with an event
 /// of its own.
 ///
+/// `ASKS`: packets have routes of their own, and ask the rule for them.
+///
 /// Source: the order of ns-3's `PointToPointNetDevice` (transmission complete, then receive) with unlimited queues.
 #[derive(Debug)]
-pub(super) struct OutputQueues {
+pub(super) struct OutputQueues<const ASKS: bool> {
     ports: Vec<Port>,
     packets: Pool,
     trains: Trains,
@@ -53,7 +55,7 @@ struct Port {
 
 const SENDING: u32 = 1 << 31;
 
-impl OutputQueues {
+impl<const ASKS: bool> OutputQueues<ASKS> {
     pub(super) fn new(net: &Net) -> Self {
         let port = |link: &super::net::Link| Port {
             full: link.full,
@@ -70,6 +72,34 @@ impl OutputQueues {
             packets: Pool::default(),
             trains: Trains::default(),
             stride: 1,
+        }
+    }
+
+    /// Renames places where routes have become longer.
+    fn follow_stride(&mut self, net: &Net) {
+        if self.stride != net.stride {
+            self.packets.rename(net.renaming(self.stride));
+            self.stride = net.stride;
+        }
+    }
+
+    /// The place of the next packet of a message, which has a route of its own.
+    fn enter(&mut self, net: &mut Net, flow: u32) -> u32 {
+        let place = net.enter(flow);
+        self.follow_stride(net);
+        place
+    }
+
+    /// A message leaves a node that has several links: its packets ask one after another, and each takes its place in
+    /// the queue of its link at once.
+    fn launch_all(&mut self, net: &mut Net, flow: u32, bytes: u64) {
+        let mut left = bytes;
+        while left > 0 {
+            let place = self.enter(net, flow);
+            let bytes = left.min(u64::from(net.packet_bytes)) as u32;
+            left -= u64::from(bytes);
+            let packet = self.packets.add(Packet { place, next: NONE, bytes, last: left == 0, lane: 0 });
+            self.queue(net, net.link(place), packet);
         }
     }
 
@@ -104,9 +134,13 @@ impl OutputQueues {
             head
         } else {
             let flow = head & !TRAIN;
-            let packet = self.trains.next_packet(net, flow);
+            let mut packet = self.trains.next_packet(net, flow);
             if packet.last {
                 port.head = self.trains.at(flow).next;
+            }
+            if ASKS {
+                packet.place = self.enter(net, flow);
+                net.count(link, 1);
             }
             self.packets.add(packet)
         };
@@ -116,6 +150,9 @@ impl OutputQueues {
     /// A packet has come to the switch, or node, in front of this link.
     #[inline(always)]
     fn queue(&mut self, net: &mut Net, link: u32, packet: u32) {
+        if ASKS {
+            net.count(link, 1);
+        }
         let port = &mut self.ports[link as usize];
         if port.peak & SENDING == 0 {
             return self.send(net, link, packet);
@@ -146,13 +183,23 @@ impl OutputQueues {
         net.hops += 1;
         let crossed = self.packets.get(packet);
         crossed.place += 1;
-        let (place, last) = (crossed.place, crossed.last);
+        let (place, last, bytes) = (crossed.place, crossed.last, crossed.bytes);
         let link = net.link(place);
-        if link != NONE {
+        if link < ASK {
+            self.queue(net, link, packet);
+            return false;
+        }
+        if ASKS && link == ASK {
+            net.ask(place);
+            self.follow_stride(net);
+            let link = net.link(self.packets.at(packet).place);
             self.queue(net, link, packet);
             return false;
         }
         self.packets.remove(packet);
+        if ASKS {
+            return net.packet_arrived(place, bytes);
+        }
         if last {
             net.arrivals.push(net.flow(place));
         }
@@ -160,13 +207,13 @@ impl OutputQueues {
     }
 }
 
-impl Switching for OutputQueues {
+impl<const ASKS: bool> Switching for OutputQueues<ASKS> {
     fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
-        if self.stride != net.stride {
-            self.packets.rename(net.renaming(self.stride));
-            self.stride = net.stride;
+        let link = if ASKS { net.only_link(flow) } else { net.link(net.place(flow)) };
+        if ASKS && link == NONE {
+            return self.launch_all(net, flow, bytes);
         }
-        let link = net.link(net.place(flow));
+        self.follow_stride(net);
         self.trains.add(flow, bytes);
         self.append(link, flow | TRAIN);
         if self.ports[link as usize].peak & SENDING == 0 {
@@ -182,7 +229,13 @@ impl Switching for OutputQueues {
         }
         self.go_on(net, link);
         let sent = self.packets.at(packet);
-        let departed = sent.last && net.is_first(sent.place) && net.departed(sent.place);
+        let departed = if ASKS {
+            let place = sent.place;
+            net.count(link, -1);
+            net.is_first(place) && net.packet_departed(place)
+        } else {
+            sent.last && net.is_first(sent.place) && net.departed(sent.place)
+        };
         (self.ports[link as usize].latency == 0 && self.hand_on(net, packet)) | departed
     }
 

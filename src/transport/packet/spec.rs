@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::diagnostic::{Diagnostic, Located};
+use crate::fabric::Fabric;
+use crate::routing::{ChannelOrder, Router, Steps};
 use crate::units::{Bytes, Time};
 
 /// `[transport.packet]`.
@@ -23,9 +25,13 @@ pub struct PacketSpec {
     /// Which of several waiting packets goes first, for iq (default round-robin).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<Located<Arbitration>>,
-    /// What keeps packets on a ring from waiting for each other in a circle, for iq (default local-bubble).
+    /// What keeps packets from waiting for each other in a circle, for iq (default: local-bubble under dimension-order,
+    /// else classes).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadlock_avoidance: Option<Located<DeadlockAvoidance>>,
+    /// Virtual channels of each link, for iq with classes (default: as many as routes need).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channels: Option<Located<u32>>,
     /// How input buffers are divided, for iq (default fifo).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Located<Queues>>,
@@ -43,6 +49,7 @@ impl Default for PacketSpec {
             buffer: None,
             arbitration: None,
             deadlock_avoidance: None,
+            channels: None,
             queues: None,
             head_latency: None,
         }
@@ -79,7 +86,7 @@ pub enum Arbitration {
     OldestFirst,
 }
 
-/// What keeps packets on a ring from waiting for each other in a circle.
+/// What keeps packets from waiting for each other in a circle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum DeadlockAvoidance {
@@ -89,7 +96,11 @@ pub enum DeadlockAvoidance {
     /// Two virtual channels: packets change to the second one where the ring closes.
     #[serde(rename = "dateline")]
     Dateline,
-    /// Nothing: rings may deadlock, which is reported.
+    /// Virtual channels by class: a packet changes to the next one wherever its route does not ascend in the order of
+    /// links that the rule or the fabric's family has; on any fabric, under any rule.
+    #[serde(rename = "classes")]
+    Classes,
+    /// Nothing: packets may deadlock, which is reported.
     #[serde(rename = "none")]
     None,
 }
@@ -207,6 +218,17 @@ impl schemars::JsonSchema for Buffer {
     }
 }
 
+fn no_bubble(buffer: &Located<Buffer>) -> Diagnostic {
+    Diagnostic::new("wrong-value", "a buffer of one packet has no room for a bubble")
+        .at_value(buffer)
+        .label("2 or more are needed")
+        .help("write `buffer = 2`, or deadlock-avoidance = \"dateline\"")
+}
+
+fn plural(channels: u32) -> String {
+    format!("{channels} virtual channel{}", if channels == 1 { "" } else { "s" })
+}
+
 /// The largest packet \[B\].
 const LARGEST: u64 = 1 << 30;
 
@@ -240,19 +262,54 @@ impl PacketSpec {
             self.deadlock_avoidance.as_ref().map(|value| unused("deadlock-avoidance").at_value(value)),
             &[Model::Iq],
         );
+        only_for(self.channels.as_ref().map(|value| unused("channels").at_value(value)), &[Model::Iq]);
         only_for(self.queues.as_ref().map(|value| unused("queues").at_value(value)), &[Model::Iq]);
         only_for(self.head_latency.as_ref().map(|value| unused("head-latency").at_value(value)), &[Model::Iq]);
         if let Some(buffer) = &self.buffer
             && self.model == Model::Iq
-            && self.avoidance() == DeadlockAvoidance::LocalBubble
+            && self.avoidance() == Some(DeadlockAvoidance::LocalBubble)
             && **buffer == Buffer::Packets(1)
         {
+            mistakes.push(no_bubble(buffer));
+        }
+        if let (Some(channels), Some(avoidance)) = (&self.channels, self.avoidance())
+            && avoidance != DeadlockAvoidance::Classes
+        {
             mistakes.push(
-                Diagnostic::new("wrong-value", "a buffer of one packet has no room for a bubble")
-                    .at_value(buffer)
-                    .label("2 or more are needed")
-                    .help("write `buffer = 2`, or deadlock-avoidance = \"dateline\""),
+                Diagnostic::new("unused-option", "`channels` are those of deadlock-avoidance = \"classes\"")
+                    .at_value(channels)
+                    .label("only for classes")
+                    .help("leave it out, or write deadlock-avoidance = \"classes\""),
             );
+        }
+        mistakes
+    }
+
+    /// What is wrong with its options on this fabric under this rule.
+    pub fn check_on(&self, fabric: &Fabric, router: &dyn Router) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        if self.model != Model::Iq {
+            return mistakes;
+        }
+        let rings = self.avoidance().is_none() && router.channel_order() == ChannelOrder::Rings;
+        if let Some(buffer) = self.buffer.as_ref().filter(|buffer| ***buffer == Buffer::Packets(1))
+            && rings
+            && !fabric.family().rings().is_empty()
+        {
+            mistakes.push(no_bubble(buffer));
+        }
+        if let Some(channels) = &self.channels {
+            let ranks = Steps::ranks(router, fabric);
+            let needed = Steps::of(router, fabric, &ranks, &mut |_, _, _, _| ());
+            if **channels < needed.max(1) {
+                let message = format!("{} cannot keep packets from waiting in a circle", plural(**channels));
+                mistakes.push(
+                    Diagnostic::new("too-few-channels", message)
+                        .at_value(channels)
+                        .label(format!("{needed} are needed on `{}` under this rule", fabric.name()))
+                        .help(format!("write `channels = {needed}`, or leave it out")),
+                );
+            }
         }
         mistakes
     }
@@ -272,9 +329,9 @@ impl PacketSpec {
         self.arbitration.map_or(Arbitration::RoundRobin, |value| *value)
     }
 
-    /// The deadlock avoidance of `iq`.
-    pub fn avoidance(&self) -> DeadlockAvoidance {
-        self.deadlock_avoidance.map_or(DeadlockAvoidance::LocalBubble, |value| *value)
+    /// The deadlock avoidance of `iq`, where one is asked for.
+    pub fn avoidance(&self) -> Option<DeadlockAvoidance> {
+        self.deadlock_avoidance.as_ref().map(|value| **value)
     }
 
     /// The queues of `iq`.

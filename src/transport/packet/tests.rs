@@ -1,28 +1,32 @@
 //! Random loads on random fabrics: every packet arrives once, buffers are empty again, models agree where they must.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostic::Sources;
 use crate::fabric::{FabricBuilder, Grid, Irregular, LinkRole};
-use crate::ids::{NodeId, VertexId};
-use crate::routing::{Router, RoutingSpec};
+use crate::ids::{MessageId, NodeId, RankId, VertexId};
+use crate::routing::RoutingSpec;
 use crate::topology::TopologySpec;
 use crate::transport::Channel;
 use crate::units::{Bandwidth, Bytes};
 
 /// Source, destination, bytes, start [ps].
-type Message = (u32, u32, u64, f64);
+pub(super) type Message = (u32, u32, u64, f64);
 
-fn grid(topology: &str) -> Arc<Fabric> {
+pub(super) fn fabric(topology: &str) -> Arc<Fabric> {
     let spec: TopologySpec = toml::from_str(topology).unwrap();
     Arc::new(spec.build(&mut Sources::default()).unwrap())
 }
 
+/// The rule, where it fits the fabric.
+pub(super) fn rule(text: &str, fabric: &Arc<Fabric>) -> Option<Arc<dyn Router>> {
+    let spec: RoutingSpec = toml::from_str(text).unwrap();
+    spec.build(fabric, 1).ok()
+}
+
 /// Nodes on the switches of a random tree: the k-th switch hangs on one of those before it.
-fn tree(parents: &[u32], nodes_each: u32, latency: Time) -> Arc<Fabric> {
+pub(super) fn tree(parents: &[u32], nodes_each: u32, latency: Time) -> Arc<Fabric> {
     let switches = parents.len() as u32 + 1;
     let nodes = switches * nodes_each;
     let mut builder = FabricBuilder::new("tree", nodes, switches);
@@ -47,31 +51,45 @@ fn usual_routes(fabric: &Arc<Fabric>) -> Arc<dyn Router> {
     RoutingSpec::default_for(fabric).build(fabric, 1).unwrap()
 }
 
-fn spec(text: &str) -> PacketSpec {
+pub(super) fn spec(text: &str) -> PacketSpec {
     let spec: PacketSpec = toml::from_str(text).unwrap();
     assert!(spec.check().is_empty(), "{text}");
     spec
 }
 
 /// What came of a load.
-struct Played {
+pub(super) struct Played {
     /// By message: when it arrived.
-    arrivals: Vec<Option<Time>>,
+    pub(super) arrivals: Vec<Option<Time>>,
     /// By message: how long it would have taken alone.
     alone: Vec<Time>,
     /// Packets times links.
     hops: u64,
-    packets: Packets,
+    pub(super) packets: Packets,
+    /// By message, where packets ask: the links that they crossed.
+    pub(super) ways: Vec<Path>,
 }
 
 /// Plays messages in order of their starts; none is to its own node.
-fn play(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec, messages: &[Message]) -> Played {
-    let mut packets = Packets::new(fabric, spec, false);
+pub(super) fn play(fabric: &Fabric, router: &Arc<dyn Router>, spec: &PacketSpec, messages: &[Message]) -> Played {
+    play_on(Packets::new(fabric, router, spec, false), fabric, router, spec, messages)
+}
+
+/// The same on a network that is there.
+pub(super) fn play_on(
+    mut packets: Packets,
+    fabric: &Fabric,
+    router: &Arc<dyn Router>,
+    spec: &PacketSpec,
+    messages: &[Message],
+) -> Played {
+    assert!(fabric.nodes() > 0);
     let mut arrivals = vec![None; messages.len()];
     let mut order: Vec<usize> = (0..messages.len()).collect();
     order.sort_by(|&a, &b| messages[a].3.total_cmp(&messages[b].3));
     let mut waiting = order.into_iter().peekable();
     let (mut alone, mut hops) = (vec![Time::ZERO; messages.len()], 0);
+    let mut ways = vec![Path::default(); messages.len()];
     let mut found = Vec::new();
     loop {
         let horizon = waiting.peek().map_or(Time::NEVER, |&i| Time::from_ps(messages[i].3));
@@ -81,6 +99,7 @@ fn play(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec, messages: &[Mes
             for flow in found.drain(..) {
                 let before = arrivals[flow.0 as usize].replace(next);
                 assert_eq!(before, None, "message {flow} arrives twice");
+                packets.way(flow, messages[flow.0 as usize].2, &mut ways[flow.0 as usize]);
             }
             continue;
         }
@@ -90,13 +109,32 @@ fn play(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec, messages: &[Mes
         router.route(NodeId(src), NodeId(dst), &mut route);
         alone[i] = packets.alone(&route, bytes).unwrap();
         hops += bytes.div_ceil(spec.packet_size.0) * route.len() as u64;
-        packets.start(FlowId(i as u32), &route, bytes);
+        if packets.asks() {
+            let message = MessageId { src: RankId(src), index: i as u32 };
+            packets.start_asking(FlowId(i as u32), Start { src: NodeId(src), dst: NodeId(dst), message }, bytes);
+        } else {
+            packets.start(FlowId(i as u32), &route, bytes);
+        }
         packets.settle(horizon);
     }
-    Played { arrivals, alone, hops, packets }
+    Played { arrivals, alone, hops, packets, ways }
 }
 
 impl Played {
+    /// Every message has arrived, and nothing is left.
+    pub(super) fn check_arrived(&self, spec: &PacketSpec, what: &str) {
+        assert_eq!(self.packets.gridlock(), None, "{what}");
+        assert!(self.arrivals.iter().all(Option::is_some), "{what}");
+        match &self.packets.switches {
+            Switches::Iq(model) => model.assert_empty(spec.buffer().room()),
+            Switches::IqAsks(model) => model.assert_empty(spec.buffer().room()),
+            _ => {}
+        }
+        if let Some(asking) = &self.packets.net.asking {
+            asking.assert_idle();
+        }
+    }
+
     /// Every packet has crossed every link of its route once, no message was faster than alone, and nothing is left.
     fn check(&self, spec: &PacketSpec, messages: &[Message], fabric: &Fabric) {
         assert_eq!(self.packets.gridlock(), None);
@@ -109,9 +147,7 @@ impl Played {
             );
         }
         assert_eq!(self.packets.facts().packet_hops, Some(self.hops));
-        if let Switches::Iq(model) = &self.packets.switches {
-            model.assert_empty(spec.buffer().room());
-        }
+        self.check_arrived(spec, "");
         let ports = self.packets.facts().ports.unwrap();
         assert_eq!(ports.len(), fabric.links().len());
         let end = self.arrivals.iter().flatten().max().unwrap();
@@ -123,7 +159,7 @@ impl Played {
 }
 
 /// Messages among so many nodes, to others than themselves.
-fn loads(nodes: u32) -> impl Strategy<Value = Vec<Message>> {
+pub(super) fn loads(nodes: u32) -> impl Strategy<Value = Vec<Message>> {
     let message = (0..nodes, 1..nodes, 1u64..9_000, 0u32..6_000_000);
     proptest::collection::vec(message, 1..60).prop_map(move |list| {
         let one = |(src, far, bytes, start): (u32, u32, u64, u32)| {
@@ -136,7 +172,7 @@ fn loads(nodes: u32) -> impl Strategy<Value = Vec<Message>> {
 }
 
 /// All models, and the input-queued one in all its forms that cannot deadlock on a torus.
-const MODELS: [&str; 12] = [
+pub(super) const MODELS: [&str; 12] = [
     "model = \"oq\"",
     "model = \"fq\"",
     "model = \"fq\"\nbuffer = 1\npacket-size = \"400 B\"",
@@ -168,10 +204,10 @@ proptest! {
         model in 0..MODELS.len(),
         seed in loads(1000),
     ) {
-        let fabric = grid(TORI[torus]);
+        let fabric = fabric(TORI[torus]);
         let messages = folded(&seed, fabric.nodes());
         let spec = spec(MODELS[model]);
-        let played = play(&fabric, &*usual_routes(&fabric), &spec, &messages);
+        let played = play(&fabric, &usual_routes(&fabric), &spec, &messages);
         played.check(&spec, &messages, &fabric);
     }
 
@@ -185,7 +221,7 @@ proptest! {
         let fabric = tree(&parents, 2, Time::from_ps(f64::from(latency) * 333_000.0));
         let messages = folded(&seed, fabric.nodes());
         let spec = spec(MODELS[model]);
-        let played = play(&fabric, &*usual_routes(&fabric), &spec, &messages);
+        let played = play(&fabric, &usual_routes(&fabric), &spec, &messages);
         played.check(&spec, &messages, &fabric);
     }
 
@@ -194,12 +230,12 @@ proptest! {
         torus in 0..TORI.len(),
         seed in loads(1000),
     ) {
-        let fabric = grid(TORI[torus]);
+        let fabric = fabric(TORI[torus]);
         let router = usual_routes(&fabric);
         let messages = folded(&seed, fabric.nodes());
-        let output = play(&fabric, &*router, &spec("model = \"oq\""), &messages);
+        let output = play(&fabric, &router, &spec("model = \"oq\""), &messages);
         let text = "model = \"iq\"\nbuffer = \"unlimited\"\nqueues = \"virtual-output\"\narbitration = \"arrival-order\"";
-        let input = play(&fabric, &*router, &spec(text), &messages);
+        let input = play(&fabric, &router, &spec(text), &messages);
         prop_assert_eq!(output.arrivals, input.arrivals);
     }
 
@@ -215,7 +251,7 @@ proptest! {
         let src = from % nodes;
         let messages = [(src, (src + 1 + far % (nodes - 1)) % nodes, bytes, 0.0)];
         let spec = spec(MODELS[model]);
-        let played = play(&fabric, &*usual_routes(&fabric), &spec, &messages);
+        let played = play(&fabric, &usual_routes(&fabric), &spec, &messages);
         let (took, alone) = (played.arrivals[0].unwrap(), played.alone[0]);
         // Where few packets fit in a buffer, those of one message may wait for each other's room.
         if matches!(spec.buffer(), Buffer::Packets(1..=3)) {
@@ -227,7 +263,7 @@ proptest! {
 }
 
 /// The same load on fewer nodes; messages to themselves are left out.
-fn folded(messages: &[Message], nodes: u32) -> Vec<Message> {
+pub(super) fn folded(messages: &[Message], nodes: u32) -> Vec<Message> {
     let fold = |&(src, dst, bytes, start): &Message| (src % nodes, dst % nodes, bytes, start);
     let mut list: Vec<Message> = messages.iter().map(fold).filter(|(src, dst, ..)| src != dst).collect();
     if list.is_empty() {
@@ -240,10 +276,10 @@ fn folded(messages: &[Message], nodes: u32) -> Vec<Message> {
 /// packets that wait for the next one.
 #[test]
 fn a_ring_without_bubble_or_dateline_deadlocks_and_names_the_circle() {
-    let fabric = grid("torus = { dims = [7], bandwidth = \"1 GB/s\", host-link = false }");
+    let fabric = fabric("torus = { dims = [7], bandwidth = \"1 GB/s\", host-link = false }");
     let messages: Vec<Message> = (0..7).map(|src| (src, (src + 3) % 7, 30_000, 0.0)).collect();
     let bare = spec("model = \"iq\"\nbuffer = 1\ndeadlock-avoidance = \"none\"");
-    let played = play(&fabric, &*usual_routes(&fabric), &bare, &messages);
+    let played = play(&fabric, &usual_routes(&fabric), &bare, &messages);
     assert!(played.arrivals.iter().all(Option::is_none));
     let gridlock = played.packets.gridlock().expect("a deadlock");
     assert_eq!(gridlock.packets, 14, "seven packets in buffers and seven messages at their sources");
@@ -257,19 +293,19 @@ fn a_ring_without_bubble_or_dateline_deadlocks_and_names_the_circle() {
     for avoidance in ["buffer = 2", "buffer = 1\ndeadlock-avoidance = \"dateline\""] {
         let text = format!("model = \"iq\"\n{avoidance}");
         let spec = spec(&text);
-        play(&fabric, &*usual_routes(&fabric), &spec, &messages).check(&spec, &messages, &fabric);
+        play(&fabric, &usual_routes(&fabric), &spec, &messages).check(&spec, &messages, &fabric);
     }
 }
 
 /// 13 packets of 1,500 B and one of 500 B over h links, host links counted: `20 + 1.5 (h - 1)` us.
 #[test]
 fn a_message_alone_is_stored_and_forwarded() {
-    let fabric = grid("torus = { dims = [8, 8], bandwidth = \"1 GB/s\" }");
+    let fabric = fabric("torus = { dims = [8, 8], bandwidth = \"1 GB/s\" }");
     let router = usual_routes(&fabric);
     for (dst, hops) in [(1, 3), (2, 4), (9, 4), (36, 10)] {
         for model in ["oq", "iq", "fq"] {
             let spec = spec(&format!("model = \"{model}\""));
-            let played = play(&fabric, &*router, &spec, &[(0, dst, 20_000, 0.0)]);
+            let played = play(&fabric, &router, &spec, &[(0, dst, 20_000, 0.0)]);
             let expected = Time::from_ps(20e6 + 1.5e6 * f64::from(hops - 1));
             assert_eq!(played.arrivals, [Some(expected)], "{model}, {hops} links");
         }
@@ -279,19 +315,19 @@ fn a_message_alone_is_stored_and_forwarded() {
 /// A packet of 1,500 B cut through with a head of 50 ns: `1.5 + 0.05 (h - 1)` us.
 #[test]
 fn cut_through_saves_the_packet_time_at_each_hop() {
-    let fabric = grid("torus = { dims = [8, 8], bandwidth = \"1 GB/s\" }");
+    let fabric = fabric("torus = { dims = [8, 8], bandwidth = \"1 GB/s\" }");
     let spec = spec("model = \"iq\"\nhead-latency = \"50 ns\"");
-    let played = play(&fabric, &*usual_routes(&fabric), &spec, &[(0, 36, 1500, 0.0)]);
+    let played = play(&fabric, &usual_routes(&fabric), &spec, &[(0, 36, 1500, 0.0)]);
     assert_eq!(played.arrivals, [Some(Time::from_ps(1.95e6))]);
 }
 
 #[test]
 fn two_messages_that_share_a_link_take_turns_in_fair_queues_and_not_in_output_queues() {
     // Nodes 0 and 1 send to node 2 of a crossbar; the second starts when half of the first is through.
-    let fabric = grid("crossbar = { nodes = 3, bandwidth = \"1 GB/s\" }");
+    let fabric = fabric("crossbar = { nodes = 3, bandwidth = \"1 GB/s\" }");
     let messages = [(0, 2, 30_000, 0.0), (1, 2, 15_000, 15e6)];
     let end = |model: &str| -> Vec<f64> {
-        let played = play(&fabric, &*usual_routes(&fabric), &spec(&format!("model = \"{model}\"")), &messages);
+        let played = play(&fabric, &usual_routes(&fabric), &spec(&format!("model = \"{model}\"")), &messages);
         played.arrivals.iter().map(|arrival| arrival.unwrap().ps() / 1e6).collect()
     };
     // The last packet of either leaves at 46.5 us: 1.5 us behind the first, then 45,000 B.
@@ -305,10 +341,10 @@ fn two_messages_that_share_a_link_take_turns_in_fair_queues_and_not_in_output_qu
 /// A link of one byte a second, and more than 64 bits of its ticks.
 #[test]
 fn times_that_cannot_be_counted_end_a_run_and_are_no_circle() {
-    let fabric = grid("crossbar = { nodes = 2, bandwidth = \"1 B/s\" }");
+    let fabric = fabric("crossbar = { nodes = 2, bandwidth = \"1 B/s\" }");
     let messages = [(0, 1, 100_000_000_000, 0.0)];
     let spec = PacketSpec { packet_size: Bytes(1 << 24).into(), ..PacketSpec::default() };
-    let played = play(&fabric, &*usual_routes(&fabric), &spec, &messages);
+    let played = play(&fabric, &usual_routes(&fabric), &spec, &messages);
     assert_eq!(played.arrivals, [None]);
     let gridlock = played.packets.gridlock().expect("it does not arrive");
     assert!(gridlock.packets > 0 && gridlock.cycle.is_empty(), "{gridlock:?}");
@@ -316,12 +352,12 @@ fn times_that_cannot_be_counted_end_a_run_and_are_no_circle() {
 
 #[test]
 fn packets_of_a_gigabyte_and_of_a_byte_are_counted_right() {
-    let fabric = grid("crossbar = { nodes = 2, bandwidth = \"1 GB/s\" }");
+    let fabric = fabric("crossbar = { nodes = 2, bandwidth = \"1 GB/s\" }");
     let router = usual_routes(&fabric);
     for (size, bytes, hops) in [(1u64 << 30, 5_000_000_000u64, 10), (1, 7, 14)] {
         let spec = PacketSpec { packet_size: Bytes(size).into(), ..PacketSpec::default() };
         assert!(spec.check().is_empty());
-        let played = play(&fabric, &*router, &spec, &[(0, 1, bytes, 0.0)]);
+        let played = play(&fabric, &router, &spec, &[(0, 1, bytes, 0.0)]);
         assert_eq!(played.packets.facts().packet_hops, Some(hops));
         assert_eq!(played.arrivals, [Some(played.alone[0])]);
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::deal::{Chunking, Order};
 use super::play::Masters;
 use crate::diagnostic::{Diagnostic, closest};
-use crate::units::range;
+use crate::units::{count, range};
 
 /// The order of the tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -167,9 +167,10 @@ impl fmt::Display for Rules {
         })?;
         match self.masters() {
             Masters::One => {}
-            Masters::Partition(masters) => write!(f, ", {masters} masters")?,
+            Masters::Partition(masters) => write!(f, ", {}", count(masters.into(), "master", "masters"))?,
             Masters::Hierarchy { masters, batch } => {
-                write!(f, ", {masters} masters under one that gives out batches of {batch}")?;
+                let masters = count(masters.into(), "master", "masters");
+                write!(f, ", {masters} under one that gives out batches of {batch}")?;
             }
         }
         if self.prefetch > 0 {

@@ -247,7 +247,7 @@ impl TasksFile {
 }
 
 /// Columns of coordinates, then time and sizes.
-const COLUMNS: [Column; MOST_DIMENSIONS + 3] = [
+pub(crate) const COLUMNS: [Column; MOST_DIMENSIONS + 3] = [
     Column::optional("i1"),
     Column::optional("i2"),
     Column::optional("i3"),

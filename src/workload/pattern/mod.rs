@@ -4,6 +4,7 @@
 //! messages. *When* a message may go is decided by the injection rule and by what the message needs to have
 //! received before ([`After`]).
 
+mod adv;
 mod all_to_all;
 mod allgather;
 mod allreduce;
@@ -12,7 +13,11 @@ mod broadcast;
 mod collective;
 mod driver;
 mod file;
+mod ground;
+mod group_permutation;
+mod groups;
 mod halo;
+mod hot_group;
 mod incast;
 mod options;
 mod permutation;
@@ -30,6 +35,7 @@ use crate::ids::{MessageId, RankId};
 use crate::units::Time;
 use crate::workload::Lockstep;
 
+pub use adv::AdvSpec;
 pub use all_to_all::{AllToAll, AllToAllSpec, MessageOrder};
 pub use allgather::{Allgather, AllgatherSpec};
 pub use allreduce::{Allreduce, AllreduceSpec};
@@ -37,7 +43,10 @@ pub use broadcast::{Broadcast, BroadcastSpec};
 pub use collective::CollectiveSpec;
 pub use driver::PatternPlayer;
 pub use file::FileSpec;
+pub use ground::Ground;
+pub use group_permutation::{GroupPermutationSpec, WorstCaseSpec};
 pub use halo::{HaloSpec, Sizes};
+pub use hot_group::HotGroupSpec;
 pub use incast::IncastSpec;
 pub use permutation::{PermutationKind, PermutationSpec};
 pub use ring::RingSpec;

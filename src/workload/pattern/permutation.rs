@@ -72,9 +72,7 @@ impl PermutationSpec {
                     destinations
                 }
             };
-            let moves = destinations.iter().zip(0..).any(|(&dst, src)| dst != src);
-            let rounds = if moves { *self.rounds } else { 0 };
-            finish(Permutation { destinations: destinations.into(), size: self.size.0, rounds }, &self.size)
+            finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
         });
         together(mistakes, built)
     }
@@ -173,11 +171,19 @@ fn tornado(dims: &[u32]) -> Vec<u32> {
 ///
 /// Memory: a number for each rank.
 #[derive(Debug)]
-struct Permutation {
+pub(super) struct Permutation {
     destinations: IdVec<RankId, u32>,
     size: u64,
     /// 0 where no rank sends anything.
     rounds: u32,
+}
+
+impl Permutation {
+    /// `destinations` is by rank, and a permutation.
+    pub fn new(destinations: Vec<u32>, size: u64, rounds: u32) -> Self {
+        let moves = destinations.iter().zip(0..).any(|(&dst, src)| dst != src);
+        Self { destinations: destinations.into(), size, rounds: if moves { rounds } else { 0 } }
+    }
 }
 
 impl Pattern for Permutation {

@@ -236,7 +236,7 @@ proptest! {
         let (fabric, router) = family(&topology, routing);
         let text = format!("all-to-all = {{ algorithm = \"simple-spread\", size = \"{size} B\" }}");
         let workload: PatternSpec = toml::from_str(&text).unwrap();
-        let pattern = workload.build(fabric.nodes(), 1, &mut Sources::default()).unwrap();
+        let pattern = workload.build(&fabric.nodes(), 1, &mut Sources::default()).unwrap();
         let mut player = PatternPlayer::new(pattern, injection, Time::from_ps(jitter), 1);
         let one_at_a_time = player.load().one_at_a_time;
         let (outcome, arrivals) = audited(&fabric, &*router, &sharing, &mut player, one_at_a_time);

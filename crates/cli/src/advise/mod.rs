@@ -45,7 +45,7 @@ impl Kind {
         match extension(path).as_str() {
             "html" | "htm" => Ok(Self::Page),
             "sarif" => Ok(Self::Sarif),
-            "json" if files::named(path, ".sarif") => Ok(Self::Sarif),
+            "json" if files::named(path, "sarif") => Ok(Self::Sarif),
             "json" => Ok(Self::Json),
             "csv" if files::named(path, "placement") => Ok(Self::Placement),
             _ => Err(unknown(path, "x.html, x.sarif, x.json or placement.csv")),

@@ -15,7 +15,7 @@ use args::{MasterSlaveArgs, MasterSlaveVerb};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::report::FarmReport;
 use hayase::scenario::Farm;
-use hayase::sweep::Control;
+use hayase::sweep::{Control, not_done};
 use hayase_output::{csv, json, svg, table};
 
 /// What a file holds, by its name.
@@ -94,12 +94,8 @@ pub(super) fn play(farm: &Farm, seeds: &[u64], out: &OutputArgs, voice: Voice) -
     out.print_rows(|| table::farm(&report), &report, |w| csv::predictions(&report, w))?;
     let undone = report.predictions.iter().find(|row| row.undone > 0);
     if let Some(row) = undone {
-        let undone = match row.undone {
-            1 => "1 task is not done".to_owned(),
-            undone => format!("{undone} tasks are not done"),
-        };
         let workers = table::count(row.workers.into(), "worker", "workers");
-        let message = format!("all of {workers} are lost, and {undone}");
+        let message = format!("all of {workers} are lost, and {}", not_done(row.undone));
         complain(failure(&message, voice.colour));
         return Ok(End::Failed);
     }

@@ -43,7 +43,7 @@ Files (-o), by name:
   matrix.csv       messages and bytes by sender and receiver
   matrix.svg       the same as a picture
   timeline.svg     what ranks did, messages between them and the critical path
-  trace.json       for Perfetto (ui.perfetto.dev); also any x.perfetto.json";
+  trace.json       for Perfetto (ui.perfetto.dev); also x.trace.json, x.perfetto.json";
 
 /// `hayase replay`.
 #[derive(Args, Debug)]

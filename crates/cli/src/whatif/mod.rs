@@ -10,13 +10,13 @@ use super::options::Offer;
 use super::progress::{self, RunsMonitor};
 use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, predict, regions, replay};
 use args::WhatIfArgs;
-use hayase::diagnostic::{Diagnostic, file_names};
+use hayase::diagnostic::{Diagnostic, failure, file_names};
 use hayase::report::Status;
 use hayase::scenario::library::Shelf;
 use hayase::scenario::{Loader, Scenario};
 use hayase::simulation::Work;
-use hayase::sweep::Control;
 use hayase::sweep::whatif::{WhatIf, halved_and_doubled};
+use hayase::sweep::{Control, not_done};
 use hayase::workload::program::Wildcards;
 use hayase::workload::trace::Options;
 use hayase_output::{csv, json, svg, table};
@@ -80,9 +80,13 @@ pub fn whatif(args: &WhatIfArgs, voice: Voice) -> Result<End, Failure> {
         }
     }
     args.out.print_rows(|| table::whatif(&report), &report, |w| csv::whatif(&report, w))?;
-    if report.status == Status::Deadlocked {
-        complain(deadlock::describe(&blocked, "operation", report.stopped).trim_end());
+    if report.head.status == Status::Deadlocked {
+        complain(deadlock::describe(&blocked, "operation", report.head.stopped).trim_end());
         return Ok(End::Deadlocked);
+    }
+    if report.head.status == Status::Undone {
+        complain(failure(&format!("all workers are lost, and {}", not_done(report.undone)), voice.colour));
+        return Ok(End::Failed);
     }
     Ok(if report.complete { End::Done } else { End::Interrupted })
 }

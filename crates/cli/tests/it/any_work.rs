@@ -201,3 +201,43 @@ fn on_nodes_that_cost_nothing_messages_go_as_soon_as_they_may() {
         }
     }
 }
+
+/// Nodes with a network of their own take no fabric, so a pattern on them says how many ranks it has.
+#[test]
+fn patterns_run_on_the_network_of_their_nodes() {
+    let desk = Desk::new()
+        .file("nodes.toml", NODES)
+        .file("m.csv", "src,dst,bytes\n0,1,1000\n1,2,1000\n")
+        .file("elsewhere.csv", "src,dst,bytes,after,id\n0,1,9,b,a\n1,2,9,,b\n")
+        .file("circle.csv", "src,dst,bytes,after,id\n0,1,9,c,a\n1,2,9,a,b\n2,0,9,b,c\n");
+    // o, L, o; nothing for bytes.
+    assert_eq!(makespan_us(&desk, "run -p ring -m ./nodes.toml --set workload.ring.ranks=5"), 12.0);
+    assert_eq!(makespan_us(&desk, "run -p m.csv -m ./nodes.toml"), 12.0);
+    // o, L, o + (s - 1) G under LogGOPSim's defaults; the receiver's interface works beside its processor.
+    let gops = "--node loggopsim --set node.loggopsim.L=10us --set node.loggopsim.o=1us --set node.loggopsim.G=0ns/B";
+    let alone = makespan_us(&desk, &format!("run -p ring {gops} --set workload.ring.ranks=5"));
+    assert_eq!(alone, 12.0);
+    desk.hayase(&format!("run -p uniform-random {gops} --set workload.uniform-random.ranks=7 --seeds 2 -o r.json -q"))
+        .assert()
+        .success();
+    desk.hayase("run r.json -q").assert().success();
+    let said = |words: &str, code: i32| {
+        let assert = desk.hayase(words).assert().code(code);
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    // Each message of the way out leads out: neither says what the other forbids.
+    let both = said("run -p ring -t torus-4x4 --node loggopsim", 2);
+    assert!(both.contains("leave the topology out"), "{both}");
+    let none = said("run -p ring --node loggopsim", 2);
+    assert!(none.contains("how many ranks") && none.contains("workload.ring.ranks"), "{none}");
+    assert!(said("run --node loggopsim", 2).contains("there is no workload"));
+    assert!(said("run -p ring --node ideal", 2).contains("there is no topology"));
+    // Messages that wait for each other in a circle: who waits for whom is said.
+    for nodes in ["--node loggopsim", "-m ./nodes.toml"] {
+        let stuck = said(&format!("run -p circle.csv {nodes} -q"), 3);
+        assert!(stuck.contains("3 ranks wait"), "{stuck}");
+        // What a rank does not receive no call of it can wait for.
+        let elsewhere = said(&format!("run -p elsewhere.csv {nodes} -q"), 2);
+        assert!(elsewhere.contains("rank 0 waits for message 0 of rank 1, which goes to rank 2"), "{elsewhere}");
+    }
+}

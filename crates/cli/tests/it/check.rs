@@ -30,9 +30,9 @@ error[syntax]: unclosed table
 1 | [topology.fat-tree 
   |                   ^ expected `]`
 
-error[unknown-file]: `notes.txt` does not look like anything that can be checked
+error[unknown-file]: `notes.txt` does not look like anything that is read
  |
- = help: scenarios, topologies and patterns are called x.toml, lists of messages x.csv, platforms x.xml, data sets x.prog, x.comp, x.comm
+ = help: texts with tables are called x.toml, tables with columns x.csv, platforms x.xml, reports x.json, data sets x.prog, x.comp, x.comm; traces are known by their first bytes
 
 error[missing-file]: there is no file `missing.toml`
  |
@@ -51,4 +51,88 @@ hint: edit `my.toml`, then `hayase run my.toml`
 
 "#]]);
     desk.hayase("check my.toml").assert().success().stderr_eq("");
+}
+
+/// Every file that some verb reads can be checked, and is called what it is.
+#[test]
+fn any_file_that_is_read_can_be_checked() {
+    let desk = Desk::new()
+        .file("p.goal", "num_ranks 2\nrank 0 {\na: send 8b to 1\n}\nrank 1 {\nb: recv 8b from 0\n}\n")
+        .file("machine.toml", "[node.loggps]\nL = \"10 us\"\no = \"1 us\"\nGs = \"0 ns/B\"\nS = \"1 GB\"\n")
+        .file("preset.toml", "sharing = \"equal-share\"\n[defaults.workload.any]\nsize = \"20 KB\"\n")
+        .file("part.toml", "sharing = \"equal-share\"\n")
+        .file("tasks.toml", "[tasks.constant]\ncount = 3\ntime = \"1 ms\"\n")
+        .file("tasks.csv", "i1,time\n1,1 ms\n2,2 ms\n")
+        .file("where.csv", "rank,node\n0,1\n1,0\n")
+        .file("cables.csv", "from-group,from-switch,to-group,to-switch,cables\n0,0,1,0,2\n")
+        .file("links.csv", "id,from,to,bandwidth\nup,0,s,1 GB/s\ndown,s,0,1 GB/s\n")
+        .file("routes.csv", "src,dst,links\n0,1,up down\n")
+        .file("speeds.csv", "workers,factor\n4,2\n")
+        .file("measured.csv", "bytes,time\n0,1 us\n");
+    let files = "p.goal machine.toml preset.toml part.toml tasks.toml tasks.csv where.csv cables.csv links.csv \
+                 routes.csv speeds.csv measured.csv";
+    desk.hayase(&format!("check {files}")).assert().success().stderr_eq("").stdout_eq(str![[r#"
+p.goal: ok: a program, 2 ranks, 2 operations
+machine.toml: ok: a machine, nodes loggps
+preset.toml: ok: a preset
+part.toml: ok: a part of a scenario
+tasks.toml: ok: 3 tasks
+tasks.csv: ok: tasks, 2 tasks
+where.csv: ok: a placement, 2 ranks
+cables.csv: ok: cables between groups, 1 line
+links.csv: ok: links of a fabric, 2 links
+routes.csv: ok: routes of a fabric, 1 route
+speeds.csv: ok: speeds of workers, 1 line
+measured.csv: ok: measurements, 1 measurement
+
+"#]]);
+    // What is shipped, and what is written.
+    for shelf in [("preset", "mfs"), ("preset", "simgrid-lv08"), ("machine", "myrinet"), ("machine", "infiniband-hdr")]
+    {
+        let shown = desk.hayase(&format!("{} show {}", shelf.0, shelf.1)).output().unwrap().stdout;
+        std::fs::write(desk.path().join("shown.toml"), shown).unwrap();
+        let assert = desk.hayase("check shown.toml").assert().success();
+        let said = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        assert!(said.starts_with(&format!("shown.toml: ok: a {}", shelf.0)), "{said}");
+    }
+}
+
+#[test]
+fn mistakes_of_any_file_are_shown_where_they_are() {
+    for (name, text, place, said) in [
+        ("cables.csv", "from-group,from-switch,to-group,to-switch,cables\n0,0,1,0,0\n", ":2:9", "\"0\" is no number"),
+        ("cables.csv", "from-group,from-switch,to-group,to-switch,cables\n0,0,1,0,-1\n", ":2:9", "\"-1\" is no number"),
+        ("where.csv", "rank,node\n0,x\n", ":2:3", "not the number of a node"),
+        ("links.csv", "id,from,to,bandwidth\nup,0,s,0\n", ":2:8", "bandwidth of 0"),
+        ("machine.toml", "[node.loggps]\nL = \"10 u\"\n", ":2:5", "10 u"),
+        ("preset.toml", "[defaults.sharing.all]\nx = 1\n", ":1:19", "all"),
+        ("part.toml", "[routing.minimal]\nx = 1\n", ":2:1", "unknown key `x`"),
+        ("list.json", "[1,2", ":1:4", "EOF while parsing a list"),
+        ("null.json", "null", "", "this is a single value"),
+        ("empty.json", "", ":1:1", "EOF"),
+        ("p.goal", "num_ranks 2\nrank 0 {\na: send 8b to 7\n}\nrank 1 {\n}\n", ":3:", "7"),
+    ] {
+        let assert = Desk::new().file(name, text).hayase(&format!("check {name}")).assert().code(2).stdout_eq("");
+        let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(error.contains(&format!("{name}{place}")) && error.contains(said), "{error}");
+    }
+}
+
+/// JSON that is written and holds no scenario is called what it is, wherever a scenario is expected.
+#[test]
+fn reports_without_a_scenario_are_called_what_they_are() {
+    let desk = Desk::new().file("fabric.toml", FABRIC);
+    for (words, what) in [
+        ("compare -t ./fabric.toml -p ring,incast -o x.json", "a comparison"),
+        ("rates -t ./fabric.toml -p ring -o x.json", "a list of rates"),
+        ("throughput -t ./fabric.toml -o x.json", "a throughput"),
+        ("topology show ./fabric.toml -o x.json", "all parts of a fabric"),
+    ] {
+        desk.hayase(&format!("{words} -q")).assert().success();
+        for verb in ["run x.json", "check x.json", "run -t x.json -p ring"] {
+            let assert = desk.hayase(verb).assert().code(2).stdout_eq("");
+            let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+            assert!(error.contains(&format!("this is {what}")), "{words}, {verb}: {error}");
+        }
+    }
 }

@@ -145,11 +145,13 @@ fn a_farm_with_several_points_is_compared_with_what_has_none() {
         let words = format!("compare -p {patterns},ring -t torus-4x4 -o x.csv -o x.svg -q");
         desk.hayase(&words).assert().success();
         let csv = desk.read("x.csv");
-        // Machine and number of workers are the last columns.
-        let mut ends: Vec<&str> = csv.lines().map(|line| &line[line.rfind(",,").unwrap_or(0)..]).skip(1).collect();
+        // The number of workers is the last column; bounds that nothing is known of are empty.
+        let mut ends: Vec<&str> = csv.lines().map(|line| &line[line.rfind(',').unwrap_or(0)..]).skip(1).collect();
         ends.sort_unstable();
-        assert_eq!(ends, [",,", ",,3", ",,7"], "{csv}");
+        assert_eq!(ends, [",", ",3", ",7"], "{csv}");
         assert!(csv.lines().next().unwrap().ends_with(",machine,workload.master-slave.workers"), "{csv}");
+        let farms: Vec<&str> = csv.lines().filter(|line| line.contains("constant:count=10")).collect();
+        assert!(farms.len() == 2 && farms.iter().all(|line| line.contains(",20,0,,,,1.")), "{csv}");
     }
 }
 
@@ -284,4 +286,61 @@ fn the_head_of_a_farm_is_that_of_its_first_prediction() {
     assert!(
         [&one["fingerprint"], &many["predictions"][1]["fingerprint"]].iter().all(|&one| *one != many["fingerprint"])
     );
+}
+
+/// Two workers are lost after one task each: whoever asks is told that the other three are not done.
+#[test]
+fn a_farm_that_loses_all_its_workers_is_not_complete() {
+    let farm = "[workload.master-slave]\ntasks = \"constant:count=5,time=1ms\"\nworkers = 2\n";
+    let desk = Desk::new().file("late.toml", &format!("{farm}lose = [\"0@3.5ms\", \"1@3.5ms\"]\n"));
+    let desk = desk.file("lost.toml", &format!("{farm}lose = [\"0@1.5ms\", \"1@1.5ms\"]\n"));
+    let desk = desk.file("half.toml", &format!("{farm}lose = [\"0@1.5ms\"]\n"));
+    let json = |words: &str, code: i32| -> Value {
+        let assert = desk.hayase(&format!("{words} --format json -q")).assert().code(code);
+        serde_json::from_slice(&assert.get_output().stdout).unwrap()
+    };
+    let report = json("run lost.toml", 1);
+    assert_eq!((&report["status"], &report["predictions"][0]["undone"]), (&"undone".into(), &3.into()));
+    assert_eq!(json("run half.toml", 0)["status"], "complete");
+    // Of several the worst, and with several seeds too.
+    let tried = "run lost.toml --set workload.master-slave.workers=[2,3]";
+    assert_eq!(json(tried, 1)["status"], "undone");
+    assert_eq!(json("run lost.toml --seeds 2", 1)["status"], "undone");
+    // Nothing is tried of what does not end; a change that loses all of them has no time.
+    let report = json("whatif lost.toml", 1);
+    assert_eq!((&report["status"], &report["undone"]), (&"undone".into(), &3.into()));
+    assert_eq!(report["varied"].as_array().map(Vec::len), Some(0));
+    let assert = desk.hayase("whatif lost.toml -q").assert().code(1);
+    let output = assert.get_output();
+    for text in [&output.stdout, &output.stderr] {
+        let text = String::from_utf8_lossy(text);
+        assert!(text.contains("all workers are lost, and 3 tasks are not done"), "{text}");
+    }
+    // Slower messages: the workers are lost before they have done all.
+    let slow = json("whatif late.toml --vary workload.master-slave.latency=0s,2ms", 0);
+    let points = slow["varied"][0]["points"].as_array().unwrap();
+    assert!(points[0]["time_s"].as_f64().is_some());
+    // Each has done one, after 2 + 1 ms.
+    assert_eq!(points[1]["failed"], "all workers are lost, and 3 tasks are not done");
+}
+
+/// The tasks by a short text are what their table is: parameters of them can be changed, one at a time.
+#[test]
+fn parameters_of_tasks_that_are_named_by_a_rule_are_varied() {
+    let farm = "[workload.master-slave]\ntasks = \"constant:count=6,time=1ms\"\nworkers = 2\n";
+    let desk = Desk::new().file("farm.toml", farm);
+    let report = json(&desk, "whatif farm.toml");
+    let varied = report["varied"].as_array().unwrap();
+    let time = varied.iter().find(|one| one["parameter"] == "workload.master-slave.tasks.constant.time").unwrap();
+    let ms = |i: usize| (time["points"][i]["time_s"].as_f64().unwrap() * 1e6).round() / 1e3;
+    assert_eq!((ms(0), ms(1)), (1.5, 6.0));
+    let set = "run farm.toml --set workload.master-slave.tasks.constant.count=8";
+    assert_eq!(times_us(&json(&desk, set)), [4000.0]);
+    // Another rule takes the place of this one, however it is written.
+    for other in
+        ["constant:count=2,time=5ms", "{constant={count=2,time=\"5ms\"}}", "uniform:count=1,least=5ms,most=5ms"]
+    {
+        let set = format!("run farm.toml --set workload.master-slave.tasks={other}");
+        assert_eq!(times_us(&json(&desk, &set)), [5000.0], "{other}");
+    }
 }

@@ -30,7 +30,7 @@ Commands:
   check         Check files without running anything: scenarios, topologies, patterns, data sets
   init          Write a commented scenario to start from
   schema        Print the JSON schema of scenario files, for editors
-  topology      List the named topologies, or show one
+  topology      List the named topologies, show one, or compare some
   pattern       List the named patterns, or show one
   machine       List the named machines, or show one
   preset        List the named presets, or show one
@@ -138,6 +138,8 @@ Scenario:
                                family, shortest-path, table, minimal, ecmp, spray, valiant-groups,
                                valiant-switches, ugal-l, ugal-g, progressive (default: what is usual
                                for the fabric)
+      --faults <PART|NAME>     Cables between switches that fail: a part of them, drawn by the seed
+                               (1%), or a name; more in [faults]
       --node <MODEL>           The node model: ideal, loggp, loggps, loggopsim; its parameters are
                                those of the machine, or set with --set
       --seed <N>               The seed of everything random; of several runs the first

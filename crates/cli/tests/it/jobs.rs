@@ -66,3 +66,32 @@ fn what_is_wrong_with_a_typed_job_is_marked() {
         assert!(stderr.contains(said) && stderr.contains("--> "), "{words}\n{stderr}");
     }
 }
+
+#[test]
+fn jobs_go_on_with_what_fails_and_are_checked_with_it() {
+    let text = "topology = \"torus-4x4\"\n[[job]]\nname = \"a\"\nranks = 8\n[job.workload.adv]\ngroup-size = 2\n\
+                size = \"20 KB\"\n[[job]]\nname = \"b\"\n[job.workload.ring]\nsize = \"1 KB\"\n";
+    let desk = Desk::new().file("jobs.toml", text).file("work.toml", text.split_once('\n').unwrap().1);
+    let says = |words: &str, code: i32, said: &str| {
+        let assert = desk.hayase(words).assert().code(code);
+        let output = assert.get_output();
+        let text = String::from_utf8_lossy(if code == 0 { &output.stdout } else { &output.stderr }).into_owned();
+        assert!(text.contains(said), "{words}\n{text}");
+    };
+    says("check jobs.toml", 0, "2 jobs, 16 ranks: a: ");
+    says("check work.toml", 2, "topology");
+    let whole = report(&desk, "run jobs.toml");
+    let failed = report(&desk, "run jobs.toml --faults 10%");
+    assert!(failed["faults"]["failed_links"]["count"].as_u64().unwrap() > 0);
+    assert_ne!(failed["fingerprint"], whole["fingerprint"]);
+    says("run jobs.toml --faults 10%", 0, "links failed");
+    let compared = report(&desk, "compare jobs.toml --faults 0%,10% --seeds 3");
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 2);
+    report(&desk, "run jobs.toml --transport packet");
+    // Groups are those of the fabric, behind the nodes of another job.
+    let words = "run -t dragonfly-72 --job r=ring:21@random --job a=adv:k=1:38";
+    assert_eq!(report(&desk, words)["jobs"][1]["ranks"], 38);
+    says("run -t torus-4x4 --job a=adv:k=1:8", 2, "group-size");
+    let alone = report(&desk, "run -t dragonfly-72 -p adv:k=1");
+    assert_eq!(report(&desk, "run -t dragonfly-72 --job a=adv:k=1")["fingerprint"], alone["fingerprint"]);
+}

@@ -32,6 +32,7 @@ mod regions;
 mod replay;
 mod run;
 mod simgrid;
+mod tables;
 mod throughput;
 mod trace;
 mod units;

@@ -239,3 +239,146 @@ fn a_farm_of_a_scenario_file_is_changed_by_the_options() {
     );
     assert!(predicted("master-slave constant:count=20,time=1ms --scenario five.toml -k 20") > of_file);
 }
+
+/// Models are set against each other load by load: what machines and varied keys make of a load is another one.
+#[test]
+fn models_are_compared_for_one_load_at_a_time() {
+    let desk = desk();
+    let tables = |words: &str| -> Vec<String> {
+        let text = printed(&desk, &format!("compare -t torus-4x4 -p ring --transport packet:oq,flow {words} -q"));
+        text.split("\n\n").filter(|part| part.contains(": by model\n")).map(str::to_owned).collect()
+    };
+    for (words, values) in [
+        (
+            "--vary topology.torus.bandwidth=1GB/s,2GB/s",
+            ["topology.torus.bandwidth 1GB/s", "topology.torus.bandwidth 2GB/s"],
+        ),
+        ("--machine myrinet,fast-ethernet", ["machine myrinet", "machine fast-ethernet"]),
+    ] {
+        let tables = tables(words);
+        assert_eq!(tables.len(), 2, "{words}: {tables:#?}");
+        for value in values {
+            let of_value: Vec<&String> = tables.iter().filter(|table| table.contains(value)).collect();
+            // A title, a line of names, a rule, and a line for each model.
+            assert!(of_value.len() == 1 && of_value[0].trim().lines().count() == 5, "{words}: {tables:#?}");
+        }
+    }
+    // Two policies of one transport are two models of one load.
+    assert_eq!(tables("--sharing max-min,equal-share").len(), 1);
+}
+
+/// What is not known is no number.
+#[test]
+fn bounds_that_are_not_known_are_empty() {
+    let desk = desk();
+    let cells = |words: &str| -> std::collections::BTreeMap<String, String> {
+        let csv = printed(&desk, &format!("compare {words} --format csv -q"));
+        let row: Vec<&str> = csv.lines().nth(1).unwrap().split(',').collect();
+        csv.lines()
+            .next()
+            .unwrap()
+            .split(',')
+            .map(str::to_owned)
+            .zip(row.iter().map(|cell| (*cell).to_owned()))
+            .collect()
+    };
+    let none = cells("-t torus-4x4 -p x.goal");
+    let known = cells("-t ./fabric.toml -p ring");
+    for bound in ["injection_bound_s", "busiest_link_bound_s"] {
+        assert_eq!((none[bound].as_str(), known[bound].as_str()), ("", "0.00002"), "{bound}");
+    }
+    // A program that computes nothing: no bound at all.
+    let linear = cells("-t torus-4x4 -p dissemination:ranks=4 -m myrinet");
+    assert_eq!((linear["ratio_to_bound"].as_str(), linear["injection_bound_s"].as_str()), ("", ""));
+    let json = printed(&desk, "compare -t torus-4x4 -p dissemination:ranks=4 -m myrinet --format json -q");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let row = &json["rows"][0];
+    assert!(row["bounds"]["injection_s"].is_null() && row["ratio_to_bound"].is_null(), "{row}");
+}
+
+/// `mytrace.json` has no word `trace` in it.
+#[test]
+fn words_in_names_of_files_stand_by_themselves() {
+    let desk = desk();
+    desk.hayase("replay x.goal -m ./nodes.toml -o mytrace.json -o trace.json -o x.trace.json -o x.perfetto.json -q")
+        .assert()
+        .success();
+    let is_report = |name: &str| desk.read(name).contains("hayase-replay-1");
+    let reports = ["mytrace.json", "trace.json", "x.trace.json", "x.perfetto.json"].map(is_report);
+    assert_eq!(reports, [true, false, false, false]);
+    desk.hayase("run -t ./fabric.toml -p ring -o mymessages.csv -q").assert().code(2);
+    desk.hayase("run -t ./fabric.toml -p ring -o My_Messages-2.csv -q").assert().success();
+}
+
+#[test]
+fn what_if_begins_as_every_report_does() {
+    let desk = desk();
+    let whatif = printed(&desk, "whatif x.goal -m ./nodes.toml --vary L=1us,2us --format json -q");
+    let replay = printed(&desk, "replay x.goal -m ./nodes.toml --format json -q");
+    let [whatif, replay]: [Value; 2] = [whatif, replay].map(|text| serde_json::from_str(&text).unwrap());
+    for key in ["scenario", "status", "makespan_s", "messages", "bytes", "fingerprint"] {
+        assert_eq!(whatif[key], replay[key], "{key}");
+        assert!(!whatif[key].is_null(), "{key}");
+    }
+}
+
+/// Rates are those of the transport: of messages in parts and on terms, too, each with what holds it back.
+#[test]
+fn rates_are_those_of_the_transport() {
+    let rates = |words: &str| -> Vec<(f64, bool)> {
+        let assert = Desk::new().hayase(&format!("rates {words} --format json -q")).assert().success().stderr_eq("");
+        let rows: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| (row["rate_Bps"].as_f64().unwrap(), row["bottleneck"].is_string())).collect()
+    };
+    // 63 messages for one node, whose link they share: 1 GB/s in all, and each its own if they do not meet.
+    let incast = "-t crossbar-64 -p incast";
+    assert!(rates(incast).iter().all(|&(rate, named)| named && (rate * 63.0 / 1e9 - 1.0).abs() < 1e-9));
+    let alone = rates(&format!("{incast} --transport contention-free"));
+    assert!(alone.len() == 63 && alone.iter().all(|&rate| rate == (1e9, true)), "{alone:?}");
+    // In equal parts over all shortest paths: the same share of the last link, which holds all of them back.
+    let split = rates("-t fat-tree-54 -p incast --routing spray");
+    assert!(split.iter().all(|&(rate, named)| named && (rate * 53.0 / 1e9 - 1.0).abs() < 1e-9), "{split:?}");
+    // Windows: a limit that no link has a part in.
+    let words: Vec<&str> = "rates -t crossbar-64 -p ring --format json -q --set transport.flow.window=1KB \
+                            --set topology.crossbar.latency=10us"
+        .split_whitespace()
+        .collect();
+    let assert = Desk::new().hayase(&words.join(" ")).assert().success();
+    let rows: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    // W / (2 L), of two links.
+    assert_eq!(rows[0]["rate_Bps"].as_f64(), Some(1000.0 / (2.0 * 20e-6)), "{rows}");
+    Desk::new().hayase(&format!("rates {incast} --transport packet:oq")).assert().code(2);
+}
+
+/// A picture of a named fabric has its name, and one that was changed has not.
+#[test]
+fn pictures_of_named_fabrics_have_their_names() {
+    let desk = Desk::new();
+    let title = |words: &str| {
+        desk.hayase(&format!("topology show dragonfly-72 {words} -o x.svg -q")).assert().success();
+        let svg = desk.read("x.svg");
+        (svg.contains(">dragonfly-72<"), svg.contains("dragonfly p=2 a=4 h=2"))
+    };
+    assert_eq!(title(""), (true, true));
+    assert_eq!(title("--set topology.dragonfly.g=5"), (false, true));
+}
+
+/// Reports name files as they were found from where the run was made, and are found again from elsewhere.
+#[test]
+fn a_report_runs_again_in_another_folder() {
+    let cables = "from-group,from-switch,to-group,to-switch\n0,0,1,0\n1,1,2,0\n2,1,0,1\n";
+    let fabric = "[topology.dragonfly]\np = 1\na = 2\nh = 1\ng = 3\nbandwidth = \"1 GB/s\"\ncables = \"cables.csv\"\n";
+    let desk = Desk::new().file("fabrics/cables.csv", cables).file("fabrics/d.toml", fabric).file("out/x", "");
+    let desk = desk.file("elsewhere/deep/x", "");
+    desk.hayase("run -t fabrics/d.toml -p ring -o r.json -o out/r.json -q").assert().success();
+    for (folder, report) in
+        [(".", "r.json"), ("elsewhere/deep", "../../r.json"), ("out", "r.json"), ("out", "../r.json")]
+    {
+        let folder = desk.path().join(folder);
+        desk.hayase(&format!("run {report} -q --format json")).current_dir(folder).assert().success();
+    }
+    // What is nowhere is missing.
+    std::fs::remove_file(desk.path().join("fabrics/cables.csv")).unwrap();
+    desk.hayase("run out/r.json -q").assert().code(2);
+}

@@ -175,13 +175,58 @@ fn a_deadlock_of_packets_is_told_with_its_circle() {
       node 5 -> node 6
       node 6 -> node 0
     the buffer behind each is full, and its first packet waits for the next; the last waits for the first
-    help: [transport.packet] deadlock-avoidance = "local-bubble" or "dateline" prevents this on a torus; on other fabrics routes without circles or larger buffers do
+    help: [transport.packet] deadlock-avoidance = "classes" prevents this on any fabric under any rule; on a torus in dimension-order "local-bubble" and "dateline" do, too
     "#);
     let avoided = "run -q ring.toml --set transport.packet.deadlock-avoidance=dateline";
     desk.hayase(avoided).assert().success();
     let output =
         desk.hayase("compare -q ring.toml --transport packet:iq,packet:oq").assert().code(3).get_output().clone();
     assert!(String::from_utf8(output.stderr).unwrap().contains("wait for each other in a circle"));
+}
+
+const SLIM_FLY: &str = "topology.slim-fly = { q = 5, p = 1, bandwidth = \"1 GB/s\" }
+workload.permutation = { kind = \"random\", size = \"6 KB\" }
+transport.packet = { model = \"iq\", buffer = 1, channels = 3 }
+routing.ugal-l = {}
+";
+
+#[test]
+fn too_few_channels_are_told_with_how_many_are_needed() {
+    let desk = Desk::new().file("slim.toml", SLIM_FLY);
+    let output = desk.hayase("run -q slim.toml").assert().code(2).get_output().clone();
+    assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r#"
+    error[too-few-channels]: 3 virtual channels cannot keep packets from waiting in a circle
+      --> slim.toml:3:61
+      |
+    3 | transport.packet = { model = "iq", buffer = 1, channels = 3 }
+      |                                                           ^ 4 are needed on `slim-fly q=5 p=1` under this rule
+      |
+      = help: write `channels = 4`, or leave it out
+    "#);
+    desk.hayase("run -q slim.toml --set transport.packet.channels=4").assert().success();
+    // Shortest ways of two links need two.
+    desk.hayase("run -q slim.toml --routing minimal").assert().success();
+    let told = desk.hayase("run -q slim.toml --set transport.packet.deadlock-avoidance=none").assert().code(2);
+    assert!(String::from_utf8_lossy(&told.get_output().stderr).contains("only for classes"));
+}
+
+/// What the packets of all messages carried, link by link, is what a report says of the links.
+#[test]
+fn packets_that_choose_their_ways_are_counted_on_the_links_that_they_crossed() {
+    let loader = || {
+        Loader::new()
+            .text("t.toml", "[topology.dragonfly]\np = 2\nbandwidth = \"1 GB/s\"\n")
+            .text("p.toml", "[workload.permutation]\nkind = \"shift\"\noffset = 8\nsize = \"15 KB\"\n")
+    };
+    for (routing, transport) in [("ugal-l", "packet:iq"), ("progressive", "packet:oq"), ("spray", "packet:fq")] {
+        let run = || load(loader().routing(routing).transport(transport)).run(RunOptions::default());
+        let (first, again) = (run(), run());
+        assert_eq!(first.report.head.status, Status::Complete, "{routing}");
+        assert_eq!(first.report.head.fingerprint, again.report.head.fingerprint, "{routing}");
+        // Whole packets of 1,500 B, each counted on each of its links.
+        let carried: u64 = first.links.iter().map(|link| link.bytes).sum();
+        assert_eq!(first.report.meta.packet_hops.unwrap() * 1500, carried, "{routing}");
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn mistakes_are_told_with_what_is_expected() {
         String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
     };
     for (words, expected) in [
-        ("-t torus-4x4 --traffic unifrom", "adversarial=K, bisection, permutation"),
+        ("-t torus-4x4 --traffic unifrom", "adversarial=K, worst-case, hot-group=F, bisection, permutation"),
         ("-t torus-4x4 --traffic adversarial=-1", "like adversarial=1"),
         ("-t torus-4x4 --both", "leave `--both` out"),
         ("-t torus-4x4 --routing valiant-groups", "torus 4x4 has none"),
@@ -85,6 +85,8 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         "--routing ugal-g --transport packet:oq",
         "--routing progressive --injection window=4",
         "--routing spray --transport contention-free",
+        "--routing spray --transport packet:iq",
+        "--routing valiant-switches --transport packet:fq",
     ] {
         let (first, again) = (run(words).success(), run(words).success());
         // The same, wall clock apart.
@@ -95,10 +97,86 @@ fn rules_that_choose_are_simulated_where_they_can_be() {
         assert!(line(&first).is_some() && line(&first) == line(&again), "{words}");
     }
     for (words, expected) in [
-        ("--routing spray --transport packet:iq", "packet:iq moves a message over one path"),
+        ("--routing spray --sharing redistribute", "moves a message over one path"),
         ("--routing fluid", "known by its loads only"),
     ] {
         let told = String::from_utf8_lossy(&run(words).code(2).get_output().stderr).into_owned();
         assert!(told.contains(expected) && told.contains("--routing:1:1"), "{words}: {told}");
     }
+}
+
+/// What is wrong with what was typed is shown under it.
+#[test]
+fn mistakes_of_throughput_have_a_place() {
+    for (words, place) in [
+        ("--routing ugal-l", "--> --routing:1:1"),
+        ("--set routing.ugal-g.candidates=2", "--> --set:1:1"),
+        ("--routing fluid --traffic bisection --both", "--> --routing:1:1"),
+        ("--both", "--> --both:1:1"),
+        ("--set routing.valiant-groups={all-intermediates=true,intermediates=3}", "--> --set:1:"),
+    ] {
+        let assert = super::Desk::new().hayase(&format!("throughput -t dragonfly-72 {words}")).assert().code(2);
+        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(said.contains(place), "{words}: {said}");
+    }
+}
+
+/// Split messages need flows that take parts: what refuses them is named.
+#[test]
+fn what_takes_no_split_messages_is_named() {
+    for (words, said) in [
+        ("--sharing redistribute", "flows under sharing redistribute go over one path"),
+        ("--transport packet:oq", "transport packet:oq moves a message over one path"),
+    ] {
+        let words = format!("run -t dragonfly-72 -p ring --routing spray {words}");
+        let assert = super::Desk::new().hayase(&words).assert().code(2);
+        let error = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(error.contains(said), "{error}");
+    }
+    // What is changed is not what the name says.
+    let shown = |set: &str| {
+        let assert = super::Desk::new().hayase(&format!("topology show polarfly-798{set}")).assert().success();
+        String::from_utf8(assert.get_output().stdout.clone()).unwrap().contains("PolarFly of 798 nodes")
+    };
+    assert!(shown("") && !shown(" --set topology.polarfly.q=3"));
+}
+
+/// A fabric that is too large is so for its largest size.
+#[test]
+fn the_largest_size_of_a_fabric_is_marked() {
+    for (fabric, sets, place) in [
+        ("dragonfly-72", "a=100000 h=1 g=3", "dragonfly.a=100000"),
+        ("dragonfly-72", "h=70000 a=60000", "dragonfly.h=70000"),
+        ("dragonfly-plus-8448", "spines=4000000 global-ports=1 groups=2", "dragonfly-plus.spines=4000000"),
+        ("slim-fly-200", "p=4000000", "slim-fly.p=4000000"),
+        ("t2hx", "nodes=4000000", "hyperx.nodes=4000000"),
+        ("simai-spectrum-x", "gpus=4000000", "rails.gpus=4000000"),
+    ] {
+        let kind = place.split('.').next().unwrap();
+        let sets: String = sets.split(' ').map(|set| format!(" --set topology.{kind}.{set}")).collect();
+        let assert = super::Desk::new().hayase(&format!("topology show {fabric}{sets}")).assert().code(2);
+        let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert!(said.contains(&format!("topology.{place}\n")), "{fabric}{sets}: {said}");
+    }
+    let words = "topology show dragonfly-72 --set topology.dragonfly.h=0 --set topology.dragonfly.g=2";
+    let assert = super::Desk::new().hayase(words).assert().code(2);
+    let said = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("at most 1 group, one more than ports") && said.contains("1 other group\n"), "{said}");
+}
+
+#[test]
+fn fabrics_are_compared_figure_by_figure() {
+    let desk = Desk::new().file("prices.toml", "nic = 10\n[switch]\n8 = 100\n[optical]\ncable = 5\n");
+    let words = "topology compare dragonfly-72,slim-fly-200 --prices ./prices.toml --pairings 2 --format json -o ./x.svg -o ./x.csv";
+    let assert = desk.hayase(words).assert().success();
+    let answer: Value = serde_json::from_slice(&assert.get_output().stdout).unwrap();
+    let [dragonfly, slim] = [&answer["fabrics"][0], &answer["fabrics"][1]];
+    // 36 switches, 36 cables between 9 groups, 72 cards. A slim fly's switches have 11 ports, none of the list has.
+    assert_eq!(dragonfly["cost"]["total"], 3600.0 + 180.0 + 720.0);
+    assert_eq!(slim["notes"][0], "no cost: no switch of the list of prices has 11 ports");
+    assert!((dragonfly["adversarial"].as_f64().unwrap() - 0.125).abs() < 1e-9);
+    assert!((slim["uniform"].as_f64().unwrap() - 0.9567).abs() < 1e-3);
+    desk.hayase("topology compare no-such,dragonfly-72").assert().code(2);
+    desk.hayase("topology compare dragonfly-72 -o x.dot").assert().code(2);
+    desk.hayase("topology compare dragonfly-72 --failed 100%").assert().code(2);
 }

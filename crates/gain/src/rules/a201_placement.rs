@@ -12,7 +12,7 @@ use hayase::diagnostic::Sources;
 use hayase::fabric::Fabric;
 use hayase::ids::{Id, IdVec, LinkId, NodeId};
 use hayase::placement::{BlockSpec, PlacementSpec, RoundRobinSpec};
-use hayase::routing::Router;
+use hayase::routing::{Path, Router};
 use hayase::system::Network;
 use hayase::units::Bytes;
 
@@ -122,6 +122,9 @@ pub(super) fn find(base: &Base, judge: &Judge<'_>) -> Vec<Finding> {
     }]
 }
 
+/// A way of so many links costs as much to look at as another route.
+const LINKS_OF_A_ROUTE: u64 = 64;
+
 /// A placement that is improved: minimises `sum over links of (bytes over it)^2`.
 struct Search<'a> {
     router: &'a dyn Router,
@@ -130,7 +133,8 @@ struct Search<'a> {
     of: Vec<Vec<u32>>,
     nodes: Vec<u32>,
     load: IdVec<LinkId, f64>,
-    route: Vec<LinkId>,
+    /// The way of the pair at hand, with its part on each link where it goes several ways.
+    path: Path,
     routes: u64,
     all_nodes: u32,
 }
@@ -144,7 +148,7 @@ impl<'a> Search<'a> {
         }
         let load = vec![0.0; fabric.links().len()].into();
         let mut search =
-            Self { router, pairs, of, nodes, load, route: Vec::new(), routes: 0, all_nodes: fabric.nodes() };
+            Self { router, pairs, of, nodes, load, path: Path::default(), routes: 0, all_nodes: fabric.nodes() };
         for pair in 0..pairs.len() as u32 {
             search.put(pair, 1.0);
         }
@@ -155,16 +159,22 @@ impl<'a> Search<'a> {
     fn put(&mut self, pair: u32, sign: f64) -> f64 {
         let (from, to, bytes) = self.pairs[pair as usize];
         let (from, to) = (NodeId(self.nodes[from as usize]), NodeId(self.nodes[to as usize]));
-        self.route.clear();
-        self.routes += 1;
+        self.path.clear();
         if from != to && self.router.reaches(from, to) {
-            self.router.route(from, to, &mut self.route);
+            // Of messages that are split, or drawn anew each time, what they take on average.
+            let expected = self.router.choice().is_some_and(|choice| choice.expected(from, to, &mut self.path));
+            if !expected {
+                self.path.clear();
+                self.router.route(from, to, &mut self.path.links);
+            }
         }
+        self.routes += 1 + self.path.links.len() as u64 / LINKS_OF_A_ROUTE;
+        let parts = self.path.parts.iter().copied().chain(std::iter::repeat(1.0));
         let mut change = 0.0;
-        for &link in &self.route {
+        for (&link, part) in self.path.links.iter().zip(parts) {
             let load = &mut self.load[link];
             let before = *load;
-            *load += sign * bytes;
+            *load += sign * bytes * part;
             change += *load * *load - before * before;
         }
         change
@@ -269,5 +279,20 @@ mod tests {
         assert_eq!(search.way(), 2.0);
         let leaf = |rank: usize| fabric.leaf_of(NodeId(search.nodes[rank]));
         assert_eq!((leaf(0), leaf(1)), (leaf(2), leaf(3)));
+    }
+
+    /// Two switches with one node each, joined by two cables: a message that is split puts half of its bytes on each.
+    #[test]
+    fn messages_that_are_split_load_every_way() {
+        let loader = hayase::scenario::Loader::new().text(
+            "tree.toml",
+            "routing = \"spray\"\n[topology.fat-tree]\ndown = [1, 2]\nup = [1, 2]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n",
+        );
+        let routed = loader.load_topology().unwrap();
+        let search = Search::new(&routed.fabric, &*routed.router, &[(0, 1, 100.0)], vec![0, 1]);
+        let mut loads: Vec<f64> = search.load.as_slice().iter().copied().filter(|&load| load > 0.0).collect();
+        loads.sort_by(f64::total_cmp);
+        assert_eq!(loads, [50.0, 50.0, 50.0, 50.0, 100.0, 100.0]);
+        assert_eq!(search.way(), 4.0);
     }
 }

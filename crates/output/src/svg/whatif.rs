@@ -37,10 +37,11 @@ fn subtitle(report: &WhatIfReport) -> String {
     let mut parts = vec![
         format!("nodes {}", report.node),
         format!("network: {}", report.network),
-        format!("predicted {}", seconds(report.makespan_s)),
+        format!("predicted {}", seconds(report.head.makespan_s)),
     ];
     for (name, time_s, _) in report.limits.named() {
-        let than = if report.makespan_s > 0.0 { change(time_s / report.makespan_s - 1.0) } else { String::new() };
+        let than =
+            if report.head.makespan_s > 0.0 { change(time_s / report.head.makespan_s - 1.0) } else { String::new() };
         parts.push(format!("{name} {} ({than})", seconds(time_s)));
     }
     parts.join(" · ")
@@ -134,7 +135,7 @@ fn curves(report: &WhatIfReport) -> String {
     let mut canvas = Canvas::new();
     let mut y = canvas.heading(&report.program, &subtitle(report), width);
     let times = report.varied.iter().flat_map(|varied| &varied.points).filter_map(|point| point.time_s);
-    let times: Vec<f64> = times.chain([report.makespan_s]).filter(|&time| time > 0.0).collect();
+    let times: Vec<f64> = times.chain([report.head.makespan_s]).filter(|&time| time > 0.0).collect();
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(0.0, f64::max);
     let mut axis = Axis::fitting(least, most, 5, SECONDS);
@@ -167,7 +168,7 @@ fn panel(canvas: &mut Canvas, varied: &Sensitivity, report: &WhatIfReport, axis:
     chart.axes(canvas, &caption, "predicted time");
     // Limits and the unchanged time.
     let named = |name: &str, time_s: f64| format!("{name} {}", seconds(time_s));
-    let mut levels = vec![(report.makespan_s, named("unchanged", report.makespan_s), Pen::new(INK, 1.2))];
+    let mut levels = vec![(report.head.makespan_s, named("unchanged", report.head.makespan_s), Pen::new(INK, 1.2))];
     for ((name, time_s, _), dashes) in report.limits.named().zip(DASHES) {
         levels.push((time_s, named(name, time_s), Pen::new(GREY, 1.2).dashed(dashes)));
     }

@@ -24,7 +24,11 @@ pub fn comparison(comparison: &Comparison) -> Answer {
     };
     for rows in &tables {
         let job = (jobs.len() > 1 && tables.len() > 1).then(|| rows[0].job.as_str());
-        text.title(printable(&heading(rows, job)));
+        // Of a single row that has no fabric there is nothing to say above it.
+        let heading = heading(rows, job);
+        if !heading.is_empty() {
+            text.title(printable(&heading));
+        }
         text.table(grid(rows));
         if let Some(bounds) = common_bounds(rows).filter(|_| rows.iter().any(|row| row.ratio_to_bound.is_finite())) {
             let _ = writeln!(text, "\nbounds: {}", bounds_of(bounds));
@@ -109,10 +113,14 @@ fn common_bounds(rows: &[ComparisonRow]) -> Option<Bounds> {
 }
 
 fn bounds_of(bounds: Bounds) -> String {
-    let bisection = bounds.bisection_s.map(|bound| format!(", bisection {}", seconds(bound))).unwrap_or_default();
-    let path = bounds.path_s.map(|bound| format!(", critical path {}", seconds(bound))).unwrap_or_default();
-    let (injection, busiest) = (seconds(bounds.injection_s), seconds(bounds.busiest_link_s));
-    format!("injection {injection}, busiest link {busiest}{bisection}{path}")
+    let all = [
+        ("injection", bounds.injection_s),
+        ("busiest link", bounds.busiest_link_s),
+        ("bisection", bounds.bisection_s),
+        ("critical path", bounds.path_s),
+    ];
+    let known = all.into_iter().filter_map(|(name, bound)| Some(format!("{name} {}", seconds(bound?))));
+    known.collect::<Vec<_>>().join(", ")
 }
 
 fn grid(rows: &[ComparisonRow]) -> Grid {
@@ -123,6 +131,8 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     // Of a program that computes nothing no bound is known.
     let bounded = rows.iter().any(|row| row.ratio_to_bound.is_finite());
     let own_bounds = common_bounds(rows).is_none();
+    let slowed = rows.iter().any(|row| row.slowdown.is_some());
+    let cut_off = rows.iter().any(|row| row.cut_off > 0);
     let mut grid = Grid::new().keys(names.len());
     for &choice in &names {
         grid = grid.text(rows[0].names()[choice]);
@@ -130,6 +140,12 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     grid = grid.time("mean");
     if spread {
         grid = grid.time("sd");
+    }
+    if slowed {
+        grid = grid.number("slowdown").text("95 % interval");
+    }
+    if cut_off {
+        grid = grid.number("cut off");
     }
     if ranked {
         grid = grid.number("to best");
@@ -149,6 +165,17 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
         cells.push(row.makespan.mean_s.into());
         if spread {
             cells.push((row.makespan.seeds.len() > 1).then_some(row.makespan.sd_s).into());
+        }
+        if slowed {
+            let mean = row.slowdown.map(|slowdown| fixed(slowdown.mean, 3)).unwrap_or_default();
+            let interval = row.slowdown.filter(|slowdown| slowdown.seeds > 1);
+            let interval =
+                interval.map(|slowdown| format!("{} to {}", fixed(slowdown.low, 3), fixed(slowdown.high, 3)));
+            cells.extend([Cell::from(mean), interval.unwrap_or_default().into()]);
+        }
+        if cut_off {
+            let seeds = row.makespan.seeds.len() as u64 + row.cut_off;
+            cells.push(if row.cut_off > 0 { format!("{} of {seeds}", row.cut_off) } else { String::new() }.into());
         }
         if ranked {
             let ratio = row.ratio_to_best;

@@ -162,7 +162,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-pub use hayase::units::grouped;
+pub use hayase::units::{count, grouped};
 
 /// How much more `1 + part` is than 1, in percent with two digits: `3.2 %`, `140 %`.
 pub fn percent(part: f64) -> String {
@@ -203,11 +203,6 @@ pub fn counted(value: f64) -> String {
     let text = fixed(scaled, decimals);
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}{prefix}")
-}
-
-/// So many of something: `1 rank`, `2,862 messages`.
-pub fn count(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
 /// Seconds with a fitting unit.

@@ -84,6 +84,9 @@ fn figures(report: &JobsReport) -> Vec<(&'static str, String)> {
         ("bytes", Bytes(head.bytes).to_string()),
         ("bound", bounds),
     ];
+    if let Some(faults) = &head.faults {
+        lines.extend(super::run::failed(faults));
+    }
     if let Some(seeds) = &head.seeds {
         lines.extend(super::run::over_seeds(seeds));
     }

@@ -45,6 +45,7 @@ fn early(status: Status, stopped: Option<Stopped>) -> Option<String> {
         Status::Complete => return None,
         Status::Interrupted => "INTERRUPTED",
         Status::Deadlocked => "DEADLOCKED",
+        Status::Undone => "NOT DONE",
     };
     let at = stopped.map_or_else(String::new, |stopped| format!(" at {}", seconds(stopped.at_s)));
     Some(format!("{early}{at}: this is what had happened by then"))

@@ -4,6 +4,9 @@ use super::figures::{Quantity, fixed};
 use super::{Cell, Grid};
 use hayase::report::ComparisonRow;
 
+/// The choices that say how a load is simulated, and not what it is.
+const MODEL: [&str; 2] = ["transport", "sharing"];
+
 /// One table for each load (all rows that differ in transport and sharing alone), where there are several models.
 ///
 /// Each model has its makespans as a band, the ratio of its mean to that of every packet model, its run time, how many
@@ -19,7 +22,7 @@ pub(super) fn models(rows: &[ComparisonRow]) -> Vec<(String, Grid)> {
     if names.len() < 2 || !rows.iter().any(|row| row.transport != "flow") {
         return Vec::new();
     }
-    let mut loads: Vec<([&str; 5], Vec<&ComparisonRow>)> = Vec::new();
+    let mut loads: Vec<(Vec<&str>, Vec<&ComparisonRow>)> = Vec::new();
     for row in rows {
         let key = load(row);
         match loads.iter_mut().find(|(known, _)| *known == key) {
@@ -28,16 +31,24 @@ pub(super) fn models(rows: &[ComparisonRow]) -> Vec<(String, Grid)> {
         }
     }
     let loads = loads.into_iter().filter(|(_, rows)| rows.len() > 1);
-    loads.map(|(key, rows)| (heading(&key), grid(&rows))).collect()
+    loads.map(|(_, rows)| (heading(rows[0]), grid(&rows))).collect()
 }
 
-/// What rows of one load share.
-fn load(row: &ComparisonRow) -> [&str; 5] {
-    [&row.pattern, &row.topology, &row.placement, &row.routing, &row.injection]
+/// What rows of one load share: all choices but transport and sharing.
+fn load(row: &ComparisonRow) -> Vec<&str> {
+    let choices = row.names().into_iter().zip(row.choices());
+    choices.filter(|(name, _)| !MODEL.contains(name)).map(|(_, value)| value).collect()
 }
 
-fn heading([pattern, topology, placement, routing, injection]: &[&str; 5]) -> String {
-    format!("{pattern} on {topology}, placement {placement}, routing {routing}, injection {injection}: by model")
+fn heading(row: &ComparisonRow) -> String {
+    let named = ["topology", "pattern"];
+    let others = row
+        .names()
+        .into_iter()
+        .zip(row.choices())
+        .filter(|(name, value)| !MODEL.contains(name) && !named.contains(name) && !value.is_empty());
+    let others: String = others.map(|(name, value)| format!(", {name} {value}")).collect();
+    format!("{} on {}{others}: by model", row.pattern, row.topology)
 }
 
 /// `packet:oq`, `flow:max-min`.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::figures::{Quantity, count, grouped, percent, seconds};
-use super::run::over_seeds;
+use super::run::{failed, over_seeds};
 use super::{Answer, Cell, Grid, early, printable};
 use hayase::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
 use hayase::units::Bytes;
@@ -69,6 +69,7 @@ pub fn replay(report: &ReplayReport) -> Answer {
         };
         lines.push(("left open", value));
     }
+    lines.extend(report.head.faults.iter().flat_map(|faults| failed(faults)));
     lines.extend(report.head.seeds.iter().flat_map(over_seeds));
     for (name, value) in lines {
         let _ = writeln!(text, "{name:<14}{value}");

@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use super::figures::{Quantity, bandwidth, fixed, grouped, percent, seconds};
 use super::{Answer, Cell, Grid, early, printable};
-use hayase::report::{LinkUse, Report, SeedStatistics, Status};
+use hayase::report::{FaultsReport, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
 
 /// How many links are shown.
 const BUSIEST: usize = 10;
+/// How many names of what failed are shown.
+const FAILED: usize = 3;
 
 /// What a report says, for a terminal: titles, figures, and the busiest links.
 pub fn run(report: &Report) -> Answer {
@@ -61,8 +63,8 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ),
     ];
     let bounds = [
-        ("injection", Some(report.bounds.injection_s)),
-        ("busiest link", Some(report.bounds.busiest_link_s)),
+        ("injection", report.bounds.injection_s),
+        ("busiest link", report.bounds.busiest_link_s),
         ("bisection", report.bounds.bisection_s),
         ("critical path", report.bounds.path_s),
     ];
@@ -90,11 +92,46 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         let (min, mean, max) = (rounds.min, fixed(rounds.mean, 1), rounds.max);
         lines.push(("rounds", format!("{mean} of redistribution on average, {min} to {max}")));
     }
+    if let Some(faults) = &report.head.faults {
+        lines.extend(failed(faults));
+    }
     if let Some(seeds) = &report.head.seeds {
         lines.extend(over_seeds(seeds));
     }
     lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines
+}
+
+/// What failed, and what became of messages for it.
+pub(super) fn failed(faults: &FaultsReport) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    let kinds = [
+        ("links failed", &faults.failed_links),
+        ("switches failed", &faults.failed_switches),
+        ("links degraded", &faults.degraded_links),
+    ];
+    for (what, parts) in kinds.into_iter().filter(|(_, parts)| parts.count > 0) {
+        let mut names: Vec<String> = parts.names.iter().take(FAILED).map(|name| printable(name)).collect();
+        if parts.count > names.len() as u64 {
+            names.push("...".to_owned());
+        }
+        lines.push(format!("{} {what} ({})", grouped(parts.count), names.join(", ")));
+    }
+    if faults.events {
+        lines.push("links fail, come back or change while it runs".to_owned());
+    }
+    if let Some(pairs) = faults.pairs_cut_off.filter(|pairs| *pairs > 0) {
+        let first: Vec<String> = faults.cut_off.iter().take(FAILED).map(|name| printable(name)).collect();
+        lines.push(format!("{} pairs of nodes are cut off ({} ...)", grouped(pairs), first.join(", ")));
+    }
+    if faults.resent > 0 {
+        lines.push(format!("{} messages were sent again, or later", grouped(faults.resent)));
+    }
+    if faults.lost + faults.stranded > 0 {
+        let (lost, stranded) = (grouped(faults.lost), grouped(faults.stranded));
+        lines.push(format!("{lost} messages were lost, {stranded} found no way"));
+    }
+    (0..).zip(lines).map(|(number, line)| (if number == 0 { "faults" } else { "" }, line)).collect()
 }
 
 /// The makespans over several seeds, in three lines.

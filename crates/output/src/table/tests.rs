@@ -11,6 +11,7 @@ use hayase::report::{
 fn link(id: u32, name: &str, bytes: u64, peak_flows: u32) -> LinkUse {
     LinkUse {
         id,
+        failed: false,
         name: name.into(),
         capacity_bps: 1e9,
         bytes,
@@ -42,13 +43,19 @@ fn report() -> Report {
             bytes: 238_809_600_000,
             stopped: None,
             seeds: None,
+            faults: None,
             fingerprint: "f3a1".into(),
         },
         fabric: "fat-tree p=12 (3456 nodes, 720 switches, 20736 links)".into(),
         workload: "all-to-all simple-spread, 20 KB, 3456 ranks".into(),
         bandwidth_bps: 3.456e12,
         bandwidth_per_node_bps: 1e9,
-        bounds: Bounds { injection_s: 0.0691, busiest_link_s: 0.0691, bisection_s: Some(0.03456), path_s: None },
+        bounds: Bounds {
+            injection_s: Some(0.0691),
+            busiest_link_s: Some(0.0691),
+            bisection_s: Some(0.03456),
+            path_s: None,
+        },
         ratio_to_bound: 1.0,
         contention: 1.0,
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
@@ -161,13 +168,16 @@ fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
         placement: placement.into(),
         sharing: "max-min".into(),
         transport: "flow".into(),
+        faults: None,
+        slowdown: None,
+        cut_off: 0,
         packet_hops: None,
         routing: "d-mod-k".into(),
         injection: "queue".into(),
         pattern: pattern.into(),
         messages: 2862,
         bytes: 57_240_000,
-        bounds: Bounds { injection_s: 0.00106, busiest_link_s: 0.0012, bisection_s: None, path_s: None },
+        bounds: Bounds { injection_s: Some(0.00106), busiest_link_s: Some(0.0012), ..Bounds::default() },
         ratio_to_bound: makespan.mean_s / 0.0012,
         ratio_to_best: 1.0,
         job: "all-to-all of 20 KB among 54 ranks".into(),
@@ -353,7 +363,7 @@ fn an_interrupted_comparison_says_how_much_was_run() {
 
 #[test]
 fn bounds_that_differ_have_a_column_and_common_ones_a_line() {
-    let own = Bounds { injection_s: 0.5, busiest_link_s: 0.7, bisection_s: None, path_s: None };
+    let own = Bounds { injection_s: Some(0.5), busiest_link_s: Some(0.7), ..Bounds::default() };
     let rows = vec![row("x", "a", &[1.0]), ComparisonRow { bounds: own, ..row("x", "b", &[1.032]) }];
     let text = super::comparison(&compared(rows)).to_string();
     assert!(text.contains("bound [s]") && text.contains("  0.700") && !text.contains("bounds:"), "{text}");

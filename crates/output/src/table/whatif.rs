@@ -6,19 +6,26 @@ use super::figures::{Quantity, fixed, seconds};
 use super::{Answer, Cell, Grid, delivered, early, printable};
 use hayase::report::Status;
 use hayase::report::whatif::{Sensitivity, WhatIfPoint, WhatIfReport};
+use hayase::sweep::not_done;
 
 /// What matters, and what is the most that a network could bring.
 pub fn whatif(report: &WhatIfReport) -> Answer {
     let mut text = Answer::new();
     let _ = writeln!(text, "{}", printable(&report.program));
     let _ = writeln!(text, "nodes {}; network: {}\n", report.node, printable(&report.network));
-    match early(report.status, report.stopped) {
-        Some(early) if report.status == Status::Deadlocked => {
+    match early(report.head.status, report.head.stopped) {
+        Some(early) if report.head.status == Status::Deadlocked => {
             let _ = writeln!(text, "{early}");
-            if let Some(stopped) = &report.stopped {
+            if let Some(stopped) = &report.head.stopped {
                 let _ = writeln!(text, "delivered      {}", delivered(stopped));
             }
             text.push_str("the program does not end with nothing changed; nothing else is tried\n");
+        }
+        Some(_) if report.head.status == Status::Undone => {
+            let undone = not_done(report.undone);
+            let _ =
+                writeln!(text, "NOT DONE at {}: all workers are lost, and {undone}", seconds(report.head.makespan_s));
+            text.push_str("the farm does not end with nothing changed; nothing else is tried\n");
         }
         Some(early) => {
             let _ = writeln!(text, "{early}");
@@ -29,18 +36,18 @@ pub fn whatif(report: &WhatIfReport) -> Answer {
         }
         _ => {}
     }
-    if report.status != Status::Complete {
+    if report.head.status != Status::Complete {
         return text;
     }
     if let Some(region) = &report.region {
         let _ = writeln!(text, "{:<15}{}: all times are of it", "region", printable(region));
     }
-    let _ = writeln!(text, "{:<15}{}", "predicted", seconds(report.makespan_s));
+    let _ = writeln!(text, "{:<15}{}", "predicted", seconds(report.head.makespan_s));
     if let Some(measured) = report.measured_s {
         let _ = writeln!(text, "{:<15}{}", "measured", seconds(measured));
     }
     for (name, time_s, meaning) in report.limits.named() {
-        let change = percent(Some(time_s / report.makespan_s - 1.0));
+        let change = percent(Some(time_s / report.head.makespan_s - 1.0));
         let _ = writeln!(text, "{name:<15}{:<12}{change:>9}   {meaning}", seconds(time_s));
     }
     if report.tornado {

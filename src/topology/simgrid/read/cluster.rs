@@ -2,7 +2,8 @@
 
 use roxmltree::Node;
 
-use super::super::cluster::{Regular, RegularShape, fat_tree, radical, torus};
+use super::super::cascade::cascade;
+use super::super::cluster::{MOST_HOSTS, MOST_LINKS, Regular, RegularShape, fat_tree, radical, torus};
 use super::super::element::Text;
 use super::super::platform::{Local, PlatformLink, PointKind, Star};
 use super::super::quantity;
@@ -115,7 +116,9 @@ impl<'a, 'input> Reader<'a, 'input> {
         let bandwidth = bandwidth.and_then(|text| self.mistakes.parse(text, "bandwidth", quantity::bandwidth));
         let latency = self.mistakes.required(node, "lat");
         let latency = latency.and_then(|text| self.mistakes.parse(text, "latency", quantity::latency));
+        // SimGrid shares the links of a cluster among messages whatever it says.
         let policy = self.policy(node, "sharing_policy", Policy::Split);
+        let policy = policy.map(|policy| if policy == Policy::Fatpipe { Policy::Shared } else { policy });
         let backbone = self.cluster_backbone(node);
         let limiter = match self.mistakes.attribute(node, "limiter_link") {
             Some(text) => self.mistakes.parse(text, "bandwidth", quantity::bandwidth).map(Some),
@@ -125,14 +128,12 @@ impl<'a, 'input> Reader<'a, 'input> {
         let shape = self.cluster_shape(node, hosts);
         let (backbone, limiter) = (backbone?, limiter?);
         let shape = shape?;
-        if shape.is_some() {
-            for (given, name) in [(backbone.is_some(), "bb_bw"), (limiter.is_some(), "limiter_link")] {
-                if let (true, Some(text)) = (given, self.mistakes.attribute(node, name)) {
-                    let message = format!("`{name}` is not supported in clusters with a topology");
-                    let mistake = Diagnostic::new("unsupported-attribute", message).at(text.span);
-                    self.mistakes.add(mistake.label("expected in topology=\"FLAT\" only"));
-                }
-            }
+        if shape.is_some()
+            && let (true, Some(text)) = (backbone.is_some(), self.mistakes.attribute(node, "bb_bw"))
+        {
+            let message = "`bb_bw` is not supported in clusters with a topology";
+            let mistake = Diagnostic::new("unsupported-attribute", message).at(text.span);
+            self.mistakes.add(mistake.label("expected in topology=\"FLAT\" only"));
         }
         Some(Cluster {
             id: id?,
@@ -182,17 +183,20 @@ impl<'a, 'input> Reader<'a, 'input> {
         if topology.value.trim() == "FLAT" {
             return Some(None);
         }
-        if !matches!(topology.value.trim(), "FAT_TREE" | "TORUS") {
+        if !matches!(topology.value.trim(), "FAT_TREE" | "TORUS" | "DRAGONFLY") {
             let message = format!("topology \"{}\" is not supported", topology.value.escape_debug());
             let mistake = Diagnostic::new("unsupported-topology", message).at(topology.span);
-            self.mistakes.add(mistake.label("expected FLAT, FAT_TREE or TORUS"));
+            self.mistakes.add(mistake.label("expected FLAT, FAT_TREE, TORUS or DRAGONFLY"));
             return None;
         }
         let parameters = self.mistakes.required(node, "topo_parameters")?;
-        let shape = if topology.value.trim() == "FAT_TREE" {
-            RegularShape::Tree(self.mistakes.parse(parameters, "description of a fat-tree", fat_tree)?)
-        } else {
-            RegularShape::Torus(self.mistakes.parse(parameters, "description of a torus", torus)?)
+        let shape = match topology.value.trim() {
+            "FAT_TREE" => RegularShape::Tree(self.mistakes.parse(parameters, "description of a fat-tree", fat_tree)?),
+            "TORUS" => RegularShape::Torus(self.mistakes.parse(parameters, "description of a torus", torus)?),
+            _ => {
+                let parse = |text: &str| cascade(text, MOST_HOSTS, MOST_LINKS);
+                RegularShape::Cascade(self.mistakes.parse(parameters, "description of a dragonfly", parse)?)
+            }
         };
         if let Some(hosts) = hosts.filter(|&hosts| hosts != shape.hosts()) {
             let message = format!("a topology of {} hosts for a cluster of {hosts}", shape.hosts());
@@ -234,17 +238,27 @@ impl<'a, 'input> Reader<'a, 'input> {
         Local::Star(star)
     }
 
-    /// A fat-tree or torus; its links have no names that a route could use.
+    /// A fat-tree, torus or dragonfly; its links have no names that a route could use.
     fn regular(&mut self, cluster: &Cluster<'a>, shape: &RegularShape, first_point: usize) -> Local {
         let first = self.platform.links.len() as u32;
-        let regular = Regular::new(shape.clone(), first, cluster.policy != Policy::Split);
+        let limited = cluster.limiter.is_some();
+        let regular = Regular::new(shape.clone(), first, cluster.policy != Policy::Split, limited);
         for number in 0..regular.links() {
             self.platform.links.push(PlatformLink {
                 name: format!("{}_link_{number}", cluster.id.value),
-                bandwidth: cluster.bandwidth,
+                bandwidth: Bandwidth::from_bytes_per_second(
+                    cluster.bandwidth.bytes_per_second() * f64::from(regular.width(number)),
+                ),
                 latency: cluster.latency,
-                shared: cluster.policy != Policy::Fatpipe,
-                span: cluster.id.span,
+                shared: true,
+            });
+        }
+        for number in 0..regular.limiters() {
+            self.platform.links.push(PlatformLink {
+                name: format!("{}_limiter_{number}", cluster.id.value),
+                bandwidth: cluster.limiter.unwrap_or_default(),
+                latency: Time::ZERO,
+                shared: true,
             });
         }
         Local::Regular { regular, first_point }

@@ -158,7 +158,7 @@ fn in_a_spread_every_rank_gets_one_message_a_step() {
 #[test]
 fn random_orders_differ_between_ranks_and_seeds_and_not_between_runs() {
     let spec = super::spec("all-to-all", "algorithm = 'random-order'; size = '1 B'");
-    let build = |seed| spec.build(54, seed, &mut Default::default()).unwrap();
+    let build = |seed| spec.build(&54, seed, &mut Default::default()).unwrap();
     let distances = |pattern: &dyn Pattern, src: u32| -> Vec<u32> {
         destinations(pattern, src).iter().map(|dst| (dst + 54 - src) % 54).collect()
     };

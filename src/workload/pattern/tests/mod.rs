@@ -1,6 +1,7 @@
 //! What all patterns must be, and what each must achieve.
 
 mod collectives;
+mod groups;
 mod options;
 mod symbolic;
 mod traffic;
@@ -31,7 +32,7 @@ fn spec(table: &str, lines: &str) -> PatternSpec {
 }
 
 fn try_build(table: &str, lines: &str, nodes: u32) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
-    spec(table, lines).build(nodes, 1, &mut Sources::default())
+    spec(table, lines).build(&nodes, 1, &mut Sources::default())
 }
 
 fn build(table: &str, lines: &str, nodes: u32) -> Arc<dyn Pattern> {

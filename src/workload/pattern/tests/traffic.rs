@@ -52,7 +52,7 @@ fn a_rank_that_is_its_own_destination_sends_nothing() {
 #[test]
 fn a_random_permutation_is_the_same_for_the_same_seed_only() {
     let spec = spec("permutation", "kind = 'random'; size = '1 B'");
-    let of = |seed| image(&*spec.build(64, seed, &mut Default::default()).unwrap());
+    let of = |seed| image(&*spec.build(&64, seed, &mut Default::default()).unwrap());
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
 }
@@ -79,7 +79,7 @@ fn uniform_random_traffic_is_uniform() {
 fn uniform_random_traffic_is_the_same_for_the_same_seed_only() {
     let spec = spec("uniform-random", "messages = 20; size = '1 B'");
     let of = |seed| -> Vec<u32> {
-        messages(&*spec.build(9, seed, &mut Default::default()).unwrap()).map(|(_, _, m)| m.dst.0).collect()
+        messages(&*spec.build(&9, seed, &mut Default::default()).unwrap()).map(|(_, _, m)| m.dst.0).collect()
     };
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));

@@ -1,0 +1,181 @@
+//! `hayase topology routes`: the forwarding tables of a routing rule.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::json;
+
+use super::files::unknown;
+use super::options::{Format, Offer, OutputArgs};
+use super::{End, Failure, Voice, extension, print_with, progress, usage};
+use hayase::diagnostic::{Diagnostic, Invalid, Sources};
+use hayase::ids::{IdVec, LinkId, NodeId};
+use hayase::routing::Forwarding;
+use hayase::scenario::{Loader, RoutedFabric};
+use hayase_output::json;
+use hayase_output::table::{self, Answer, fixed, grouped};
+
+/// How it is called.
+pub const EXAMPLES: &str = "\
+Examples:
+  hayase topology routes fat-tree-54 --routing dfsssp -o tables.csv
+  hayase topology routes dragonfly.toml --routing up-down --set 'routing.up-down.roots=[\"g0.r0\"]'
+  hayase run -t fat-tree-54 -p all-to-all-simple-spread --routing tables:tables.csv
+
+Yours: dragonfly.toml (a file with a [topology.*] table)
+
+Rules with tables are those that look at the destination alone: dfsssp, min-hop, up-down, d-mod-k, shortest-path ...
+
+Files (-o), by name:
+  x.csv   the tables: switch,link,destinations
+  x.json  the figures that are printed";
+
+/// `hayase topology routes`.
+#[derive(Args, Debug)]
+pub struct RoutesArgs {
+    /// A name (`hayase topology list`), a file with a [topology.*] table, a graph, or a SimGrid platform (.xml).
+    #[arg(value_name = "NAME|FILE")]
+    pub name: String,
+    /// The rule (default: what is usual for the fabric).
+    #[arg(long, value_name = "RULE")]
+    pub routing: Option<String>,
+    /// The seed of everything random.
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Any key of a scenario file: --set topology.fat-tree.p=4 (may be repeated; the last one holds).
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Tables,
+    Json,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "csv" => Ok(Self::Tables),
+            "json" => Ok(Self::Json),
+            _ => Err(unknown(path, "x.csv or x.json")),
+        }
+    }
+}
+
+const OFFER: Offer<Kind> = Offer { verb: "topology routes", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
+/// Builds the tables, writes them, and says what they are like.
+pub fn routes(args: &RoutesArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&OFFER)?;
+    let mut loader = Loader::new().topology(&args.name).on_read(progress::reading(voice.show));
+    if let Some(routing) = &args.routing {
+        loader = loader.routing(routing);
+    }
+    if let Some(seed) = args.seed {
+        loader = loader.seed(seed);
+    }
+    for assignment in &args.set {
+        loader = loader.set("--set", assignment);
+    }
+    let network = loader.load_topology()?;
+    let tables = Forwarding::of(&*network.router, &network.fabric)
+        .map_err(|diagnostics| Invalid { diagnostics, sources: Sources::default() })?;
+    let files = args.out.open(&OFFER)?;
+    let figures = if args.out.format == Format::Csv { None } else { Some(Figures::of(&network)) };
+    let answer = |figures: &Figures| {
+        json!({
+            "fabric": network.fabric.to_string(),
+            "routing": network.routing.name(),
+            "entries": tables.entries(),
+            "pairs": figures.pairs,
+            "pairs_without_route": figures.cut_off,
+            "links_mean": figures.links as f64 / (figures.pairs.max(1)) as f64,
+            "links_most": figures.longest,
+            "routes_most": figures.busiest.map(|(_, routes)| routes),
+            "busiest_link": figures.busiest.map(|(link, _)| network.fabric.link_name(link)),
+        })
+    };
+    for (kind, file) in files {
+        match kind {
+            Kind::Tables => file.write(|w| tables.write(std::io::BufWriter::new(w)))?,
+            Kind::Json => {
+                let figures = figures.as_ref().map_or_else(|| answer(&Figures::of(&network)), &answer);
+                file.write(|w| json::write(&figures, w))?;
+            }
+        }
+    }
+    match &figures {
+        None => print_with(|w| tables.write(w))?,
+        Some(figures) => args.out.print(|| page(&network, &tables, figures), &answer(figures))?,
+    }
+    Ok(End::Done)
+}
+
+/// What routes are like.
+#[derive(Default)]
+struct Figures {
+    /// Pairs with a route, and without.
+    pairs: u64,
+    cut_off: u64,
+    /// Links of all routes together, and of the longest.
+    links: u64,
+    longest: u64,
+    /// The link inside the network with the most routes.
+    busiest: Option<(LinkId, u64)>,
+}
+
+impl Figures {
+    fn of(network: &RoutedFabric) -> Self {
+        let RoutedFabric { fabric, router, .. } = network;
+        let mut counts: IdVec<LinkId, u64> = IdVec::filled(fabric.links().len(), 0);
+        let mut figures = Self::default();
+        let mut route = Vec::new();
+        for (src, dst) in fabric.node_ids().flat_map(|src| fabric.node_ids().map(move |dst: NodeId| (src, dst))) {
+            if src == dst {
+                continue;
+            }
+            if !router.reaches(src, dst) {
+                figures.cut_off += 1;
+                continue;
+            }
+            route.clear();
+            router.route(src, dst, &mut route);
+            figures.pairs += 1;
+            figures.links += route.len() as u64;
+            figures.longest = figures.longest.max(route.len() as u64);
+            route.iter().for_each(|&link| counts[link] += 1);
+        }
+        let network = |link: &LinkId| matches!(fabric.link(*link).role, hayase::fabric::LinkRole::Network { .. });
+        for link in fabric.links().ids().filter(network) {
+            if figures.busiest.is_none_or(|(_, most)| counts[link] > most) {
+                figures.busiest = Some((link, counts[link]));
+            }
+        }
+        figures
+    }
+}
+
+/// The figures for a terminal.
+fn page(network: &RoutedFabric, tables: &Forwarding, figures: &Figures) -> Answer {
+    let mut text = Answer::new();
+    let title = format!("{}, routing {}", network.fabric, network.routing.name());
+    text.push_str(&format!("{}\n\n", table::printable(&title)));
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<16}{value}\n"));
+    line("entries", grouped(tables.entries()));
+    line("routes", grouped(figures.pairs));
+    if figures.cut_off > 0 {
+        line("without route", format!("{} pairs", grouped(figures.cut_off)));
+    }
+    let mean = figures.links as f64 / figures.pairs.max(1) as f64;
+    line("links", format!("{} on average, at most {}", fixed(mean, 4), figures.longest));
+    if let Some((link, routes)) = figures.busiest {
+        let name = network.fabric.link_name(link);
+        line("busiest link", format!("{} with {} routes", table::printable(&name), grouped(routes)));
+    }
+    text
+}

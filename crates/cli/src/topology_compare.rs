@@ -1,0 +1,227 @@
+//! `hayase topology compare`: the figures of fabrics side by side.
+
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::compare::rejoined;
+use super::files::{note_input, unknown};
+use super::listing::Listing;
+use super::options::{Offer, OutputArgs};
+use super::progress::{self, StepsMonitor};
+use super::scenario::TextArgs;
+use super::{End, Failure, Voice, extension, usage};
+use hayase::diagnostic::Diagnostic;
+use hayase::scenario::Loader;
+use hayase::sweep::fabrics::{
+    self, FabricFigures, Layout, Prices, Questions, SCHEMA, SIMULATED_SIZE, SIMULATED_WINDOW,
+};
+use hayase::system::System;
+use hayase_output::{fabric_figures, json, svg};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  hayase topology compare fat-tree-128,dragonfly-72,slim-fly-200
+  hayase topology compare dragonfly-72,t2hx --pairings 5 --failed 1% -o fabrics.svg
+  hayase topology compare \"dragonfly:p=2,bandwidth=12.5 GB/s\",dragonfly-72 --routing valiant-groups
+  hayase topology compare fat-tree-1024,hyperx.toml --prices prices.toml --simulate 8
+
+Yours: hyperx.toml (a [topology.*] table), prices.toml (docs/formats.md, \"Prices\")
+
+Cables between racks are optical, others copper; --optical-from 5m goes by length instead. A rack is a group of
+switches; where there are no groups it holds --rack-nodes nodes (64). Racks stand in a square, a metre each; a
+cable is 1 m long in a rack, and between racks their Manhattan distance and 2 m.
+
+Throughput is the part of its bandwidth that every node can use, by counting loads (`hayase throughput`):
+uniform traffic; adversarial (each group to the next, or the worst permutation that is found); random pairs.
+
+Files (-o), by name:
+  x.svg    a panel for each figure
+  x.csv    a line for each fabric
+  x.json   an object for each";
+
+/// `hayase topology compare`.
+#[derive(Args, Debug)]
+pub struct TopologyCompareArgs {
+    /// Fabrics with commas between them: names (`hayase topology list`), a family with its numbers
+    /// (`dragonfly:p=4,bandwidth=12.5 GB/s`), TOML files with a [topology.*] table, SimGrid platforms (.xml).
+    #[arg(value_name = "NAME|FILE,...", value_delimiter = ',', required = true)]
+    pub names: Vec<String>,
+    /// The rule that routes on all of them (default: what is usual for each).
+    #[arg(long, value_name = "RULE")]
+    pub routing: Option<String>,
+    /// The seed of everything random; of several runs the first.
+    #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Cables as long as this are optical: 5m (default: those between racks).
+    #[arg(long, value_name = "LENGTH", value_parser = metres)]
+    pub optical_from: Option<f64>,
+    /// Nodes in a rack (default: a group is a rack; 64 where there are no groups).
+    #[arg(long, value_name = "N")]
+    pub rack_nodes: Option<NonZeroU32>,
+    /// A list of prices; without one nothing is said of cost.
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<String>,
+    /// Random pairings of one half of the nodes with the other; 0 leaves them out.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub pairings: u32,
+    /// Random orders in which cables fail; 0 leaves them out.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub failures: u32,
+    /// Also the uniform throughput when this part of the cables between switches has failed: 1%.
+    #[arg(long, value_name = "PART", value_parser = part)]
+    pub failed: Option<f64>,
+    /// Also simulate uniform traffic: each node sends N messages of 1 MB to random others, 4 at a time.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "16")]
+    pub simulate: Option<NonZeroU32>,
+    /// What lies below and above them.
+    #[command(flatten)]
+    pub texts: TextArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub out: OutputArgs,
+}
+
+/// `5m`, `5 m`, `5`.
+fn metres(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('m').trim_end().parse::<f64>().ok();
+    number
+        .filter(|length| length.is_finite() && *length >= 0.0)
+        .ok_or_else(|| "a length like 5m is expected".to_owned())
+}
+
+/// `1%`, `0.01`.
+fn part(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim_end().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse::<f64>(),
+    };
+    let number = number.ok().filter(|part| (0.0..1.0).contains(part));
+    number.ok_or_else(|| "a part below all of them is expected: 1% or 0.01".to_owned())
+}
+
+/// What a file holds, by its name.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Bars,
+    Csv,
+    Json,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match extension(path).as_str() {
+            "svg" => Ok(Self::Bars),
+            "csv" => Ok(Self::Csv),
+            "json" => Ok(Self::Json),
+            _ => Err(unknown(path, "x.svg, x.csv or x.json")),
+        }
+    }
+}
+
+const OFFER: Offer<Kind> = Offer { verb: "topology compare", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
+
+/// Works out the figures and prints them.
+pub fn compare(args: &TopologyCompareArgs, voice: Voice) -> Result<End, Failure> {
+    args.out.begin(&OFFER)?;
+    let prices = match &args.prices {
+        Some(path) => {
+            note_input(path);
+            Some(Prices::read(path)?)
+        }
+        None => None,
+    };
+    let seed = args.seed.unwrap_or(System::SEED);
+    let questions = Questions {
+        layout: Layout { rack_nodes: args.rack_nodes.map(NonZeroU32::get), optical_from_m: args.optical_from },
+        prices,
+        pairings: args.pairings,
+        failures: args.failures,
+        failed: args.failed.unwrap_or(0.0),
+        simulated: args.simulate.map_or(0, NonZeroU32::get),
+        seed,
+    };
+    let loader = |name: &str| {
+        let mut loader = Loader::new().topology(name).on_read(progress::reading(voice.show)).seed(seed);
+        if let Some(routing) = &args.routing {
+            loader = loader.routing(routing);
+        }
+        args.texts.on(loader)
+    };
+    // What is named twice is looked at once; that one of them is wrong is known before any is worked out.
+    let mut names: Vec<String> = Vec::new();
+    for name in rejoined(&args.names) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let monitor = StepsMonitor::new(voice.show);
+    let mut routed = Vec::new();
+    for (number, name) in names.iter().enumerate() {
+        monitor.tell(number as u64, 2 * names.len() as u64, &format!("building {name}"));
+        routed.push(loader(name).load_topology()?);
+    }
+    let files = args.out.open(&OFFER)?;
+    let mut all: Vec<FabricFigures> = Vec::new();
+    for (number, (name, routed)) in names.iter().zip(&routed).enumerate() {
+        let done = (names.len() + number) as u64;
+        let tell = |what: &str| monitor.tell(done, 2 * names.len() as u64, &format!("{what} of {name}"));
+        all.push(fabrics::figures(name, &loader(name), routed, &questions, &tell)?);
+    }
+    drop(monitor);
+    let about = about(args, &questions);
+    let data = json!({ "schema": SCHEMA, "seed": seed, "about": about, "fabrics": all });
+    let rows = || -> Box<dyn Iterator<Item = Vec<Value>>> { Box::new(fabric_figures::rows(&all).into_iter()) };
+    let listing = Listing { columns: &fabric_figures::COLUMNS, rows: &rows };
+    for (kind, file) in files {
+        file.write(|mut w| match kind {
+            Kind::Bars => std::io::Write::write_all(&mut w, svg::fabrics(&all, &about.join(" · ")).as_bytes()),
+            Kind::Csv => listing.csv(w),
+            Kind::Json => json::write(&data, w),
+        })?;
+    }
+    args.out.print_rows(|| fabric_figures::table(&all, &about), &data, |w| listing.csv(w))?;
+    Ok(End::Done)
+}
+
+/// What the figures mean, as far as options say.
+fn about(args: &TopologyCompareArgs, questions: &Questions) -> Vec<String> {
+    let optical = match args.optical_from {
+        Some(from) => format!("from {from} m"),
+        None => "between racks".to_owned(),
+    };
+    let racks = match args.rack_nodes {
+        Some(nodes) => format!("{nodes} nodes a rack"),
+        None => "a group of switches is a rack, 64 nodes where there are none".to_owned(),
+    };
+    let mut about = vec![format!("optical: {optical}; {racks}")];
+    if let Some(prices) = &questions.prices {
+        let currency = if prices.currency.is_empty() { String::new() } else { format!(" in {}", prices.currency) };
+        about.push(format!("cost{currency}: by {}", args.prices.as_deref().unwrap_or_default()));
+    }
+    if questions.pairings > 0 {
+        about.push(format!("random pairs: mean of {} pairings and its 95 % interval", questions.pairings));
+    }
+    if questions.failures > 0 {
+        about.push(format!(
+            "parts at failed: part of the cables between switches that fail at random until nodes are cut off, mean of {}",
+            questions.failures
+        ));
+    }
+    if questions.failed > 0.0 {
+        about.push(format!(
+            "left with failed: uniform throughput with {} % of those cables failed, over that without; all shortest paths used alike",
+            questions.failed * 100.0
+        ));
+    }
+    if questions.simulated > 0 {
+        about.push(format!(
+            "simulated uniform: {} messages of {SIMULATED_SIZE} a node, {SIMULATED_WINDOW} at a time; what arrives while the middle half of them does",
+            questions.simulated
+        ));
+    }
+    about
+}

@@ -1,0 +1,188 @@
+//! The figures of fabrics as a table with a column for each fabric, and as rows with named columns.
+
+use serde_json::Value;
+
+use crate::table::{Answer, Grid, bandwidth, fixed, grouped, printable};
+use hayase::sweep::fabrics::{FabricFigures, Spread};
+
+/// One figure of all fabrics.
+pub struct Figure {
+    /// What it is, with its unit.
+    pub name: &'static str,
+    /// By fabric: as it is shown; `-` where it is not known.
+    pub texts: Vec<String>,
+    /// By fabric: its value.
+    pub values: Vec<Option<f64>>,
+    /// Whether more of it is better; nothing where neither is.
+    pub more_is_better: Option<bool>,
+}
+
+/// `0.7030 +- 0.0080`.
+fn spread(spread: Option<Spread>) -> Option<String> {
+    let Spread { mean, interval, .. } = spread?;
+    let interval = interval.map(|interval| format!(" +- {}", fixed(interval, 4)));
+    Some(format!("{}{}", fixed(mean, 4), interval.unwrap_or_default()))
+}
+
+/// All figures that any of the fabrics has.
+pub fn figures(all: &[FabricFigures]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let mut add = |name, more_is_better, of: &dyn Fn(&FabricFigures) -> Option<(f64, String)>| {
+        let found: Vec<Option<(f64, String)>> = all.iter().map(of).collect();
+        if found.iter().all(Option::is_none) {
+            return;
+        }
+        let texts = found.iter().map(|found| found.as_ref().map_or("-".to_owned(), |(_, text)| text.clone())).collect();
+        let values = found.into_iter().map(|found| found.map(|(value, _)| value)).collect();
+        figures.push(Figure { name, texts, values, more_is_better });
+    };
+    let count = |count: u64| Some((count as f64, grouped(count)));
+    let part = |part: Option<f64>| part.map(|part| (part, fixed(part, 4)));
+    let drawn = |drawn: Option<Spread>| Some((drawn?.mean, spread(drawn)?));
+    let money = |money: Option<f64>| money.map(|money| (money, grouped(money.round() as u64)));
+    add("nodes", None, &|of| count(of.nodes.into()));
+    add("switches", None, &|of| count(of.switches.into()));
+    add("ports of a switch", Some(false), &|of| count(of.radix.into()));
+    add("cables", None, &|of| count(of.cables.all));
+    add("cables a node", Some(false), &|of| {
+        let each = of.cables.all as f64 / f64::from(of.nodes.max(1));
+        Some((each, fixed(each, 3)))
+    });
+    add("optical cables", None, &|of| count(of.cables.optical?));
+    add("cost", None, &|of| money(of.cost.as_ref().map(|cost| cost.total)));
+    add("cost of a node", Some(false), &|of| money(of.cost.as_ref().map(|cost| cost.per_node)));
+    add("diameter [links]", Some(false), &|of| count(of.diameter?.into()));
+    add("mean distance [links]", Some(false), &|of| {
+        let distance = of.mean_distance?;
+        let about = if of.mean_distance_is_sampled { "about " } else { "" };
+        Some((distance, format!("{about}{}", fixed(distance, 3))))
+    });
+    add("bisection", None, &|of| of.bisection_bps.map(|carried| (carried, bandwidth(carried))));
+    add("bisection, part", Some(true), &|of| part(of.bisection));
+    add("uniform throughput", Some(true), &|of| part(of.uniform));
+    add("adversarial", Some(true), &|of| part(of.adversarial));
+    add("random pairs", Some(true), &|of| drawn(of.effective_bisection));
+    add("parts at failed", Some(true), &|of| drawn(of.resilience.as_ref().map(|resilience| resilience.parts_at)));
+    add("left with failed", Some(true), &|of| drawn(of.with_failed));
+    add("simulated uniform", Some(true), &|of| part(of.simulated));
+    figures
+}
+
+/// A column for each fabric.
+pub fn table(all: &[FabricFigures], about: &[String]) -> Answer {
+    let mut text = Answer::new();
+    for (number, of) in all.iter().enumerate() {
+        text.push_str(&format!("{}  {}, routing {}\n", number + 1, printable(&of.fabric), of.routing));
+    }
+    text.push_str("\n");
+    let mut grid = Grid::new().text("");
+    for (number, of) in all.iter().enumerate() {
+        grid = grid.number(format!("{} {}", number + 1, short(&of.name)));
+    }
+    for figure in figures(all) {
+        grid.row(std::iter::once(figure.name.to_owned()).chain(figure.texts));
+    }
+    text.table(grid);
+    text.push_str("\n");
+    let mut adversaries: Vec<String> = Vec::new();
+    for of in all {
+        let known = format!("{} on {}", of.adversary, short(&of.name));
+        adversaries.push(known);
+    }
+    text.push_str(&format!("adversarial: {}\n", adversaries.join("; ")));
+    for line in about {
+        text.push_str(&format!("{line}\n"));
+    }
+    for of in all {
+        for note in &of.notes {
+            text.push_str(&format!("{}: {}\n", short(&of.name), printable(note)));
+        }
+    }
+    text
+}
+
+/// Longest name at the head of a column [characters].
+const LONGEST: usize = 18;
+
+/// The name of a file without folders and ending, and any other as far as there is room.
+pub fn short(name: &str) -> String {
+    let file = name.strip_suffix(".toml").or(name.strip_suffix(".xml"));
+    let last = file.map_or(name, |file| file.rsplit(['/', '\\']).next().unwrap_or(file));
+    let cut: String = last.chars().take(LONGEST).collect();
+    printable(&if cut.len() < last.len() { format!("{}…", cut.trim_end()) } else { cut })
+}
+
+/// The columns of [`rows`].
+pub const COLUMNS: [&str; 30] = [
+    "name",
+    "fabric",
+    "routing",
+    "nodes",
+    "switches",
+    "radix",
+    "cables",
+    "optical_cables",
+    "copper_m",
+    "optical_m",
+    "racks",
+    "cost",
+    "cost_per_node",
+    "diameter_links",
+    "mean_distance_links",
+    "bisection_bps",
+    "bisection",
+    "uniform_throughput",
+    "adversarial_throughput",
+    "adversary",
+    "effective_bisection",
+    "effective_bisection_interval",
+    "pairings",
+    "parts_at_failed",
+    "parts_at_failed_interval",
+    "parts_at_failed_least",
+    "with_failed",
+    "with_failed_interval",
+    "simulated_throughput",
+    "notes",
+];
+
+/// A row for each fabric.
+pub fn rows(all: &[FabricFigures]) -> Vec<Vec<Value>> {
+    let row = |of: &FabricFigures| -> Vec<Value> {
+        let pairs = of.effective_bisection;
+        let parts = of.resilience.as_ref();
+        vec![
+            of.name.as_str().into(),
+            of.fabric.as_str().into(),
+            of.routing.as_str().into(),
+            of.nodes.into(),
+            of.switches.into(),
+            of.radix.into(),
+            of.cables.all.into(),
+            of.cables.optical.into(),
+            of.cables.copper_m.into(),
+            of.cables.optical_m.into(),
+            of.cables.racks.into(),
+            of.cost.as_ref().map(|cost| cost.total).into(),
+            of.cost.as_ref().map(|cost| cost.per_node).into(),
+            of.diameter.into(),
+            of.mean_distance.into(),
+            of.bisection_bps.into(),
+            of.bisection.into(),
+            of.uniform.into(),
+            of.adversarial.into(),
+            of.adversary.as_str().into(),
+            pairs.map(|pairs| pairs.mean).into(),
+            pairs.and_then(|pairs| pairs.interval).into(),
+            pairs.map(|pairs| pairs.count).into(),
+            parts.map(|parts| parts.parts_at.mean).into(),
+            parts.and_then(|parts| parts.parts_at.interval).into(),
+            parts.map(|parts| parts.least).into(),
+            of.with_failed.map(|left| left.mean).into(),
+            of.with_failed.and_then(|left| left.interval).into(),
+            of.simulated.into(),
+            of.notes.join("; ").into(),
+        ]
+    };
+    all.iter().map(row).collect()
+}

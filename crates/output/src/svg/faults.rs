@@ -1,0 +1,139 @@
+//! How many times as long runs take over the part that failed: a line for each of what is compared, with its interval.
+
+use super::axis::Axis;
+use super::canvas::{Canvas, INK, MARGIN, Point, fit};
+use super::chart::{Chart, Mark, Pen};
+use crate::table::count;
+use hayase::faults::part;
+use hayase::report::{Comparison, ComparisonRow, FAULTS, varying};
+
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 330.0;
+/// Room for the names of lines.
+const NAMES: f64 = 330.0;
+/// An entry of the legend.
+const KEY: f64 = 18.0;
+
+/// Lines told apart by colour, dashes and marks.
+const PENS: [Pen; 8] = [
+    Pen::new("#2f6f8f", 2.0).marked(Mark::Disc),
+    Pen::new("#b3541e", 2.0).dashed("7 3").marked(Mark::Square),
+    Pen::new("#4a7a2c", 2.0).dashed("2 3").marked(Mark::Triangle),
+    Pen::new("#7a4b8f", 2.0).marked(Mark::Ring),
+    Pen::new("#1b1f24", 1.6).dashed("7 3 2 3").marked(Mark::Disc),
+    Pen::new("#8a6d00", 1.6).marked(Mark::Square),
+    Pen::new("#9a3050", 1.6).dashed("4 2").marked(Mark::Triangle),
+    Pen::new("#5a6270", 1.6).dashed("1 3").marked(Mark::Ring),
+];
+
+/// A line: its name, and its rows with the part that failed, in order of that.
+struct Series<'a> {
+    name: String,
+    rows: Vec<(f64, &'a ComparisonRow)>,
+}
+
+/// Draws the slowdown of a comparison over the part that failed; where names failed instead, they stand side by side.
+pub fn faults(comparison: &Comparison) -> String {
+    let series = series(&comparison.rows);
+    let (left, width) = (MARGIN + 64.0, MARGIN + 64.0 + WIDTH + 24.0 + NAMES + MARGIN);
+    let mut canvas = Canvas::new();
+    let y = canvas.heading(&comparison.title, &subtitle(comparison), width);
+    let points = || series.iter().flat_map(|series| &series.rows);
+    let most =
+        points().filter_map(|(_, row)| Some(row.slowdown?.high)).filter(|high| high.is_finite()).fold(1.0, f64::max);
+    let least =
+        points().filter_map(|(_, row)| Some(row.slowdown?.low)).filter(|low| low.is_finite()).fold(1.0, f64::min);
+    let up = Axis::between(least.max(0.0) - 0.02 * (most - least), most.max(least + 0.01), 6, &[("", 1.0)]);
+    let widest = points().map(|(percent, _)| *percent).fold(0.0, f64::max).max(1e-9);
+    let place = |percent: f64| 0.03 + 0.94 * percent / widest;
+    let mut ticks: Vec<(f64, String)> = Vec::new();
+    for (percent, row) in points() {
+        let label = row.faults.clone().unwrap_or_default();
+        if !ticks.iter().any(|(at, _)| *at == place(*percent)) {
+            ticks.push((place(*percent), label));
+        }
+    }
+    let chart = Chart { left, top: y + 12.0, width: WIDTH, height: HEIGHT, across: Axis::of_places(ticks), up };
+    chart.axes(&mut canvas, "cables that failed", "times as long as with none");
+    Pen::new(INK, 1.0).dashed("1 3").line(
+        &mut canvas,
+        Point::new(chart.left, chart.y(1.0)),
+        Point::new(chart.right(), chart.y(1.0)),
+    );
+    let names = chart.right() + 24.0;
+    for (number, Series { name, rows }) in series.iter().enumerate() {
+        let pen = PENS[number % PENS.len()];
+        // Lines side by side, so that intervals of the same part do not cover each other.
+        let aside = (number as f64 - (series.len() as f64 - 1.0) / 2.0) * 3.0;
+        let mut curve = Vec::new();
+        for (percent, row) in rows {
+            let Some(slowdown) = row.slowdown else { continue };
+            let at = chart.at(place(*percent), slowdown.mean).plus(aside, 0.0);
+            if slowdown.seeds > 1 {
+                let [low, high] = [slowdown.low, slowdown.high].map(|value| Point::new(at.x, chart.y(value)));
+                let whisker = Pen::new(pen.colour, 1.2);
+                whisker.line(&mut canvas, low, high);
+                for end in [low, high] {
+                    whisker.line(&mut canvas, end.plus(-4.0, 0.0), end.plus(4.0, 0.0));
+                }
+            }
+            curve.push(at);
+        }
+        pen.curve(&mut canvas, &curve);
+        pen.key(&mut canvas, names, chart.top + 10.0 + KEY * number as f64, &fit(name, 11.0, NAMES - 40.0));
+    }
+    let below = chart.top + 10.0 + KEY * series.len() as f64;
+    canvas.finish(width, (chart.bottom() + 40.0).max(below) + MARGIN, &comparison.title)
+}
+
+fn subtitle(comparison: &Comparison) -> String {
+    let seeds = comparison.rows.iter().map(|row| row.makespan.seeds.len() as u64 + row.cut_off).max().unwrap_or(0);
+    let cut_off: u64 = comparison.rows.iter().map(|row| row.cut_off).sum();
+    let mut text = format!("mean and 95 % interval over {}", count(seeds, "seed", "seeds"));
+    if cut_off > 0 {
+        text += &format!("; {} without a way for some message left out", count(cut_off, "run", "runs"));
+    }
+    if !comparison.complete {
+        text += "; INTERRUPTED: runs are missing";
+    }
+    text
+}
+
+/// The rows by what they have in common beside what failed, in order of the part that failed.
+fn series(rows: &[ComparisonRow]) -> Vec<Series<'_>> {
+    let names = rows.first().map(ComparisonRow::names).unwrap_or_default();
+    let shown: Vec<usize> = varying(rows).into_iter().filter(|&choice| names[choice] != FAULTS).collect();
+    let mut all: Vec<(Vec<&str>, Series<'_>)> = Vec::new();
+    let mut words: Vec<&str> = Vec::new();
+    for row in rows {
+        let choices = row.choices();
+        let key: Vec<&str> =
+            names.iter().zip(&choices).filter(|(name, _)| **name != FAULTS).map(|(_, one)| *one).collect();
+        let text = row.faults.as_deref().unwrap_or_default();
+        let percent = match part(text) {
+            Some(Ok(part)) => part * 100.0,
+            _ => {
+                // Names stand side by side, in the order in which they come.
+                let at = words.iter().position(|word| *word == text).unwrap_or_else(|| {
+                    words.push(text);
+                    words.len() - 1
+                });
+                at as f64 + 1.0
+            }
+        };
+        match all.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, series)) => series.rows.push((percent, row)),
+            None => {
+                let parts: Vec<&str> =
+                    shown.iter().map(|&choice| choices[choice]).filter(|one| !one.is_empty()).collect();
+                let name = if parts.is_empty() { row.pattern.clone() } else { parts.join(", ") };
+                all.push((key, Series { name, rows: vec![(percent, row)] }));
+            }
+        }
+    }
+    let mut all: Vec<Series<'_>> = all.into_iter().map(|(_, series)| series).collect();
+    for series in &mut all {
+        series.rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    all
+}

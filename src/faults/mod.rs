@@ -1,0 +1,229 @@
+//! Faults: links and switches that fail, carry less or come back, from the start or at a time.
+//!
+//! ```text
+//! [faults] ──┐
+//!            ├──> Timetable of links ──> the fabric at the start, with its routes     (all that is needed where
+//! a file's ──┘                           routes for every set of links that is down    nothing happens later)
+//! profiles
+//! ```
+//! [`Faults`] is built from what a scenario says ([`FaultsSpec`]) and from what the fabric's own file brings along
+//! ([`Fabric::timetable`]). What fails at the start is taken out of the fabric before anything else is built on it;
+//! what happens later the engine looks up while it runs.
+
+mod cut_off;
+mod draw;
+mod names;
+mod part;
+mod spec;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::diagnostic::Diagnostic;
+use crate::fabric::{Fabric, LinkChange, LinkStates, Timetable};
+use crate::ids::{LinkId, VertexId};
+use crate::routing::{Router, RoutingSpec};
+use crate::units::{Bandwidth, Time};
+
+pub use cut_off::CutOff;
+pub use part::part;
+pub use spec::{EventSpec, FaultsSpec, OnFailure, StateSpec};
+
+/// Changes of a timetable gone through for the sets of links that are down, and such sets at most: each has routes of
+/// its own.
+const MOST_CHANGES: u64 = 100_000;
+const MOST_SETS: usize = 1024;
+
+/// What fails, when, and the routes over what is left.
+pub struct Faults {
+    whole: Arc<Fabric>,
+    at_start: Arc<Fabric>,
+    most: Arc<Fabric>,
+    timetable: Timetable,
+    failed: Vec<LinkId>,
+    switches: Vec<VertexId>,
+    degraded: Vec<LinkId>,
+    delay: Time,
+    on_failure: OnFailure,
+    cut_off: CutOff,
+    /// By the links that are down.
+    routers: BTreeMap<Vec<LinkId>, Arc<dyn Router>>,
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Faults")
+            .field("failed", &self.failed)
+            .field("timetable", &self.timetable)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Faults {
+    /// What `spec` and the fabric's own file say happens to the links of a whole fabric, with the routes of a rule.
+    /// `seed` is what is drawn by where the specification has no seed of its own.
+    ///
+    /// # Errors
+    /// Names that nothing has, parts above 100 %, what fails twice or comes back without having failed; a fabric of
+    /// which nothing is left; and where the rule finds no routes on what is left.
+    pub fn build(
+        spec: &FaultsSpec,
+        whole: &Arc<Fabric>,
+        routing: &RoutingSpec,
+        seed: u64,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let draw::Drawn { mut timetable, switches } = draw::drawn(spec, whole, seed)?;
+        if let Some(profiles) = whole.timetable() {
+            timetable.join(profiles.clone());
+        }
+        let (mut agenda, mut states) = (timetable.agenda(), LinkStates::new(&timetable));
+        let mut capacities: BTreeMap<LinkId, Bandwidth> = BTreeMap::new();
+        while let Some((track, link, change)) = agenda.pop(Time::ZERO) {
+            states.note(track, link, change);
+            if let LinkChange::Bandwidth(rate) = change {
+                capacities.insert(link, rate);
+            }
+        }
+        let failed = states.failed();
+        if !whole.links().is_empty() && failed.len() == whole.links().len() {
+            let message = format!("all {} links of {} have failed", failed.len(), whole.name());
+            return Err(vec![Diagnostic::new("all-failed", message).help("leave some: nothing can be sent")]);
+        }
+        let degraded: Vec<LinkId> = capacities
+            .iter()
+            .filter(|(link, rate)| whole.link(**link).capacity != **rate)
+            .map(|(link, _)| *link)
+            .collect();
+        let capacities: Vec<(LinkId, Bandwidth)> = capacities.into_iter().collect();
+        let at_start = match failed.is_empty() && degraded.is_empty() {
+            true => Arc::clone(whole),
+            false => Arc::new(whole.altered(&failed, &capacities)),
+        };
+        let mut routers = BTreeMap::from([(failed.clone(), routing.build(&at_start, seed)?)]);
+        if timetable.changes_later() {
+            for down in later_sets(&timetable)? {
+                if !routers.contains_key(&down) {
+                    let left = Arc::new(whole.altered(&down, &[]));
+                    let router = routing.build(&left, seed)?;
+                    routers.insert(down, router);
+                }
+            }
+        } else {
+            timetable = Timetable::default();
+        }
+        let more = |(link, rate): &(LinkId, Bandwidth)| *rate > whole.link(*link).capacity;
+        let wider: Vec<(LinkId, Bandwidth)> = timetable.most().filter(more).collect();
+        let most = if wider.is_empty() { Arc::clone(whole) } else { Arc::new(whole.altered(&[], &wider)) };
+        let cut_off = CutOff::of(&at_start, &*routers[&failed]);
+        Ok(Self {
+            whole: Arc::clone(whole),
+            at_start,
+            most,
+            timetable,
+            failed,
+            switches,
+            degraded,
+            delay: spec.rerouting_delay.as_ref().map_or(Time::ZERO, |delay| **delay),
+            on_failure: spec.on_failure,
+            cut_off,
+            routers,
+        })
+    }
+
+    /// The fabric as it was built.
+    pub fn whole(&self) -> &Arc<Fabric> {
+        &self.whole
+    }
+
+    /// The fabric as it is when a run begins.
+    pub fn at_start(&self) -> &Arc<Fabric> {
+        &self.at_start
+    }
+
+    /// The fabric with everything that it ever has, all at once: no run is faster than on it.
+    pub fn most(&self) -> &Arc<Fabric> {
+        if self.timetable.is_empty() { &self.at_start } else { &self.most }
+    }
+
+    /// The routes when a run begins.
+    pub fn router(&self) -> &Arc<dyn Router> {
+        &self.routers[&self.failed]
+    }
+
+    /// The routes while these links are down, in order; `None` where a timetable comes to that too late to have been
+    /// foreseen.
+    pub fn router_around(&self, down: &[LinkId]) -> Option<&Arc<dyn Router>> {
+        self.routers.get(down)
+    }
+
+    /// What happens, where anything happens later than at the start.
+    pub fn timetable(&self) -> &Timetable {
+        &self.timetable
+    }
+
+    /// Whether anything happens later than at the start.
+    pub fn has_events(&self) -> bool {
+        !self.timetable.is_empty()
+    }
+
+    /// Whether a run has to look for what happens: later events, or messages that have no way.
+    pub fn concern_runs(&self) -> bool {
+        self.has_events() || self.cut_off.may_be()
+    }
+
+    /// Links that have failed at the start.
+    pub fn failed(&self) -> &[LinkId] {
+        &self.failed
+    }
+
+    /// Switches that have failed at the start.
+    pub fn switches(&self) -> &[VertexId] {
+        &self.switches
+    }
+
+    /// Links that carry less, or more, than they did, at the start.
+    pub fn degraded(&self) -> &[LinkId] {
+        &self.degraded
+    }
+
+    /// How long after a change routes are new.
+    pub fn delay(&self) -> Time {
+        self.delay
+    }
+
+    /// What becomes of a message on a link that fails.
+    pub fn on_failure(&self) -> OnFailure {
+        self.on_failure
+    }
+
+    /// The pairs of nodes between which no way is left at the start.
+    pub fn cut_off(&self) -> &CutOff {
+        &self.cut_off
+    }
+}
+
+/// Every set of links that is down at some time.
+fn later_sets(timetable: &Timetable) -> Result<BTreeSet<Vec<LinkId>>, Vec<Diagnostic>> {
+    let (mut agenda, mut states) = (timetable.agenda(), LinkStates::new(timetable));
+    let mut sets = BTreeSet::new();
+    let mut changes = 0;
+    while agenda.next_time() < Time::NEVER && changes < MOST_CHANGES {
+        let at = agenda.next_time();
+        let mut differs = false;
+        while let Some((track, link, change)) = agenda.pop(at) {
+            differs |= states.note(track, link, change).is_some();
+            changes += 1;
+        }
+        if differs && sets.insert(states.failed()) && sets.len() > MOST_SETS {
+            let message = format!("links fail in more than {MOST_SETS} different ways over time");
+            return Err(vec![
+                Diagnostic::new("too-large", message).help("each way has routes of its own; take fewer events"),
+            ]);
+        }
+    }
+    Ok(sets)
+}
+
+#[cfg(test)]
+mod tests;

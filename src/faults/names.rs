@@ -1,0 +1,105 @@
+//! Links and switches by the names that the program prints.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, Located, closest};
+use crate::fabric::Fabric;
+use crate::ids::{Id, LinkId, VertexId};
+
+/// Names looked through for the one that was meant, at most.
+const MOST_COMPARED: usize = 100_000;
+
+/// The parts of a fabric by name; written out when they are first asked for.
+pub(super) struct Names<'a> {
+    fabric: &'a Fabric,
+    links: BTreeMap<String, Vec<LinkId>>,
+    vertices: BTreeMap<String, VertexId>,
+}
+
+impl<'a> Names<'a> {
+    pub fn new(fabric: &'a Fabric) -> Self {
+        Self { fabric, links: BTreeMap::new(), vertices: BTreeMap::new() }
+    }
+
+    fn vertex(&mut self, name: &str) -> Option<VertexId> {
+        if self.vertices.is_empty() {
+            let all = (0..self.fabric.nodes() + self.fabric.switches()).map(VertexId);
+            self.vertices = all.map(|vertex| (self.fabric.vertex_name(vertex), vertex)).collect();
+        }
+        self.vertices.get(name).copied()
+    }
+
+    /// The links of this name: all that have it, or of `a <-> b` all between the two, both ways; of parallel ones with
+    /// `#2` behind the name the second.
+    ///
+    /// # Errors
+    /// A name that nothing has, with the nearest.
+    pub fn link(&mut self, name: &Located<String>) -> Result<Vec<LinkId>, Diagnostic> {
+        if self.links.is_empty() {
+            for id in self.fabric.links().ids() {
+                self.links.entry(self.fabric.link_name(id)).or_default().push(id);
+            }
+        }
+        if let Some(found) = self.found(name, None) {
+            return Ok(found);
+        }
+        let number = name.rsplit_once('#').and_then(|(name, number)| Some((name.trim(), number.trim().parse().ok()?)));
+        if let Some(found) = number.and_then(|(name, number)| self.found(name, Some(number))) {
+            return Ok(found);
+        }
+        let meant = name.replace("<->", "->");
+        let near = closest(&meant, self.links.keys().take(MOST_COMPARED).map(String::as_str));
+        let diagnostic =
+            Diagnostic::new("unknown-link", format!("there is no link `{}` on {}", **name, self.fabric.name()));
+        let help = match near {
+            Some(near) if name.contains("<->") => format!("did you mean `{}`?", near.replace("->", "<->")),
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`hayase topology show ... -o links.csv` lists all; a part of them is written `1 %`".to_owned(),
+        };
+        Err(diagnostic.at_value(name).label("unknown").help(help))
+    }
+
+    /// The links of a name, or of parallel ones that with this number from 1.
+    fn found(&mut self, name: &str, number: Option<usize>) -> Option<Vec<LinkId>> {
+        let chosen = |ids: Vec<LinkId>| match number {
+            Some(number) => ids.get(number.checked_sub(1)?).map(|&id| vec![id]),
+            None => Some(ids).filter(|ids| !ids.is_empty()),
+        };
+        if let Some(ids) = self.links.get(name) {
+            return chosen(ids.clone());
+        }
+        let (a, b) = name.split_once("<->")?;
+        let (a, b) = (self.vertex(a.trim())?, self.vertex(b.trim())?);
+        let fabric = self.fabric;
+        let from_to = |ends| {
+            let joins = |id: &LinkId| fabric.link(*id).ends == Some(ends);
+            chosen(fabric.links().ids().filter(joins).collect())
+        };
+        match (from_to((a, b)), from_to((b, a))) {
+            (None, None) => None,
+            (there, back) => Some(there.into_iter().chain(back).flatten().collect()),
+        }
+    }
+
+    /// The switch of this name.
+    ///
+    /// # Errors
+    /// A name that no switch has, with the nearest.
+    pub fn switch(&mut self, name: &Located<String>) -> Result<VertexId, Diagnostic> {
+        let nodes = self.fabric.nodes() as usize;
+        if let Some(vertex) = self.vertex(name)
+            && vertex.index() >= nodes
+        {
+            return Ok(vertex);
+        }
+        let switches = self.vertices.iter().filter(|(_, vertex)| vertex.index() >= nodes);
+        let near = closest(name, switches.take(MOST_COMPARED).map(|(name, _)| name.as_str()));
+        let message = format!("there is no switch `{}` on {}", **name, self.fabric.name());
+        let help = match near {
+            _ if self.fabric.switches() == 0 => "its nodes are joined directly; name links".to_owned(),
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`hayase topology show ... -o links.csv` names them; a part of them is written `1 %`".to_owned(),
+        };
+        Err(Diagnostic::new("unknown-switch", message).at_value(name).label("unknown").help(help))
+    }
+}

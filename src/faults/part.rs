@@ -1,0 +1,19 @@
+//! Parts of what there is: `1 %`.
+
+/// A part written as `1 %`, or 0: the part; what is wrong with it. `None` for a text that is none.
+///
+/// # Errors
+/// Inside: a part below 0 % or above 100 %, and what is no number.
+pub fn part(text: &str) -> Option<Result<f64, String>> {
+    let text = text.trim();
+    if text == "0" {
+        return Some(Ok(0.0));
+    }
+    let number = text.strip_suffix('%')?.trim();
+    let wrong = || format!("`{text}` is no part");
+    Some(match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        Ok(percent) if percent > 100.0 => Err(format!("`{text}` is more than there is")),
+        _ => Err(wrong()),
+    })
+}

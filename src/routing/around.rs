@@ -1,0 +1,230 @@
+//! Around what has failed: rules that do a family's arithmetic, on a fabric that is not whole.
+
+use std::sync::Arc;
+
+use super::choice::{Choice, Manner, Path, Start, UnderWay};
+use super::counting::{Counted, in_parts};
+use super::demand::Demand;
+use super::router::Router;
+use crate::diagnostic::Diagnostic;
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, NodeId};
+
+/// A rule that knows the whole fabric only, with a detour where its route crosses what has failed.
+///
+/// A pair whose own route is healthy keeps it. Any other takes the shortest path over what is left: the fewest links,
+/// among equals at each vertex the link with the lowest number (`shortest-path`), always the same. A message on several
+/// paths of which one is broken takes that one path as a whole, and so does one whose chosen path is broken. Where no
+/// path is left the pair is cut off ([`Router::reaches`]).
+#[derive(Debug)]
+pub(super) struct Around {
+    fabric: Arc<Fabric>,
+    own: Arc<dyn Router>,
+    /// Shortest paths over what is left; `None` where links have no ends, so that there is nothing to search.
+    left: Option<Arc<dyn Router>>,
+}
+
+impl Around {
+    pub fn new(fabric: &Arc<Fabric>, own: Arc<dyn Router>, left: Option<Arc<dyn Router>>) -> Self {
+        Self { fabric: Arc::clone(fabric), own, left }
+    }
+
+    fn is_broken(&self, links: &[LinkId]) -> bool {
+        links.iter().any(|&link| self.fabric.has_failed(link))
+    }
+
+    fn detour(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        if let Some(left) = &self.left
+            && left.reaches(src, dst)
+        {
+            left.route(src, dst, route);
+        }
+    }
+}
+
+impl Router for Around {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let start = route.len();
+        if self.own.reaches(src, dst) {
+            self.own.route(src, dst, route);
+        }
+        if route.len() == start || self.is_broken(&route[start..]) {
+            route.truncate(start);
+            if src != dst {
+                self.detour(src, dst, route);
+            }
+        }
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        if src == dst || self.left.as_ref().is_some_and(|left| left.reaches(src, dst)) {
+            return true;
+        }
+        // Shortest paths do not cross nodes, and given routes may.
+        let mut route = Vec::new();
+        if self.own.reaches(src, dst) {
+            self.own.route(src, dst, &mut route);
+        }
+        !route.is_empty() && !self.is_broken(&route)
+    }
+
+    fn choice(&self) -> Option<&dyn Choice> {
+        self.own.choice().map(|_| self as &dyn Choice)
+    }
+
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        let Some(choice) = self.own.choice() else {
+            return in_parts_of(self, demand, loads);
+        };
+        // Whether a mean is known does not depend on the pair.
+        let (mut path, mut known) = (Path::default(), true);
+        for src in (0..demand.sources()).map(NodeId) {
+            demand.from(src, |dst, much| {
+                path.clear();
+                if !self.reaches(src, dst) {
+                    return;
+                }
+                known &= choice.expected(src, dst, &mut path);
+                if self.is_broken(&path.links) {
+                    path.clear();
+                    self.detour(src, dst, &mut path.links);
+                }
+                for (index, &link) in path.links.iter().enumerate() {
+                    loads[link] += much * path.parts.get(index).copied().unwrap_or(1.0);
+                }
+            });
+        }
+        if known {
+            return Ok(Counted::default());
+        }
+        let message = "loads of a rule that looks at what is under way cannot be counted around what has failed";
+        Err(Diagnostic::new("adaptive-routing", message).help("use `minimal`, `ecmp`, `spray` or `valiant-switches`"))
+    }
+}
+
+/// The loads of one route for each pair.
+fn in_parts_of(router: &Around, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+    in_parts(demand.sources(), loads, |src, part| {
+        let mut route = Vec::new();
+        demand.from(NodeId(src), |dst, much| {
+            route.clear();
+            router.route(NodeId(src), dst, &mut route);
+            route.iter().for_each(|link| part.loads[link.0 as usize] += much);
+        });
+    });
+    Ok(Counted::default())
+}
+
+impl Choice for Around {
+    fn manner(&self) -> Manner {
+        self.own.choice().map_or(Manner::Drawn, Choice::manner)
+    }
+
+    fn choose(&self, start: Start, under_way: &UnderWay, path: &mut Path) {
+        if let Some(choice) = self.own.choice() {
+            choice.choose(start, under_way, path);
+        }
+        if self.is_broken(&path.links) {
+            path.clear();
+            self.detour(start.src, start.dst, &mut path.links);
+        }
+    }
+
+    fn expected(&self, src: NodeId, dst: NodeId, path: &mut Path) -> bool {
+        let known = self.own.choice().is_some_and(|choice| choice.expected(src, dst, path));
+        if known && self.is_broken(&path.links) {
+            path.clear();
+            self.detour(src, dst, &mut path.links);
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fabric::{Fabric, Grid};
+    use crate::ids::{LinkId, NodeId};
+    use crate::routing::{Router, RoutingSpec};
+    use crate::units::{Bandwidth, Time};
+    use std::sync::Arc;
+
+    fn torus(dims: &[u32]) -> Fabric {
+        let grid = Grid::new(dims.to_vec(), vec![true; dims.len()], false);
+        grid.build("torus".to_owned(), |_| (Bandwidth::from_bytes_per_second(1e9), Time::ZERO))
+    }
+
+    fn route(router: &dyn Router, src: u32, dst: u32) -> Vec<LinkId> {
+        let mut route = Vec::new();
+        router.route(NodeId(src), NodeId(dst), &mut route);
+        route
+    }
+
+    /// The links lead from one to the other, over nothing that has failed.
+    fn leads(fabric: &Fabric, links: &[LinkId], src: u32, dst: u32) -> bool {
+        let mut at = src;
+        for &link in links {
+            let (from, to) = fabric.link(link).ends.unwrap();
+            if from.0 != at || fabric.has_failed(link) {
+                return false;
+            }
+            at = to.0;
+        }
+        at == dst
+    }
+
+    #[test]
+    fn a_ring_with_one_failed_cable_is_gone_round_the_other_way() {
+        let whole = Arc::new(torus(&[7]));
+        let own = RoutingSpec::parse_name("dimension-order").unwrap();
+        let healthy = own.build(&whole, 1).unwrap();
+        let broken = route(&*healthy, 2, 3);
+        assert_eq!(broken.len(), 1);
+        let cable = whole.cables().into_iter().find(|cable| cable.contains(&broken[0])).unwrap();
+        let left = Arc::new(whole.altered(&cable, &[]));
+        let around = own.build(&left, 1).unwrap();
+        assert_eq!(route(&*around, 2, 3).len(), 6);
+        for (src, dst) in (0..7).flat_map(|src| (0..7).map(move |dst| (src, dst))).filter(|(src, dst)| src != dst) {
+            let (before, after) = (route(&*healthy, src, dst), route(&*around, src, dst));
+            assert!(leads(&left, &after, src, dst), "{src} to {dst}: {after:?}");
+            let healthy = before.iter().all(|link| !cable.contains(link));
+            assert!(!healthy || before == after, "{src} to {dst} has a healthy route");
+        }
+    }
+
+    #[test]
+    fn pairs_with_a_healthy_route_keep_it_under_every_rule_of_one_route() {
+        for name in ["dimension-order", "shortest-path"] {
+            let whole = Arc::new(torus(&[5, 4]));
+            let rule = RoutingSpec::parse_name(name).unwrap();
+            let healthy = rule.build(&whole, 1).unwrap();
+            let cables = whole.cables();
+            let failed: Vec<LinkId> = [3, 11, 17, 30].iter().flat_map(|&cable| cables[cable].clone()).collect();
+            let left = Arc::new(whole.altered(&failed, &[]));
+            let around = rule.build(&left, 1).unwrap();
+            let mut detours = 0;
+            for (src, dst) in (0..20).flat_map(|src| (0..20).map(move |dst| (src, dst))) {
+                let (before, after) = (route(&*healthy, src, dst), route(&*around, src, dst));
+                assert!(leads(&left, &after, src, dst), "{name}: {src} to {dst}: {after:?}");
+                match before.iter().any(|link| failed.contains(link)) {
+                    true => detours += 1,
+                    false => assert_eq!(before, after, "{name}: {src} to {dst}"),
+                }
+            }
+            assert!(detours > 10, "{name}: {detours}");
+        }
+    }
+
+    #[test]
+    fn a_node_whose_links_have_failed_is_not_reached() {
+        let whole = Arc::new(torus(&[5]));
+        let of_node = |link: &LinkId| whole.link(*link).ends.is_some_and(|(from, to)| from.0 == 2 || to.0 == 2);
+        let failed: Vec<LinkId> = whole.links().ids().filter(of_node).collect();
+        let left = Arc::new(whole.altered(&failed, &[]));
+        for name in ["dimension-order", "shortest-path", "minimal", "ecmp", "spray", "valiant-switches", "ugal-g"] {
+            let around = RoutingSpec::parse_name(name).unwrap().build(&left, 1).unwrap();
+            assert!(!around.reaches(NodeId(0), NodeId(2)) && !around.reaches(NodeId(2), NodeId(4)), "{name}");
+            assert!(around.reaches(NodeId(1), NodeId(3)) && around.reaches(NodeId(2), NodeId(2)), "{name}");
+            assert!(leads(&left, &route(&*around, 1, 3), 1, 3), "{name}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Routes by forwarding tables, and the loads of traffic on them.
+
+use super::counting::{Counted, count_ends, in_parts};
+use super::demand::{Demand, Toward};
+use super::forwarding::Forwarding;
+use super::graph::NONE;
+use super::router::Router;
+use crate::diagnostic::Diagnostic;
+use crate::ids::{IdVec, LinkId, NodeId};
+
+impl Forwarding {
+    /// Calls `visit` for each link of the route; `false` if there is none, or it does not end.
+    #[inline]
+    fn walk(&self, src: NodeId, dst: NodeId, mut visit: impl FnMut(LinkId)) -> bool {
+        if src == dst {
+            return true;
+        }
+        let (from, to) = (self.graph.home(src), self.graph.home(dst));
+        if from.up != NONE {
+            visit(LinkId(from.up));
+        }
+        let mut at = from.place;
+        let mut left = self.graph.places();
+        while at != to.place {
+            match self.way(dst, at) {
+                Some(way) if left > 0 => {
+                    visit(LinkId(way.link));
+                    at = way.place;
+                    left -= 1;
+                }
+                _ => return false,
+            }
+        }
+        if to.down != NONE {
+            visit(LinkId(to.down));
+        }
+        true
+    }
+
+    /// What all places send to one node, added to the links of its tree. `amounts` is by place and empty afterwards.
+    fn gather(&self, dst: NodeId, amounts: &mut [f64], room: &mut Room, loads: &mut [f64]) {
+        let end = self.graph.home(dst).place;
+        // What leads to a place comes before the place: by how many places are still to come.
+        room.waiting.clear();
+        room.waiting.resize(amounts.len(), 0);
+        for place in 0..self.graph.places() {
+            if let Some(way) = self.way(dst, place).filter(|_| place != end) {
+                room.waiting[way.place as usize] += 1;
+            }
+        }
+        room.ready.clear();
+        room.ready.extend((0..self.graph.places()).filter(|&place| room.waiting[place as usize] == 0));
+        while let Some(place) = room.ready.pop() {
+            let amount = std::mem::take(&mut amounts[place as usize]);
+            let Some(way) = self.way(dst, place).filter(|_| place != end) else { continue };
+            loads[way.link as usize] += amount;
+            amounts[way.place as usize] += amount;
+            room.waiting[way.place as usize] -= 1;
+            if room.waiting[way.place as usize] == 0 {
+                room.ready.push(way.place);
+            }
+        }
+    }
+}
+
+/// Room for counting.
+#[derive(Default)]
+struct Room {
+    waiting: Vec<u32>,
+    ready: Vec<u32>,
+}
+
+impl Router for Forwarding {
+    fn route(&self, src: NodeId, dst: NodeId, route: &mut Vec<LinkId>) {
+        let start = route.len();
+        if !self.walk(src, dst, |link| route.push(link)) {
+            route.truncate(start);
+        }
+    }
+
+    fn reaches(&self, src: NodeId, dst: NodeId) -> bool {
+        self.walk(src, dst, |_| {})
+    }
+
+    fn loads(&self, demand: &Demand, loads: &mut IdVec<LinkId, f64>) -> Result<Counted, Diagnostic> {
+        count_ends(&self.graph, demand, loads);
+        let toward = Toward::new(demand, &self.graph);
+        in_parts(self.graph.fabric.nodes(), loads, |dst, part| {
+            part.make_room(&self.graph);
+            if toward.amounts(NodeId(dst), &self.graph, &mut part.amounts) {
+                self.gather(NodeId(dst), &mut part.amounts, &mut Room::default(), &mut part.loads);
+                part.amounts.fill(0.0);
+            }
+        });
+        Ok(Counted::default())
+    }
+
+    fn table(&self) -> Option<&Forwarding> {
+        Some(self)
+    }
+}

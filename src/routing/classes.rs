@@ -1,0 +1,71 @@
+//! How many classes of channels a rule needs.
+
+use super::router::{ChannelOrder, Router};
+use super::steps::{Classes, Steps};
+use crate::fabric::Fabric;
+use crate::ids::{LinkId, NodeId};
+
+/// Pairs of nodes looked at, at most; of larger fabrics every n-th node.
+const MOST_PAIRS: u64 = 4_000_000;
+
+impl<'a> Steps<'a> {
+    /// How many classes of channels the packets of a rule need, which ascend by these ranks (at most 128 are told
+    /// apart), and every step to `visit`. A rule that cannot tell what its packets may do needs 0.
+    ///
+    /// Exact for routes of their own; for rules that choose, all shortest ways to all intermediates and from them, which
+    /// is at least what messages may be sent over. Of routes between more than 4 million pairs of nodes some are looked
+    /// at.
+    pub fn of(
+        router: &dyn Router,
+        fabric: &'a Fabric,
+        ranks: &'a [u32],
+        visit: &'a mut dyn FnMut(LinkId, Classes, LinkId, bool),
+    ) -> u32 {
+        let mut steps = Self { fabric, ranks, all: 0, visit };
+        let known = match router.choice() {
+            Some(choice) => choice.steps(&mut steps),
+            None => {
+                steps.routes(router);
+                true
+            }
+        };
+        if known { Classes::BITS - steps.all.max(1).leading_zeros() } else { 0 }
+    }
+
+    /// The ranks that are used for a rule on its fabric.
+    pub fn ranks(router: &dyn Router, fabric: &Fabric) -> Vec<u32> {
+        match router.channel_order() {
+            ChannelOrder::Own(ranks) => ranks,
+            ChannelOrder::Family | ChannelOrder::Rings => fabric.channel_order(),
+        }
+    }
+
+    /// The routes of all pairs.
+    fn routes(&mut self, router: &dyn Router) {
+        let nodes = u64::from(self.fabric.nodes());
+        let stride = (1..).find(|stride| nodes.div_ceil(*stride).pow(2) <= MOST_PAIRS).unwrap_or(1) as usize;
+        let mut route = Vec::new();
+        for src in (0..nodes as u32).step_by(stride) {
+            // Other rests than those of the sources, so that no place is left out because of its number.
+            for dst in (0..nodes as u32).step_by(stride) {
+                let dst = (dst + src / stride as u32) % nodes as u32;
+                route.clear();
+                if src != dst && router.reaches(NodeId(src), NodeId(dst)) {
+                    router.route(NodeId(src), NodeId(dst), &mut route);
+                }
+                let mut classes = 1;
+                for (pair, more) in route.windows(2).zip((0..route.len().saturating_sub(1)).rev()) {
+                    // The last link leads to the node, whatever it is marked as.
+                    let before = self.all;
+                    classes = self.step(pair[0], classes, pair[1]);
+                    if more == 0 {
+                        self.all = before;
+                    }
+                }
+                if !route.is_empty() {
+                    self.all |= 1;
+                }
+            }
+        }
+    }
+}

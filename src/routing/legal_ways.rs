@@ -1,0 +1,122 @@
+//! All links by which messages may go on to one switch, by searches over a graph of switches.
+
+use super::graph::{Graph, NONE};
+
+/// A link that leads on: the port at its place, the link, and the place at its other end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub port: u16,
+    pub link: u32,
+    pub place: u32,
+}
+
+/// For one target: the places from which messages get there, nearest first, each with the links that it may take.
+///
+/// Every way of candidates has the number of links that its first place has on its level, so all are equally long.
+#[derive(Default)]
+pub(super) struct LegalWays {
+    /// Place, and where its candidates end.
+    pub places: Vec<(u32, u32)>,
+    pub candidates: Vec<Candidate>,
+}
+
+impl LegalWays {
+    /// The candidates of each place, nearest places first.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[Candidate])> {
+        let mut start = 0;
+        self.places.iter().map(move |&(place, end)| {
+            let candidates = &self.candidates[start as usize..end as usize];
+            start = end;
+            (place, candidates)
+        })
+    }
+
+    /// The same, furthest places first.
+    pub fn furthest_first(&self) -> impl Iterator<Item = (u32, &[Candidate])> {
+        (0..self.places.len()).rev().map(|i| {
+            let start = i.checked_sub(1).map_or(0, |before| self.places[before].1);
+            (self.places[i].0, &self.candidates[start as usize..self.places[i].1 as usize])
+        })
+    }
+}
+
+/// A place that is not reached yet.
+const UNSEEN: u8 = 0;
+/// Its way on goes down only (or there is no up and down).
+const DOWN: u8 = 1;
+/// Its way on goes up first.
+const UP: u8 = 2;
+
+/// The shortest ways to `target`; with `ranks` (by place, 0 is the top) those that never go up after down.
+///
+/// A search from the target against the links, level by level. A place is reached by a link down from it to a place
+/// whose own way goes down only, or by a link up from it to any place that is reached; where both are equally short, by
+/// the first. So what has come down goes on down, although tables do not know from where a message has come.
+///
+/// Messages do not cross closed places; links of these are neither up nor down.
+pub(super) fn legal_ways(graph: &Graph, target: u32, ranks: Option<&[u32]>) -> LegalWays {
+    let mut levels = vec![NONE; graph.places() as usize];
+    let mut kinds = vec![UNSEEN; graph.places() as usize];
+    let rises = |from: u32, to: u32| {
+        ranks.is_some_and(|ranks| graph.is_open(from) && graph.is_open(to) && ranks[to as usize] < ranks[from as usize])
+    };
+    let mut order = vec![target];
+    levels[target as usize] = 0;
+    kinds[target as usize] = DOWN;
+    let (mut start, mut level) = (0, 0);
+    while start < order.len() {
+        let end = order.len();
+        for kind in [DOWN, UP] {
+            for i in start..end {
+                let to = order[i];
+                if (to != target && !graph.is_open(to)) || (kind == DOWN && kinds[to as usize] != DOWN) {
+                    continue;
+                }
+                for way in graph.into(to) {
+                    let from = way.place;
+                    if kinds[from as usize] == UNSEEN && rises(from, to) == (kind == UP) {
+                        // Nobody comes to a closed place from elsewhere: any way on is legal there.
+                        kinds[from as usize] = kind;
+                        levels[from as usize] = level + 1;
+                        order.push(from);
+                    }
+                }
+            }
+            if kind == DOWN && ranks.is_some() {
+                // A closed place may take any link.
+                for i in start..end {
+                    let to = order[i];
+                    for way in graph.into(to) {
+                        let from = way.place;
+                        if kinds[from as usize] == UNSEEN && !graph.is_open(from) && graph.is_open(to) {
+                            kinds[from as usize] = UP;
+                            levels[from as usize] = level + 1;
+                            order.push(from);
+                        }
+                    }
+                }
+            }
+        }
+        start = end;
+        level += 1;
+    }
+    let mut ways = LegalWays { places: Vec::with_capacity(order.len()), candidates: Vec::new() };
+    for &place in &order[1..] {
+        let here = place as usize;
+        for (port, way) in graph.out(place).iter().enumerate() {
+            let there = way.place as usize;
+            let ends_or_passes = way.place == target || graph.is_open(way.place);
+            // (A sum, since a place that is not reached has the largest number.)
+            if levels[there] != NONE
+                && levels[there] + 1 == levels[here]
+                && ends_or_passes
+                && (!graph.is_open(place) || rises(place, way.place) == (kinds[here] == UP))
+                && (kinds[here] != DOWN || kinds[there] == DOWN)
+            {
+                ways.candidates.push(Candidate { port: port as u16, link: way.link, place: way.place });
+            }
+        }
+        ways.places.push((place, ways.candidates.len() as u32));
+    }
+    ways
+}

@@ -1,0 +1,144 @@
+//! All that packets may do under a rule: which link they may cross after which, and in which class of channels.
+
+use std::cmp::Reverse;
+
+use super::detour::Detours;
+use super::graph::{Graph, NONE, Target};
+use crate::fabric::{Fabric, LinkRole};
+use crate::ids::LinkId;
+
+/// Classes of channels as bits: class c is bit c. What is above the last one counts as the last one.
+pub type Classes = u128;
+
+/// Goes through the steps of packets from link to link, by ranks of links: where the next link's rank is not above that
+/// of the one before, a packet changes to the next class.
+pub struct Steps<'a> {
+    pub(super) fabric: &'a Fabric,
+    pub(super) ranks: &'a [u32],
+    /// All classes that packets come to.
+    pub(super) all: Classes,
+    /// Told each step: the link before, the classes in which it is crossed, the link behind it, and whether the class
+    /// is the next one there.
+    pub(super) visit: &'a mut dyn FnMut(LinkId, Classes, LinkId, bool),
+}
+
+impl<'a> Steps<'a> {
+    /// One step; returns the classes behind it.
+    pub(super) fn step(&mut self, from: LinkId, classes: Classes, to: LinkId) -> Classes {
+        let descends = self.ranks[to.0 as usize] <= self.ranks[from.0 as usize];
+        (self.visit)(from, classes, to, descends);
+        let behind = if descends { classes << 1 | classes & (1 << (Classes::BITS - 1)) } else { classes };
+        // Packets that leave the network wait for nobody.
+        if self.fabric.link(to).role != LinkRole::Ejection {
+            self.all |= behind;
+        }
+        behind
+    }
+
+    /// The shortest ways to a target of packets that come to places over links in classes, or start there; they go on
+    /// where `keep` says so. Returns where they are on their way, and where when they have come there.
+    fn leg(&mut self, graph: &Graph, target: Target, start: &At, keep: impl Fn(u32, u32) -> bool) -> (At, At) {
+        let distances = graph.distances(target);
+        let mut order: Vec<u32> = (0..graph.places()).filter(|&place| distances[place as usize] != NONE).collect();
+        order.sort_unstable_by_key(|&place| (Reverse(distances[place as usize]), place));
+        let mut at = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
+        let mut arrived = at.clone();
+        let mut incoming: Vec<(LinkId, Classes)> = Vec::new();
+        for place in order {
+            let fresh = start.fresh.get(place as usize).copied().unwrap_or_default();
+            incoming.clear();
+            for way in graph.into(place) {
+                let link = way.link as usize;
+                let classes = at.over[link] | start.over.get(link).copied().unwrap_or(0);
+                if classes != 0 {
+                    incoming.push((LinkId(way.link), classes));
+                }
+            }
+            if distances[place as usize] == 0 {
+                incoming.iter().for_each(|&(link, classes)| arrived.over[link.0 as usize] |= classes);
+                continue;
+            }
+            for way in graph.closer(place, distances).filter(|way| keep(place, way.place)) {
+                let mut classes = Classes::from(fresh);
+                self.all |= classes;
+                for &(link, before) in &incoming {
+                    classes |= self.step(link, before, LinkId(way.link));
+                }
+                at.over[way.link as usize] |= classes;
+            }
+        }
+        (at, arrived)
+    }
+
+    /// All nodes' places as starts.
+    fn starts(graph: &Graph) -> At {
+        let mut fresh = vec![false; graph.places() as usize];
+        graph.places_with_nodes().into_iter().for_each(|place| fresh[place as usize] = true);
+        // Nodes that are places themselves.
+        graph.fabric.node_ids().for_each(|node| fresh[graph.home(node).place as usize] = true);
+        At { fresh, over: Vec::new() }
+    }
+
+    /// Shortest ways between all places.
+    pub(super) fn shortest(&mut self, graph: &Graph) {
+        let starts = Self::starts(graph);
+        for to in ends(graph) {
+            self.leg(graph, Target::Place(to), &starts, |_, _| true);
+        }
+    }
+
+    /// Shortest ways to all intermediates and on to all places; of packets that have gone `ahead` already, too.
+    pub(super) fn detours(&mut self, graph: &Graph, detours: &Detours, ahead: Option<At>) {
+        let mut starts = Self::starts(graph);
+        starts.over = ahead.map(|ahead| ahead.over).unwrap_or_default();
+        let mut half = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
+        for target in detours.targets() {
+            half.add(&self.leg(graph, target, &starts, |_, _| true).1);
+        }
+        for to in ends(graph) {
+            self.leg(graph, Target::Place(to), &half, |_, _| true);
+        }
+    }
+
+    /// Where packets may be that go shortest ways as long as they are asked again: inside the group of their source, or
+    /// over their first link where there are no groups.
+    pub(super) fn ahead(&mut self, graph: &Graph) -> At {
+        let starts = Self::starts(graph);
+        let mut ahead = At { fresh: Vec::new(), over: vec![0; self.fabric.links().len()] };
+        for to in ends(graph) {
+            if graph.group_count() > 0 {
+                let inside = |from: u32, to: u32| graph.group(from).is_some() && graph.group(from) == graph.group(to);
+                ahead.add(&self.leg(graph, Target::Place(to), &starts, inside).0);
+                continue;
+            }
+            let distances = graph.distances(Target::Place(to));
+            for place in (0..graph.places()).filter(|&place| starts.fresh[place as usize]) {
+                if !matches!(distances[place as usize], 0 | NONE) {
+                    graph.closer(place, distances).for_each(|way| ahead.over[way.link as usize] |= 1);
+                }
+            }
+        }
+        ahead
+    }
+}
+
+/// Where packets are: the places where they start, and by link over which they have come the classes in which they did.
+#[derive(Clone, Default)]
+pub(super) struct At {
+    fresh: Vec<bool>,
+    over: Vec<Classes>,
+}
+
+impl At {
+    fn add(&mut self, other: &Self) {
+        self.over.iter_mut().zip(&other.over).for_each(|(classes, more)| *classes |= more);
+    }
+}
+
+/// The places at which packets leave the network.
+fn ends(graph: &Graph) -> Vec<u32> {
+    let mut ends: Vec<u32> = graph.fabric.node_ids().map(|node| graph.home(node).place).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    ends
+}

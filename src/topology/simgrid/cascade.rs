@@ -1,0 +1,158 @@
+//! SimGrid's `DRAGONFLY` clusters: which links there are, and the routes that SimGrid takes.
+
+use super::cluster::Passed;
+
+/// Groups of chassis of routers with nodes.
+///
+/// Routers of a chassis are joined pair by pair (green links), those with the same place in two chassis of a group
+/// (black), and each two groups by one link (blue) between router j of group i and router i of group j, of the first
+/// chassis. Where several links are asked for it is one that is so many times as wide.
+///
+/// Links by number, up and down in turns: of hosts, green by chassis and pair, black by group, pair and place, blue by
+/// pair. "Up" is from the host, or from the lower of the two numbers.
+///
+/// Source: SimGrid's documentation and behaviour of `DRAGONFLY` clusters (version 3.32 and later).
+#[derive(Clone, Debug)]
+pub(super) struct Cascade {
+    groups: u32,
+    chassis: u32,
+    routers: u32,
+    nodes: u32,
+    /// How many times as wide as a host's are blue, black and green links.
+    widths: [u32; 3],
+}
+
+/// `groups,links;chassis,links;routers,links;nodes`.
+pub(super) fn cascade(text: &str, most_hosts: u64, most_links: u64) -> Result<Cascade, &'static str> {
+    const EXPECTED: &str =
+        "expected groups,links;chassis,links;routers,links;nodes, positive numbers like \"3,4;4,3;5,1;2\"";
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0).ok_or(EXPECTED);
+    let pair = |text: &str| {
+        let (count, links) = text.split_once(',').ok_or(EXPECTED)?;
+        Ok::<_, &str>((number(count)?, number(links)?))
+    };
+    let parts: Vec<&str> = text.split(';').collect();
+    let [groups, chassis, routers, nodes] = parts[..] else { return Err(EXPECTED) };
+    let ((groups, blue), (chassis, black), (routers, green)) = (pair(groups)?, pair(chassis)?, pair(routers)?);
+    let nodes = number(nodes)?;
+    let hosts = [groups, chassis, routers, nodes].iter().try_fold(1u64, |product, &n| product.checked_mul(n.into()));
+    if hosts.is_none_or(|hosts| hosts > most_hosts) {
+        return Err("expected a dragonfly of at most 1,048,576 hosts");
+    }
+    let [g, c, r] = [groups, chassis, routers].map(u128::from);
+    let cables = g * c * r * (u128::from(nodes) + (r + c) / 2) + g * g;
+    if 2 * cables > most_links.into() {
+        return Err("expected a dragonfly of at most 16,777,216 links");
+    }
+    if groups > 1 && groups > routers {
+        return Err("expected no more groups than routers of a chassis: SimGrid has no link for the others");
+    }
+    Ok(Cascade { groups, chassis, routers, nodes, widths: [blue, black, green] })
+}
+
+/// The number of a pair of different numbers below n.
+fn pair(n: u32, a: u32, b: u32) -> u32 {
+    let (i, j) = (a.min(b), a.max(b));
+    i * (2 * n - i - 1) / 2 + j - i - 1
+}
+
+fn pairs(n: u32) -> u32 {
+    n * (n - 1) / 2
+}
+
+impl Cascade {
+    pub(super) fn hosts(&self) -> u32 {
+        self.groups * self.chassis * self.routers * self.nodes
+    }
+
+    /// Hosts and routers.
+    pub(super) fn parts(&self) -> u32 {
+        self.hosts() + self.groups * self.chassis * self.routers
+    }
+
+    /// The first green, black and blue cable, and the number of all.
+    fn firsts(&self) -> [u32; 4] {
+        let green = self.hosts();
+        let black = green + self.groups * self.chassis * pairs(self.routers);
+        let blue = black + self.groups * pairs(self.chassis) * self.routers;
+        [green, black, blue, blue + pairs(self.groups)]
+    }
+
+    /// Number of links, two for each cable.
+    pub(super) fn links(&self) -> u32 {
+        2 * self.firsts()[3]
+    }
+
+    /// How many times as wide as a host's a link is.
+    pub(super) fn width(&self, link: u32) -> u32 {
+        let [green, black, blue, _] = self.firsts();
+        match link / 2 {
+            cable if cable < green => 1,
+            cable if cable < black => self.widths[2],
+            cable if cable < blue => self.widths[1],
+            _ => self.widths[0],
+        }
+    }
+
+    /// The way from one host to another, different one: in the chassis to the router that has the other group's number,
+    /// to the first chassis, over, to the router's place in the chassis, to the chassis. SimGrid goes on from the first
+    /// chassis after a green link to the destination's place even inside a group, so that ways between other chassis miss
+    /// a link there, and ways within one take one more.
+    pub(super) fn route(&self, src: u32, dst: u32, visit: &mut dyn FnMut(Passed)) {
+        let [green, black, blue, _] = self.firsts();
+        let place = |host: u32| {
+            let router = host / self.nodes;
+            let in_group = router % (self.chassis * self.routers);
+            (router / (self.chassis * self.routers), in_group / self.routers, in_group % self.routers)
+        };
+        let ((my_group, my_chassis, my_blade), (group, chassis, blade)) = (place(src), place(dst));
+        let router = |(group, chassis, blade): (u32, u32, u32)| {
+            Passed::Part(self.hosts() + (group * self.chassis + chassis) * self.routers + blade)
+        };
+        let link = |cable: u32, from: u32, to: u32| Passed::Link(2 * cable + u32::from(from > to));
+        let mut at = (my_group, my_chassis, my_blade);
+        let target = (group, chassis, blade);
+        visit(Passed::Part(src));
+        visit(Passed::Link(2 * src));
+        if at != target {
+            let along_chassis = |at: (u32, u32, u32), to: u32| {
+                link(
+                    green + (at.0 * self.chassis + at.1) * pairs(self.routers) + pair(self.routers, at.2, to),
+                    at.2,
+                    to,
+                )
+            };
+            let along_group = |at: (u32, u32, u32), to: u32| {
+                let first = black + (at.0 * pairs(self.chassis) + pair(self.chassis, at.1, to)) * self.routers;
+                link(first + at.2, at.1, to)
+            };
+            if at.0 != group {
+                if at.2 != group {
+                    visit(router(at));
+                    visit(along_chassis(at, group));
+                    at.2 = group;
+                }
+                if at.1 != 0 {
+                    visit(router(at));
+                    visit(along_group(at, 0));
+                    at.1 = 0;
+                }
+                visit(router(at));
+                visit(link(blue + pair(self.groups, my_group, group), my_group, group));
+                at = (group, 0, my_group);
+            }
+            if at.2 != blade {
+                visit(router(at));
+                visit(along_chassis(at, blade));
+                at = (group, 0, blade);
+            }
+            if at.1 != chassis {
+                visit(router(at));
+                visit(along_group(at, chassis));
+            }
+        }
+        visit(router(target));
+        visit(Passed::Link(2 * dst + 1));
+        visit(Passed::Part(dst));
+    }
+}

@@ -1,0 +1,363 @@
+//! Fair queues for packets that choose their own ways.
+
+use rustc_hash::FxHashMap;
+
+use super::net::{ASK, NONE, Net, Packet, Pool};
+use super::spec::PacketSpec;
+use super::switching::{Switching, Ticks};
+use super::wheel::Event;
+use crate::transport::Gridlock;
+
+/// Marks an event as the arrival of a packet alone: the link has been free for a latency already.
+const ARRIVAL: u32 = 1 << 31;
+
+/// [`FairQueues`](super::fq::FairQueues) where the packets of a message may go different ways.
+///
+/// A queue is that of a message at a link, at so many hops from its source. A packet may be sent over a link if fewer
+/// than K packets of its message that came over that link, from that queue, wait behind it. So a packet waits for room
+/// that packets further on will leave, never in a circle; and where all packets go one way this is the same, to the last
+/// tick, as queues by message and hop.
+#[derive(Debug)]
+pub(super) struct FairPackets {
+    ports: Vec<Port>,
+    queues: Vec<Queue>,
+    free: Vec<u32>,
+    /// By message, hop and link.
+    numbers: FxHashMap<(u32, u32, u32), u32>,
+    packets: Pool,
+    /// By packet: the queue from which it came last.
+    origins: Vec<u32>,
+    /// By message: the bytes of packets at its source that have not been made.
+    left: Vec<u64>,
+    room: u32,
+    /// Messages that have not arrived.
+    under_way: u64,
+    /// Places a route: see [`Net::stride`].
+    stride: usize,
+}
+
+/// The packets of a message that wait for a link.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    key: (u32, u32, u32),
+    head: u32,
+    tail: u32,
+    /// Packets that wait here; at a source, all that have not left.
+    waiting: u64,
+    /// Packets that were sent from here and have not left the next hop.
+    ahead: u32,
+    /// The queue behind it in the turn of the link.
+    next: u32,
+    /// Whether it has a place in the turn.
+    queued: bool,
+}
+
+/// A link and the turn of the queues that wait for it.
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    head: u32,
+    tail: u32,
+    sending: bool,
+    /// Packets that have come here over another link and wait.
+    queued: u32,
+    peak: u32,
+    /// When they left less when they came, summed over all \[ticks\].
+    queue_time: i128,
+    busy: u64,
+    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did
+    /// before.
+    stuck: u64,
+    blocked: u64,
+}
+
+impl FairPackets {
+    pub(super) fn new(spec: &PacketSpec, net: &Net) -> Self {
+        let port = Port {
+            head: NONE,
+            tail: NONE,
+            sending: false,
+            queued: 0,
+            peak: 0,
+            queue_time: 0,
+            busy: 0,
+            stuck: u64::MAX,
+            blocked: 0,
+        };
+        Self {
+            ports: vec![port; net.links.len()],
+            queues: Vec::new(),
+            free: Vec::new(),
+            numbers: FxHashMap::default(),
+            packets: Pool::default(),
+            origins: Vec::new(),
+            left: Vec::new(),
+            room: spec.buffer().room(),
+            under_way: 0,
+            stride: net.stride,
+        }
+    }
+
+    fn follow_stride(&mut self, net: &Net) {
+        if self.stride != net.stride {
+            self.packets.rename(net.renaming(self.stride));
+            self.stride = net.stride;
+        }
+    }
+
+    /// The queue of a message at a link.
+    fn queue(&mut self, key: (u32, u32, u32)) -> u32 {
+        let (queues, free) = (&mut self.queues, &mut self.free);
+        *self.numbers.entry(key).or_insert_with(|| {
+            let empty = Queue { key, head: NONE, tail: NONE, waiting: 0, ahead: 0, next: NONE, queued: false };
+            match free.pop() {
+                Some(number) => {
+                    queues[number as usize] = empty;
+                    number
+                }
+                None => {
+                    queues.push(empty);
+                    queues.len() as u32 - 1
+                }
+            }
+        })
+    }
+
+    /// Forgets a queue that nothing belongs to any more.
+    fn tidy(&mut self, number: u32) {
+        let queue = &self.queues[number as usize];
+        if queue.waiting == 0 && queue.ahead == 0 && !queue.queued {
+            self.numbers.remove(&queue.key);
+            self.free.push(number);
+        }
+    }
+
+    fn append(&mut self, number: u32, packet: u32) {
+        self.packets.get(packet).next = NONE;
+        let queue = &mut self.queues[number as usize];
+        queue.waiting += 1;
+        let tail = std::mem::replace(&mut queue.tail, packet);
+        if queue.head == NONE {
+            queue.head = packet;
+        } else {
+            self.packets.get(tail).next = packet;
+        }
+    }
+
+    fn add(&mut self, packet: Packet) -> u32 {
+        let id = self.packets.add(packet);
+        if self.origins.len() <= id as usize {
+            self.origins.resize(id as usize + 1, NONE);
+        }
+        self.origins[id as usize] = NONE;
+        id
+    }
+
+    /// Gives a queue its place in the turn of its link, if it has a packet that may go.
+    fn line_up(&mut self, net: &Net, number: u32) {
+        let queue = &self.queues[number as usize];
+        // Behind the last hop there is room without end; packets of one queue that have not been made ask behind it.
+        let ends = queue.head != NONE && net.link(self.packets.at(queue.head).place + 1) == NONE;
+        if queue.queued || queue.waiting == 0 || (!ends && queue.ahead >= self.room) {
+            return;
+        }
+        let link = queue.key.2;
+        let queue = &mut self.queues[number as usize];
+        queue.queued = true;
+        queue.next = NONE;
+        let port = &mut self.ports[link as usize];
+        let tail = std::mem::replace(&mut port.tail, number);
+        if port.head == NONE {
+            port.head = number;
+        } else {
+            self.queues[tail as usize].next = number;
+        }
+    }
+
+    /// The same, and has the link start if it stands still.
+    fn push_on(&mut self, net: &mut Net, number: u32) {
+        self.line_up(net, number);
+        let link = self.queues[number as usize].key.2;
+        let port = &self.ports[link as usize];
+        if !port.sending && port.head != NONE {
+            self.go_on(net, link);
+        }
+    }
+
+    /// A link that is free goes on; what that makes room for may let the link before it go on, and so on.
+    fn go_on(&mut self, net: &mut Net, link: u32) {
+        let mut free = self.send(net, link);
+        while let Some(link) = free {
+            free = self.send(net, link);
+        }
+    }
+
+    /// The first packet of a queue; at a source it is made now.
+    fn take(&mut self, net: &mut Net, number: u32) -> u32 {
+        let queue = &mut self.queues[number as usize];
+        queue.queued = false;
+        queue.waiting -= 1;
+        if queue.head != NONE {
+            let packet = queue.head;
+            queue.head = self.packets.at(packet).next;
+            return packet;
+        }
+        let flow = queue.key.0;
+        let left = &mut self.left[flow as usize];
+        let bytes = (*left).min(u64::from(net.packet_bytes)) as u32;
+        *left -= u64::from(bytes);
+        let last = *left == 0;
+        let place = net.enter(flow);
+        self.follow_stride(net);
+        self.add(Packet { place, next: NONE, bytes, last, lane: 0 })
+    }
+
+    /// A link that is free sends the packet whose turn it is, if there is one. Returns the link that now has room for
+    /// what it stood still with.
+    fn send(&mut self, net: &mut Net, link: u32) -> Option<u32> {
+        let port = &mut self.ports[link as usize];
+        if port.head == NONE {
+            port.sending = false;
+            if port.queued > 0 {
+                port.stuck = net.now;
+            }
+            return None;
+        }
+        if port.stuck != u64::MAX {
+            port.blocked += net.now - port.stuck;
+            port.stuck = u64::MAX;
+        }
+        let number = port.head;
+        let at_source = self.queues[number as usize].key.1 == 0;
+        if at_source {
+            net.count(link, 1);
+        } else {
+            port.queue_time += i128::from(net.now);
+            port.queued -= 1;
+        }
+        port.sending = true;
+        port.head = self.queues[number as usize].next;
+        let packet = self.take(net, number);
+        let &Packet { place, bytes, .. } = self.packets.at(packet);
+        let (time, latency) = (net.sending(link, bytes), net.links[link as usize].latency);
+        let port = &mut self.ports[link as usize];
+        port.busy = port.busy.saturating_add(time);
+        let ends = net.link(place + 1) == NONE;
+        if !ends {
+            self.queues[number as usize].ahead += 1;
+        }
+        let origin = std::mem::replace(&mut self.origins[packet as usize], number);
+        self.line_up(net, number);
+        net.schedule(time, link, packet);
+        if latency > 0 {
+            net.schedule_later(time.saturating_add(latency), link | ARRIVAL, packet);
+        }
+        if ends {
+            self.tidy(number);
+        }
+        if at_source {
+            return None;
+        }
+        self.queues[origin as usize].ahead -= 1;
+        self.line_up(net, origin);
+        let before = self.queues[origin as usize].key.2;
+        self.tidy(origin);
+        let port = &self.ports[before as usize];
+        (!port.sending && port.head != NONE).then_some(before)
+    }
+
+    /// A packet has crossed a link; returns whether its message has arrived.
+    fn hand_on(&mut self, net: &mut Net, packet: u32) -> bool {
+        net.hops += 1;
+        let crossed = self.packets.get(packet);
+        crossed.place += 1;
+        let (mut place, bytes) = (crossed.place, crossed.bytes);
+        let mut link = net.link(place);
+        if link == NONE {
+            self.packets.remove(packet);
+            let all = net.packet_arrived(place, bytes);
+            self.under_way -= u64::from(all);
+            return all;
+        }
+        if link == ASK {
+            net.ask(place);
+            self.follow_stride(net);
+            place = self.packets.at(packet).place;
+            link = net.link(place);
+        }
+        net.count(link, 1);
+        let hop = place & (net.stride as u32 - 1);
+        let number = self.queue((net.flow(place), hop, link));
+        self.append(number, packet);
+        let port = &mut self.ports[link as usize];
+        port.queue_time -= i128::from(net.now);
+        port.queued += 1;
+        self.push_on(net, number);
+        let port = &mut self.ports[link as usize];
+        port.peak = port.peak.max(port.queued);
+        if !port.sending && port.stuck == u64::MAX {
+            port.stuck = net.now;
+        }
+        false
+    }
+}
+
+impl Switching for FairPackets {
+    fn launch(&mut self, net: &mut Net, flow: u32, bytes: u64) {
+        self.under_way += 1;
+        if self.left.len() <= flow as usize {
+            self.left.resize(flow as usize + 1, 0);
+        }
+        let link = net.only_link(flow);
+        if link != NONE {
+            self.left[flow as usize] = bytes;
+            let number = self.queue((flow, 0, link));
+            self.queues[number as usize].waiting = bytes.div_ceil(u64::from(net.packet_bytes));
+            return self.push_on(net, number);
+        }
+        // Several links to leave by: each packet chooses now.
+        let mut left = bytes;
+        while left > 0 {
+            let place = net.enter(flow);
+            self.follow_stride(net);
+            let bytes = left.min(u64::from(net.packet_bytes)) as u32;
+            left -= u64::from(bytes);
+            let packet = self.add(Packet { place, next: NONE, bytes, last: left == 0, lane: 0 });
+            let number = self.queue((flow, 0, net.link(place)));
+            self.append(number, packet);
+            self.push_on(net, number);
+        }
+    }
+
+    fn handle(&mut self, net: &mut Net, event: Event) -> bool {
+        let Event { what: link, which: packet, .. } = event;
+        if link & ARRIVAL != 0 {
+            return self.hand_on(net, packet);
+        }
+        net.count(link, -1);
+        let place = self.packets.at(packet).place;
+        let first = net.is_first(place);
+        self.go_on(net, link);
+        // The place may have moved: a packet that was made meanwhile may have asked.
+        let place = self.packets.at(packet).place;
+        let departed = first && net.packet_departed(place);
+        let arrived = net.links[link as usize].latency == 0 && self.hand_on(net, packet);
+        arrived | departed
+    }
+
+    fn port(&self, net: &Net, link: usize) -> Ticks {
+        let port = &self.ports[link];
+        let waited = |since: u64| net.now.saturating_sub(since);
+        Ticks {
+            busy: port.busy,
+            peak_queue: port.peak,
+            queue_time: (port.queue_time + i128::from(net.now) * i128::from(port.queued)) as f64,
+            blocked: port.blocked + waited(port.stuck),
+        }
+    }
+
+    fn gridlock(&self, net: &Net) -> Option<Gridlock> {
+        // Room at a hop is made by packets that are further on, whatever their way: none waits for ever.
+        let at = net.clock.time(net.now);
+        (self.under_way > 0).then(|| Gridlock { at, packets: self.under_way, cycle: Vec::new() })
+    }
+}

@@ -1,0 +1,70 @@
+//! Packets that choose their own ways through input queues.
+
+use super::super::net::{NONE, Net, Packet};
+use super::InputQueues;
+
+impl<const ASKS: bool> InputQueues<ASKS> {
+    /// The message whose packet has just left its source by this link gets the next one ready.
+    pub(super) fn sent_from_source(&mut self, net: &mut Net, link: u32, packet: u32) {
+        let &Packet { place, last, .. } = self.packets.at(packet);
+        let flow = net.flow(place);
+        if !last {
+            self.prepare(net, flow);
+        }
+        if !self.virtual_outputs {
+            return;
+        }
+        let port = self.outputs[link as usize].serves;
+        let queue = self.queue_for(port, link);
+        if !last {
+            let wanted = net.link(self.source_place(net, flow));
+            if wanted != link {
+                // It leaves by another link: to the end of that queue.
+                self.queues[queue].head = self.trains.at(flow).next;
+                self.trains.get(flow).next = NONE;
+                if self.append(port, wanted, flow) {
+                    self.set_request(wanted, port, true);
+                    self.arbitrate(net, wanted);
+                }
+            }
+        }
+        // More channels may have moved the port.
+        let port = self.outputs[link as usize].serves;
+        let queue = self.queue_for(port, link);
+        self.expose(net, port, queue);
+    }
+
+    /// Gets the next packet of a message at its source ready.
+    pub(super) fn prepare(&mut self, net: &mut Net, flow: u32) {
+        let place = net.enter(flow);
+        self.next_packet[flow as usize] = place;
+        // Noted before: it moves with the others.
+        self.follow_stride(net, flow);
+        let place = self.next_packet[flow as usize];
+        self.make_lanes(self.change.needed(net, place, NONE, 0));
+    }
+
+    /// Renames places where routes have become longer; that of the next packet of this message is new already.
+    pub(super) fn follow_stride(&mut self, net: &Net, but: u32) {
+        if self.stride != net.stride {
+            let fresh = self.next_packet.get(but as usize).copied();
+            self.packets.rename(net.renaming(self.stride));
+            let name = net.renaming(self.stride);
+            self.next_packet.iter_mut().for_each(|place| *place = name(*place));
+            if let (Some(fresh), Some(place)) = (fresh, self.next_packet.get_mut(but as usize)) {
+                *place = fresh;
+            }
+            self.stride = net.stride;
+        }
+    }
+
+    /// A packet that has come over a link asks for its way on; returns the next link.
+    pub(super) fn ask(&mut self, net: &mut Net, link: u32, packet: u32) -> u32 {
+        let &Packet { place, lane, .. } = self.packets.at(packet);
+        net.ask(place);
+        self.follow_stride(net, NONE);
+        let place = self.packets.at(packet).place;
+        self.make_lanes(self.change.needed(net, place, link, lane.into()));
+        net.link(place)
+    }
+}

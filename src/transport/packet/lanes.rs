@@ -1,0 +1,124 @@
+//! Which virtual channel a packet goes on in.
+
+use super::net::{ASK, NONE, Net};
+use super::spec::{DeadlockAvoidance, PacketSpec};
+use crate::fabric::{Fabric, Ring};
+use crate::routing::{ChannelOrder, Router, Steps};
+
+/// No ring.
+const NO_RING: u8 = u8::MAX;
+
+/// Virtual channels at most: longer routes stay in the last one.
+pub(super) const MOST: u32 = 1024;
+
+/// The rule by which packets change channels.
+#[derive(Debug)]
+pub(super) enum Lanes {
+    /// One channel. `bubble`: packets that enter a ring leave room for one more.
+    One { rings: Rings, bubble: bool },
+    /// The second channel behind the link that closes a ring.
+    Dateline(Rings),
+    /// The next class wherever the route does not ascend, by link.
+    Classes(Vec<u32>),
+}
+
+impl Lanes {
+    pub(super) fn new(fabric: &Fabric, router: &dyn Router, spec: &PacketSpec) -> Self {
+        let bubble = || Self::One { rings: Rings::new(fabric), bubble: true };
+        match (spec.avoidance(), router.channel_order()) {
+            (Some(DeadlockAvoidance::None), _) => Self::One { rings: Rings::new(fabric), bubble: false },
+            (Some(DeadlockAvoidance::LocalBubble), _) | (None, ChannelOrder::Rings) => bubble(),
+            (Some(DeadlockAvoidance::Dateline), _) => Self::Dateline(Rings::new(fabric)),
+            (Some(DeadlockAvoidance::Classes) | None, _) => Self::Classes(Steps::ranks(router, fabric)),
+        }
+    }
+
+    /// Channels that a link has at first.
+    pub(super) fn first_count(&self) -> u32 {
+        if matches!(self, Self::Dateline(_)) { 2 } else { 1 }
+    }
+
+    /// The channel of the buffer behind link `to` for a packet that has come over link `from` ([`NONE`]: from its
+    /// source) in this channel.
+    #[inline]
+    pub(super) fn next(&self, from: u32, lane: u32, to: u32) -> u32 {
+        match self {
+            Self::One { .. } => 0,
+            Self::Dateline(rings) => {
+                let stays = from != NONE && rings.stays(from, to);
+                u32::from(rings.closes(to) || (stays && lane == 1))
+            }
+            Self::Classes(ranks) => match from {
+                NONE => 0,
+                _ => (lane + u32::from(ranks[to as usize] <= ranks[from as usize])).min(MOST - 1),
+            },
+        }
+    }
+
+    /// Whether a packet that comes over one link and goes on over another must leave room for one more.
+    #[inline]
+    pub(super) fn leaves_bubble(&self, from: u32, to: u32) -> bool {
+        match self {
+            Self::One { rings, bubble: true } => rings.holds(to) && (from == NONE || !rings.stays(from, to)),
+            _ => false,
+        }
+    }
+
+    /// How many channels the route from this place on needs, of a packet that has come over a link in a channel.
+    pub(super) fn needed(&self, net: &Net, place: u32, from: u32, lane: u32) -> u32 {
+        if !matches!(self, Self::Classes(_)) {
+            return 0;
+        }
+        let (mut from, mut lane, mut most) = (from, lane, lane);
+        for place in place.. {
+            let link = net.link(place);
+            // Behind the last link no buffer is needed.
+            if link >= ASK || net.link(place + 1) == NONE {
+                break;
+            }
+            lane = self.next(from, lane, link);
+            most = most.max(lane);
+            from = link;
+        }
+        most + 1
+    }
+}
+
+/// The rings that the fabric's family knows of: on a torus the links of each dimension whose ends are joined.
+#[derive(Debug)]
+pub(super) struct Rings {
+    /// By link: the dimension along which it is part of a ring.
+    dim: Vec<u8>,
+    /// By link: whether it closes its ring.
+    closing: Vec<bool>,
+}
+
+impl Rings {
+    pub(super) fn new(fabric: &Fabric) -> Self {
+        let links = fabric.links().len();
+        let mut rings = Self { dim: vec![NO_RING; links], closing: vec![false; links] };
+        for Ring { link, dimension, closes } in fabric.family().rings() {
+            rings.dim[link.0 as usize] = dimension;
+            rings.closing[link.0 as usize] = closes;
+        }
+        rings
+    }
+
+    /// Whether a link is part of a ring.
+    #[inline]
+    fn holds(&self, link: u32) -> bool {
+        self.dim[link as usize] != NO_RING
+    }
+
+    /// Whether a packet that comes over one link and goes on over another stays in its ring.
+    #[inline]
+    fn stays(&self, from: u32, to: u32) -> bool {
+        self.dim[from as usize] == self.dim[to as usize] && self.holds(to)
+    }
+
+    /// Whether a link closes its ring.
+    #[inline]
+    fn closes(&self, link: u32) -> bool {
+        self.closing[link as usize]
+    }
+}

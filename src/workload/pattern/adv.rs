@@ -1,0 +1,126 @@
+//! Adversarial traffic: every group sends to the group k after it.
+
+use std::sync::Arc;
+
+use super::groups::Groups;
+use super::options::{self, finish, once, table};
+use super::shuffle::Arrivals;
+use super::{After, Ground, Injection, Message, Needs, Pattern, Traffic};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::ids::RankId;
+use crate::rng::Mix;
+use crate::units::Bytes;
+
+table! {
+    /// `[workload.adv]`: every message goes to a random rank of the group k after its sender's.
+    pub struct AdvSpec {
+        /// How many groups on (default 1).
+        #[serde(default = "next")]
+        pub k: Located<i64>,
+        /// How many each rank sends (default 1).
+        #[serde(default = "once")]
+        pub messages: Located<u32>,
+        /// How large each message is.
+        pub size: Located<Bytes>,
+        /// So many ranks in a row are a group (default: the groups of the fabric).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub group_size: Option<Located<u32>>,
+    }
+}
+
+fn next() -> Located<i64> {
+    1.into()
+}
+
+impl AdvSpec {
+    pub(super) fn build(&self, ground: &dyn Ground, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let ranks = options::ranks(self.ranks, ground.nodes())?;
+        let groups = Groups::new(ground, ranks, self.group_size.as_ref())?;
+        let shift = self.k.rem_euclid(i64::from(groups.count())) as u32;
+        if shift == 0 {
+            let message = format!("{} groups on, of {}, every group sends to itself", *self.k, groups.count());
+            let wrong = Diagnostic::new("bad-groups", message).at_value(&self.k);
+            return Err(vec![wrong.label("no multiple of the number of groups")]);
+        }
+        let pattern = Adv {
+            groups,
+            shift,
+            size: self.size.0,
+            messages: *self.messages,
+            mix: Mix::new(seed, "adv"),
+            arrivals: Arrivals::default(),
+        };
+        finish(pattern, &self.size)
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(Injection::Queue)
+    }
+
+    pub(super) fn title(&self) -> String {
+        format!("adv{:+}, {} x {}", *self.k, *self.messages, *self.size)
+    }
+}
+
+/// Every message of a rank of group i goes to a rank of group `(i + k) mod G`, each as likely.
+///
+/// As many steps as messages a rank; `N * messages` messages of m bytes.
+/// Source: J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
+/// section 4.2 (their worst case is k = 1).
+#[derive(Debug)]
+struct Adv {
+    groups: Groups,
+    /// k mod G.
+    shift: u32,
+    size: u64,
+    messages: u32,
+    mix: Mix,
+    arrivals: Arrivals,
+}
+
+impl Adv {
+    #[inline]
+    fn destination(&self, src: u32, index: u32) -> u32 {
+        let group = super::arith::add_mod(self.groups.of(src), self.shift, self.groups.count());
+        let members = self.groups.members(group);
+        members[self.mix.two_below(u64::from(src), u64::from(index), members.len() as u64) as usize]
+    }
+}
+
+impl Pattern for Adv {
+    fn ranks(&self) -> u32 {
+        (0..self.groups.count()).map(|group| self.groups.members(group).len() as u32).sum()
+    }
+
+    fn sends(&self, _: RankId) -> u32 {
+        self.messages
+    }
+
+    #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    fn message(&self, rank: RankId, index: u32) -> Message {
+        Message::new(self.destination(rank.0, index), self.size, index, After::Nothing)
+    }
+
+    fn receives(&self, rank: RankId, step: u32) -> u32 {
+        if step >= self.messages {
+            return 0;
+        }
+        self.arrivals.count(rank.0, step, self.ranks(), |src| self.destination(src, step))
+    }
+
+    fn steps(&self) -> u32 {
+        self.messages
+    }
+
+    fn bytes(&self) -> u128 {
+        u128::from(self.messages()) * u128::from(self.size)
+    }
+
+    fn messages(&self) -> u64 {
+        u64::from(self.ranks()) * u64::from(self.messages)
+    }
+}

@@ -1,0 +1,105 @@
+//! Permutations that know the fabric: of groups, and the one that is worst for it.
+
+use std::sync::Arc;
+
+use super::groups::Groups;
+use super::options::{self, finish, once, show_rounds, table};
+use super::permutation::Permutation;
+use super::{Ground, Injection, Pattern, Traffic};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::rng::Stream;
+use crate::units::Bytes;
+
+table! {
+    /// `[workload.group-permutation]`: every group sends to one other group, drawn at random, each rank to the one in
+    /// its place there.
+    pub struct GroupPermutationSpec {
+        /// How large each message is.
+        pub size: Located<Bytes>,
+        /// How often every rank sends its message (default once).
+        #[serde(default = "once")]
+        pub rounds: Located<u32>,
+        /// So many ranks in a row are a group (default: the groups of the fabric).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub group_size: Option<Located<u32>>,
+    }
+}
+
+table! {
+    /// `[workload.worst-case]`: the permutation that loads a link of the fabric most under the routing rule.
+    pub struct WorstCaseSpec {
+        /// How large each message is.
+        pub size: Located<Bytes>,
+        /// How often every rank sends its message (default once).
+        #[serde(default = "once")]
+        pub rounds: Located<u32>,
+    }
+}
+
+impl GroupPermutationSpec {
+    pub(super) fn build(&self, ground: &dyn Ground, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let ranks = options::ranks(self.ranks, ground.nodes())?;
+        let groups = Groups::new(ground, ranks, self.group_size.as_ref())?;
+        let destinations = among_groups(&groups, ranks, seed);
+        if (0..ranks).all(|rank| destinations[rank as usize] == rank) {
+            let message =
+                format!("no two of {} groups have as many ranks, so that none can send to another", groups.count());
+            let wrong = Diagnostic::new("bad-groups", message);
+            return Err(vec![match &self.group_size {
+                Some(size) => wrong.at_value(size).label("groups of this size"),
+                None => wrong.help("write `group-size`, or more ranks"),
+            }]);
+        }
+        finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(Injection::Queue)
+    }
+
+    pub(super) fn title(&self) -> String {
+        format!("group-permutation, {}{}", *self.size, show_rounds(*self.rounds))
+    }
+}
+
+/// By rank: whom it sends to. Groups of one size stand in a random circle, each sends to the next; a group that is alone
+/// with its size sends to itself.
+fn among_groups(groups: &Groups, ranks: u32, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..groups.count()).collect();
+    Stream::new(seed, "group-permutation").shuffle(&mut order);
+    let size = |group: u32| groups.members(group).len();
+    // Stable: drawn within each size.
+    order.sort_by_key(|&group| size(group));
+    let mut destinations: Vec<u32> = (0..ranks).collect();
+    for circle in order.chunk_by(|&a, &b| size(a) == size(b)) {
+        for (&from, &to) in circle.iter().zip(circle.iter().cycle().skip(1)) {
+            let pairs = groups.members(from).iter().zip(groups.members(to));
+            pairs.for_each(|(&src, &dst)| destinations[src as usize] = dst);
+        }
+    }
+    destinations
+}
+
+impl WorstCaseSpec {
+    pub(super) fn build(&self, ground: &dyn Ground) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let ranks = options::ranks(self.ranks, ground.nodes())?;
+        if ranks != ground.nodes() {
+            let message = format!("the worst permutation is one of all {} nodes", ground.nodes());
+            let wrong = Diagnostic::new("bad-ranks", message);
+            return Err(vec![match &self.ranks {
+                Some(ranks) => wrong.at_value(ranks).label("leave `ranks` out"),
+                None => wrong,
+            }]);
+        }
+        let destinations = ground.worst_case().map_err(|wrong| vec![wrong])?;
+        finish(Permutation::new(destinations, self.size.0, *self.rounds), &self.size)
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(Injection::Queue)
+    }
+
+    pub(super) fn title(&self) -> String {
+        format!("worst-case permutation, {}{}", *self.size, show_rounds(*self.rounds))
+    }
+}

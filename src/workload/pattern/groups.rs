@@ -1,0 +1,63 @@
+//! Ranks in groups: those of the fabric, or of a size that is written.
+
+use super::Ground;
+use crate::diagnostic::{Diagnostic, Located};
+
+/// Ranks in groups.
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    /// By rank: its group.
+    of: Vec<u32>,
+    /// By group: its ranks, ascending.
+    members: Vec<Vec<u32>>,
+}
+
+impl Groups {
+    /// The groups of so many ranks: the fabric's own (rank r is in the group of node r), or each of so many ranks in a
+    /// row.
+    ///
+    /// # Errors
+    /// Where there are none, and a size of none.
+    pub fn new(ground: &dyn Ground, ranks: u32, size: Option<&Located<u32>>) -> Result<Self, Vec<Diagnostic>> {
+        let of: Vec<u32> = match size {
+            Some(size) if **size == 0 => {
+                let wrong = Diagnostic::new("bad-groups", "a group has at least one rank").at_value(size);
+                return Err(vec![wrong.label("a number above 0")]);
+            }
+            Some(size) => (0..ranks).map(|rank| rank / **size).collect(),
+            None => {
+                let Some(groups) = ground.groups().filter(|groups| !groups.is_empty()) else {
+                    let message = "this pattern is about groups of ranks, and no fabric says which there are";
+                    let wrong = Diagnostic::new("no-groups", message);
+                    return Err(vec![
+                        wrong.help("write `group-size = 32`, or choose a fabric with groups (a dragonfly)"),
+                    ]);
+                };
+                (0..ranks as usize).map(|rank| groups[rank % groups.len()]).collect()
+            }
+        };
+        // With fewer ranks than nodes some groups may have none.
+        let mut present = of.clone();
+        present.sort_unstable();
+        present.dedup();
+        let of: Vec<u32> = of.iter().map(|group| present.partition_point(|other| other < group) as u32).collect();
+        let mut members = vec![Vec::new(); present.len()];
+        of.iter().zip(0..).for_each(|(&group, rank)| members[group as usize].push(rank));
+        Ok(Self { of, members })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.members.len() as u32
+    }
+
+    /// The group of a rank.
+    pub fn of(&self, rank: u32) -> u32 {
+        self.of[rank as usize]
+    }
+
+    /// The ranks of a group, ascending.
+    pub fn members(&self, group: u32) -> &[u32] {
+        &self.members[group as usize]
+    }
+}

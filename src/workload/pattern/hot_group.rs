@@ -1,0 +1,142 @@
+//! Hot groups: a part of all messages goes to one group.
+
+use std::sync::Arc;
+
+use super::groups::Groups;
+use super::options::{self, finish, table};
+use super::shuffle::Arrivals;
+use super::{After, Ground, Injection, Message, Needs, Pattern, Traffic};
+use crate::diagnostic::{Diagnostic, Located};
+use crate::ids::RankId;
+use crate::rng::Mix;
+use crate::units::Bytes;
+
+table! {
+    /// `[workload.hot-group]`: a part of all messages goes to a random rank of one group, the rest to any other rank.
+    pub struct HotGroupSpec {
+        /// The part of the messages that goes to the group, from 0 to 1.
+        pub fraction: Located<f64>,
+        /// Which group, from 0 (default 0).
+        #[serde(default)]
+        pub group: Located<u32>,
+        /// How many each rank sends.
+        pub messages: Located<u32>,
+        /// How large each message is.
+        pub size: Located<Bytes>,
+        /// So many ranks in a row are a group (default: the groups of the fabric).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub group_size: Option<Located<u32>>,
+    }
+}
+
+impl HotGroupSpec {
+    pub(super) fn build(&self, ground: &dyn Ground, seed: u64) -> Result<Arc<dyn Pattern>, Vec<Diagnostic>> {
+        let ranks = options::ranks(self.ranks, ground.nodes())?;
+        let groups = Groups::new(ground, ranks, self.group_size.as_ref())?;
+        let mut mistakes = Vec::new();
+        if !(0.0..=1.0).contains(&*self.fraction) {
+            let message = format!("{} is no part of all messages", *self.fraction);
+            mistakes.push(Diagnostic::new("wrong-value", message).at_value(&self.fraction).label("from 0 to 1"));
+        }
+        if *self.group >= groups.count() {
+            let message = format!("there is no group {} among {}", *self.group, groups.count());
+            let wrong = Diagnostic::new("bad-groups", message).at_value(&self.group);
+            mistakes.push(wrong.label(format!("a group from 0 to {}", groups.count() - 1)));
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        let pattern = HotGroup {
+            ranks,
+            hot: groups.members(*self.group).to_vec(),
+            fraction: *self.fraction,
+            size: self.size.0,
+            messages: *self.messages,
+            is_hot: Mix::new(seed, "hot-group"),
+            mix: Mix::new(seed, "hot-group destination"),
+            arrivals: Arrivals::default(),
+        };
+        finish(pattern, &self.size)
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic_or(Injection::Queue)
+    }
+
+    pub(super) fn title(&self) -> String {
+        let (fraction, group) = (*self.fraction, *self.group);
+        format!("hot-group {group} with {fraction} of all, {} x {}", *self.messages, *self.size)
+    }
+}
+
+/// Every message goes, with probability f, to one of the ranks of the hot group, else to one of all ranks; never to its
+/// own sender, and each of those as likely.
+///
+/// As many steps as messages a rank; `N * messages` messages of m bytes.
+#[derive(Debug)]
+struct HotGroup {
+    ranks: u32,
+    /// The ranks of the hot group, ascending.
+    hot: Vec<u32>,
+    fraction: f64,
+    size: u64,
+    messages: u32,
+    is_hot: Mix,
+    mix: Mix,
+    arrivals: Arrivals,
+}
+
+impl HotGroup {
+    #[inline]
+    fn destination(&self, src: u32, index: u32) -> u32 {
+        let (a, b) = (u64::from(src), u64::from(index));
+        // The upper 53 bits as a number below 1.
+        let drawn = (self.is_hot.two(a, b) >> 11) as f64 / (1u64 << 53) as f64;
+        let own = self.hot.binary_search(&src).ok();
+        let others = self.hot.len() - usize::from(own.is_some());
+        if drawn < self.fraction && others > 0 {
+            let place = self.mix.two_below(a, b, others as u64) as usize;
+            return self.hot[place + usize::from(own.is_some_and(|own| place >= own))];
+        }
+        let distance = 1 + self.mix.two_below(a, b, u64::from(self.ranks - 1)) as u32;
+        super::arith::add_mod(src, distance, self.ranks)
+    }
+}
+
+impl Pattern for HotGroup {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn sends(&self, _: RankId) -> u32 {
+        self.steps()
+    }
+
+    #[inline]
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+
+    fn message(&self, rank: RankId, index: u32) -> Message {
+        Message::new(self.destination(rank.0, index), self.size, index, After::Nothing)
+    }
+
+    fn receives(&self, rank: RankId, step: u32) -> u32 {
+        if step >= self.steps() {
+            return 0;
+        }
+        self.arrivals.count(rank.0, step, self.ranks, |src| self.destination(src, step))
+    }
+
+    fn steps(&self) -> u32 {
+        if self.ranks > 1 { self.messages } else { 0 }
+    }
+
+    fn bytes(&self) -> u128 {
+        u128::from(self.messages()) * u128::from(self.size)
+    }
+
+    fn messages(&self) -> u64 {
+        u64::from(self.ranks) * u64::from(self.steps())
+    }
+}
