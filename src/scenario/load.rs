@@ -84,8 +84,8 @@ impl Loader {
         }
     }
 
-    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, a farm, or jobs. A pattern
-    /// on nodes that cost something is the program of the calls that its ranks make.
+    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, a farm, or jobs. A
+    /// pattern on nodes that cost something is the program of the calls that its ranks make.
     ///
     /// # Errors
     /// Every mistake of every text. Programs and farms need no topology.
