@@ -1,5 +1,7 @@
 //! Placement: which node each rank runs on.
 
+mod joint;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,8 @@ use crate::ids::{Id, IdVec, NodeId, RankId, VertexId};
 use crate::reading::csv::{self, Column};
 use crate::rng::Stream;
 use crate::units::count;
+
+pub use joint::{Joint, JointPart};
 
 /// The node of each rank; no two ranks share one.
 pub type Placement = IdVec<RankId, NodeId>;
@@ -29,6 +33,8 @@ pub enum PlacementSpec {
     RoundRobin(RoundRobinSpec),
     /// Nodes from a CSV file.
     File(FileSpec),
+    /// Nodes by their numbers.
+    Nodes(NodesSpec),
 }
 
 /// `[placement.regular]`: no options.
@@ -73,6 +79,15 @@ pub struct FileSpec {
     pub path: Located<String>,
 }
 
+/// `[placement.nodes]`: rank r on the r-th node of a list.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NodesSpec {
+    /// Numbers of nodes and ranges of them, with commas between; "0-7,12".
+    pub list: Located<String>,
+}
+
 impl Default for PlacementSpec {
     fn default() -> Self {
         Self::Regular(RegularSpec {})
@@ -87,6 +102,7 @@ impl PlacementSpec {
             "random" => Self::Random(RandomSpec::default()),
             "block" => Self::Block(BlockSpec::default()),
             "round-robin" => Self::RoundRobin(RoundRobinSpec {}),
+            list if is_list(list) => Self::Nodes(NodesSpec { list: list.to_owned().into() }),
             path => Self::File(FileSpec { path: path.to_owned().into() }),
         }
     }
@@ -99,15 +115,21 @@ impl PlacementSpec {
             Self::Block(_) => "block",
             Self::RoundRobin(_) => "round-robin",
             Self::File(spec) => &spec.path,
+            Self::Nodes(spec) => &spec.list,
         }
     }
 
     /// Whether another seed can give another result.
     pub fn depends_on_seed(&self) -> bool {
         match self {
-            Self::Regular(_) | Self::Block(_) | Self::RoundRobin(_) | Self::File(_) => false,
+            Self::Regular(_) | Self::Block(_) | Self::RoundRobin(_) | Self::File(_) | Self::Nodes(_) => false,
             Self::Random(spec) => spec.seed.is_none(),
         }
+    }
+
+    /// Whether it says node by node where ranks are.
+    pub fn names_nodes(&self) -> bool {
+        matches!(self, Self::File(_) | Self::Nodes(_))
     }
 
     /// Places `ranks` ranks on the nodes of the fabric.
@@ -130,26 +152,85 @@ impl PlacementSpec {
                     .help("take a larger fabric or fewer ranks; each rank needs a node of its own"),
             ]);
         }
+        self.among(ranks, fabric, &|_| true, "placement", seed, sources)
+    }
+
+    /// Places `ranks` ranks on nodes of the fabric that are free, as if there were no others; there are enough. What is
+    /// drawn is drawn from the stream of this name.
+    ///
+    /// A list of nodes or a file says which, whether they are free or not.
+    fn among(
+        &self,
+        ranks: u32,
+        fabric: &Arc<Fabric>,
+        is_free: &dyn Fn(NodeId) -> bool,
+        stream: &str,
+        seed: u64,
+        sources: &mut Sources,
+    ) -> Result<Placement, Vec<Diagnostic>> {
         let ranks = ranks as usize;
+        let free = || fabric.node_ids().filter(|&node| is_free(node));
+        let free_leaves = || {
+            let of_leaf = |leaf: Vec<NodeId>| leaf.into_iter().filter(|&node| is_free(node)).collect();
+            leaves(fabric).into_iter().map(of_leaf).collect::<Vec<Vec<NodeId>>>()
+        };
         match self {
-            Self::Regular(_) => Ok(fabric.node_ids().take(ranks).collect()),
+            Self::Regular(_) => Ok(free().take(ranks).collect()),
             Self::Random(spec) => {
                 let seed = spec.seed.as_deref().copied().unwrap_or(seed);
-                let mut nodes: Vec<NodeId> = fabric.node_ids().collect();
-                Stream::new(seed, "placement").shuffle(&mut nodes);
+                let mut nodes: Vec<NodeId> = free().collect();
+                Stream::new(seed, stream).shuffle(&mut nodes);
                 nodes.truncate(ranks);
                 Ok(nodes.into())
             }
-            Self::Block(spec) => spec.build(ranks, fabric),
-            Self::RoundRobin(_) => Ok(round_robin(ranks, &leaves(fabric))),
+            Self::Block(spec) => spec.build(ranks, fabric, free_leaves()),
+            Self::RoundRobin(_) => Ok(round_robin(ranks, &free_leaves())),
             Self::File(spec) => spec.build(ranks, fabric, sources),
+            Self::Nodes(spec) => spec.build(ranks, fabric),
         }
     }
 }
 
-impl BlockSpec {
+/// Whether a text is a list of nodes: digits, commas and hyphens.
+pub(crate) fn is_list(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-'))
+}
+
+impl NodesSpec {
     fn build(&self, ranks: usize, fabric: &Fabric) -> Result<Placement, Vec<Diagnostic>> {
-        let leaves = leaves(fabric);
+        let mistake = |message: String| vec![Diagnostic::new("wrong-value", message).at_value(&self.list)];
+        let mut nodes: Vec<NodeId> = Vec::new();
+        let mut is_named = vec![false; fabric.nodes() as usize];
+        for item in self.list.split(',') {
+            let (first, last) = item.split_once('-').unwrap_or((item, item));
+            let (Ok(first), Ok(last)) = (first.trim().parse::<u32>(), last.trim().parse::<u32>()) else {
+                let mistakes = mistake(format!("`{item}` is neither a node nor a range of nodes"));
+                return Err(mistakes.into_iter().map(|mistake| mistake.help("write 0-7,12")).collect());
+            };
+            if first > last {
+                return Err(mistake(format!("the range {first}-{last} of nodes is empty")));
+            }
+            if last >= fabric.nodes() {
+                let message = format!("there is no node {last}: `{}` has {}", fabric.name(), fabric.nodes());
+                return Err(mistake(message));
+            }
+            for node in first..=last {
+                if std::mem::replace(&mut is_named[node as usize], true) {
+                    return Err(mistake(format!("node {node} is named twice")));
+                }
+                nodes.push(NodeId(node));
+            }
+        }
+        if nodes.len() < ranks {
+            return Err(mistake(format!("{ranks} ranks do not fit on the {} nodes that are named", nodes.len())));
+        }
+        nodes.truncate(ranks);
+        Ok(nodes.into())
+    }
+}
+
+impl BlockSpec {
+    fn build(&self, ranks: usize, fabric: &Fabric, leaves: Vec<Vec<NodeId>>) -> Result<Placement, Vec<Diagnostic>> {
         let Some(per_leaf) = &self.per_leaf else {
             return Ok(leaves.into_iter().flatten().take(ranks).collect());
         };

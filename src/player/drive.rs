@@ -199,4 +199,8 @@ impl Workload for Player<'_> {
     fn blocked(&self) -> Vec<Blocked> {
         stuck::all(&self.ranks, self.runtime.program).into_iter().map(Blocked::from).collect()
     }
+
+    fn ended(&self) -> Option<Time> {
+        Some(self.played().makespan())
+    }
 }

@@ -6,6 +6,8 @@ mod fingerprint;
 #[cfg(feature = "simulator")]
 mod history;
 #[cfg(feature = "simulator")]
+mod jobs;
+#[cfg(feature = "simulator")]
 mod matrix;
 mod recorder;
 #[cfg(feature = "simulator")]
@@ -16,6 +18,8 @@ pub use critical_path::{PathKind, PathStep, critical_path};
 pub use fingerprint::Fingerprint;
 #[cfg(feature = "simulator")]
 pub use history::History;
+#[cfg(feature = "simulator")]
+pub use jobs::{JobRecord, JobsRecorder};
 #[cfg(feature = "simulator")]
 pub use matrix::Matrix;
 pub use recorder::{LinkTime, LinkTimes, OnMessage, Recorder};

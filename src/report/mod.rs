@@ -6,6 +6,7 @@ mod benchmark;
 mod comparison;
 mod farm;
 mod faults;
+mod jobs;
 pub mod replay;
 pub mod variation;
 pub mod whatif;
@@ -21,6 +22,7 @@ pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
+pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsReport, Meeting};
 
 pub use faults::{FaultsReport, Parts};
 

@@ -151,14 +151,20 @@ pub(super) fn placed(
         router,
         faults,
     };
-    check_changes(&network, sections, diagnostics);
-    check_routing(&network, sections, diagnostics);
-    check_resolution(&network, sections, diagnostics);
-    check_switches(&network, sections, diagnostics);
+    check_network(&network, sections, diagnostics);
     let faults = sections.faults.get().cloned();
-    let mut written = Written { topology: Some(topology), routing: Some(routing), placement: Some(placement), faults };
+    let (topology, routing, placement) = (Some(topology), Some(routing), Some(placement));
+    let mut written = Written { topology, routing, placement, joint: None, faults };
     paths::settle(&mut written, sources);
     Some(System::built(Some(network), written, seed(sections)))
+}
+
+/// Whether what moves messages goes with the fabric and its routes.
+pub(super) fn check_network(network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    check_changes(network, sections, diagnostics);
+    check_routing(network, sections, diagnostics);
+    check_resolution(network, sections, diagnostics);
+    check_switches(network, sections, diagnostics);
 }
 
 /// Not everything that moves messages can do with links that fail while it does.
@@ -386,7 +392,7 @@ fn check_limits(network: &Network, sections: &Sections, diagnostics: &mut Vec<Di
 const MOST_PAIRS: u64 = 20_000_000;
 
 /// Whether all messages have someone to go to and a way there. Families of fabrics are connected by construction.
-fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check_routes(system: &System, work: &Workload, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
     let (Some(network), pattern) = (system.network(), &work.pattern) else { return };
     let irregular = !network.fabric.is_connected_by_family()
         || matches!(system.routing(), Some(RoutingSpec::Table(_)))

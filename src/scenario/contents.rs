@@ -189,7 +189,7 @@ fn tables(text: &str) -> Contents {
     let alone = work.is_some_and(|work| ALONE.iter().any(|name| work.contains_key(*name)));
     match (has("topology"), has("workload")) {
         _ if has("defaults") => Contents::Preset,
-        _ if has("preset") => Contents::Scenario,
+        _ if has("preset") || has("job") => Contents::Scenario,
         (true, false) => Contents::Topology,
         (false, true) if !alone => Contents::Pattern,
         (false, false) if has("node") => Contents::Machine,

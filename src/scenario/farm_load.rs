@@ -237,7 +237,7 @@ impl Loader {
     pub fn load_farm(self) -> Result<Farm, Invalid> {
         match self.load_all()? {
             Loaded::Farm(farm) => Ok(*farm),
-            Loaded::Pattern(_) | Loaded::Program(_) => {
+            Loaded::Pattern(_) | Loaded::Program(_) | Loaded::Jobs(_) => {
                 let message = "the workload is no master with its workers";
                 let diagnostic = Diagnostic::new("wrong-choice", message).help("write a table [workload.master-slave]");
                 Err(Invalid { diagnostics: vec![diagnostic], ..Invalid::default() })

@@ -30,8 +30,9 @@ impl JsonError {
     }
 }
 
-/// Schemas of the reports that hold a scenario: runs, programs played once, and varied, and farms.
-const KNOWN_SCHEMAS: [&str; 4] = [report::SCHEMA, report::replay::SCHEMA, report::whatif::SCHEMA, report::FARM_SCHEMA];
+/// Schemas of the reports that hold a scenario: runs, programs played once, and varied, farms and jobs.
+const KNOWN_SCHEMAS: [&str; 5] =
+    [report::SCHEMA, report::replay::SCHEMA, report::whatif::SCHEMA, report::FARM_SCHEMA, report::JOBS_SCHEMA];
 
 /// Refuses a report that another version wrote in another way: what its keys mean is not known.
 fn of_known_schema(report: &Map<String, Value>) -> Result<(), JsonError> {

@@ -12,7 +12,7 @@ use crate::workload::farm::FarmSpec;
 use crate::workload::pattern::PatternSpec;
 
 /// The tables and keys that a scenario can have.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 13] = [
     "seed",
     "resolution",
     "topology",
@@ -25,6 +25,7 @@ pub const KEYS: [&str; 12] = [
     "collectives",
     "faults",
     "workload",
+    "job",
 ];
 
 /// Whether the table of this choice has this key; `None` where there is no such choice.

@@ -3,7 +3,7 @@
 use super::links::Links;
 use super::loader::Texts;
 use super::read::{self, Section, Sections};
-use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, program_load};
+use super::{Loaded, Loader, RoutedFabric, Scenario, build, farm_load, job_load, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::node::NodeSpec;
 use crate::simulation::{PatternWork, ProgramWork};
@@ -84,13 +84,18 @@ impl Loader {
         }
     }
 
-    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, or a farm. A pattern
-    /// on nodes that cost something is the program of the calls that its ranks make.
+    /// Reads the texts and builds what they say is to be done: a pattern on a fabric, a program, a farm, or jobs. A
+    /// pattern on nodes that cost something is the program of the calls that its ranks make.
     ///
     /// # Errors
     /// Every mistake of every text. Programs and farms need no topology.
     pub fn load_all(self) -> Result<Loaded, Invalid> {
         let Understood { sections, links, sources, diagnostics } = self.understood(Needs::All);
+        if !matches!(sections.jobs, Section::Absent) {
+            let jobs = sections.jobs.get().map_or(&[][..], Vec::as_slice);
+            let scenario = job_load::of_jobs(&sections, jobs, &links, sources, diagnostics)?;
+            return Ok(Loaded::Jobs(Box::new(scenario)));
+        }
         match &sections.workload {
             Section::Is(WorkloadSpec::Program(workload), _) => {
                 let scenario = program_load::of_workload(&sections, &links, workload, sources, diagnostics)?;
@@ -115,7 +120,11 @@ impl Loader {
     /// # Errors
     /// Every mistake of every text, and work that is no pattern.
     pub fn load_pattern(self) -> Result<Scenario<PatternWork>, Invalid> {
-        let Understood { sections, sources, diagnostics, .. } = self.understood(Needs::Both);
+        let Understood { sections, sources, mut diagnostics, .. } = self.understood(Needs::Both);
+        if let Section::Is(_, at) = &sections.jobs {
+            let diagnostic = Diagnostic::new("wrong-choice", "these are several jobs, and a pattern is needed here");
+            diagnostics.push(diagnostic.at(*at).help("`hayase run` and `hayase compare` run jobs"));
+        }
         build::scenario(&sections, sources, diagnostics)
     }
 

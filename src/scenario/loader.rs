@@ -7,8 +7,9 @@ use super::library::{self, Shelf};
 use super::links::Links;
 use super::presets::Defaults;
 use super::with_options::WithOptions;
-use super::{json, known, read, tasks};
+use super::{jobs, json, known, read, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
+use crate::placement::is_list;
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::topology::is_graph;
 use crate::workload::program::generate::Generator;
@@ -38,6 +39,7 @@ enum Part {
     Choice { flag: String, table: &'static str, value: String },
     Option { flag: String, key: &'static str, value: String },
     Set { flag: String, assignment: String },
+    Job { flag: String, text: String },
 }
 
 impl Part {
@@ -47,7 +49,7 @@ impl Part {
             Self::Named { shelf: Shelf::Presets, .. } => 0,
             Self::File(_) | Self::Text { .. } => 1,
             Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
-            Self::Named { shelf: Shelf::Patterns, .. } => 3,
+            Self::Named { shelf: Shelf::Patterns, .. } | Self::Job { .. } => 3,
             Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 4,
         }
     }
@@ -182,6 +184,12 @@ impl Loader {
         self.with(Part::Set { flag: flag.to_owned(), assignment: assignment.to_owned() })
     }
 
+    /// `--job NAME=PATTERN:RANKS@PLACEMENT`: a job, beside those that files have; ranks and placement may be left out.
+    #[must_use]
+    pub fn job(self, job: &str) -> Self {
+        self.with(Part::Job { flag: "--job".to_owned(), text: job.to_owned() })
+    }
+
     /// Has `hook` called while a large file is read.
     #[must_use]
     pub fn on_read(mut self, hook: OnRead) -> Self {
@@ -223,6 +231,7 @@ impl Loader {
             tasks::expand(&mut layer);
             overlay(&mut texts.table, layer);
         }
+        jobs::each(&mut texts.table).for_each(tasks::expand);
         texts.presets.fill_in(&mut texts.table);
         texts.links.settle(&mut texts.table);
         for link in &texts.links.of_topologies {
@@ -244,6 +253,8 @@ pub(super) struct Texts {
     presets: Defaults,
     /// Whether a preset was asked for, so that those which files name do not count.
     preset_is_given: bool,
+    /// The names of jobs that flags have brought.
+    given_jobs: Vec<String>,
     /// Where TOML itself was not understood.
     broken: Vec<Span>,
     /// Whether a text is missing or was not understood, so that nothing can be said to be missing.
@@ -264,12 +275,17 @@ impl Texts {
                 if table == "transport" {
                     self.forget_other_model(&value);
                 }
+                if table == "placement" {
+                    // That of all jobs: what each says of its own has no meaning any more.
+                    jobs::each(&mut self.table).for_each(|job| drop(job.remove("placement")));
+                }
                 let mut layer = Table::new();
                 layer.insert(table.to_owned(), Entry { key: at, value: Tree { span: at, kind: Kind::Text(value) } });
                 self.expanded(layer, 0)
             }
             Part::Option { flag, key, value } => self.workload_option(flag, key, value),
             Part::Set { flag, assignment } => self.assignment(flag, &assignment),
+            Part::Job { flag, text } => return self.job(flag, &text),
         })
     }
 
@@ -340,6 +356,9 @@ impl Texts {
     fn expanded(&mut self, mut table: Table, depth: u32) -> Table {
         tasks::expand(&mut table);
         let mut below = self.below(&mut table, depth);
+        for job in jobs::each(&mut table) {
+            *job = self.expanded(std::mem::take(job), depth);
+        }
         for key in CHOICES {
             let Some((at, name)) =
                 table.get(key).and_then(|entry| Some((entry.value.span, entry.value.text()?.to_owned())))
@@ -375,6 +394,7 @@ impl Texts {
                         }
                         ("transport", Some(model)) => choice(&name, "model", &model, at),
                         ("routing", Some(file)) => choice(&name, "file", &file, at),
+                        ("placement", _) if is_list(&name) => choice("nodes", "list", &name, at),
                         ("placement", _) if is_path(&name) => choice("file", "path", &name, at),
                         _ => empty_choice(name, at),
                     };
@@ -520,6 +540,13 @@ impl Texts {
     /// An option that goes into the table of whatever workload there is.
     fn workload_option(&mut self, flag: String, key: &'static str, value: String) -> Table {
         let at = self.flag(flag.clone(), &value);
+        if self.table.contains_key("job") {
+            if !jobs::set_option(&mut self.table, key, &value, at) {
+                let diagnostic = Diagnostic::new("unknown-key", format!("the workload of no job has `{key}`")).at(at);
+                self.diagnostics.push(diagnostic.help(format!("leave out {flag}")));
+            }
+            return Table::new();
+        }
         let Some(workload) = self.table.get("workload").and_then(|entry| entry.value.table()?.first_key_value()) else {
             return Table::new();
         };
@@ -532,6 +559,24 @@ impl Texts {
         let entry = Tree { span: at, kind: Kind::Text(value) };
         let options = Tree { span: at, kind: Kind::Table(one(key.to_owned(), at, entry)) };
         one("workload".to_owned(), at, Tree { span: at, kind: Kind::Table(one(variant, at, options)) })
+    }
+
+    /// `NAME=PATTERN:RANKS@PLACEMENT`.
+    fn job(&mut self, flag: String, text: &str) -> Option<Table> {
+        let at = self.flag(flag.clone(), text);
+        let Some(typed) = jobs::typed(text, at) else {
+            let diagnostic = Diagnostic::new("syntax", format!("`{text}` is no job")).at(at);
+            let help = format!("write {flag} NAME=PATTERN:RANKS@PLACEMENT, as in a=all-to-all-pairwise:16@random");
+            return self.lost(diagnostic.help(help), None);
+        };
+        let (name, span) = typed.name.clone();
+        if self.given_jobs.contains(&name) {
+            let diagnostic = Diagnostic::new("duplicate-name", format!("there are two jobs `{name}`"));
+            return self.lost(diagnostic.label("the second one"), Some(span));
+        }
+        self.given_jobs.push(name);
+        let layer = one("job".to_owned(), at, typed.list(at));
+        Some(self.expanded(layer, 0))
     }
 
     /// `a.b.c=VALUE`.
@@ -563,6 +608,10 @@ impl Texts {
         if let Some(leaf) = leaf(&mut table) {
             *leaf = value;
         }
+        if let Some(unknown) = jobs::unknown(&self.table, &table) {
+            self.diagnostics.push(unknown.at(key_at));
+            return Table::new();
+        }
         self.expanded(table, 0)
     }
 
@@ -587,6 +636,10 @@ impl Texts {
 fn overlay(table: &mut Table, later: Table) {
     tasks::make_room(table, &later);
     for (key, entry) in later {
+        if let ("job", Some(earlier)) = (key.as_str(), table.get_mut(&key)) {
+            jobs::overlay(&mut earlier.value, entry.value, overlay);
+            continue;
+        }
         let same_choice = |earlier: &Tree| match (earlier.table(), entry.value.table()) {
             (Some(earlier), Some(later)) => earlier.keys().all(|variant| later.contains_key(variant)),
             _ => false,

@@ -9,6 +9,9 @@ mod contents;
 mod farm_load;
 mod guard;
 mod init;
+mod job;
+mod job_load;
+mod jobs;
 mod json;
 mod known;
 pub mod library;
@@ -27,7 +30,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, Invalid, Sources};
 use crate::engine::Watch;
-use crate::simulation::{FarmWork, PatternWork, ProgramWork, RunOptions, Simulated, Summary, Work};
+use crate::simulation::{FarmWork, JobsWork, PatternWork, ProgramWork, RunOptions, Simulated, Summary, Work};
 use crate::system::{Network, System};
 use crate::workload::WorkloadSpec;
 use crate::workload::farm::{FarmSpec, MasterSlaveSpec};
@@ -36,6 +39,7 @@ pub use build::{RoutedFabric, Workload};
 pub use contents::{Contents, Kind, contents};
 pub use farm_load::FarmPlan;
 pub use init::{init, init_defaults};
+pub use job::JobSpec;
 pub use known::{KEYS, node_parameters};
 pub use links::LinkSpec;
 pub use loader::Loader;
@@ -194,6 +198,12 @@ impl From<Scenario<FarmWork>> for Scenario {
     }
 }
 
+impl From<Scenario<JobsWork>> for Scenario {
+    fn from(scenario: Scenario<JobsWork>) -> Self {
+        scenario.any(|work| Work::Jobs(Box::new(work)))
+    }
+}
+
 /// What texts say: one scenario, or a farm that is tried in several ways.
 #[derive(Clone, Debug)]
 pub enum Loaded {
@@ -203,6 +213,8 @@ pub enum Loaded {
     Program(Box<Scenario<ProgramWork>>),
     /// A master with its workers, and what of both is tried.
     Farm(Box<Farm>),
+    /// Several jobs on a fabric.
+    Jobs(Box<Scenario<JobsWork>>),
 }
 
 /// A farm for every number of workers and every way of giving out tasks that its table lists.
@@ -233,6 +245,7 @@ impl Loaded {
             Self::Pattern(scenario) => vec![(*scenario).into()],
             Self::Program(scenario) => vec![(*scenario).into()],
             Self::Farm(farm) => farm.points.into_iter().map(Scenario::from).collect(),
+            Self::Jobs(scenario) => vec![(*scenario).into()],
         }
     }
 }

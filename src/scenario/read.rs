@@ -8,13 +8,14 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 
 use super::LinkSpec;
+use super::job::{JobSection, JobSpec};
 use super::known::{KEYS, choices, is_program};
 use super::schema::Node;
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
 use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
 use crate::placement::PlacementSpec;
-use crate::reading::tree::{Entry, Step, Table, Tree};
+use crate::reading::tree::{Entry, Kind, Step, Table, Tree};
 use crate::reading::typed::{Mismatch, What, typed};
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
@@ -80,13 +81,15 @@ pub(super) struct Sections {
     pub collectives: Section<CollectivesSpec>,
     pub faults: Section<FaultsSpec>,
     pub workload: Section<WorkloadSpec>,
+    pub jobs: Section<Vec<JobSection>>,
 }
 
 /// Reads all sections. Where the texts are `incomplete`, nothing is said to be missing.
 pub(super) fn sections(table: &Table, diagnostics: &mut Vec<Diagnostic>, incomplete: bool) -> Sections {
     let sections = sections_alone(table, diagnostics, incomplete);
     if !incomplete {
-        for key in ["topology", "workload"].into_iter().filter(|key| !table.contains_key(*key)) {
+        let work = if table.contains_key("job") { "job" } else { "workload" };
+        for key in ["topology", work].into_iter().filter(|key| !table.contains_key(*key)) {
             diagnostics.push(nothing_chosen(key));
         }
     }
@@ -113,6 +116,7 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         collectives: reader.value("collectives"),
         faults: reader.value("faults"),
         workload: reader.workload(),
+        jobs: reader.jobs(),
     }
 }
 
@@ -158,6 +162,38 @@ impl Reader<'_> {
             Some("master-slave") => self.choice("workload").map(WorkloadSpec::Farm),
             _ => self.choice("workload").map(WorkloadSpec::Pattern),
         }
+    }
+
+    /// The jobs, each with its work.
+    fn jobs(&mut self) -> Section<Vec<JobSection>> {
+        let Some(Entry { key: at, value }) = self.table.get("job") else { return Section::Absent };
+        let wrong = |what: &str, span: Span| {
+            let diagnostic = Diagnostic::new("wrong-type", format!("`job` is {what}")).at(span);
+            diagnostic.label("a list of tables is expected").help("write a table [[job]] for each job")
+        };
+        if let Some(workload) = self.table.get("workload") {
+            let message = "there are jobs, and a workload beside them";
+            let help = "make it a job as well: [[job]] with a table [job.workload.all-to-all], or --job";
+            self.diagnostics.push(Diagnostic::new("two-choices", message).at(workload.key).help(help));
+        }
+        let Kind::List(items) = &value.kind else {
+            self.diagnostics.push(wrong(value.what(), value.span));
+            return Section::Broken;
+        };
+        let mut jobs = Vec::with_capacity(items.len());
+        for item in items {
+            let Some(table) = item.table() else {
+                self.diagnostics.push(wrong("a list of something else", item.span));
+                continue;
+            };
+            let mut own = Reader { table, diagnostics: &mut *self.diagnostics, incomplete: self.incomplete };
+            let workload = own.workload();
+            let placement_at = table.get("placement").map(|entry| entry.value.span);
+            if let Section::Is(spec, _) = own.section::<JobSpec>("job", item, item.span) {
+                jobs.push(JobSection { spec, workload, placement_at });
+            }
+        }
+        if jobs.len() == items.len() { Section::Is(jobs, *at) } else { Section::Broken }
     }
 
     /// A table that holds exactly one choice.

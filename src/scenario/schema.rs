@@ -57,6 +57,10 @@ impl Node {
         {
             self.add(target, depth + 1);
         }
+        // Of a list: what its items are.
+        if let Some(items) = map.get("items") {
+            self.add(items, depth + 1);
+        }
         for word in ["oneOf", "anyOf", "allOf"] {
             for schema in map.get(word).and_then(Value::as_array).into_iter().flatten() {
                 self.add(schema, depth + 1);

@@ -1,10 +1,12 @@
 //! Simulating: work on a system, and what came of it.
 //!
 //! [`simulate`] is the only way to an outcome. What runs is [`Work`]: a pattern ([`PatternWork`]), a program
-//! ([`ProgramWork`]) or a master with its workers ([`FarmWork`]); what it runs on is a [`System`]. Each kind of work
-//! says in its own file how it is played and what its report holds; whoever does not care which it is asks [`Work`].
+//! ([`ProgramWork`]), a master with its workers ([`FarmWork`]) or several of these as jobs ([`JobsWork`]); what it runs
+//! on is a [`System`]. Each kind of work says in its own file how it is played and what its report holds; whoever does
+//! not care which it is asks [`Work`].
 
 mod farm;
+mod jobs;
 mod pattern;
 mod program;
 mod program_path;
@@ -22,6 +24,7 @@ use crate::workload::WorkloadSpec;
 
 pub(crate) use farm::arranged;
 pub use farm::{FarmOutcome, FarmWork};
+pub use jobs::{Job, JobsOutcome, JobsWork, Task};
 pub use pattern::{PatternOutcome, PatternWork};
 pub(crate) use program::calls_of;
 pub use program::{KEPT, ProgramOutcome, ProgramWork};
@@ -47,6 +50,8 @@ pub enum Work {
     Program(Box<ProgramWork>),
     /// A master that gives out tasks.
     Farm(Box<FarmWork>),
+    /// Several of them at once.
+    Jobs(Box<JobsWork>),
 }
 
 /// What came of any work.
@@ -58,6 +63,8 @@ pub enum Outcome {
     Program(Box<ProgramOutcome>),
     /// Of a farm.
     Farm(Box<FarmOutcome>),
+    /// Of several jobs.
+    Jobs(Box<JobsOutcome>),
 }
 
 /// Asks whichever work it is.
@@ -67,6 +74,7 @@ macro_rules! any {
             Work::Pattern($it) => $answer,
             Work::Program($it) => $answer,
             Work::Farm($it) => $answer,
+            Work::Jobs($it) => $answer,
         }
     };
 }
@@ -83,6 +91,7 @@ impl Simulated for Work {
             Self::Pattern(work) => Outcome::Pattern(Box::new(work.play(system, options))),
             Self::Program(work) => Outcome::Program(Box::new(work.play(system, options))),
             Self::Farm(work) => Outcome::Farm(Box::new(work.play(system, options))),
+            Self::Jobs(work) => Outcome::Jobs(Box::new(work.play(system, options))),
         }
     }
 
@@ -91,6 +100,7 @@ impl Simulated for Work {
             Outcome::Pattern(outcome) => PatternWork::summary(outcome),
             Outcome::Program(outcome) => ProgramWork::summary(outcome),
             Outcome::Farm(outcome) => FarmWork::summary(outcome),
+            Outcome::Jobs(outcome) => JobsWork::summary(outcome),
         }
     }
 
@@ -119,6 +129,7 @@ impl Simulated for Work {
             Self::Pattern(work) => Self::Pattern(Box::new(work.with_seed_of(system, sources)?)),
             Self::Program(work) => Self::Program(Box::new(work.with_seed_of(system, sources)?)),
             Self::Farm(work) => Self::Farm(Box::new(work.with_seed_of(system, sources)?)),
+            Self::Jobs(work) => Self::Jobs(Box::new(work.with_seed_of(system, sources)?)),
         })
     }
 

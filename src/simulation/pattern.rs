@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use petgraph::graph::NodeIndex;
-
 use super::rates;
 use super::simulated::{RunOptions, Simulated, fits_places, without_network};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
-use crate::ids::{LinkId, NodeId, RankId};
+use crate::ids::{LinkId, RankId};
 use crate::record::Recorder;
 use crate::report::{
     self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
@@ -409,7 +407,7 @@ impl Playing<'_> {
         };
         let node_bound = |rank: RankId| {
             let (sent, received) = recorder.ranks[rank];
-            let (out, into) = self.node_capacity(self.network.placement[rank]);
+            let (out, into) = self.network.capacity_of(self.network.placement[rank]);
             seconds(sent, out).max(seconds(received, into))
         };
         // A link that messages do not share holds none back for the sake of others.
@@ -422,16 +420,6 @@ impl Playing<'_> {
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             path_s: path.map(Time::seconds),
         }
-    }
-
-    /// What all links out of, and into, a node carry together.
-    fn node_capacity(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
-        let sum = |direction| {
-            let fabric = self.network.most();
-            let edges = fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
-            edges.map(|edge| fabric.link(*edge.weight()).capacity).sum()
-        };
-        (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
 }
 

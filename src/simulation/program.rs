@@ -129,6 +129,29 @@ impl ProgramWork {
         system.node().facts().is_table && !open && rules::apply(&self.program)
     }
 
+    /// The program in which receives that left open from whom take what comes, where that is asked for and there are any.
+    pub(super) fn played_otherwise(&self) -> Option<Program> {
+        (self.wildcards == Wildcards::Arrival && self.program.pinned() > 0).then(|| self.program.unpinned())
+    }
+
+    /// The same with what is random drawn again; a pattern that it is the program of has so many ranks where it does
+    /// not say how many.
+    pub(super) fn with_seed_among(
+        &self,
+        ground: &dyn Ground,
+        seed: u64,
+        sources: &mut Sources,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut work = self.clone();
+        if let Some(spec) = self.drawn_data() {
+            work.program = Arc::new(assemble(spec, seed, sources)?.program);
+        }
+        if let Some(spec) = self.random_pattern() {
+            work.program = Arc::new(calls_of(&*spec.build(ground, seed, sources)?, spec, seed)?);
+        }
+        Ok(work)
+    }
+
     /// The pattern that it is the program of, if that depends on the seed.
     fn random_pattern(&self) -> Option<&PatternSpec> {
         match &self.spec {
@@ -196,20 +219,12 @@ impl Simulated for ProgramWork {
     }
 
     fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
-        let mut work = self.clone();
-        if let Some(spec) = self.drawn_data() {
-            work.program = Arc::new(assemble(spec, system.seed(), sources)?.program);
-        }
-        if let Some(spec) = self.random_pattern() {
-            // Without a network the pattern says itself how many ranks it has.
-            let ranks = self.program.ranks();
-            let network = system.network();
-            let on = network.map(|network| OnFabric { fabric: &network.fabric, router: &*network.router });
-            let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
-            let pattern = spec.build(ground, system.seed(), sources)?;
-            work.program = Arc::new(calls_of(&*pattern, spec, system.seed())?);
-        }
-        Ok(work)
+        // Without a network the pattern says itself how many ranks it has.
+        let ranks = self.program.ranks();
+        let network = system.network();
+        let on = network.map(|network| OnFabric { fabric: &network.fabric, router: &*network.router });
+        let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
+        self.with_seed_among(ground, system.seed(), sources)
     }
 
     fn to_json(&self, system: &System) -> Value {
@@ -254,7 +269,7 @@ impl Playing<'_> {
         let expander = Expander::new(system.collectives().clone());
         let mut waits = Waits::default();
         let pinned = work.program.pinned();
-        let unpinned = (pinned > 0 && work.wildcards == Wildcards::Arrival).then(|| work.program.unpinned());
+        let unpinned = work.played_otherwise();
         let program = unpinned.as_ref().unwrap_or(&work.program);
         let (mut matched, mut as_recorded) = (0_u64, 0_u64);
         let mut see_transfer = |transfer: &Transfer| {

@@ -30,6 +30,8 @@ pub struct RunOptions<'a> {
     pub room: Option<usize>,
     /// Of a program: the run is stopped here, at a time that is no longer of interest.
     pub until: Option<Time>,
+    /// Of jobs: whether each is run by itself as well, to say how much slower it is beside the others.
+    pub alone: bool,
     /// Looks on and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }

@@ -137,7 +137,7 @@ impl<'a> Choice<'a> {
             routing: if network.is_some() { name(Axis::Routing, choice("routing")) } else { String::new() },
             injection: match scenario.work() {
                 Work::Pattern(work) => work.injection.to_string(),
-                Work::Program(_) | Work::Farm(_) => name(Axis::Injection, String::new()),
+                Work::Program(_) | Work::Farm(_) | Work::Jobs(_) => name(Axis::Injection, String::new()),
             },
             machine: name(Axis::Machine, chosen("node").filter(|node| node != "ideal").unwrap_or_default()),
             varied: keys.chain(scenario.keys().clone()).collect(),
@@ -262,6 +262,9 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
 fn job(work: &Work, bytes: u64) -> String {
     if let Work::Farm(farm) = work {
         return farm.name().to_owned();
+    }
+    if let Work::Jobs(jobs) = work {
+        return jobs.name().to_owned();
     }
     let ranks = work.ranks();
     let workload = work.spec();

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use petgraph::graph::NodeIndex;
+
 use crate::diagnostic::Diagnostic;
 use crate::engine::{Observer, Outcome, Simulation, Watch};
 use crate::fabric::Fabric;
@@ -14,7 +16,7 @@ use crate::placement::Placement;
 use crate::routing::{Choice, Router, RoutingSpec};
 use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
 use crate::transport::TransportSpec;
-use crate::units::Time;
+use crate::units::{Bandwidth, Time};
 use crate::workload::{Load, Workload};
 
 /// A fabric with its routes, ranks on its nodes, and how messages move: built and checked.
@@ -113,6 +115,16 @@ impl Network {
     /// Whether a run has to look for what fails, so that nothing of it can be known before.
     pub fn faults_concern_runs(&self) -> bool {
         self.faults.as_ref().is_some_and(|faults| faults.concern_runs())
+    }
+
+    /// What all links out of, and into, a node carry together.
+    pub fn capacity_of(&self, node: NodeId) -> (Bandwidth, Bandwidth) {
+        let sum = |direction| {
+            let fabric = self.most();
+            let edges = fabric.graph().edges_directed(NodeIndex::new(node.0 as usize), direction);
+            edges.map(|edge| fabric.link(*edge.weight()).capacity).sum()
+        };
+        (sum(petgraph::Direction::Outgoing), sum(petgraph::Direction::Incoming))
     }
 
     /// What moves messages, for people: the sharing policy of flows, or the transport.

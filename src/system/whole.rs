@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Sources};
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::NodeId;
 use crate::node::NodeSpec;
-use crate::placement::PlacementSpec;
+use crate::placement::{Joint, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
@@ -41,6 +41,8 @@ pub(crate) struct Written {
     pub topology: Option<TopologySpec>,
     pub routing: Option<RoutingSpec>,
     pub placement: Option<PlacementSpec>,
+    /// Of several jobs, in the place of `placement`.
+    pub joint: Option<Joint>,
     pub faults: Option<FaultsSpec>,
 }
 
@@ -178,6 +180,9 @@ impl System {
             let ranks = network.placement.len() as u32;
             network.placement = placement.build(ranks, &network.fabric, seed, sources)?;
         }
+        if let Some(joint) = self.written.joint.as_ref().filter(|joint| joint.depends_on_seed()) {
+            network.placement = joint.build(&network.fabric, seed, sources)?;
+        }
         Ok(system)
     }
 
@@ -185,6 +190,7 @@ impl System {
     pub fn depends_on_seed(&self) -> bool {
         self.written.routing.as_ref().is_some_and(RoutingSpec::depends_on_seed)
             || self.written.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
+            || self.written.joint.as_ref().is_some_and(Joint::depends_on_seed)
             || self.written.faults.as_ref().is_some_and(FaultsSpec::depends_on_seed)
     }
 
@@ -226,6 +232,11 @@ impl System {
     /// What was written of the placement.
     pub fn placement(&self) -> Option<&PlacementSpec> {
         self.written.placement.as_ref()
+    }
+
+    /// Of several jobs: where each is.
+    pub fn joint(&self) -> Option<&Joint> {
+        self.written.joint.as_ref()
     }
 
     /// What was written of faults.

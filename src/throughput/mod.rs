@@ -32,7 +32,7 @@ use crate::fabric::{Fabric, LinkRole};
 use crate::ids::{Id, IdVec, LinkId, NodeId, VertexId};
 use crate::routing::{Demand, Path, Router};
 
-pub use ground::OnFabric;
+pub use ground::{OnFabric, OnNodes};
 pub use kind::kind;
 pub use traffic::{Traffic, groups as groups_of_nodes};
 pub use worst::worst_case;

@@ -2,11 +2,13 @@
 
 #[cfg(feature = "simulator")]
 mod as_program;
+pub mod background;
 pub mod caveats;
 mod choice;
 pub mod collectives;
 #[cfg(feature = "simulator")]
 pub mod farm;
+pub mod joint;
 pub mod pattern;
 #[cfg(feature = "simulator")]
 pub mod program;
@@ -97,6 +99,10 @@ pub trait Workload {
     fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests);
     /// Asked when nothing is under way any more: who is stuck (nobody: the program is done).
     fn blocked(&self) -> Vec<Blocked>;
+    /// When its last rank ended, where that is not when its last message arrived.
+    fn ended(&self) -> Option<Time> {
+        None
+    }
 }
 
 /// Work in lockstep: in step s every rank sends just one message, its s-th, all messages of one size, after no delay and

@@ -4,6 +4,7 @@ mod collectives;
 mod determinism;
 mod documents;
 mod faults;
+mod jobs;
 mod layers;
 mod presets;
 mod properties;

@@ -14,6 +14,7 @@ use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::prediction::communication::Communication;
 use hayase::prediction::program::{Blocks, unfold};
 use hayase::scenario::{Contents, Loaded, Loader, Scenario, contents};
+use hayase::simulation::Simulated;
 use hayase::workload::farm::{Given, TasksFile};
 use hayase::workload::pattern::Ground;
 use hayase::workload::trace::unmatched;
@@ -209,6 +210,11 @@ fn scenario(loader: Loader) -> Result<String, Invalid> {
             let operations = count(program.operations(), "operation", "operations");
             let (node, on) = (scenario.system().node().name(), scenario.network_name());
             Ok(format!("{name}, {ranks}, {operations}, nodes {node}, {on}"))
+        }
+        Loaded::Jobs(scenario) => {
+            let fabric = scenario.network().map(|network| network.fabric.to_string()).unwrap_or_default();
+            let jobs = count(scenario.work().jobs.len() as u64, "job", "jobs");
+            Ok(format!("{fabric}, {jobs}, {}: {}", ranks(scenario.work().ranks()), scenario.work().name()))
         }
         Loaded::Farm(farm) => {
             let Some(first) = farm.points.first().map(Scenario::work) else { return Ok("a farm".to_owned()) };

@@ -86,6 +86,9 @@ pub struct CompareArgs {
     /// Patterns and programs, by name, file or rule.
     #[arg(short, long, value_name = "P,...", value_delimiter = ',')]
     pub pattern: Vec<String>,
+    /// A job of every run: NAME=PATTERN:RANKS@PLACEMENT (may be repeated); --placement is then that of all jobs.
+    #[arg(long, value_name = "JOB")]
+    pub job: Vec<String>,
     /// Placements: regular, random, block, round-robin, CSV files `rank,node`.
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub placement: Vec<String>,
@@ -236,6 +239,7 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
     }
     // Which seeds there are is said below.
     base = CommonArgs { seed: None, ..args.common.clone() }.on(args.messages.on(base));
+    base = args.job.iter().fold(base, |base, job| base.job(job));
     let seeds = match (args.common.seed, args.seeds) {
         // As the scenario file says.
         (None, None) => Vec::new(),

@@ -16,6 +16,7 @@ mod end;
 mod files;
 mod init;
 mod interrupt;
+mod jobs;
 mod lines;
 mod listing;
 mod machine;

@@ -15,7 +15,7 @@ use super::scenario::ScenarioArgs;
 use super::seeds::{SeedsArgs, over, seeds};
 use super::window::WindowArgs;
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, pictures, predict, regions, replay,
+    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, jobs, pictures, predict, regions, replay,
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
@@ -35,6 +35,7 @@ Examples:
   hayase run scenario.toml --set topology.fat-tree.p=4
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
+  hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml
 
@@ -44,7 +45,8 @@ Files (-o), by name:
   timeline.svg   who sent what when (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
-Of a program those of `hayase replay`, of a farm those of `hayase master-slave`.
+Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a line for each, \
+and x.svg shows when they ran.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
 
@@ -55,6 +57,10 @@ pub struct RunArgs {
     /// The scenario.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    /// A job beside others, NAME=PATTERN:RANKS@PLACEMENT: its name, a pattern or program, its number of ranks and
+    /// their placement among the nodes that are left; the last two may be left out (may be repeated).
+    #[arg(long, value_name = "JOB", help_heading = "Scenario")]
+    pub job: Vec<String>,
     /// With how many seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
@@ -106,7 +112,8 @@ const ANY: Offer<()> = Offer {
     verb: "run",
     kind: |path| {
         let farm = |mistake| master_slave::knows(path).or(Err(mistake));
-        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)).or_else(farm))
+        let jobs = |mistake| jobs::knows(path).or(Err(mistake));
+        Kind::of(path).map(drop).or_else(|mistake| replay::knows(path).or(Err(mistake)).or_else(farm).or_else(jobs))
     },
     json: Ok(()),
     csv: Ok(()),
@@ -125,7 +132,12 @@ const OFFER: Offer<Kind> = Offer {
 /// Runs a scenario.
 pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     args.out.begin(&ANY)?;
-    match args.scenario.loader().on_read(progress::reading(voice.show)).load_all()? {
+    let loader = args.job.iter().fold(args.scenario.loader(), |loader, job| loader.job(job));
+    match loader.on_read(progress::reading(voice.show)).load_all()? {
+        Loaded::Jobs(scenario) => {
+            let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
+            jobs::play(&scenario, &seeds, &args.out, voice)
+        }
         Loaded::Pattern(scenario) => pattern(&scenario, args, voice),
         Loaded::Program(played) => {
             let window = replay::check("run", &args.out, &args.window)?;

@@ -12,7 +12,9 @@ use hayase::player::{Activity, Transfer};
 use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::RankReport;
 use hayase::report::whatif::WhatIfReport;
-use hayase::report::{Benchmark, Comparison, FarmReport, LinkUse, MessageRecord, PATTERN, PlanReport, Rate};
+use hayase::report::{
+    Benchmark, Comparison, FarmReport, JobsReport, LinkUse, MessageRecord, PATTERN, PlanReport, Rate,
+};
 use hayase::workload::program::Program;
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
@@ -283,6 +285,36 @@ pub fn links(links: &[LinkUse], mut writer: impl Write) -> io::Result<()> {
         if any_failed {
             write!(w, ",{}", u8::from(link.failed))?;
         }
+        w.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes jobs: `job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention`;
+/// what there is not is empty.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn jobs(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
+    writer.write_all(
+        b"job,ranks,start_s,end_s,repetitions,makespan_s,min_s,max_s,alone_s,slowdown,messages,bytes,contention\n",
+    )?;
+    let w = &mut writer;
+    for job in &report.jobs {
+        text(w, &job.name)?;
+        write!(w, ",{},", job.ranks)?;
+        number(w, job.start_s)?;
+        w.write_all(b",")?;
+        number(w, job.end_s)?;
+        write!(w, ",{}", job.repetitions)?;
+        for figure in [job.makespan_s, job.min_s, job.max_s, job.alone_s, job.slowdown] {
+            w.write_all(b",")?;
+            if let Some(figure) = figure {
+                number(w, figure)?;
+            }
+        }
+        write!(w, ",{},{},", job.messages, job.bytes)?;
+        number(w, job.contention)?;
         w.write_all(b"\n")?;
     }
     Ok(())

@@ -4,9 +4,9 @@ use schemars::schema_for;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::LinkSpec;
 use super::super::known::choices;
 use super::super::loader::CHOICES;
+use super::super::{JobSpec, LinkSpec};
 use super::*;
 use crate::diagnostic::Located;
 use crate::faults::FaultsSpec;
@@ -57,7 +57,11 @@ struct ScenarioFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     faults: Option<FaultsSpec>,
     /// What ranks send.
-    workload: WorkloadSpec,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workload: Option<WorkloadSpec>,
+    /// Several jobs on the fabric, in the place of a workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    job: Vec<JobSpec>,
 }
 
 /// For the schema: of files, the seed is read apart.

@@ -16,7 +16,7 @@ pub fn halved_and_doubled(base: &Scenario) -> Vec<Varied> {
     let mut all = Vec::new();
     let tables: &[(&str, bool)] = match base.work() {
         Work::Program(_) => &[("node", true), ("topology", false)],
-        Work::Pattern(_) | Work::Farm(_) => &[("node", true), ("topology", false), ("workload", false)],
+        Work::Pattern(_) | Work::Farm(_) | Work::Jobs(_) => &[("node", true), ("topology", false), ("workload", false)],
     };
     for &(table, short) in tables {
         let Some(choices) = scenario.get(table).and_then(Value::as_object) else { continue };

@@ -200,7 +200,7 @@ impl WhatIf {
     fn changed(&self, trial: &Trial) -> Result<Scenario, Invalid> {
         let program = match self.base.work() {
             Work::Program(program) => Some(&**program),
-            Work::Pattern(_) | Work::Farm(_) => None,
+            Work::Pattern(_) | Work::Farm(_) | Work::Jobs(_) => None,
         };
         match (&trial.change, program) {
             (Change::CpuSpeed(cpu_speed), Some(program)) => {
@@ -237,7 +237,7 @@ fn run(scenario: &Scenario, watch: &dyn Watch) -> Run {
     let summary = outcome.summary();
     let report = match outcome {
         Outcome::Program(outcome) => Some(outcome.report),
-        Outcome::Pattern(_) | Outcome::Farm(_) => None,
+        Outcome::Pattern(_) | Outcome::Farm(_) | Outcome::Jobs(_) => None,
     };
     Run { summary, report }
 }
@@ -248,7 +248,7 @@ fn without_network(scenario: &Scenario) -> Option<Scenario> {
     match scenario.work() {
         Work::Program(_) => scenario.with_system(system).ok(),
         Work::Farm(farm) => Scenario::new(system, Work::Farm(Box::new(farm.without_costs()))).ok(),
-        Work::Pattern(_) => None,
+        Work::Pattern(_) | Work::Jobs(_) => None,
     }
 }
 

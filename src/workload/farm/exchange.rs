@@ -205,4 +205,8 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
         // Every message is answered by one: nobody waits in vain.
         Vec::new()
     }
+
+    fn ended(&self) -> Option<Time> {
+        Some(self.clock)
+    }
 }

@@ -78,6 +78,17 @@ impl PatternSpec {
         }
     }
 
+    /// Whether it asks the fabric for more than its number of nodes: for groups, or for links and routes.
+    pub fn knows_fabric(&self) -> bool {
+        match self {
+            Self::Adv(spec) => spec.group_size.is_none(),
+            Self::GroupPermutation(spec) => spec.group_size.is_none(),
+            Self::HotGroup(spec) => spec.group_size.is_none(),
+            Self::WorstCase(_) => true,
+            _ => false,
+        }
+    }
+
     /// The pattern for a fabric: it has a rank for each node, where the workload does not say otherwise.
     ///
     /// # Errors

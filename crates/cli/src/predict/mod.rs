@@ -17,7 +17,7 @@ pub fn predict(args: &PredictArgs, voice: Voice) -> Result<End, Failure> {
     let window = replay::begin("predict", &args.out, &args.window)?;
     let played = match loader(args).on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Program(played) => played,
-        Loaded::Pattern(_) | Loaded::Farm(_) => {
+        Loaded::Pattern(_) | Loaded::Farm(_) | Loaded::Jobs(_) => {
             return Err(Diagnostic::new("wrong-choice", "the workload is no program data").into());
         }
     };

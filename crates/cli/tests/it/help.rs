@@ -148,6 +148,9 @@ Scenario:
                                publication: a name (`hayase preset list`) or a file like those
       --set <KEY=VALUE>        Any key of a scenario file: --set topology.fat-tree.p=4 (may be
                                repeated; the last one holds)
+      --job <JOB>              A job beside others, NAME=PATTERN:RANKS@PLACEMENT: its name, a
+                               pattern or program, its number of ranks and their placement among the
+                               nodes that are left; the last two may be left out (may be repeated)
       --seeds <N>              Run with so many seeds, from --seed on, and report how the makespan
                                spreads
       --strict                 End with exit code 1 if a recording is incomplete: calls or ranks are
@@ -177,6 +180,7 @@ Examples:
   hayase run scenario.toml --set topology.fat-tree.p=4
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
+  hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes),
 farm.toml
@@ -187,7 +191,8 @@ Files (-o), by name:
   timeline.svg   who sent what when (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
-Of a program those of `hayase replay`, of a farm those of `hayase master-slave`.
+Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a
+line for each, and x.svg shows when they ran.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.
 

@@ -15,6 +15,7 @@ mod help;
 #[cfg(target_os = "linux")]
 mod instrumented;
 mod integrity;
+mod jobs;
 mod known_answers;
 mod lists;
 mod master_slave;

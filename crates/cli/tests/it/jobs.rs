@@ -1,0 +1,97 @@
+//! Several jobs on one fabric, as they are typed and written.
+
+use super::Desk;
+
+/// Two switches with three nodes each and one cable between them.
+const BELL: &str = "[topology.fat-tree]\ndown = [3, 2]\nup = [1, 1]\nbandwidth = \"1 GB/s\"\n";
+
+fn report(desk: &Desk, words: &str) -> serde_json::Value {
+    let assert = desk.hayase(&format!("{words} -q --format json")).assert().success().stderr_eq("");
+    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+}
+
+#[test]
+fn jobs_are_typed_set_and_run_again() {
+    let desk = Desk::new().file("bell.toml", BELL).file("one.csv", "src,dst,bytes\n0,1,4000000\n");
+    let words = "run -t ./bell.toml --job a=one.csv:2@0,3 --job b=one.csv:2@1,4";
+    let of = |report: &serde_json::Value, key: &str| {
+        let jobs = report["jobs"].as_array().unwrap().clone();
+        jobs.into_iter().map(|job| (job[key].as_f64().unwrap() * 1e9).round() / 1e6).collect::<Vec<f64>>()
+    };
+    // 4 ms each alone, 8 together; 2 ms apart they share a link from 2 to 6 ms.
+    let together = report(&desk, words);
+    assert_eq!((of(&together, "makespan_s"), of(&together, "alone_s")), (vec![8.0, 8.0], vec![4.0, 4.0]));
+    let apart = report(&desk, &format!("{words} --set job.b.start=2ms -o apart.json -o apart.svg -o apart.csv"));
+    assert_eq!((of(&apart, "makespan_s"), of(&apart, "end_s")), (vec![6.0, 6.0], vec![6.0, 8.0]));
+    assert_eq!(report(&desk, &format!("{words} --set job.1.start=2ms"))["fingerprint"], apart["fingerprint"]);
+    assert_eq!(report(&desk, "run apart.json")["jobs"], apart["jobs"]);
+    assert!(desk.read("apart.svg").contains("slowdown 1.500"));
+    assert_eq!(desk.read("apart.csv").lines().count(), 3);
+    let repeated = report(&desk, &format!("{words} --set job.a.repeat=3 --set job.a.think-time=1ms"));
+    assert_eq!(repeated["jobs"][0]["repetitions"], 3);
+    desk.hayase("check apart.json").assert().success();
+}
+
+#[test]
+fn joint_placements_are_compared_in_one_command() {
+    let desk = Desk::new();
+    let jobs = "--job a=all-to-all-simple-spread:16 --job b=ring:20@block";
+    let words = &format!("compare -t fat-tree-54 {jobs} --placement regular,random,block");
+    let comparison = report(&desk, words);
+    let rows = comparison["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    let mut placements: Vec<&str> = rows.iter().map(|row| row["placement"].as_str().unwrap()).collect();
+    placements.sort_unstable();
+    assert_eq!(placements, ["block", "random", "regular"]);
+    // All do the same, and are ranked together.
+    assert!(rows.iter().all(|row| row["job"] == rows[0]["job"]));
+}
+
+#[test]
+fn what_is_wrong_with_a_typed_job_is_marked() {
+    let desk = Desk::new().file("pattern.toml", "[workload.ring]\n");
+    for (words, said) in [
+        ("--job a=ring:50 --job b=ring:8", "job `b` has 8 ranks, and 4 of the 54 nodes"),
+        ("--job a=ring:5 --job a=ring:8", "there are two jobs `a`"),
+        ("--job a=ring:3@0-2 --job b=ring:2@2-3", "node 2 is given to job `b`, and job `a` has it"),
+        ("--job ring", "`ring` is no job"),
+        ("--job a=rung:3", "rung"),
+        ("--job a=ring:3 --set job.b.start=1us", "there is no job `b`"),
+        ("--job a=ring:3 --set job.a.start=-1us", "negative"),
+        ("--job a=ring:3 --set job.a.background=true", "never ends"),
+        ("--job a=ring:3 -p ring", "a workload beside them"),
+    ] {
+        let assert = desk.hayase(&format!("run -t fat-tree-54 {words}")).assert().code(2);
+        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(stderr.contains(said) && stderr.contains("--> "), "{words}\n{stderr}");
+    }
+}
+
+#[test]
+fn jobs_go_on_with_what_fails_and_are_checked_with_it() {
+    let text = "topology = \"torus-4x4\"\n[[job]]\nname = \"a\"\nranks = 8\n[job.workload.adv]\ngroup-size = 2\n\
+                size = \"20 KB\"\n[[job]]\nname = \"b\"\n[job.workload.ring]\nsize = \"1 KB\"\n";
+    let desk = Desk::new().file("jobs.toml", text).file("work.toml", text.split_once('\n').unwrap().1);
+    let says = |words: &str, code: i32, said: &str| {
+        let assert = desk.hayase(words).assert().code(code);
+        let output = assert.get_output();
+        let text = String::from_utf8_lossy(if code == 0 { &output.stdout } else { &output.stderr }).into_owned();
+        assert!(text.contains(said), "{words}\n{text}");
+    };
+    says("check jobs.toml", 0, "2 jobs, 16 ranks: a: ");
+    says("check work.toml", 2, "topology");
+    let whole = report(&desk, "run jobs.toml");
+    let failed = report(&desk, "run jobs.toml --faults 10%");
+    assert!(failed["faults"]["failed_links"]["count"].as_u64().unwrap() > 0);
+    assert_ne!(failed["fingerprint"], whole["fingerprint"]);
+    says("run jobs.toml --faults 10%", 0, "links failed");
+    let compared = report(&desk, "compare jobs.toml --faults 0%,10% --seeds 3");
+    assert_eq!(compared["rows"].as_array().unwrap().len(), 2);
+    report(&desk, "run jobs.toml --transport packet");
+    // Groups are those of the fabric, behind the nodes of another job.
+    let words = "run -t dragonfly-72 --job r=ring:21@random --job a=adv:k=1:38";
+    assert_eq!(report(&desk, words)["jobs"][1]["ranks"], 38);
+    says("run -t torus-4x4 --job a=adv:k=1:8", 2, "group-size");
+    let alone = report(&desk, "run -t dragonfly-72 -p adv:k=1");
+    assert_eq!(report(&desk, "run -t dragonfly-72 --job a=adv:k=1")["fingerprint"], alone["fingerprint"]);
+}

@@ -1,0 +1,104 @@
+//! The table of several jobs on one fabric.
+
+use std::fmt::Write;
+
+use super::figures::{Quantity, fixed, grouped, seconds};
+use super::{Answer, Cell, Grid, early, printable};
+use hayase::report::{JobsReport, Meeting};
+use hayase::units::Bytes;
+
+/// What became of each job, and where they met.
+pub fn jobs(report: &JobsReport) -> Answer {
+    let mut text = Answer::new();
+    let _ = writeln!(text, "{}", printable(&report.fabric));
+    for job in &report.jobs {
+        let _ = writeln!(text, "{}: {}", printable(&job.name), printable(&job.workload));
+    }
+    if let Some(early) = early(report.head.status, report.head.stopped) {
+        let _ = writeln!(text, "{early}");
+    }
+    text.push_str("\n");
+    text.table(grid(report));
+    let _ = writeln!(text);
+    for (name, value) in figures(report) {
+        let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
+    }
+    if !report.meetings.is_empty() {
+        let _ = writeln!(text, "\nThe {} most used links on which jobs meet", report.meetings.len());
+        text.table(meetings(report));
+    }
+    text
+}
+
+fn grid(report: &JobsReport) -> Grid {
+    let alone = report.jobs.iter().any(|job| job.alone_s.is_some());
+    let repeated = report.jobs.iter().any(|job| job.repetitions > 1);
+    let mut grid = Grid::new().keys(1).text("job").number("ranks").text("placement").time("start").time("end");
+    if repeated {
+        grid = grid.number("times");
+    }
+    grid = grid.time("makespan");
+    if repeated {
+        grid = grid.time("min").time("max");
+    }
+    if alone {
+        grid = grid.time("alone").number("slowdown");
+    }
+    grid = grid.number("messages").quantity("data", Quantity::Bytes).number("contention");
+    for job in &report.jobs {
+        let mut cells: Vec<Cell> = vec![
+            printable(&job.name).into(),
+            u64::from(job.ranks).into(),
+            printable(&job.placement).into(),
+            job.start_s.into(),
+            job.end_s.into(),
+        ];
+        if repeated {
+            cells.push(job.repetitions.into());
+        }
+        cells.push(job.makespan_s.into());
+        if repeated {
+            cells.extend([Cell::from(job.min_s), job.max_s.into()]);
+        }
+        if alone {
+            let slowdown = job.slowdown.map_or_else(|| "-".to_owned(), |slowdown| fixed(slowdown, 3));
+            cells.extend([Cell::from(job.alone_s), slowdown.into()]);
+        }
+        cells.extend([Cell::from(job.messages), (job.bytes as f64).into(), fixed(job.contention, 3).into()]);
+        grid.row(cells);
+    }
+    grid
+}
+
+/// Names and values, a line each.
+fn figures(report: &JobsReport) -> Vec<(&'static str, String)> {
+    let head = &report.head;
+    let bound = report.bounds.largest();
+    let bounds = match bound > 0.0 {
+        true => format!("{}  makespan is {} times this", seconds(bound), fixed(report.ratio_to_bound, 3)),
+        false => seconds(bound),
+    };
+    let mut lines = vec![
+        ("makespan", seconds(head.makespan_s)),
+        ("messages", grouped(head.messages)),
+        ("bytes", Bytes(head.bytes).to_string()),
+        ("bound", bounds),
+    ];
+    if let Some(faults) = &head.faults {
+        lines.extend(super::run::failed(faults));
+    }
+    if let Some(seeds) = &head.seeds {
+        lines.extend(super::run::over_seeds(seeds));
+    }
+    lines.push(("fingerprint", head.fingerprint.clone()));
+    lines
+}
+
+fn meetings(report: &JobsReport) -> Grid {
+    let mut grid = Grid::new().text("link").quantity("utilisation", Quantity::Part).text("data of each job").keys(1);
+    for Meeting { link, utilisation, jobs, .. } in &report.meetings {
+        let of_job = jobs.iter().map(|carried| format!("{} {}", printable(&carried.job), Bytes(carried.bytes)));
+        grid.row([Cell::from(link.clone()), (*utilisation).into(), of_job.collect::<Vec<_>>().join(", ").into()]);
+    }
+    grid
+}

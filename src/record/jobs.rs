@@ -1,0 +1,103 @@
+//! What several jobs on one fabric did, each by itself.
+
+use super::Fingerprint;
+use super::recorder::{OnMessage, Sum};
+use crate::engine::{Flight, Observer};
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, LinkId, RankId};
+use crate::placement::Placement;
+use crate::units::Time;
+
+/// Keeps for each job what it sent, and what each link carried of it.
+pub struct JobsRecorder<'a> {
+    /// By job.
+    pub jobs: Vec<JobRecord>,
+    /// What each rank has sent to, and received from, other nodes \[B\].
+    pub ranks: IdVec<RankId, (u64, u64)>,
+    /// Of the deliveries so far.
+    pub fingerprint: Fingerprint,
+    /// By rank: its job.
+    job_of: Vec<u32>,
+    placement: &'a Placement,
+    /// Called with each message when it is delivered.
+    pub on_message: Option<OnMessage<'a>>,
+}
+
+/// What is kept of a job.
+#[derive(Clone, Debug)]
+pub struct JobRecord {
+    /// Messages delivered.
+    pub messages: u64,
+    /// Their bytes \[B\].
+    pub bytes: u64,
+    /// What each link has carried of it \[B\].
+    pub links: IdVec<LinkId, u64>,
+    /// Sum over messages of the time under way \[ps\].
+    under_way: Sum,
+    /// Sum over messages of the time each would have taken with the network to itself \[ps\].
+    alone: Sum,
+}
+
+impl JobRecord {
+    /// Time that messages were under way over the time that each would have taken with the network to itself.
+    pub fn contention(&self) -> f64 {
+        let alone = self.alone.total();
+        if alone > 0.0 { self.under_way.total() / alone } else { 1.0 }
+    }
+}
+
+impl<'a> JobsRecorder<'a> {
+    /// Nothing recorded yet of jobs with so many ranks, one after another.
+    pub fn new(fabric: &Fabric, placement: &'a Placement, ranks: &[u32]) -> Self {
+        let links = IdVec::filled(fabric.links().len(), 0);
+        let record = JobRecord { messages: 0, bytes: 0, links, under_way: Sum::default(), alone: Sum::default() };
+        let job_of = (0..).zip(ranks).flat_map(|(job, &ranks)| std::iter::repeat_n(job, ranks as usize));
+        Self {
+            jobs: vec![record; ranks.len()],
+            ranks: IdVec::filled(placement.len(), (0, 0)),
+            fingerprint: Fingerprint::new(placement.len() as u32),
+            job_of: job_of.collect(),
+            placement,
+            on_message: None,
+        }
+    }
+
+    /// The job of a rank.
+    pub fn job_of(&self, rank: RankId) -> u32 {
+        self.job_of[rank.0 as usize]
+    }
+
+    fn count(&mut self, now: Time, flight: &Flight) -> &mut JobRecord {
+        let send = &flight.send;
+        self.fingerprint.add(now, send);
+        if self.placement[send.id.src] != self.placement[send.dst] {
+            self.ranks[send.id.src].0 += send.bytes;
+            self.ranks[send.dst].1 += send.bytes;
+        }
+        if let Some(on_message) = &mut self.on_message {
+            on_message(now, flight);
+        }
+        let job = &mut self.jobs[self.job_of[send.id.src.0 as usize] as usize];
+        job.messages += 1;
+        job.bytes += send.bytes;
+        job.under_way.add((now - flight.start).ps(), 1);
+        job.alone.add(flight.alone.ps(), 1);
+        job
+    }
+}
+
+impl Observer for JobsRecorder<'_> {
+    fn delivered(&mut self, now: Time, flight: &Flight, route: &[LinkId]) {
+        let job = self.count(now, flight);
+        for &link in route {
+            job.links[link] += flight.send.bytes;
+        }
+    }
+
+    fn delivered_split(&mut self, now: Time, flight: &Flight, links: &[LinkId], parts: &[f64]) {
+        let job = self.count(now, flight);
+        for (&link, part) in links.iter().zip(parts) {
+            job.links[link] += (flight.send.bytes as f64 * part).round() as u64;
+        }
+    }
+}

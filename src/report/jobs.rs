@@ -1,0 +1,97 @@
+//! The report of several jobs on one fabric.
+
+use serde::Serialize;
+
+use super::{Bounds, Gridlock, Head, Meta};
+
+/// The version of the form of [`JobsReport`] in JSON.
+pub const JOBS_SCHEMA: &str = "hayase-jobs-1";
+
+/// What came out of several jobs on one fabric.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct JobsReport {
+    /// What every report begins with; the makespan is when the last job ended that is no background.
+    #[serde(flatten)]
+    pub head: Head,
+    /// The fabric, for people.
+    pub fabric: String,
+    /// The jobs, in their order.
+    pub jobs: Vec<JobReport>,
+    /// The links that several jobs used, most bytes over capacity first.
+    pub meetings: Vec<Meeting>,
+    /// Lower bounds of the makespan, of the jobs that are no background.
+    pub bounds: Bounds,
+    /// `makespan / largest bound`.
+    pub ratio_to_bound: f64,
+    /// Which channels wait for each other, where packets block each other for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gridlock: Option<Gridlock>,
+    /// What may differ from machine to machine.
+    pub meta: Meta,
+}
+
+/// What became of a job.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct JobReport {
+    /// Its name.
+    pub name: String,
+    /// What it does, for people.
+    pub workload: String,
+    /// Its ranks.
+    pub ranks: u32,
+    /// How it was placed: the rule, a file, or a list of nodes.
+    pub placement: String,
+    /// Whether it goes on as long as others do.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
+    /// When it began for the first time \[s\].
+    pub start_s: f64,
+    /// When it ended for the last time \[s\].
+    pub end_s: f64,
+    /// How often it was done.
+    pub repetitions: u64,
+    /// From its beginning to its end, on average over its repetitions \[s\]; nothing of a background.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub makespan_s: Option<f64>,
+    /// The shortest of several repetitions \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_s: Option<f64>,
+    /// The longest of them \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_s: Option<f64>,
+    /// The same with nobody else on the fabric, done once \[s\]; where that was worked out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone_s: Option<f64>,
+    /// `makespan / alone`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<f64>,
+    /// Messages delivered.
+    pub messages: u64,
+    /// Their bytes \[B\].
+    pub bytes: u64,
+    /// Time its messages were under way over the time that each would have taken with the network to itself, both
+    /// summed over all messages: by its own messages and by those of others.
+    pub contention: f64,
+}
+
+/// A link that several jobs used, at the same time or not.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Meeting {
+    /// Its name.
+    pub link: String,
+    /// Its capacity \[B/s\].
+    pub capacity_bps: f64,
+    /// `bytes of all jobs / (capacity * makespan)`.
+    pub utilisation: f64,
+    /// What it carried of each job, most first.
+    pub jobs: Vec<Carried>,
+}
+
+/// What a link carried of a job.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Carried {
+    /// The name of the job.
+    pub job: String,
+    /// \[B\]
+    pub bytes: u64,
+}

@@ -1,0 +1,144 @@
+//! `[[job]]`: one of several jobs that share a fabric.
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::read::Section;
+use crate::diagnostic::{Diagnostic, Located, Span};
+use crate::placement::PlacementSpec;
+use crate::units::{Bytes, Time};
+use crate::workload::WorkloadSpec;
+use crate::workload::joint::Repeat;
+
+/// The size of a message of background traffic where none is given \[B\].
+const SIZE: u64 = 20_000;
+
+/// `[[job]]`: a job, with its ranks, where they are, and when it is done.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct JobSpec {
+    /// Its name; "a".
+    pub name: Located<String>,
+    /// Number of ranks (default: what its workload says, else the nodes that are left).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Located<u32>>,
+    /// Where its ranks are, among the nodes that jobs before it have left (default: as `placement` of all says).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementSpec>,
+    /// When it begins (default 0 s); "2 ms".
+    #[serde(default)]
+    pub start: Located<Time>,
+    /// How often it is done (default 1, or again and again where `until` is given).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Located<u32>>,
+    /// From when on it does not begin any more; background traffic sends nothing more; "1 s".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Located<Time>>,
+    /// Time between its end and its next beginning (default 0 s); "5 us".
+    #[serde(default)]
+    pub think_time: Located<Time>,
+    /// Whether it is done again and again as long as another job goes on that is no background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Located<bool>>,
+    /// Background traffic in the place of a workload: the part of its host link that each rank offers, in messages to
+    /// random ranks of the job; "10 %".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Located<String>>,
+    /// The size of the messages of that (default 20 KB); "4 KiB".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Located<Bytes>>,
+    /// What its ranks do; read apart.
+    #[serde(default, skip_serializing, deserialize_with = "apart")]
+    #[cfg_attr(test, schemars(with = "Option<WorkloadSpec>"))]
+    pub workload: (),
+}
+
+/// What is read by whoever knows all kinds of work.
+fn apart<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    IgnoredAny::deserialize(deserializer).map(drop)
+}
+
+/// A job as it was read.
+#[derive(Clone, Debug)]
+pub(super) struct JobSection {
+    /// All but its workload.
+    pub spec: JobSpec,
+    /// What it does.
+    pub workload: Section<WorkloadSpec>,
+    /// Where its placement stands.
+    pub placement_at: Option<Span>,
+}
+
+/// Background traffic: the part of the host link, and the size of a message \[B\].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Offered {
+    pub load: f64,
+    pub bytes: u64,
+}
+
+impl JobSection {
+    /// Where the job stands.
+    pub fn at(&self) -> Option<Span> {
+        self.spec.name.span()
+    }
+
+    /// The background traffic that it is, if it is that.
+    pub fn offered(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Offered> {
+        let (load, spec) = (self.spec.load.as_ref()?, &self.spec);
+        let number = load.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        let part = number.map(|percent| percent / 100.0).filter(|part| *part > 0.0 && *part <= 1.0);
+        if part.is_none() {
+            let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is no part of a host link", **load));
+            diagnostics.push(diagnostic.at_value(load).label("more than 0 %, up to 100 %").help("write \"10 %\""));
+        }
+        if let Some(size) = spec.size.as_ref().filter(|size| size.0 == 0) {
+            let diagnostic = Diagnostic::new("wrong-value", "messages without bytes are no load").at_value(size);
+            diagnostics.push(diagnostic.label("one byte at least"));
+        }
+        let others = [
+            ("repeat", spec.repeat.as_ref().and_then(Located::span)),
+            ("background", spec.background.as_ref().and_then(Located::span)),
+            ("think-time", spec.think_time.span()),
+            ("workload", self.workload.span()),
+        ];
+        for (key, at) in others.into_iter().filter_map(|(key, at)| Some((key, at?))) {
+            let message = format!("`load` is traffic that never ends, and `{key}` is about something that does");
+            diagnostics.push(Diagnostic::new("two-choices", message).at(at).help("leave one of them out"));
+        }
+        Some(Offered { load: part.unwrap_or(1.0), bytes: spec.size.as_ref().map_or(SIZE, |size| size.0.max(1)) })
+    }
+
+    /// How often it is done.
+    pub fn repeat(&self, diagnostics: &mut Vec<Diagnostic>) -> Repeat {
+        let JobSpec { start, repeat, until, background, load, .. } = &self.spec;
+        if let Some(none) = repeat.as_ref().filter(|repeat| ***repeat == 0) {
+            let diagnostic = Diagnostic::new("wrong-value", "a job that is done 0 times is none").at_value(none);
+            diagnostics.push(diagnostic.help("leave the job out, or write 1 or more"));
+        }
+        if let Some(until) = until.as_ref().filter(|until| ***until <= **start) {
+            let message = format!("the job begins at {}, and not from {} on", **start, **until);
+            let diagnostic = Diagnostic::new("wrong-value", message).at_value(until);
+            diagnostics.push(diagnostic.label("later than its start is expected"));
+        }
+        let is_background = background.as_ref().is_some_and(|background| **background);
+        if let (true, Some(repeat)) = (is_background, repeat) {
+            let message = "a background is done as often as others leave it time for";
+            diagnostics.push(Diagnostic::new("two-choices", message).at_value(repeat).help("leave out `repeat`"));
+        }
+        if let (Some(size), None) = (&self.spec.size, load) {
+            let diagnostic =
+                Diagnostic::new("unused-option", "`size` is that of the messages of `load`").at_value(size);
+            diagnostics.push(diagnostic.help("write the size of messages in the workload's own table"));
+        }
+        let until = until.as_ref().map(|until| **until);
+        let times = repeat.as_ref().map(|repeat| u64::from(**repeat));
+        match (times, until) {
+            _ if is_background || load.is_some() => Repeat::Background(until),
+            (None, None) => Repeat::Times(1),
+            (Some(times), None) => Repeat::Times(times),
+            (None, Some(until)) => Repeat::Until(until),
+            (Some(times), Some(until)) => Repeat::TimesUntil(times, until),
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! From the texts of a scenario to several jobs on one fabric.
+
+use super::build::{self, RoutedFabric};
+use super::job::{JobSection, JobSpec, Offered};
+use super::links::Links;
+use super::read::{Section, Sections};
+use super::{Scenario, farm_load, guard, paths, program_load};
+use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
+use crate::node::NodeSpec;
+use crate::placement::{Joint, JointPart, Placement, PlacementSpec};
+use crate::reading::nulls::drop_nulls;
+use crate::simulation::{Job, JobsWork, PatternWork, ProgramWork, Simulated, Task, calls_of};
+use crate::system::{Network, System, Written, network_of_its_own};
+use crate::throughput::OnNodes;
+use crate::units::Time;
+use crate::workload::farm::FarmSpec;
+use crate::workload::joint::Repeat;
+use crate::workload::pattern::Ground;
+use crate::workload::program::collectives::CollectivesSpec;
+use crate::workload::{ProgramSpec, WorkloadSpec};
+
+/// A job that is built, and not yet placed.
+struct Built<'a> {
+    section: &'a JobSection,
+    /// What it does; where that depends on its nodes, for now nothing on as many ranks.
+    task: Task,
+    /// Whether what it does depends on its nodes.
+    knows_fabric: bool,
+    repeat: Repeat,
+    /// Where ranks are to be, and where that is said.
+    placement: PlacementSpec,
+    placement_at: Option<Span>,
+    /// The sections that its work was built from.
+    sections: Sections,
+}
+
+/// The jobs of a scenario, on what the scenario says.
+pub(super) fn of_jobs(
+    sections: &Sections,
+    jobs: &[JobSection],
+    links: &Links,
+    mut sources: Sources,
+    mut diagnostics: Vec<Diagnostic>,
+) -> Result<Scenario<JobsWork>, Invalid> {
+    let found = built(sections, jobs, links, &mut sources, &mut diagnostics);
+    let (system, work) = build::finish(found, sources.clone(), diagnostics)?;
+    Ok(Scenario::read(system, work, sources))
+}
+
+fn built(
+    sections: &Sections,
+    jobs: &[JobSection],
+    links: &Links,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(System, JobsWork)> {
+    check_names(jobs, diagnostics);
+    build::check_transport(sections, diagnostics);
+    let (node, collectives) = ends(sections, diagnostics)?;
+    let routed = build::routed(sections, sources, diagnostics)?;
+    let nodes = routed.fabric.nodes();
+    let mut left = nodes;
+    let mut all = Vec::with_capacity(jobs.len());
+    for section in jobs {
+        let built = job(section, sections, &routed, left, links, sources, diagnostics);
+        // A job with mistakes of its own takes the nodes that it says.
+        let ranks = built.as_ref().map(|built| built.task.ranks());
+        left = left.saturating_sub(ranks.or(section.spec.ranks.as_deref().copied()).unwrap_or(0));
+        all.extend(built);
+    }
+    if all.len() < jobs.len() {
+        return None;
+    }
+    let joint = Joint { parts: all.iter().map(place).collect() };
+    let placement = build::taken(joint.build(&routed.fabric, build::seed(sections), sources), None, diagnostics)?;
+    for (index, job) in all.iter_mut().enumerate().filter(|(_, job)| job.knows_fabric) {
+        let nodes = joint.in_order(index, &routed.fabric, build::seed(sections), sources);
+        let nodes = build::taken(nodes, job.placement_at, diagnostics)?;
+        let ground = OnNodes { fabric: routed.ground(), nodes: &nodes };
+        job.task = pattern(&job.sections, &ground, sources, diagnostics)?;
+    }
+    check_ends(&all, &routed, sections, diagnostics);
+    let (system, network) = system(sections, routed, joint, placement, sources, diagnostics);
+    check_each(&all, &network, sections, diagnostics);
+    let own_links = links.comparison(&network.fabric, &sections.link);
+    let system = system.with_node(node).ok()?.with_collectives(collectives).comparing_links(own_links);
+    let jobs = all.into_iter().map(|built| finished(built, sources)).collect();
+    let work = JobsWork::new(jobs);
+    if diagnostics.is_empty() {
+        diagnostics.extend(work.fits(&system).err());
+    }
+    Some((system, work))
+}
+
+/// Each name once.
+fn check_names(jobs: &[JobSection], diagnostics: &mut Vec<Diagnostic>) {
+    if jobs.is_empty() && diagnostics.is_empty() {
+        diagnostics.push(Diagnostic::new("missing-key", "there is no job").help("write a table [[job]]"));
+    }
+    for (i, job) in jobs.iter().enumerate() {
+        let name = &job.spec.name;
+        if name.is_empty() || name.contains(['.', '=', '"', '\n']) {
+            let diagnostic = Diagnostic::new("wrong-value", format!("`{}` is no name of a job", **name)).at_value(name);
+            diagnostics.push(diagnostic.help("take letters, digits and hyphens"));
+        }
+        if jobs[..i].iter().any(|other| *other.spec.name == **name) {
+            let message = format!("there are two jobs `{}`", **name);
+            diagnostics.push(Diagnostic::new("duplicate-name", message).at_value(name).label("the second one"));
+        }
+    }
+}
+
+/// What messages cost at their ends, and how collectives are done.
+fn ends(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) -> Option<(NodeSpec, CollectivesSpec)> {
+    let node = match &sections.node {
+        Section::Is(node, at) => {
+            diagnostics.extend(build::at_section(node.check(), Some(*at)));
+            if node.facts().is_network {
+                diagnostics.push(network_of_its_own(node).at(*at));
+            }
+            node.clone()
+        }
+        Section::Absent => NodeSpec::default(),
+        Section::Broken => return None,
+    };
+    let collectives = match &sections.collectives {
+        Section::Is(collectives, at) => {
+            diagnostics.extend(build::at_section(collectives.check(), Some(*at)));
+            collectives.clone()
+        }
+        Section::Absent => CollectivesSpec::default(),
+        Section::Broken => return None,
+    };
+    Some((node, collectives))
+}
+
+/// Builds what a job does; `left` nodes are left for it.
+fn job<'a>(
+    section: &'a JobSection,
+    sections: &Sections,
+    routed: &RoutedFabric,
+    left: u32,
+    links: &Links,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Built<'a>> {
+    let JobSpec { name, ranks, .. } = &section.spec;
+    let repeat = section.repeat(diagnostics);
+    if let Some(none) = ranks.as_ref().filter(|ranks| ***ranks == 0) {
+        let diagnostic = Diagnostic::new("wrong-value", format!("job `{}` has no ranks", **name)).at_value(none);
+        diagnostics.push(diagnostic.label("one at least"));
+        return None;
+    }
+    let so_many = ranks.as_deref().copied().unwrap_or(left);
+    let mut own = sections.clone();
+    own.workload = section.workload.clone();
+    // The ranks of work that is built by itself are placed apart.
+    own.placement = Section::Absent;
+    let known = match &section.workload {
+        Section::Is(WorkloadSpec::Pattern(spec), _) if spec.knows_fabric() => Some(spec.ranks().unwrap_or(so_many)),
+        _ => None,
+    };
+    let offered = section.offered(diagnostics);
+    let knows_fabric = known.is_some() && offered.is_none();
+    let task = match offered {
+        Some(Offered { load, bytes }) => {
+            if so_many < 2 {
+                let message = format!("job `{}` needs two ranks at least, to send to each other", **name);
+                let at = ranks.as_ref().and_then(Located::span).or(section.at());
+                diagnostics.push(build::with_span(Diagnostic::new("too-few-ranks", message), at));
+                return None;
+            }
+            Task::Load { ranks: so_many, load, bytes }
+        }
+        None => {
+            if left == 0 && ranks.is_none() {
+                let message = format!("no node is left for job `{}`", **name);
+                diagnostics.push(build::with_span(Diagnostic::new("too-many-ranks", message), section.at()));
+                return None;
+            }
+            match known {
+                Some(ranks) => Task::Load { ranks, load: 0.0, bytes: 0 },
+                None => work(section, &own, routed, so_many, links, sources, diagnostics)?,
+            }
+        }
+    };
+    if let Some(ranks) = ranks.as_ref().filter(|ranks| ***ranks != task.ranks()) {
+        let message = format!("job `{}` has {} ranks, and its workload {}", **name, **ranks, task.ranks());
+        let diagnostic = Diagnostic::new("wrong-value", message).at_value(ranks);
+        diagnostics.push(diagnostic.help("leave `ranks` out: the workload says how many there are"));
+    }
+    let (placement, placement_at) = match (&section.spec.placement, &sections.placement) {
+        (Some(placement), _) => (placement.clone(), section.placement_at),
+        (None, Section::Is(placement, at)) => (placement.clone(), Some(*at)),
+        (None, _) => (PlacementSpec::default(), ranks.as_ref().and_then(Located::span).or(section.at())),
+    };
+    Some(Built { section, task, knows_fabric, repeat, placement, placement_at, sections: own })
+}
+
+/// Builds the work of a job of so many ranks.
+fn work(
+    section: &JobSection,
+    own: &Sections,
+    routed: &RoutedFabric,
+    ranks: u32,
+    links: &Links,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Task> {
+    let at = section.workload.span();
+    match &section.workload {
+        Section::Broken => None,
+        // What names its work and is not found has been said.
+        Section::Absent if diagnostics.iter().any(|known| matches!(known.code, "unknown-name" | "missing-file")) => {
+            None
+        }
+        Section::Absent => {
+            let message = format!("job `{}` does nothing", *section.spec.name);
+            let diagnostic = build::with_span(Diagnostic::new("missing-key", message), section.at());
+            let help = "write a table like [job.workload.all-to-all] below it, or `load = \"10 %\"`";
+            diagnostics.push(diagnostic.help(help));
+            None
+        }
+        Section::Is(WorkloadSpec::Pattern(_), _) => pattern(own, &ranks, sources, diagnostics),
+        Section::Is(WorkloadSpec::Program(program), _) => {
+            if let ProgramSpec::ProgramData(spec) = program
+                && let Some(communication) = &spec.communication
+            {
+                let message = "`communication` is a network of its own, and jobs share a fabric";
+                diagnostics.push(Diagnostic::new("wrong-choice", message).at_value(communication).help("leave it out"));
+                return None;
+            }
+            // Its calls alone: the fabric is that of all jobs.
+            let mut alone = own.clone();
+            (alone.topology, alone.routing, alone.transport) = (Section::Absent, Section::Absent, Section::Absent);
+            alone.faults = Section::Absent;
+            let read = program_load::of_workload(&alone, links, program, sources.clone(), Vec::new());
+            let scenario = loaded(read, sources, diagnostics)?;
+            Some(Task::Program(Box::new(scenario.work().clone())))
+        }
+        Section::Is(WorkloadSpec::Farm(FarmSpec::MasterSlave(spec)), _) => {
+            let mut alone = own.clone();
+            // (Costs of ends depend on whether there is a fabric; a crowded one does not matter here.)
+            alone.routing = Section::Is(routed.routing.clone(), at?);
+            let farm =
+                loaded(farm_load::of_workload(&alone, spec, links, sources.clone(), Vec::new()), sources, diagnostics)?;
+            match &farm.points[..] {
+                [point] => Some(Task::Farm(Box::new(point.work().clone()))),
+                points => {
+                    let message = format!("a job is one farm, and this one is tried in {} ways", points.len());
+                    let diagnostic = build::with_span(Diagnostic::new("too-many-points", message), at);
+                    diagnostics.push(diagnostic.help("give one number of workers, and no `vary`"));
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// Builds a pattern, as a program where its calls cost something.
+fn pattern(
+    own: &Sections,
+    ground: &dyn Ground,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Task> {
+    let build::Workload { workload, pattern } = build::work(own, ground, sources, diagnostics)?;
+    let mut spec = WorkloadSpec::Pattern(workload.clone());
+    paths::settle_workload(&mut spec, sources);
+    let spec = Some(spec);
+    if own.node.get().is_some_and(|node| !node.facts().is_ideal) {
+        let calls = calls_of(&*pattern, &workload, build::seed(own));
+        let program = build::taken(calls, own.workload.span(), diagnostics)?;
+        let work = ProgramWork { spec, ..ProgramWork::new(program, workload.title()) };
+        return Some(Task::Program(Box::new(work)));
+    }
+    let traffic = workload.traffic();
+    let (injection, jitter) = (*traffic.injection, *traffic.message_jitter);
+    let work = PatternWork { pattern, name: workload.title(), injection, jitter, spec };
+    Some(Task::Pattern(Box::new(work)))
+}
+
+/// What was loaded by itself, or its mistakes.
+fn loaded<T>(read: Result<T, Invalid>, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Option<T> {
+    match read {
+        Ok(read) => Some(read),
+        Err(invalid) => {
+            diagnostics.extend(invalid.diagnostics);
+            *sources = invalid.sources;
+            None
+        }
+    }
+}
+
+/// At least one job ends.
+fn check_ends(jobs: &[Built<'_>], routed: &RoutedFabric, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    if let Some(first) = jobs.first()
+        && jobs.iter().all(|job| job.repeat == Repeat::Background(None))
+    {
+        let spec = &first.section.spec;
+        let of_load = spec.load.as_ref().and_then(Located::span);
+        let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(first.section.at());
+        let message = format!("job `{}` never ends, and neither does any other", *spec.name);
+        let help = "give it an end (`until = \"1 s\"`), or add a job that ends";
+        diagnostics.push(build::with_span(Diagnostic::new("endless", message), at).help(help));
+    }
+    let concern_runs = routed.faults.as_ref().is_some_and(|faults| faults.concern_runs());
+    if let Some(job) = jobs.iter().find(|job| concern_runs && job.repeat == Repeat::Background(None)) {
+        let spec = &job.section.spec;
+        let message = format!("job `{}` goes on until the others end, and links that fail may keep these", *spec.name);
+        let of_load = spec.load.as_ref().and_then(Located::span);
+        let at = spec.background.as_ref().and_then(Located::span).or(of_load).or(sections.faults.span());
+        let help = "give it an end (`until = \"1 s\"`), or let fewer links fail, and from the start";
+        diagnostics.push(build::with_span(Diagnostic::new("faults-misfit", message), at).help(help));
+    }
+    for job in jobs {
+        let Task::Pattern(work) = &job.task else { continue };
+        let spec = &job.section.spec;
+        let is_open = matches!(job.repeat, Repeat::Until(_) | Repeat::TimesUntil(..) | Repeat::Background(_));
+        if is_open && work.messages() == 0 && *spec.think_time == Time::ZERO {
+            let message = format!("job `{}` sends nothing, and would be done for ever at once", *spec.name);
+            let at = spec.until.as_ref().and_then(Located::span).or(job.section.at());
+            let help = "give it messages, or a `think-time`";
+            diagnostics.push(build::with_span(Diagnostic::new("endless", message), at).help(help));
+        }
+    }
+}
+
+fn place(job: &Built<'_>) -> JointPart {
+    JointPart {
+        name: job.section.spec.name.to_string(),
+        ranks: job.task.ranks(),
+        placement: job.placement.clone(),
+        at: job.placement_at,
+    }
+}
+
+/// All jobs on the fabric.
+fn system(
+    sections: &Sections,
+    routed: RoutedFabric,
+    joint: Joint,
+    placement: Placement,
+    sources: &Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (System, Network) {
+    let RoutedFabric { topology, fabric, routing, router, faults } = routed;
+    let network = Network {
+        placement,
+        sharing: sections.sharing.get().cloned().unwrap_or_default(),
+        transport: sections.transport.get().cloned().unwrap_or_default(),
+        resolution: sections.resolution.get().map(|time| **time).unwrap_or_default(),
+        fabric,
+        router,
+        faults,
+    };
+    build::check_network(&network, sections, diagnostics);
+    let (topology, routing, joint) = (Some(topology), Some(routing), Some(joint));
+    let faults = sections.faults.get().cloned();
+    let mut written = Written { topology, routing, placement: None, joint, faults };
+    paths::settle(&mut written, sources);
+    (System::built(Some(network.clone()), written, build::seed(sections)), network)
+}
+
+/// Whether the messages of each job have a way, and fit in memory.
+fn check_each(jobs: &[Built<'_>], network: &Network, sections: &Sections, diagnostics: &mut Vec<Diagnostic>) {
+    let mut first = 0;
+    for job in jobs {
+        let ranks = job.task.ranks() as usize;
+        let nodes = network.placement.as_slice().get(first..first + ranks).unwrap_or_default();
+        let own = Network { placement: nodes.to_vec().into(), ..network.clone() };
+        first += ranks;
+        match &job.task {
+            Task::Pattern(pattern) => {
+                let Some(spec) = pattern.pattern_spec() else { continue };
+                let written = Written { routing: sections.routing.get().cloned(), ..Written::default() };
+                let system = System::built(Some(own.clone()), written, build::seed(sections));
+                let workload = build::Workload { workload: spec.clone(), pattern: pattern.pattern.clone() };
+                build::check_routes(&system, &workload, &job.sections, diagnostics);
+                if diagnostics.is_empty() {
+                    diagnostics.extend(guard::check(&own, pattern));
+                }
+            }
+            Task::Program(_) | Task::Farm(_) | Task::Load { .. } => {
+                build::check_all_routes(&own, sections, diagnostics);
+            }
+        }
+    }
+}
+
+/// A job with what was written of it.
+fn finished(built: Built<'_>, sources: &Sources) -> Job {
+    let Built { section, task, repeat, placement, .. } = built;
+    let mut spec = section.spec.clone();
+    let mut of_placement = Written { placement: Some(placement.clone()), ..Written::default() };
+    paths::settle(&mut of_placement, sources);
+    spec.placement = of_placement.placement;
+    let mut written = serde_json::to_value(&spec).unwrap_or_default();
+    let workload = task.spec().and_then(|spec| serde_json::to_value(spec).ok());
+    if let (Some(map), Some(workload)) = (written.as_object_mut(), workload) {
+        map.insert("workload".to_owned(), workload);
+    }
+    drop_nulls(&mut written);
+    if let (Some(map), Task::Load { .. }) = (written.as_object_mut(), &task) {
+        // Of what never ends there is no time to its next beginning.
+        map.remove("think-time");
+    }
+    Job {
+        name: spec.name.to_string(),
+        task,
+        placement: placement.name().to_owned(),
+        start: *spec.start,
+        repeat,
+        think: *spec.think_time,
+        written: Some(written),
+    }
+}

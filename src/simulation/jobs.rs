@@ -1,0 +1,640 @@
+//! Several jobs on one fabric: each is work of its own, with its own ranks, beginning and repetitions.
+
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+use super::farm::FarmWork;
+use super::pattern::PatternWork;
+use super::program::ProgramWork;
+use super::simulated::{RunOptions, Simulated, fits_places, without_network};
+use super::summary::Summary;
+use crate::diagnostic::{Diagnostic, Sources};
+use crate::engine::{Flight, Outcome, Progress, Stop, Watch};
+use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
+use crate::player::{Observers, Play, Player};
+use crate::record::JobsRecorder;
+use crate::report::{
+    self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsReport, Meeting, MessageRecord, Meta,
+    Status, Stopped,
+};
+use crate::system::{Network, System};
+use crate::throughput::{OnFabric, OnNodes};
+use crate::units::{Bandwidth, Time};
+use crate::workload::background::Background;
+use crate::workload::farm::Dealer;
+use crate::workload::farm::exchange::Exchange;
+use crate::workload::joint::{Joint, Part, Repeat, Runs};
+use crate::workload::pattern::{Ground, PatternPlayer};
+use crate::workload::program::Program;
+use crate::workload::program::collectives::Expander;
+use crate::workload::{Blocked, Workload, WorkloadSpec};
+
+/// How many of the links on which jobs meet a report holds.
+const MOST_MEETINGS: usize = 10;
+
+/// Several jobs on one fabric. The ranks of the system are theirs, job by job.
+#[derive(Clone, Debug)]
+pub struct JobsWork {
+    /// The jobs.
+    pub jobs: Vec<Job>,
+    /// What they are, for people: `a: all-to-all ...; b: ...`.
+    name: String,
+}
+
+/// A job.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub task: Task,
+    /// How it was placed, for people.
+    pub placement: String,
+    /// When it begins for the first time.
+    pub start: Time,
+    /// How often it is done.
+    pub repeat: Repeat,
+    /// Time between its end and its next beginning.
+    pub think: Time,
+    /// What a scenario says of it, where one does.
+    pub written: Option<Value>,
+}
+
+/// What a job does.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Messages as a function of rank and number.
+    Pattern(Box<PatternWork>),
+    /// What ranks do, call by call.
+    Program(Box<ProgramWork>),
+    /// A master that gives out tasks.
+    Farm(Box<FarmWork>),
+    /// Messages to random ranks of the job, so many that they are a part of what its host links could carry.
+    Load {
+        /// Number of ranks.
+        ranks: u32,
+        /// That part, from 0 to 1.
+        load: f64,
+        /// The size of a message \[B\].
+        bytes: u64,
+    },
+}
+
+impl Task {
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        match self {
+            Self::Pattern(work) => work.ranks(),
+            Self::Program(work) => work.ranks(),
+            Self::Farm(work) => work.ranks(),
+            Self::Load { ranks, .. } => *ranks,
+        }
+    }
+
+    /// What a scenario says of its work.
+    pub fn spec(&self) -> Option<&WorkloadSpec> {
+        match self {
+            Self::Pattern(work) => work.spec(),
+            Self::Program(work) => work.spec(),
+            Self::Farm(work) => work.spec(),
+            Self::Load { .. } => None,
+        }
+    }
+
+    /// What it is, for people.
+    fn name(&self) -> String {
+        match self {
+            Self::Pattern(work) => work.name().to_owned(),
+            Self::Program(work) => work.name().to_owned(),
+            Self::Farm(work) => work.name().to_owned(),
+            Self::Load { load, bytes, .. } => {
+                format!("background at {} % of each host link, {}", load * 100.0, crate::units::Bytes(*bytes))
+            }
+        }
+    }
+
+    fn messages(&self) -> u64 {
+        match self {
+            Self::Pattern(work) => work.messages(),
+            Self::Program(work) => work.messages(),
+            Self::Farm(work) => work.messages(),
+            Self::Load { .. } => 0,
+        }
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        match self {
+            Self::Pattern(work) => work.depends_on_seed(),
+            Self::Program(work) => work.depends_on_seed(),
+            Self::Farm(work) => work.depends_on_seed(),
+            Self::Load { .. } => true,
+        }
+    }
+
+    /// Whether it can run on this system.
+    fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        match self {
+            Self::Pattern(work) => work.fits(system),
+            Self::Program(work) => work.fits(system),
+            Self::Farm(work) => work.fits(system),
+            Self::Load { .. } => Ok(()),
+        }
+    }
+
+    /// The same with another seed. A pattern has as many ranks as its job, not as many as the fabric has nodes.
+    fn with_seed_of(
+        &self,
+        ground: &dyn Ground,
+        system: &System,
+        sources: &mut Sources,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let seed = system.seed();
+        Ok(match self {
+            Self::Pattern(work) => {
+                let mut work = work.clone();
+                if let Some(spec) = work.pattern_spec() {
+                    work.pattern = spec.build(ground, seed, sources)?;
+                }
+                Self::Pattern(work)
+            }
+            Self::Program(work) => Self::Program(Box::new(work.with_seed_among(ground, seed, sources)?)),
+            Self::Farm(work) => Self::Farm(Box::new(work.with_seed_of(system, sources)?)),
+            Self::Load { .. } => self.clone(),
+        })
+    }
+}
+
+/// What a run of several jobs gave.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobsOutcome {
+    /// The report.
+    pub report: JobsReport,
+    /// Who waits for whom, where a job deadlocked.
+    pub blocked: Vec<Blocked>,
+}
+
+impl JobsOutcome {
+    /// The figures that all work has in common.
+    pub fn summary(&self) -> Summary {
+        let JobsReport { head, meta, .. } = &self.report;
+        Summary {
+            status: head.status,
+            makespan_s: head.makespan_s,
+            messages: head.messages,
+            bytes: head.bytes,
+            bounds: self.report.bounds,
+            events: meta.events,
+            packet_hops: meta.packet_hops,
+            fingerprint: head.fingerprint.clone(),
+            wall_s: meta.wall_s,
+            blocked: self.blocked.clone(),
+            gridlock: self.report.gridlock.clone(),
+            stopped: head.stopped,
+            faults: head.faults.clone(),
+            undone: 0,
+        }
+    }
+}
+
+impl JobsWork {
+    /// These jobs.
+    pub fn new(jobs: Vec<Job>) -> Self {
+        let names = jobs.iter().map(|job| format!("{}: {}", job.name, job.task.name()));
+        Self { name: names.collect::<Vec<_>>().join("; "), jobs }
+    }
+
+    /// Whether its end is waited for: that of a background is, where there is nothing else and it has one.
+    fn is_waited_for(&self, job: &Job) -> bool {
+        let is_background = |job: &Job| job.repeat.is_background();
+        !is_background(job) || (self.jobs.iter().all(is_background) && job.repeat != Repeat::Background(None))
+    }
+}
+
+impl Simulated for JobsWork {
+    type Outcome = JobsOutcome;
+
+    fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        if system.network().is_none() {
+            return Err(without_network(&self.name));
+        }
+        if !self.jobs.iter().any(|job| self.is_waited_for(job)) {
+            let message = "no job ends: all of them are background, as long as another goes on";
+            return Err(Diagnostic::new("endless", message));
+        }
+        self.jobs.iter().try_for_each(|job| job.task.fits(system))?;
+        fits_places(&self.name, self.ranks(), system)
+    }
+
+    fn play(&self, system: &System, options: RunOptions<'_>) -> JobsOutcome {
+        match system.network() {
+            Some(network) => Playing { work: self, system, network }.run(options),
+            // Whoever asks has seen that there is a network.
+            None => JobsOutcome { report: JobsReport::default(), blocked: Vec::new() },
+        }
+    }
+
+    fn summary(outcome: &JobsOutcome) -> Summary {
+        outcome.summary()
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn ranks(&self) -> u32 {
+        self.jobs.iter().map(|job| job.task.ranks()).sum()
+    }
+
+    fn messages(&self) -> u64 {
+        let of = |job: &Job| match job.repeat {
+            Repeat::Times(times) => job.task.messages().saturating_mul(times),
+            _ => job.task.messages(),
+        };
+        self.jobs.iter().map(of).fold(0, u64::saturating_add)
+    }
+
+    fn spec(&self) -> Option<&WorkloadSpec> {
+        None
+    }
+
+    fn depends_on_seed(&self) -> bool {
+        self.jobs.iter().any(|job| job.task.depends_on_seed())
+    }
+
+    fn with_seed_of(&self, system: &System, sources: &mut Sources) -> Result<Self, Vec<Diagnostic>> {
+        let mut jobs = self.jobs.clone();
+        for (index, job) in jobs.iter_mut().enumerate().filter(|(_, job)| job.task.depends_on_seed()) {
+            let knows_fabric = matches!(job.task.spec(), Some(WorkloadSpec::Pattern(spec)) if spec.knows_fabric());
+            let (ranks, mut nodes) = (job.task.ranks(), Vec::new());
+            if let (Some(network), Some(joint), true) = (system.network(), system.joint(), knows_fabric) {
+                nodes = joint.in_order(index, &network.fabric, system.seed(), sources)?;
+            }
+            let on = system.network().filter(|_| !nodes.is_empty()).map(|network| OnNodes {
+                fabric: OnFabric { fabric: &network.fabric, router: &*network.router },
+                nodes: &nodes,
+            });
+            let ground: &dyn Ground = on.as_ref().map_or(&ranks, |on| on);
+            job.task = job.task.with_seed_of(ground, system, sources)?;
+        }
+        Ok(Self { jobs, ..self.clone() })
+    }
+
+    fn to_json(&self, system: &System) -> Value {
+        let programs = |job: &Job| matches!(&job.task, Task::Program(_));
+        let mut value = system.to_json(None, self.jobs.iter().any(programs));
+        if let Some(map) = value.as_object_mut() {
+            let jobs = self.jobs.iter().map(|job| job.written.clone().unwrap_or_else(|| job.name.clone().into()));
+            map.insert("job".to_owned(), jobs.collect::<Vec<Value>>().into());
+        }
+        value
+    }
+}
+
+/// What a job is played from, for as long as the run lasts.
+enum Stage {
+    /// Of a program: the one that is played in its place, and how its collectives are done.
+    Program(Box<(Option<Program>, Expander)>),
+    Other,
+}
+
+/// Jobs that are played on a system.
+#[derive(Clone, Copy)]
+struct Playing<'a> {
+    work: &'a JobsWork,
+    system: &'a System,
+    network: &'a Network,
+}
+
+impl Playing<'_> {
+    /// Runs them all, and where that is asked for each by itself.
+    fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
+        let start = crate::wall_clock::now();
+        let RunOptions { mut on_message, watch, alone, .. } = options;
+        let wants_messages = on_message.is_some();
+        let mut record = |now: Time, flight: &Flight| {
+            if let Some(on_message) = &mut on_message {
+                on_message(&MessageRecord {
+                    src: flight.send.id.src.0,
+                    dst: flight.send.dst.0,
+                    index: flight.send.id.index,
+                    bytes: flight.send.bytes,
+                    start_s: flight.start.seconds(),
+                    end_s: now.seconds(),
+                });
+            }
+        };
+        let ranks: Vec<u32> = self.work.jobs.iter().map(|job| job.task.ranks()).collect();
+        let mut recorder = JobsRecorder::new(&self.network.fabric, &self.network.placement, &ranks);
+        recorder.on_message = if wants_messages { Some(&mut record) } else { None };
+        let jobs = &self.work.jobs;
+        let once: Vec<usize> = (0..jobs.len()).filter(|&job| alone && !jobs[job].repeat.is_background()).collect();
+        let mut alone: Vec<Option<Time>> = vec![None; jobs.len()];
+        let followed = watch.map(|watch| Followed { watch, last: Mutex::new(None) });
+        let (mut runs, mut outcome) = (Vec::new(), Outcome::default());
+        rayon::in_place_scope(|scope| {
+            let mut rest = alone.as_mut_slice();
+            let mut before = 0;
+            for &job in &once {
+                let (_, from) = rest.split_at_mut(job - before);
+                let Some((slot, after)) = from.split_first_mut() else { break };
+                (rest, before) = (after, job + 1);
+                let followed = followed.as_ref();
+                scope.spawn(move |_| *slot = self.alone(job, followed.map(|watch| watch as &dyn Watch)));
+            }
+            let stages = self.stages();
+            let mut joint = self.joint(&stages, None);
+            let first = followed.as_ref().map(First);
+            let watch = first.as_ref().map(|watch| watch as &dyn Watch);
+            outcome = self.network.simulate(&mut joint, &mut recorder, watch);
+            runs = joint.runs();
+        });
+        let meta = Meta {
+            wall_s: start.elapsed().as_secs_f64(),
+            events: outcome.events,
+            packet_hops: outcome.facts.packet_hops,
+            peak_rss_bytes: crate::memory::peak(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let report = self.report(&recorder, &runs, &alone, &outcome, meta);
+        let blocked = match outcome.stop {
+            Stop::Deadlock(blocked) => self.in_words(blocked, &ranks),
+            Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
+        };
+        JobsOutcome { report, blocked }
+    }
+
+    /// How long a job takes once with nobody else; nothing where it does not end.
+    fn alone(&self, job: usize, watch: Option<&dyn Watch>) -> Option<Time> {
+        let stages = self.stages();
+        let mut joint = self.joint(&stages, Some(job));
+        let outcome = self.network.simulate(&mut joint, &mut (), watch);
+        (outcome.stop == Stop::Done).then(|| joint.runs()[job].mean())
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        let stage = |job: &Job| match &job.task {
+            Task::Program(work) => {
+                let expander = Expander::new(self.system.collectives().clone());
+                Stage::Program(Box::new((work.played_otherwise(), expander)))
+            }
+            _ => Stage::Other,
+        };
+        self.work.jobs.iter().map(stage).collect()
+    }
+
+    /// All jobs as one workload, or one of them, once, on its own ranks.
+    fn joint<'a>(&'a self, stages: &'a [Stage], only: Option<usize>) -> Joint<'a> {
+        let mut first = 0;
+        let part = |(index, (job, stage)): (usize, (&'a Job, &'a Stage))| {
+            let ranks = job.task.ranks();
+            let ranks_before = first;
+            first += ranks;
+            let nodes = &self.network.placement.as_slice()[ranks_before as usize..(ranks_before + ranks) as usize];
+            let plays = only.is_none_or(|only| only == index);
+            Part {
+                ranks,
+                start: job.start,
+                own_clock: matches!(job.task, Task::Program(_) | Task::Farm(_)),
+                make: plays.then(|| self.maker(job, stage, nodes)),
+                repeat: if only.is_some() { Repeat::Times(1) } else { job.repeat },
+                think: job.think,
+            }
+        };
+        Joint::new(self.work.jobs.iter().zip(stages).enumerate().map(part).collect())
+    }
+
+    /// What makes the workload of a job, each time anew.
+    fn maker<'a>(&'a self, job: &'a Job, stage: &'a Stage, nodes: &'a [NodeId]) -> Maker<'a> {
+        let seed = self.system.seed();
+        match (&job.task, stage) {
+            (Task::Load { load, bytes, .. }, _) => {
+                let mean: IdVec<RankId, Option<Time>> =
+                    nodes.iter().map(|&node| self.mean(node, *load, *bytes)).collect();
+                Box::new(move || Box::new(Background::new(mean.clone(), *bytes, seed, &job.name)))
+            }
+            (Task::Pattern(work), _) => {
+                Box::new(move || Box::new(PatternPlayer::new(work.pattern.clone(), work.injection, work.jitter, seed)))
+            }
+            (Task::Program(work), Stage::Program(stage)) => Box::new(move || {
+                let (other, expander) = &**stage;
+                let program = other.as_ref().unwrap_or(&work.program);
+                let costs = self.system.node().costs().unwrap_or_default();
+                let (expand, cpu_speed) = (Some(expander as _), work.cpu_speed);
+                let observers = Observers { on_activity: None, on_transfer: None, on_mark: None };
+                Box::new(Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers))
+            }),
+            (Task::Farm(farm), _) => Box::new(move || {
+                let (workers, policy) = (&farm.point.workers, &farm.point.policy);
+                let ranks = workers.len() as u32 + 1;
+                let dealer = Dealer::new(&farm.tasks, policy.chunking, ranks - 1);
+                let o = farm.costs.overhead_among(ranks);
+                // (Nothing is no memory: what is leaked has no bytes.)
+                let log = Box::leak(Box::new(()));
+                Box::new(Exchange::new(dealer, &workers.factors, &farm.costs, o, farm.overlapped, log))
+            }),
+            // A program has a stage of its own.
+            (Task::Program(_), Stage::Other) => Box::new(|| Box::new(Joint::new(Vec::new()))),
+        }
+    }
+
+    /// The mean time between two messages of so many bytes that are this part of what a node can send.
+    fn mean(&self, node: NodeId, load: f64, bytes: u64) -> Option<Time> {
+        let bytes_per_s = self.network.capacity_of(node).0.bytes_per_second() * load;
+        (bytes_per_s > 0.0).then(|| Bandwidth::from_bytes_per_second(bytes_per_s).time_for(bytes as f64))
+    }
+
+    fn report(
+        &self,
+        recorder: &JobsRecorder<'_>,
+        runs: &[Runs],
+        alone: &[Option<Time>],
+        outcome: &Outcome,
+        meta: Meta,
+    ) -> JobsReport {
+        let jobs = &self.work.jobs;
+        let waited = |index: &usize| self.work.is_waited_for(&jobs[*index]);
+        let ends = (0..jobs.len()).filter(waited).map(|index| runs[index].ended);
+        let makespan = match outcome.stop {
+            Stop::Done => ends.fold(Time::ZERO, Time::max),
+            _ => outcome.makespan,
+        };
+        let status = match outcome.stop {
+            Stop::Done => Status::Complete,
+            Stop::Interrupted => Status::Interrupted,
+            Stop::Deadlock(_) | Stop::Gridlock(_) => Status::Deadlocked,
+        };
+        let job = |index: usize| {
+            let (job, runs, record) = (&jobs[index], &runs[index], &recorder.jobs[index]);
+            let background = job.repeat.is_background();
+            let ended = (runs.count > 0).then(|| runs.mean().seconds());
+            let several = ended.filter(|_| runs.count > 1);
+            let alone_s = alone[index].map(Time::seconds);
+            let makespan_s = ended.filter(|_| !background);
+            let of = |makespan: f64, alone: f64| if alone > 0.0 { makespan / alone } else { 1.0 };
+            JobReport {
+                name: job.name.clone(),
+                workload: job.task.name(),
+                ranks: job.task.ranks(),
+                placement: job.placement.clone(),
+                background,
+                start_s: runs.begun.seconds(),
+                end_s: runs.ended.seconds(),
+                repetitions: runs.count,
+                makespan_s,
+                min_s: several.map(|_| runs.min.seconds()),
+                max_s: several.map(|_| runs.max.seconds()),
+                alone_s,
+                slowdown: makespan_s.zip(alone_s).map(|(makespan, alone)| of(makespan, alone)),
+                messages: record.messages,
+                bytes: record.bytes,
+                contention: record.contention(),
+            }
+        };
+        let bounds = if status == Status::Complete { self.bounds(recorder) } else { Bounds::default() };
+        let largest = bounds.largest();
+        JobsReport {
+            head: Head {
+                schema: JOBS_SCHEMA,
+                scenario: self.work.to_json(self.system),
+                status,
+                makespan_s: makespan.seconds(),
+                messages: outcome.messages,
+                bytes: outcome.bytes,
+                stopped: (status != Status::Complete).then(|| Stopped {
+                    at_s: outcome.ended.seconds(),
+                    messages: outcome.messages,
+                    bytes: outcome.bytes,
+                }),
+                seeds: None,
+                faults: (self.network.faults.as_ref())
+                    .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
+                fingerprint: recorder.fingerprint.to_string(),
+            },
+            fabric: self.network.fabric.to_string(),
+            jobs: (0..jobs.len()).map(job).collect(),
+            meetings: self.meetings(recorder, makespan),
+            bounds,
+            ratio_to_bound: if largest > 0.0 { makespan.seconds() / largest } else { 1.0 },
+            gridlock: match &outcome.stop {
+                Stop::Gridlock(gridlock) => Some(report::Gridlock {
+                    packets: gridlock.packets,
+                    cycle: gridlock.cycle.iter().map(|channel| self.network.fabric.link_name(channel.link)).collect(),
+                }),
+                _ => None,
+            },
+            meta,
+        }
+    }
+
+    /// The links that several jobs used and share.
+    fn meetings(&self, recorder: &JobsRecorder<'_>, makespan: Time) -> Vec<Meeting> {
+        let fabric = self.network.most();
+        let all = |link: LinkId| recorder.jobs.iter().map(|job| job.links[link]).sum::<u64>();
+        let time = |link: LinkId| {
+            let capacity = fabric.link(link).capacity.bytes_per_second();
+            if capacity > 0.0 { all(link) as f64 / capacity } else { 0.0 }
+        };
+        let several = |link: &LinkId| recorder.jobs.iter().filter(|job| job.links[*link] > 0).nth(1).is_some();
+        let mut links: Vec<(f64, LinkId)> = fabric
+            .links()
+            .ids()
+            .filter(|&link| !fabric.is_own(link))
+            .filter(several)
+            .map(|link| (time(link), link))
+            .collect();
+        links.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
+        links.truncate(MOST_MEETINGS);
+        let meeting = |(time, link): (f64, LinkId)| {
+            let of_job = self.work.jobs.iter().zip(&recorder.jobs);
+            let of_job = of_job.map(|(job, record)| Carried { job: job.name.clone(), bytes: record.links[link] });
+            let mut jobs: Vec<Carried> = of_job.filter(|carried| carried.bytes > 0).collect();
+            jobs.sort_by_key(|carried| std::cmp::Reverse(carried.bytes));
+            Meeting {
+                link: fabric.link_name(link),
+                capacity_bps: fabric.link(link).capacity.bytes_per_second(),
+                utilisation: if makespan > Time::ZERO { time / makespan.seconds() } else { 0.0 },
+                jobs,
+            }
+        };
+        links.into_iter().map(meeting).collect()
+    }
+
+    /// Lower bounds of the makespan: what a node or a link has to carry of jobs that are waited for.
+    fn bounds(&self, recorder: &JobsRecorder<'_>) -> Bounds {
+        let fabric = self.network.most();
+        let waited: Vec<bool> = self.work.jobs.iter().map(|job| self.work.is_waited_for(job)).collect();
+        let seconds = |bytes: u64, bandwidth: Bandwidth| match bytes {
+            0 => 0.0,
+            _ if bandwidth.bytes_per_second() <= 0.0 => 0.0,
+            _ => bandwidth.time_for(bytes as f64).seconds(),
+        };
+        let of_rank = |rank: RankId| {
+            if !waited[recorder.job_of(rank) as usize] {
+                return 0.0;
+            }
+            let (sent, received) = recorder.ranks[rank];
+            let (out, into) = self.network.capacity_of(self.network.placement[rank]);
+            seconds(sent, out).max(seconds(received, into))
+        };
+        let of_link = |link: LinkId| {
+            let jobs = recorder.jobs.iter().zip(&waited).filter(|(_, waited)| **waited);
+            seconds(jobs.map(|(job, _)| job.links[link]).sum(), fabric.link(link).capacity)
+        };
+        // A link that messages do not share holds none back for the sake of others.
+        let shared = fabric.links().ids().filter(|&link| !fabric.is_own(link));
+        Bounds {
+            injection_s: Some(recorder.ranks.ids().map(of_rank).fold(0.0, f64::max)),
+            busiest_link_s: Some(shared.map(of_link).fold(0.0, f64::max)),
+            bisection_s: None,
+            path_s: None,
+        }
+    }
+
+    /// Ranks that wait, with the job that they belong to: their numbers are those of all ranks.
+    fn in_words(&self, blocked: Vec<Blocked>, ranks: &[u32]) -> Vec<Blocked> {
+        let of = |rank: RankId| {
+            let mut first = 0;
+            for (job, &ranks) in self.work.jobs.iter().zip(ranks) {
+                if rank.index() < (first + ranks) as usize {
+                    return (job.name.as_str(), first);
+                }
+                first += ranks;
+            }
+            ("", 0)
+        };
+        let said = |blocked: Blocked| {
+            let (name, first) = of(blocked.rank);
+            let waits_for =
+                format!("{} (numbers within job `{name}`, whose rank 0 is rank {first})", blocked.waits_for);
+            Blocked { waits_for, ..blocked }
+        };
+        blocked.into_iter().map(said).collect()
+    }
+}
+
+/// Makes the workload of a job.
+type Maker<'a> = Box<dyn FnMut() -> Box<dyn Workload + 'a> + 'a>;
+
+/// Whoever looks on, and how far the run of all jobs is: the others say nothing of themselves.
+struct Followed<'a> {
+    watch: &'a dyn Watch,
+    last: Mutex<Option<Progress>>,
+}
+
+impl Watch for Followed<'_> {
+    fn tick(&self, _: Progress) -> bool {
+        let last = *self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        last.is_none_or(|last| self.watch.tick(last))
+    }
+}
+
+/// Looks on while all jobs are run.
+struct First<'a>(&'a Followed<'a>);
+
+impl Watch for First<'_> {
+    fn tick(&self, progress: Progress) -> bool {
+        *self.0.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(progress);
+        self.0.watch.tick(progress)
+    }
+}

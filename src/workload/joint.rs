@@ -1,0 +1,435 @@
+//! Several workloads at once, as one: each has ranks of its own, begins at a time of its own and may be done again.
+//!
+//! A part knows nothing of the others: it sees the calls that it would see alone, with its own numbers of ranks,
+//! messages and wakes. The engine sees one workload whose ranks are those of the parts, one after another. What is
+//! translated is a batch of messages, so a part costs what its messages cost.
+
+use crate::ids::{Id, MessageId, RankId, WakeId};
+use crate::units::Time;
+use crate::workload::{Blocked, Load, Requests, Send, Workload};
+
+/// A workload that is played beside others.
+pub struct Part<'a> {
+    /// Number of ranks.
+    pub ranks: u32,
+    /// When it begins for the first time.
+    pub start: Time,
+    /// The workload, anew for each time that it is done; nothing for ranks that do nothing.
+    pub make: Option<Box<dyn FnMut() -> Box<dyn Workload + 'a> + 'a>>,
+    /// Whether it counts time from its own beginning, as what keeps times of its own does. What only adds delays to the
+    /// time it is told does not: so its times are the same to the last bit, whoever else there is.
+    pub own_clock: bool,
+    /// How often it is done.
+    pub repeat: Repeat,
+    /// Time between its end and its next beginning.
+    pub think: Time,
+}
+
+/// How often a part is done.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Repeat {
+    /// So many times.
+    Times(u64),
+    /// Again and again; none begins at this time or later.
+    Until(Time),
+    /// Up to so many times; none begins at this time or later.
+    TimesUntil(u64, Time),
+    /// As long as a part goes on that is not of this kind, whose last messages are waited for. It sends nothing more
+    /// from this time on, if there is one.
+    Background(Option<Time>),
+}
+
+impl Repeat {
+    /// Whether it goes on beside the others until they have ended.
+    pub fn is_background(self) -> bool {
+        matches!(self, Self::Background(_))
+    }
+
+    /// Whether it may begin for the n-th time, from 0, at this time.
+    fn goes_on(self, n: u64, time: Time) -> bool {
+        match self {
+            Self::Times(times) => n < times,
+            Self::Until(until) => time < until,
+            Self::TimesUntil(times, until) => n < times && time < until,
+            Self::Background(until) => until.is_none_or(|until| time < until),
+        }
+    }
+}
+
+/// What became of a part.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Runs {
+    /// How often it has been done.
+    pub count: u64,
+    /// When it began for the first time.
+    pub begun: Time,
+    /// When it ended for the last time.
+    pub ended: Time,
+    /// How long it took, all times together.
+    pub total: Time,
+    /// The shortest time it took.
+    pub min: Time,
+    /// The longest.
+    pub max: Time,
+}
+
+impl Runs {
+    fn add(&mut self, begun: Time, ended: Time, times: u64) {
+        let took = ended - begun;
+        if self.count == 0 {
+            (self.min, self.max) = (took, took);
+        }
+        (self.min, self.max) = (self.min.min(took), self.max.max(took));
+        self.total += Time::from_ps(took.ps() * times as f64);
+        self.count += times;
+        self.ended = ended;
+    }
+
+    /// How long it took on average.
+    pub fn mean(&self) -> Time {
+        if self.count == 1 { self.min } else { Time::from_ps(self.total.ps() / self.count.max(1) as f64) }
+    }
+}
+
+/// How far a part is.
+#[derive(Clone, PartialEq, Debug)]
+enum State {
+    /// It begins when its wake comes.
+    Waits,
+    Goes,
+    Done,
+    /// Nothing of it is under way, and these ranks still wait.
+    Stuck(Vec<Blocked>),
+}
+
+/// A part being played.
+struct Playing<'a> {
+    part: Part<'a>,
+    /// Its rank 0, among all.
+    first: u32,
+    /// Whether the others' background goes on until it has ended: it is no background, or there is nothing else.
+    is_waited_for: bool,
+    workload: Option<Box<dyn Workload + 'a>>,
+    load: Load,
+    messages: u64,
+    state: State,
+    /// When it began this time.
+    begun: Time,
+    /// When the last of its messages was delivered.
+    last: Time,
+    /// Messages under way and wakes that have been asked for.
+    outstanding: u64,
+    /// By rank, where it is done more than once: the number of its first message of this time, and of the next message.
+    numbers: Vec<(u32, u32)>,
+    runs: Runs,
+}
+
+/// Several workloads as one. See the [module](self).
+pub struct Joint<'a> {
+    parts: Vec<Playing<'a>>,
+    ranks: u32,
+    /// Wakes whose numbers are beyond the ranks of their parts: part and number there.
+    wakes: Vec<(u32, WakeId)>,
+    free: Vec<u32>,
+    /// Parts that are waited for and have not ended.
+    left: usize,
+    /// What a part asks for.
+    asked: Requests,
+    /// Messages with the numbers that a part knows.
+    own: Vec<Send>,
+}
+
+impl<'a> Joint<'a> {
+    /// These parts, their ranks one after another.
+    pub fn new(parts: Vec<Part<'a>>) -> Self {
+        let mut ranks = 0;
+        let all_background = parts.iter().all(|part| part.make.is_none() || part.repeat.is_background());
+        let mut playing = Vec::with_capacity(parts.len());
+        for mut part in parts {
+            let workload = part.make.as_mut().map(|make| make());
+            let first = ranks;
+            ranks += part.ranks;
+            let numbers = if part.repeat == Repeat::Times(1) { 0 } else { part.ranks as usize };
+            let ends = part.repeat != Repeat::Background(None);
+            playing.push(Playing {
+                first,
+                is_waited_for: workload.is_some() && ends && (all_background || !part.repeat.is_background()),
+                load: workload.as_ref().map_or(Load { one_at_a_time: true, ..Load::default() }, |work| work.load()),
+                messages: workload.as_ref().map_or(0, |work| work.messages()),
+                state: if workload.is_some() { State::Waits } else { State::Done },
+                workload,
+                begun: Time::ZERO,
+                last: Time::ZERO,
+                outstanding: 0,
+                numbers: vec![(0, 0); numbers],
+                runs: Runs { begun: part.start, ..Runs::default() },
+                part,
+            });
+        }
+        Self {
+            left: playing.iter().filter(|part| part.is_waited_for).count(),
+            parts: playing,
+            ranks,
+            wakes: Vec::new(),
+            free: Vec::new(),
+            asked: Requests::default(),
+            own: Vec::new(),
+        }
+    }
+
+    /// What became of each part.
+    pub fn runs(&self) -> Vec<Runs> {
+        self.parts.iter().map(|part| part.runs).collect()
+    }
+
+    /// The part of a rank.
+    fn part_of(&self, rank: u32) -> usize {
+        self.parts.partition_point(|part| part.first + part.part.ranks <= rank)
+    }
+
+    /// Begins a part, again and again where that takes no time.
+    fn begin_part(&mut self, now: Time, index: usize, requests: &mut Requests) {
+        let is_over = self.left == 0;
+        let part = &mut self.parts[index];
+        if part.part.repeat.is_background() && is_over || !part.part.repeat.goes_on(part.runs.count, now) {
+            return self.end_part(index);
+        }
+        if part.workload.is_none() {
+            part.workload = part.part.make.as_mut().map(|make| make());
+            part.numbers.iter_mut().for_each(|(first, next)| *first = *next);
+        }
+        part.state = State::Goes;
+        (part.begun, part.last) = (now, now);
+        if let Some(workload) = &mut part.workload {
+            workload.begin(&mut self.asked);
+        }
+        self.pass_on(index, now, now, requests);
+        self.look(now, index, requests);
+    }
+
+    fn end_part(&mut self, index: usize) {
+        let part = &mut self.parts[index];
+        part.state = State::Done;
+        part.workload = None;
+        self.left -= usize::from(part.is_waited_for);
+    }
+
+    /// After something happened to a part: whether it has ended, and what then.
+    fn look(&mut self, now: Time, index: usize, requests: &mut Requests) {
+        let part = &mut self.parts[index];
+        if part.outstanding > 0 || part.state != State::Goes {
+            return;
+        }
+        let Some(workload) = part.workload.take() else { return };
+        // What a background would have sent from its end on is what it waits for.
+        let is_cut = matches!(part.part.repeat, Repeat::Background(Some(until)) if now >= until);
+        let is_over = is_cut || (self.left == 0 && part.part.repeat.is_background());
+        let blocked = if is_over { Vec::new() } else { workload.blocked() };
+        if !blocked.is_empty() {
+            part.state = State::Stuck(blocked);
+            // What goes on beside the others does not wait for it.
+            self.left -= usize::from(part.is_waited_for);
+            return;
+        }
+        let base = if part.part.own_clock { part.begun } else { Time::ZERO };
+        let ended = workload.ended().map_or(part.last, |ended| base + ended).max(part.begun);
+        let took_nothing = ended == part.begun && part.part.think == Time::ZERO;
+        // What takes no time is done as often as it is to be, at once.
+        let times = match part.part.repeat {
+            Repeat::Times(times) | Repeat::TimesUntil(times, _) if took_nothing => times - part.runs.count,
+            _ => 1,
+        };
+        part.runs.add(part.begun, ended, times);
+        let next = now + part.part.think;
+        if took_nothing || is_over || !part.part.repeat.goes_on(part.runs.count, next) {
+            self.end_part(index);
+            return;
+        }
+        part.state = State::Waits;
+        requests.wakes.push((next, WakeId(self.ranks + index as u32)));
+    }
+
+    /// Hands on what a part has asked for; its wakes are counted from `base`.
+    fn pass_on(&mut self, index: usize, now: Time, base: Time, requests: &mut Requests) {
+        let beyond = self.ranks + self.parts.len() as u32;
+        let part = &mut self.parts[index];
+        let first = part.first;
+        let Requests { sends, wakes } = &mut self.asked;
+        if let Repeat::Background(until) = part.part.repeat
+            && (self.left == 0 || until.is_some_and(|until| now >= until))
+        {
+            sends.clear();
+            wakes.clear();
+            return;
+        }
+        part.outstanding += (sends.len() + wakes.len()) as u64;
+        requests.sends.extend(sends.drain(..).map(|send| {
+            let Send { id: MessageId { src, index }, dst, bytes } = send;
+            let index = match part.numbers.get_mut(src.index()) {
+                None => index,
+                Some((first, next)) => {
+                    let number = first.wrapping_add(index);
+                    *next = number.wrapping_add(1).max(*next);
+                    number
+                }
+            };
+            let id = MessageId { src: RankId(first + src.0), index };
+            Send { id, dst: RankId(first + dst.0), bytes }
+        }));
+        for (time, wake) in wakes.drain(..) {
+            let number = if wake.0 < part.part.ranks {
+                first + wake.0
+            } else {
+                let slot = self.free.pop().unwrap_or_else(|| {
+                    self.wakes.push((0, wake));
+                    self.wakes.len() as u32 - 1
+                });
+                self.wakes[slot as usize] = (index as u32, wake);
+                beyond + slot
+            };
+            requests.wakes.push((base + time, WakeId(number)));
+        }
+    }
+
+    /// Tells a part of messages, which have arrived or left.
+    fn hand(&mut self, now: Time, index: usize, arrived: bool, requests: &mut Requests) {
+        let part = &mut self.parts[index];
+        let base = if part.part.own_clock { part.begun } else { Time::ZERO };
+        let own = (now - base).max(Time::ZERO);
+        let Some(workload) = &mut part.workload else { return };
+        if arrived {
+            part.outstanding -= self.own.len() as u64;
+            part.last = now;
+            workload.delivered(own, &self.own, &mut self.asked);
+        } else {
+            workload.departed(own, &self.own, &mut self.asked);
+        }
+        self.pass_on(index, now, base, requests);
+        self.look(now, index, requests);
+    }
+
+    /// A message as its part knows it.
+    fn own(part: &Playing<'_>, send: &Send) -> Send {
+        let src = RankId(send.id.src.0 - part.first);
+        let before = part.numbers.get(src.index()).map_or(0, |(first, _)| *first);
+        let id = MessageId { src, index: send.id.index.wrapping_sub(before) };
+        Send { id, dst: RankId(send.dst.0 - part.first), bytes: send.bytes }
+    }
+}
+
+impl Workload for Joint<'_> {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// Of what has no known number of repetitions, more than there will ever be.
+    fn messages(&self) -> u64 {
+        let of = |part: &Playing<'_>| match part.part.repeat {
+            Repeat::Times(times) => part.messages.saturating_mul(times),
+            _ if part.messages == 0 => 0,
+            _ => u64::MAX / 2,
+        };
+        self.parts.iter().map(of).fold(0, u64::saturating_add)
+    }
+
+    fn load(&self) -> Load {
+        let loads = || self.parts.iter().map(|part| part.load);
+        Load {
+            one_at_a_time: loads().all(|load| load.one_at_a_time),
+            departures: loads().any(|load| load.departures),
+            most_to_one: loads().map(|load| load.most_to_one).max().unwrap_or(0),
+        }
+    }
+
+    fn begin(&mut self, requests: &mut Requests) {
+        for index in 0..self.parts.len() {
+            let part = &self.parts[index];
+            match part.state {
+                State::Waits if part.part.start > Time::ZERO => {
+                    requests.wakes.push((part.part.start, WakeId(self.ranks + index as u32)));
+                }
+                State::Waits => self.begin_part(Time::ZERO, index, requests),
+                _ => {}
+            }
+        }
+    }
+
+    fn delivered(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        let mut rest = messages;
+        while let Some(first) = rest.first() {
+            let index = self.part_of(first.id.src.0);
+            let part = &self.parts[index];
+            let end = part.first + part.part.ranks;
+            // Messages are sorted by their senders, and so by part.
+            let (mine, later) = rest.split_at(rest.partition_point(|send| send.id.src.0 < end));
+            rest = later;
+            self.own.clear();
+            self.own.extend(mine.iter().map(|send| Self::own(part, send)));
+            self.hand(now, index, true, requests);
+        }
+    }
+
+    fn departed(&mut self, now: Time, messages: &[Send], requests: &mut Requests) {
+        for index in 0..self.parts.len() {
+            let part = &self.parts[index];
+            if !part.load.departures {
+                continue;
+            }
+            let ranks = part.first..part.first + part.part.ranks;
+            self.own.clear();
+            let mine = messages.iter().filter(|send| ranks.contains(&send.id.src.0));
+            self.own.extend(mine.map(|send| Self::own(part, send)));
+            if !self.own.is_empty() {
+                self.hand(now, index, false, requests);
+            }
+        }
+    }
+
+    fn woke(&mut self, now: Time, wake: WakeId, requests: &mut Requests) {
+        let beyond = self.ranks + self.parts.len() as u32;
+        let (index, own_wake) = match wake.0 {
+            rank if rank < self.ranks => {
+                let index = self.part_of(rank);
+                (index, WakeId(rank - self.parts[index].first))
+            }
+            number if number < beyond => return self.begin_part(now, (number - self.ranks) as usize, requests),
+            number => {
+                let slot = number - beyond;
+                self.free.push(slot);
+                let (index, wake) = self.wakes[slot as usize];
+                (index as usize, wake)
+            }
+        };
+        let part = &mut self.parts[index];
+        let base = if part.part.own_clock { part.begun } else { Time::ZERO };
+        part.outstanding -= 1;
+        if let Some(workload) = &mut part.workload {
+            workload.woke((now - base).max(Time::ZERO), own_wake, &mut self.asked);
+        }
+        self.pass_on(index, now, base, requests);
+        self.look(now, index, requests);
+    }
+
+    fn blocked(&self) -> Vec<Blocked> {
+        let of = |part: &Playing<'_>| {
+            let first = part.first;
+            let blocked = match &part.state {
+                State::Stuck(blocked) => blocked.clone(),
+                State::Goes if !part.part.repeat.is_background() => {
+                    part.workload.as_ref().map_or(Vec::new(), |workload| workload.blocked())
+                }
+                _ => Vec::new(),
+            };
+            blocked.into_iter().map(move |blocked| Blocked {
+                rank: RankId(first + blocked.rank.0),
+                next: MessageId { src: RankId(first + blocked.next.src.0), ..blocked.next },
+                on: blocked.on.map(|rank| RankId(first + rank.0)),
+                waits_for: blocked.waits_for,
+            })
+        };
+        self.parts.iter().flat_map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;
