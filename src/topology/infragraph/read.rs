@@ -352,6 +352,8 @@ impl<'a> Reader<'a> {
             }
             None => *units.iter().find(|unit| object.get(unit).is_some())?,
         };
+        // The schema's own writer leaves a choice without a number where none is given.
+        object.get(unit)?;
         let (text, span) = self.text(&object, what, unit)?;
         match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Some((unit, number, span)),

@@ -209,6 +209,13 @@ edges:
 }
 
 #[test]
+fn a_unit_without_a_number_says_nothing() {
+    let physical = "{name: l, physical: {bandwidth: {choice: gigatransfers_per_second}, latency: {choice: ns}}}";
+    let fabric = build(&device(1, &edge("xpu", "sw", "one2one")).replace("{name: l}", physical)).unwrap();
+    assert_eq!(cables(&fabric), ["i.0.xpu.0 -> i.0.sw.0: 1 GB/s, 0 ps"]);
+}
+
+#[test]
 fn mistakes_have_their_places() {
     let told = |text: &str| build(text).unwrap_err();
     let slice = |first: &str| told(&device(5, &edge(first, "sw", "many2many")));
