@@ -93,10 +93,11 @@ impl<'a> Reader<'a> {
                 Value::Map(entries) => {
                     for &(key, value) in entries.iter().take(64) {
                         let name = document.text(key).unwrap_or_default();
-                        if let Some(known) = keys.iter().find(|known| **known == name) {
-                            if values.iter().all(|(there, _)| there != known) && !document.is_null(value) {
-                                values.push((known, value));
-                            }
+                        if let Some(known) = keys.iter().find(|known| **known == name)
+                            && values.iter().all(|(there, _)| there != known)
+                            && !document.is_null(value)
+                        {
+                            values.push((known, value));
                         }
                     }
                 }
@@ -322,15 +323,15 @@ impl<'a> Reader<'a> {
                 };
             }
         }
-        if let Some(latency) = physical.get("latency") {
-            if let Some((unit, number, span)) = self.quantity(latency, "`latency`", &["choice", "ms", "us", "ns"]) {
-                let per_second = [("ms", 1e3), ("us", 1e6), ("ns", 1e9)];
-                let factor = per_second.iter().find(|(name, _)| *name == unit).map_or(1.0, |(_, factor)| *factor);
-                if number >= 0.0 && number <= 1e15 {
-                    link.latency = Some(Time::from_seconds(number / factor));
-                } else {
-                    self.wrong(span, "bad-quantity", "this is no latency", "0 or more is expected");
-                }
+        if let Some(latency) = physical.get("latency")
+            && let Some((unit, number, span)) = self.quantity(latency, "`latency`", &["choice", "ms", "us", "ns"])
+        {
+            let per_second = [("ms", 1e3), ("us", 1e6), ("ns", 1e9)];
+            let factor = per_second.iter().find(|(name, _)| *name == unit).map_or(1.0, |(_, factor)| *factor);
+            if (0.0..=1e15).contains(&number) {
+                link.latency = Some(Time::from_seconds(number / factor));
+            } else {
+                self.wrong(span, "bad-quantity", "this is no latency", "0 or more is expected");
             }
         }
         Some(link)
