@@ -22,7 +22,8 @@ pub enum Contents {
     Scenario,
     /// What lies below scenarios: it has defaults for choices of others.
     Preset,
-    /// A fabric: a `[topology.*]` table, a SimGrid platform, or a graph as networkx writes it.
+    /// A fabric: a `[topology.*]` table, a SimGrid platform, an InfraGraph, or a graph as networkx writes
+    /// it.
     Topology,
     /// A `[workload.*]` table, or a list of messages.
     Pattern,
@@ -152,7 +153,7 @@ pub fn contents(path: &Path, sources: &mut Sources) -> Option<Contents> {
         "prog" => Some(Contents::Program),
         "comp" => Some(Contents::Computation),
         "comm" => Some(Contents::Communication),
-        "xml" => Some(Contents::Topology),
+        "xml" | "yaml" | "yml" => Some(Contents::Topology),
         "csv" => Some(sources.open(&named).map_or(Contents::Pattern, table)),
         "toml" | "json" => {
             let text = sources.read_text(&named).map(|(_, text)| text);

@@ -90,8 +90,8 @@ impl Loader {
         self.with(Part::Named { shelf: Shelf::Presets, flag: flag.to_owned(), name: name.to_owned() })
     }
 
-    /// `-t`: a named topology, a file with a `[topology.*]` table, a node-link graph (`.json`), or a SimGrid platform
-    /// (`.xml`).
+    /// `-t`: a named topology, a file with a `[topology.*]` table, a node-link graph (`.json`), an InfraGraph
+    /// (`.yaml`), or a SimGrid platform (`.xml`).
     #[must_use]
     pub fn topology(self, name_or_path: &str) -> Self {
         let flag = "--topology".to_owned();
@@ -434,6 +434,7 @@ impl Texts {
         let single = |kind: &str, file: &str| Some(one(key?.to_owned(), at, choice(kind, file, name, at)));
         match (shelf, extension) {
             (Shelf::Topologies, Some("json")) if self.is_graph(name, at) => return single("graph", "file"),
+            (Shelf::Topologies, Some("yaml" | "yml")) => return single("infragraph", "file"),
             (Shelf::Topologies, Some("xml")) => return single("simgrid", "platform"),
             (Shelf::Patterns, _) if shelf.get(name).is_none() && Generator::is_meant(name) => {
                 return single("program", "rule");

@@ -17,6 +17,8 @@ mod fat_tree;
 mod galois;
 mod hyper_crossbar;
 mod hyperx;
+#[cfg(feature = "simulator")]
+mod infragraph;
 mod jellyfish;
 mod multi_plane;
 #[cfg(feature = "simulator")]
@@ -47,6 +49,8 @@ pub use dragonfly_plus::DragonflyPlusSpec;
 pub use fat_tree::FatTreeSpec;
 pub use hyper_crossbar::HyperCrossbarSpec;
 pub use hyperx::HyperxSpec;
+#[cfg(feature = "simulator")]
+pub use infragraph::InfragraphSpec;
 pub use jellyfish::JellyfishSpec;
 pub use multi_plane::MultiPlaneSpec;
 #[cfg(feature = "simulator")]
@@ -119,6 +123,9 @@ topologies! {
     /// A graph from a node-link JSON file.
     #[cfg(feature = "simulator")]
     Graph(node_link::GraphSpec),
+    /// An infrastructure from an InfraGraph YAML file.
+    #[cfg(feature = "simulator")]
+    Infragraph(infragraph::InfragraphSpec),
     /// A SimGrid platform file.
     #[cfg(feature = "simulator")]
     Simgrid(simgrid::SimgridSpec),

@@ -50,8 +50,8 @@ Files (-o), by name:
 /// `hayase topology show`.
 #[derive(Args, Debug)]
 pub struct TopologyShowArgs {
-    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, a graph (.json), or a SimGrid
-    /// platform (.xml).
+    /// A name (`hayase topology list`), a TOML file with a [topology.*] table, a graph (.json), an
+    /// InfraGraph (.yaml), or a SimGrid platform (.xml).
     #[arg(value_name = "NAME|FILE")]
     pub name: String,
     /// What lies below and above it.

@@ -123,7 +123,7 @@ Scenario:
                                left (the last has left the node), all (at once), window=K (up to K
                                under way)
   -t, --topology <NAME|FILE>   The fabric: a name (`hayase topology list`), a TOML file with a
-                               [topology.*] table, a SimGrid platform (.xml)
+                               [topology.*] table, a SimGrid platform (.xml), an InfraGraph (.yaml)
   -m, --machine <NAME|FILE>    What messages cost at their ends, and without a fabric in between: a
                                name (`hayase machine list`) or a TOML file with a [node.*] table
                                (default: nothing)

@@ -196,7 +196,7 @@ fn too_few_channels_are_told_with_how_many_are_needed() {
     let output = desk.hayase("run -q slim.toml").assert().code(2).get_output().clone();
     assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r#"
     error[too-few-channels]: 3 virtual channels cannot keep packets from waiting in a circle
-      --> slim.toml:3:59
+     --> slim.toml:3:59
       |
     3 | transport.packet = { model = "iq", buffer = 1, channels = 3 }
       |                                                           ^ 4 are needed on `slim-fly q=5 p=1` under this rule
