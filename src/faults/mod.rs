@@ -16,6 +16,7 @@ mod names;
 mod part;
 mod spec;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -103,10 +104,9 @@ impl Faults {
         let mut routers = BTreeMap::from([(failed.clone(), routing.build(&at_start, seed)?)]);
         if timetable.changes_later() {
             for down in later_sets(&timetable)? {
-                if !routers.contains_key(&down) {
-                    let left = Arc::new(whole.altered(&down, &[]));
-                    let router = routing.build(&left, seed)?;
-                    routers.insert(down, router);
+                if let Entry::Vacant(routes) = routers.entry(down) {
+                    let left = Arc::new(whole.altered(routes.key(), &[]));
+                    routes.insert(routing.build(&left, seed)?);
                 }
             }
         } else {

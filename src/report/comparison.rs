@@ -117,7 +117,7 @@ impl Slowdown {
         let n = ratios.makespans_s.len();
         let mean = ratios.mean_s;
         let half = if n > 1 { student(n - 1) * ratios.sd_s / (n as f64).sqrt() } else { 0.0 };
-        (n > 0).then(|| Self { mean, low: mean - half, high: mean + half, seeds: n as u64 })
+        (n > 0).then_some(Self { mean, low: mean - half, high: mean + half, seeds: n as u64 })
     }
 }
 

@@ -70,13 +70,16 @@ pub(super) enum Balance {
     Ways,
 }
 
+/// The ranks of the places of a graph.
+pub(super) type RanksOf<'a> = &'a dyn Fn(&Graph) -> Vec<u32>;
+
 /// A table of shortest ways (with `ranks` of legal ones, see [`legal_ways`]). Among equals the lowest port is taken.
 ///
 /// Cost: a search for each switch with nodes (by threads), and for each node a look at each link that shortest ways to
 /// it can take.
 pub(super) fn balanced(
     fabric: &Arc<Fabric>,
-    ranks: Option<&dyn Fn(&Graph) -> Vec<u32>>,
+    ranks: Option<RanksOf<'_>>,
     balance: Balance,
     order: Order,
     seed: u64,

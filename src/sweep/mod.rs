@@ -117,7 +117,7 @@ pub enum SweepError {
         /// Who waits for whom.
         blocked: Vec<Blocked>,
         /// Which channels wait for each other, where it is the packets that do.
-        gridlock: Option<Gridlock>,
+        gridlock: Option<Box<Gridlock>>,
         /// When and with what it came to a standstill.
         stopped: Option<Stopped>,
         /// What failed, and what became of messages for it, where anything does.
@@ -141,7 +141,7 @@ pub fn not_done(tasks: u32) -> String {
 }
 
 /// What does not go on, in words.
-fn stuck(blocked: &[Blocked], gridlock: &Option<Gridlock>) -> String {
+fn stuck(blocked: &[Blocked], gridlock: &Option<Box<Gridlock>>) -> String {
     match gridlock {
         Some(gridlock) => count(gridlock.packets, "packet waits for itself", "packets wait for each other"),
         None => count(blocked.len() as u64, "rank waits for what never comes", "ranks wait for what never comes"),
@@ -234,6 +234,8 @@ struct Outcome {
     run: Summary,
 }
 
+type Outcomes = BTreeMap<(usize, u64), Option<Box<Summary>>>;
+
 /// Runs all points with all their seeds.
 fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Comparison, SweepError> {
     // The longest runs first, so that no core is left alone with one at the end.
@@ -248,7 +250,8 @@ fn run_points(title: &str, points: &[Point], control: Control<'_>) -> Result<Com
         total_messages: jobs.iter().map(|&(i, _)| points[i].scenario.work().messages()).sum(),
         failed: AtomicBool::new(false),
     };
-    let outcomes: Mutex<BTreeMap<(usize, u64), Option<Box<Summary>>>> = Mutex::new(BTreeMap::new());
+    // By point and seed; nothing for a run in which a message had no way.
+    let outcomes: Mutex<Outcomes> = Mutex::new(BTreeMap::new());
     let errors: Mutex<BTreeMap<(usize, u64), SweepError>> = Mutex::new(BTreeMap::new());
     jobs.par_iter().with_max_len(1).for_each(|&(i, seed)| {
         if tally.ended() {
@@ -329,7 +332,7 @@ fn run_one(point: &Point, seed: u64, tally: &Tally<'_>) -> Result<Run, SweepErro
             point: point.name(),
             seed,
             blocked: run.blocked,
-            gridlock: run.gridlock,
+            gridlock: run.gridlock.map(Box::new),
             stopped: run.stopped,
             faults: run.faults,
         }),

@@ -39,10 +39,12 @@ use crate::fabric::Fabric;
 use common::Topology;
 
 pub use between::Arrangement;
+#[cfg(feature = "simulator")]
 pub(crate) use between::COLUMNS as CABLES;
 pub use common::OneOrList;
 pub use crossbar::CrossbarSpec;
 pub use custom::CustomSpec;
+#[cfg(feature = "simulator")]
 pub(crate) use custom::{LINK_COLUMNS as LINKS, ROUTE_COLUMNS as ROUTES};
 pub use dragonfly::DragonflySpec;
 pub use dragonfly_plus::DragonflyPlusSpec;

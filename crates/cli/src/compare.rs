@@ -179,7 +179,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
         }
         Err(SweepError::Deadlocked { point, seed, blocked, gridlock, stopped, faults }) => {
             complain(failure(&format!("{point} with seed {seed} deadlocks"), voice.colour));
-            complain(deadlock::explain(&blocked, gridlock.as_ref(), stopped, faults.as_deref()).trim_end());
+            complain(deadlock::explain(&blocked, gridlock.as_deref(), stopped, faults.as_deref()).trim_end());
             return Ok(End::Deadlocked);
         }
     };
