@@ -39,7 +39,7 @@ struct Unit {
 /// Cost: U^2 routes for U units, and a matching among U of each side for each link.
 ///
 /// # Errors
-/// Rules whose routes depend on what is under way, and fabrics of more than [`MOST`] units.
+/// Rules whose routes depend on what is under way, and fabrics of more than 4,096 units.
 pub fn worst_case(fabric: &Fabric, router: &dyn Router) -> Result<Vec<u32>, Diagnostic> {
     let units = units(fabric);
     if units.len() > MOST {
