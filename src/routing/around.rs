@@ -12,10 +12,10 @@ use crate::ids::{IdVec, LinkId, NodeId};
 
 /// A rule that knows the whole fabric only, with a detour where its route crosses what has failed.
 ///
-/// A pair whose own route is healthy keeps it. Any other takes the shortest path over what is left: the fewest links,
-/// among equals at each vertex the link with the lowest number (`shortest-path`), always the same. A message on several
-/// paths of which one is broken takes that one path as a whole, and so does one whose chosen path is broken. Where no
-/// path is left the pair is cut off ([`Router::reaches`]).
+/// A pair whose own route is healthy keeps it. Any other takes a shortest path over what is left, by a hash of the pair
+/// (`ecmp`; `shortest-path` on fabrics that are too large for its tables), always the same. A message on several paths
+/// of which one is broken takes that one path as a whole, and so does one whose chosen path is broken. Where no path is
+/// left the pair is cut off ([`Router::reaches`]).
 #[derive(Debug)]
 pub(super) struct Around {
     fabric: Arc<Fabric>,

@@ -365,7 +365,10 @@ impl RoutingSpec {
         if fabric.failed().is_none() || self.is_worked_out_on_the_graph() {
             return own;
         }
-        Arc::new(Around::new(fabric, own, ShortestPathSpec::default().build(fabric).ok()))
+        // By a hash of the pair, so that detours spread; always the same, since fabrics with other seeds are compared.
+        let left = EcmpSpec { seed: Some(0) }.build(fabric, 0);
+        let left = left.or_else(|_| ShortestPathSpec::default().build(fabric));
+        Arc::new(Around::new(fabric, own, left.ok()))
     }
 
     /// Whether all of its routes are found on the graph that is left; of a rule that is not named here that is not
