@@ -62,7 +62,8 @@ impl fmt::Debug for Faults {
 }
 
 impl Faults {
-    /// What `spec` and the fabric's own file say happens to the links of a whole fabric, with the routes of a rule.
+    /// What `spec` and the fabric's own file say happens to the links of a whole fabric, with a rule and the routes that
+    /// it has while the fabric is whole.
     /// `seed` is what is drawn by where the specification has no seed of its own.
     ///
     /// # Errors
@@ -71,7 +72,7 @@ impl Faults {
     pub fn build(
         spec: &FaultsSpec,
         whole: &Arc<Fabric>,
-        routing: &RoutingSpec,
+        (routing, own): (&RoutingSpec, &Arc<dyn Router>),
         seed: u64,
     ) -> Result<Self, Vec<Diagnostic>> {
         let draw::Drawn { mut timetable, switches } = draw::drawn(spec, whole, seed)?;
@@ -101,12 +102,12 @@ impl Faults {
             true => Arc::clone(whole),
             false => Arc::new(whole.altered(&failed, &capacities)),
         };
-        let mut routers = BTreeMap::from([(failed.clone(), routing.build(&at_start, seed)?)]);
+        let mut routers = BTreeMap::from([(failed.clone(), routing.on_what_is_left(own, &at_start, seed)?)]);
         if timetable.changes_later() {
             for down in later_sets(&timetable)? {
                 if let Entry::Vacant(routes) = routers.entry(down) {
                     let left = Arc::new(whole.altered(routes.key(), &[]));
-                    routes.insert(routing.build(&left, seed)?);
+                    routes.insert(routing.on_what_is_left(own, &left, seed)?);
                 }
             }
         } else {

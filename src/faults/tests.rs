@@ -22,7 +22,9 @@ fn list(names: &[&str]) -> Option<Located<OneOrList<String>>> {
 }
 
 fn build(spec: &FaultsSpec, fabric: &Arc<Fabric>, seed: u64) -> Result<Faults, Vec<&'static str>> {
-    let built = Faults::build(spec, fabric, &RoutingSpec::default_for(fabric), seed);
+    let rule = RoutingSpec::default_for(fabric);
+    let own = rule.build(fabric, seed).unwrap();
+    let built = Faults::build(spec, fabric, (&rule, &own), seed);
     built.map_err(|mistakes| mistakes.into_iter().map(|mistake| mistake.code).collect())
 }
 

@@ -359,8 +359,22 @@ impl RoutingSpec {
         })
     }
 
-    /// The rule on a fabric that is not whole: what is worked out on the graph is so already; what does a family's
-    /// arithmetic, or has its routes from a file, takes a detour where it crosses what has failed.
+    /// The rule on what is left of a fabric, of which `own` has the routes while it is whole: what is worked out on the
+    /// graph is worked out again; what does a family's arithmetic, or has its routes from a file, takes a detour where
+    /// it crosses what has failed.
+    ///
+    /// # Errors
+    /// Where the rule finds no routes on what is left.
+    pub(crate) fn on_what_is_left(
+        &self,
+        own: &Arc<dyn Router>,
+        left: &Arc<Fabric>,
+        seed: u64,
+    ) -> Result<Arc<dyn Router>, Vec<Diagnostic>> {
+        if self.is_worked_out_on_the_graph() { self.build(left, seed) } else { Ok(self.around(left, Arc::clone(own))) }
+    }
+
+    /// See [`RoutingSpec::on_what_is_left`].
     fn around(&self, fabric: &Arc<Fabric>, own: Arc<dyn Router>) -> Arc<dyn Router> {
         if fabric.failed().is_none() || self.is_worked_out_on_the_graph() {
             return own;

@@ -91,7 +91,7 @@ pub(super) fn routed(
     if fabric.timetable().is_none() && spec.is_nothing() && !spec.says_anything() {
         return Some(RoutedFabric { topology, fabric, routing, router, faults: None });
     }
-    let faults = Arc::new(taken(Faults::build(&spec, &fabric, &routing, seed(sections)), at, diagnostics)?);
+    let faults = Arc::new(taken(Faults::build(&spec, &fabric, (&routing, &router), seed(sections)), at, diagnostics)?);
     let (fabric, router) = (Arc::clone(faults.at_start()), Arc::clone(faults.router()));
     Some(RoutedFabric { topology, fabric, routing, router, faults: Some(faults) })
 }

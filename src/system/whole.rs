@@ -170,10 +170,11 @@ impl System {
         if let (Some(routing), true) = (routing, routes_differ || faults_differ) {
             if network.faults.is_some() {
                 let spec = faults.clone().unwrap_or_default();
-                let faults = Faults::build(&spec, network.whole(), routing, seed)?;
+                let own = routing.build_from(network.whole(), seed, sources)?;
+                let faults = Faults::build(&spec, network.whole(), (routing, &own), seed)?;
                 *network = network.clone().with_faults(Arc::new(faults));
             } else {
-                network.router = routing.build(&network.fabric, seed)?;
+                network.router = routing.build_from(&network.fabric, seed, sources)?;
             }
         }
         if let Some(placement) = self.written.placement.as_ref().filter(|placement| placement.depends_on_seed()) {

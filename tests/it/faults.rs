@@ -288,7 +288,7 @@ fn a_profile_with_a_period_repeats() {
     builder.timetable(timetable);
     let network = Network::new(builder.finish(Irregular)).unwrap();
     let rule = RoutingSpec::default_for(&network.fabric);
-    let faults = Faults::build(&FaultsSpec::default(), &network.fabric, &rule, 1).unwrap();
+    let faults = Faults::build(&FaultsSpec::default(), &network.fabric, (&rule, &network.router), 1).unwrap();
     let system = System::new(network.with_faults(Arc::new(faults)));
     let text = "[topology.mesh]\ndims = [2]\nbandwidth = \"1 GB/s\"\n[workload.permutation]\nkind = \"shift\"\noffset = 1\nsize = \"3 MB\"\n";
     let work = load(text).work().clone();
