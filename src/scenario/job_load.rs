@@ -110,28 +110,14 @@ fn check_names(jobs: &[JobSection], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What messages cost at their ends, and how collectives are done.
+/// What messages cost at their ends, and how collectives are done, where the network is one by itself.
 fn ends(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) -> Option<(NodeSpec, CollectivesSpec)> {
-    let node = match &sections.node {
-        Section::Is(node, at) => {
-            diagnostics.extend(build::at_section(node.check(), Some(*at)));
-            if node.facts().is_network {
-                diagnostics.push(network_of_its_own(node).at(*at));
-            }
-            node.clone()
-        }
-        Section::Absent => NodeSpec::default(),
-        Section::Broken => return None,
-    };
-    let collectives = match &sections.collectives {
-        Section::Is(collectives, at) => {
-            diagnostics.extend(build::at_section(collectives.check(), Some(*at)));
-            collectives.clone()
-        }
-        Section::Absent => CollectivesSpec::default(),
-        Section::Broken => return None,
-    };
-    Some((node, collectives))
+    if let Section::Is(node, at) = &sections.node
+        && node.facts().is_network
+    {
+        diagnostics.push(network_of_its_own(node).at(*at));
+    }
+    program_load::ends(sections, diagnostics)
 }
 
 /// Builds what a job does; `left` nodes are left for it.

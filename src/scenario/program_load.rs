@@ -153,16 +153,8 @@ pub(super) fn of_pattern(
     Ok(Scenario::read(system, work, sources))
 }
 
-/// What the texts say of nodes, collectives and fabric, for a program of so many ranks. `routed` is the fabric with its
-/// routes, where that has been built already.
-pub(super) fn system(
-    sections: &Sections,
-    links: &Links,
-    ranks: u32,
-    routed: Option<RoutedFabric>,
-    sources: &mut Sources,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<System> {
+/// What messages cost at their ends, and how collectives are done.
+pub(super) fn ends(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) -> Option<(NodeSpec, CollectivesSpec)> {
     let node = match &sections.node {
         Section::Is(node, at) => {
             diagnostics.extend(build::at_section(node.check(), Some(*at)));
@@ -179,6 +171,20 @@ pub(super) fn system(
         Section::Absent => CollectivesSpec::default(),
         Section::Broken => return None,
     };
+    Some((node, collectives))
+}
+
+/// What the texts say of nodes, collectives and fabric, for a program of so many ranks. `routed` is the fabric with its
+/// routes, where that has been built already.
+pub(super) fn system(
+    sections: &Sections,
+    links: &Links,
+    ranks: u32,
+    routed: Option<RoutedFabric>,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<System> {
+    let (node, collectives) = ends(sections, diagnostics)?;
     if let Section::Is(_, at) = &sections.topology
         && node.facts().is_network
     {

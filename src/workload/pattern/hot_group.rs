@@ -90,8 +90,7 @@ impl HotGroup {
     #[inline]
     fn destination(&self, src: u32, index: u32) -> u32 {
         let (a, b) = (u64::from(src), u64::from(index));
-        // The upper 53 bits as a number below 1.
-        let drawn = (self.is_hot.two(a, b) >> 11) as f64 / (1u64 << 53) as f64;
+        let drawn = self.is_hot.two_unit(a, b);
         let own = self.hot.binary_search(&src).ok();
         let others = self.hot.len() - usize::from(own.is_some());
         if drawn < self.fraction && others > 0 {
