@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::meter::Meter;
 use super::net::{ASK, NONE, Net, Packet, Pool};
 use super::spec::PacketSpec;
 use super::switching::{Switching, Ticks};
@@ -58,31 +59,12 @@ struct Port {
     head: u32,
     tail: u32,
     sending: bool,
-    /// Packets that have come here over another link and wait.
-    queued: u32,
-    peak: u32,
-    /// When they left less when they came, summed over all \[ticks\].
-    queue_time: i128,
-    busy: u64,
-    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did
-    /// before.
-    stuck: u64,
-    blocked: u64,
+    meter: Meter,
 }
 
 impl FairPackets {
     pub(super) fn new(spec: &PacketSpec, net: &Net) -> Self {
-        let port = Port {
-            head: NONE,
-            tail: NONE,
-            sending: false,
-            queued: 0,
-            peak: 0,
-            queue_time: 0,
-            busy: 0,
-            stuck: u64::MAX,
-            blocked: 0,
-        };
+        let port = Port { head: NONE, tail: NONE, sending: false, meter: Meter::new() };
         Self {
             ports: vec![port; net.links.len()],
             queues: Vec::new(),
@@ -217,22 +199,16 @@ impl FairPackets {
         let port = &mut self.ports[link as usize];
         if port.head == NONE {
             port.sending = false;
-            if port.queued > 0 {
-                port.stuck = net.now;
-            }
+            port.meter.stands_still(net.now);
             return None;
         }
-        if port.stuck != u64::MAX {
-            port.blocked += net.now - port.stuck;
-            port.stuck = u64::MAX;
-        }
+        port.meter.goes_on(net.now);
         let number = port.head;
         let at_source = self.queues[number as usize].key.1 == 0;
         if at_source {
             net.count(link, 1);
         } else {
-            port.queue_time += i128::from(net.now);
-            port.queued -= 1;
+            port.meter.leaves(net.now);
         }
         port.sending = true;
         port.head = self.queues[number as usize].next;
@@ -240,7 +216,7 @@ impl FairPackets {
         let &Packet { place, bytes, .. } = self.packets.at(packet);
         let (time, latency) = (net.sending(link, bytes), net.links[link as usize].latency);
         let port = &mut self.ports[link as usize];
-        port.busy = port.busy.saturating_add(time);
+        port.meter.sends(time);
         let ends = net.link(place + 1) == NONE;
         if !ends {
             self.queues[number as usize].ahead += 1;
@@ -289,13 +265,12 @@ impl FairPackets {
         let number = self.queue((net.flow(place), hop, link));
         self.append(number, packet);
         let port = &mut self.ports[link as usize];
-        port.queue_time -= i128::from(net.now);
-        port.queued += 1;
+        port.meter.comes(net.now);
         self.push_on(net, number);
         let port = &mut self.ports[link as usize];
-        port.peak = port.peak.max(port.queued);
-        if !port.sending && port.stuck == u64::MAX {
-            port.stuck = net.now;
+        port.meter.stays();
+        if !port.sending {
+            port.meter.stands_still(net.now);
         }
         false
     }
@@ -345,14 +320,7 @@ impl Switching for FairPackets {
     }
 
     fn port(&self, net: &Net, link: usize) -> Ticks {
-        let port = &self.ports[link];
-        let waited = |since: u64| net.now.saturating_sub(since);
-        Ticks {
-            busy: port.busy,
-            peak_queue: port.peak,
-            queue_time: (port.queue_time + i128::from(net.now) * i128::from(port.queued)) as f64,
-            blocked: port.blocked + waited(port.stuck),
-        }
+        self.ports[link].meter.ticks(net.now)
     }
 
     fn gridlock(&self, net: &Net) -> Option<Gridlock> {

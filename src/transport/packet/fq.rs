@@ -1,5 +1,6 @@
 //! Fair queues: each link serves the messages that wait for it in turn, and none has more than a few packets at a hop.
 
+use super::meter::Meter;
 use super::net::{NONE, Net};
 use super::spec::PacketSpec;
 use super::switching::{Switching, Ticks};
@@ -66,31 +67,12 @@ struct Port {
     head: u32,
     tail: u32,
     sending: bool,
-    /// Packets that have come here over another link and wait.
-    queued: u32,
-    peak: u32,
-    /// When they left less when they came, summed over all \[ticks\].
-    queue_time: i128,
-    busy: u64,
-    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did
-    /// before.
-    stuck: u64,
-    blocked: u64,
+    meter: Meter,
 }
 
 impl FairQueues {
     pub(super) fn new(spec: &PacketSpec, net: &Net) -> Self {
-        let port = Port {
-            head: NONE,
-            tail: NONE,
-            sending: false,
-            queued: 0,
-            peak: 0,
-            queue_time: 0,
-            busy: 0,
-            stuck: u64::MAX,
-            blocked: 0,
-        };
+        let port = Port { head: NONE, tail: NONE, sending: false, meter: Meter::new() };
         Self {
             ports: vec![port; net.links.len()],
             queues: Vec::new(),
@@ -176,20 +158,14 @@ impl FairQueues {
         let port = &mut self.ports[link as usize];
         if port.head == NONE {
             port.sending = false;
-            if port.queued > 0 {
-                port.stuck = net.now;
-            }
+            port.meter.stands_still(net.now);
             return None;
         }
-        if port.stuck != u64::MAX {
-            port.blocked += net.now - port.stuck;
-            port.stuck = u64::MAX;
-        }
+        port.meter.goes_on(net.now);
         let place = port.head as usize;
         let (flow, hop) = (net.flow(place as u32) as usize, place & (self.stride - 1));
         if hop > 0 {
-            port.queue_time += i128::from(net.now);
-            port.queued -= 1;
+            port.meter.leaves(net.now);
         }
         port.sending = true;
         let queue = &mut self.queues[place];
@@ -200,7 +176,7 @@ impl FairQueues {
         let message = &self.messages[flow];
         let bytes = if queue.sent == message.packets { message.last_bytes } else { net.packet_bytes };
         let (time, latency) = (net.sending(link, bytes), net.links[link as usize].latency);
-        port.busy = port.busy.saturating_add(time);
+        port.meter.sends(time);
         if net.routes[place + 1] != NONE {
             self.queues[place + 1].room -= 1;
         }
@@ -237,13 +213,12 @@ impl FairQueues {
         }
         self.queues[place + 1].waiting += 1;
         let port = &mut self.ports[link as usize];
-        port.queue_time -= i128::from(net.now);
-        port.queued += 1;
+        port.meter.comes(net.now);
         self.push_on(net, place + 1);
         let port = &mut self.ports[link as usize];
-        port.peak = port.peak.max(port.queued);
-        if !port.sending && port.stuck == u64::MAX {
-            port.stuck = net.now;
+        port.meter.stays();
+        if !port.sending {
+            port.meter.stands_still(net.now);
         }
         false
     }
@@ -278,14 +253,7 @@ impl Switching for FairQueues {
     }
 
     fn port(&self, net: &Net, link: usize) -> Ticks {
-        let port = &self.ports[link];
-        let waited = |since: u64| net.now.saturating_sub(since);
-        Ticks {
-            busy: port.busy,
-            peak_queue: port.peak,
-            queue_time: (port.queue_time + i128::from(net.now) * i128::from(port.queued)) as f64,
-            blocked: port.blocked + waited(port.stuck),
-        }
+        self.ports[link].meter.ticks(net.now)
     }
 
     fn gridlock(&self, net: &Net) -> Option<Gridlock> {

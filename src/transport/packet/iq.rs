@@ -4,6 +4,7 @@ mod asking;
 mod channels;
 
 use super::lanes::Lanes;
+use super::meter::Meter;
 use super::net::{ASK, NONE, Net, Packet, Pool, Trains};
 use super::spec::{Arbitration, PacketSpec, Queues};
 use super::switching::{Switching, Ticks};
@@ -111,16 +112,7 @@ struct Output {
     index: u32,
     /// The first port of the buffer at its end.
     buffer: u32,
-    /// Packets that wait for it, over time.
-    queued: u32,
-    peak: u32,
-    /// When they left less when they came, summed over all \[ticks\].
-    queue_time: i128,
-    busy: u64,
-    /// Since when it has stood still although packets waited ([`u64::MAX`]: it does not), and for how long it did
-    /// before.
-    stuck: u64,
-    blocked: u64,
+    meter: Meter,
 }
 
 /// A buffer, or a source.
@@ -171,12 +163,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
             switch: 0,
             index: 0,
             buffer: 0,
-            queued: 0,
-            peak: 0,
-            queue_time: 0,
-            busy: 0,
-            stuck: u64::MAX,
-            blocked: 0,
+            meter: Meter::new(),
         };
         let capacity = spec.buffer().room();
         let mut model = Self {
@@ -411,14 +398,10 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         output.sending = true;
         output.serves = port;
         output.turn = if turn < output.words * 64 { turn } else { 0 };
-        output.busy = output.busy.saturating_add(time);
-        if output.stuck != u64::MAX {
-            output.blocked += net.now - output.stuck;
-            output.stuck = u64::MAX;
-        }
+        output.meter.sends(time);
+        output.meter.goes_on(net.now);
         if !source {
-            output.queue_time += i128::from(net.now);
-            output.queued -= 1;
+            output.meter.leaves(net.now);
         }
         if self.virtual_outputs && !(ASKS && source) {
             self.expose(net, port, queue);
@@ -481,14 +464,13 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         self.stamps[packet as usize].order = self.arrived;
         self.arrived += 1;
         let output = &mut self.outputs[next as usize];
-        output.queue_time -= i128::from(net.now);
-        output.queued += 1;
+        output.meter.comes(net.now);
         if self.append(port, next, packet) && !self.is_serving(port) {
             self.set_request(next, port, true);
             self.arbitrate(net, next);
         }
         let output = &mut self.outputs[next as usize];
-        output.peak = output.peak.max(output.queued);
+        output.meter.stays();
         self.note_stuck(net, next);
         false
     }
@@ -502,8 +484,8 @@ impl<const ASKS: bool> InputQueues<ASKS> {
     #[inline]
     fn note_stuck(&mut self, net: &Net, link: u32) {
         let output = &mut self.outputs[link as usize];
-        if !output.sending && output.queued > 0 && output.stuck == u64::MAX {
-            output.stuck = net.now;
+        if !output.sending {
+            output.meter.stands_still(net.now);
         }
     }
 
@@ -532,7 +514,7 @@ impl<const ASKS: bool> InputQueues<ASKS> {
         assert!(self.room.iter().all(|&room| room == capacity), "{:?}", self.room);
         assert!(self.requests.iter().all(|&bits| bits == 0));
         assert!(self.queues.iter().all(|queue| queue.head == NONE));
-        assert!(self.outputs.iter().all(|output| !output.sending && output.queued == 0));
+        assert!(self.outputs.iter().all(|output| !output.sending && output.meter.is_empty()));
     }
 }
 
@@ -601,14 +583,7 @@ impl<const ASKS: bool> Switching for InputQueues<ASKS> {
     }
 
     fn port(&self, net: &Net, link: usize) -> Ticks {
-        let output = &self.outputs[link];
-        let waited = |since: u64| net.now.saturating_sub(since);
-        Ticks {
-            busy: output.busy,
-            peak_queue: output.peak,
-            queue_time: (output.queue_time + i128::from(net.now) * i128::from(output.queued)) as f64,
-            blocked: output.blocked + waited(output.stuck),
-        }
+        self.outputs[link].meter.ticks(net.now)
     }
 
     fn gridlock(&self, net: &Net) -> Option<Gridlock> {

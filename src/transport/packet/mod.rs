@@ -25,6 +25,7 @@ mod fair_packets;
 mod fq;
 mod iq;
 mod lanes;
+mod meter;
 mod net;
 mod oq;
 mod spec;

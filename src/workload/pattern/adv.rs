@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
 use super::options::{self, finish, once, table};
-use super::shuffle::Arrivals;
-use super::{After, Ground, Injection, Message, Needs, Pattern, Traffic};
+use super::{Ground, Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
-use crate::ids::RankId;
 use crate::rng::Mix;
 use crate::units::Bytes;
 
@@ -42,15 +41,8 @@ impl AdvSpec {
             let wrong = Diagnostic::new("bad-groups", message).at_value(&self.k);
             return Err(vec![wrong.label("no multiple of the number of groups")]);
         }
-        let pattern = Adv {
-            groups,
-            shift,
-            size: self.size.0,
-            messages: *self.messages,
-            mix: Mix::new(seed, "adv"),
-            arrivals: Arrivals::default(),
-        };
-        finish(pattern, &self.size)
+        let draw = Adv { groups, shift, mix: Mix::new(seed, "adv") };
+        finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }
 
     pub(super) fn traffic(&self) -> Traffic {
@@ -64,7 +56,6 @@ impl AdvSpec {
 
 /// Every message of a rank of group i goes to a rank of group `(i + k) mod G`, each as likely.
 ///
-/// As many steps as messages a rank; `N * messages` messages of m bytes.
 /// Source: J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008,
 /// section 4.2 (their worst case is k = 1).
 #[derive(Debug)]
@@ -72,55 +63,14 @@ struct Adv {
     groups: Groups,
     /// k mod G.
     shift: u32,
-    size: u64,
-    messages: u32,
     mix: Mix,
-    arrivals: Arrivals,
 }
 
-impl Adv {
+impl Draw for Adv {
     #[inline]
     fn destination(&self, src: u32, index: u32) -> u32 {
         let group = super::arith::add_mod(self.groups.of(src), self.shift, self.groups.count());
         let members = self.groups.members(group);
         members[self.mix.two_below(u64::from(src), u64::from(index), members.len() as u64) as usize]
-    }
-}
-
-impl Pattern for Adv {
-    fn ranks(&self) -> u32 {
-        (0..self.groups.count()).map(|group| self.groups.members(group).len() as u32).sum()
-    }
-
-    fn sends(&self, _: RankId) -> u32 {
-        self.messages
-    }
-
-    #[inline]
-    fn needs(&self) -> Needs {
-        Needs::NOTHING
-    }
-
-    fn message(&self, rank: RankId, index: u32) -> Message {
-        Message::new(self.destination(rank.0, index), self.size, index, After::Nothing)
-    }
-
-    fn receives(&self, rank: RankId, step: u32) -> u32 {
-        if step >= self.messages {
-            return 0;
-        }
-        self.arrivals.count(rank.0, step, self.ranks(), |src| self.destination(src, step))
-    }
-
-    fn steps(&self) -> u32 {
-        self.messages
-    }
-
-    fn bytes(&self) -> u128 {
-        u128::from(self.messages()) * u128::from(self.size)
-    }
-
-    fn messages(&self) -> u64 {
-        u64::from(self.ranks()) * u64::from(self.messages)
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use super::drawn::{Draw, Drawn};
 use super::groups::Groups;
 use super::options::{self, finish, table};
-use super::shuffle::Arrivals;
-use super::{After, Ground, Injection, Message, Needs, Pattern, Traffic};
+use super::{Ground, Injection, Pattern, Traffic};
 use crate::diagnostic::{Diagnostic, Located};
-use crate::ids::RankId;
 use crate::rng::Mix;
 use crate::units::Bytes;
 
@@ -46,17 +45,14 @@ impl HotGroupSpec {
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        let pattern = HotGroup {
+        let draw = HotGroup {
             ranks,
             hot: groups.members(*self.group).to_vec(),
             fraction: *self.fraction,
-            size: self.size.0,
-            messages: *self.messages,
             is_hot: Mix::new(seed, "hot-group"),
             mix: Mix::new(seed, "hot-group destination"),
-            arrivals: Arrivals::default(),
         };
-        finish(pattern, &self.size)
+        finish(Drawn::new(ranks, self.size.0, *self.messages, draw), &self.size)
     }
 
     pub(super) fn traffic(&self) -> Traffic {
@@ -71,22 +67,17 @@ impl HotGroupSpec {
 
 /// Every message goes, with probability f, to one of the ranks of the hot group, else to one of all ranks; never to its
 /// own sender, and each of those as likely.
-///
-/// As many steps as messages a rank; `N * messages` messages of m bytes.
 #[derive(Debug)]
 struct HotGroup {
     ranks: u32,
     /// The ranks of the hot group, ascending.
     hot: Vec<u32>,
     fraction: f64,
-    size: u64,
-    messages: u32,
     is_hot: Mix,
     mix: Mix,
-    arrivals: Arrivals,
 }
 
-impl HotGroup {
+impl Draw for HotGroup {
     #[inline]
     fn destination(&self, src: u32, index: u32) -> u32 {
         let (a, b) = (u64::from(src), u64::from(index));
@@ -99,43 +90,5 @@ impl HotGroup {
         }
         let distance = 1 + self.mix.two_below(a, b, u64::from(self.ranks - 1)) as u32;
         super::arith::add_mod(src, distance, self.ranks)
-    }
-}
-
-impl Pattern for HotGroup {
-    fn ranks(&self) -> u32 {
-        self.ranks
-    }
-
-    fn sends(&self, _: RankId) -> u32 {
-        self.steps()
-    }
-
-    #[inline]
-    fn needs(&self) -> Needs {
-        Needs::NOTHING
-    }
-
-    fn message(&self, rank: RankId, index: u32) -> Message {
-        Message::new(self.destination(rank.0, index), self.size, index, After::Nothing)
-    }
-
-    fn receives(&self, rank: RankId, step: u32) -> u32 {
-        if step >= self.steps() {
-            return 0;
-        }
-        self.arrivals.count(rank.0, step, self.ranks, |src| self.destination(src, step))
-    }
-
-    fn steps(&self) -> u32 {
-        if self.ranks > 1 { self.messages } else { 0 }
-    }
-
-    fn bytes(&self) -> u128 {
-        u128::from(self.messages()) * u128::from(self.size)
-    }
-
-    fn messages(&self) -> u64 {
-        u64::from(self.ranks) * u64::from(self.steps())
     }
 }

@@ -11,6 +11,7 @@ mod allreduce;
 mod arith;
 mod broadcast;
 mod collective;
+mod drawn;
 mod driver;
 mod file;
 mod ground;
