@@ -227,8 +227,13 @@ impl Loader {
         parts.sort_by_key(Part::rank);
         texts.preset_is_given = parts.iter().any(|part| matches!(part, Part::Named { shelf: Shelf::Presets, .. }));
         for part in parts {
+            let named = if let Part::Named { shelf, .. } = &part { shelf.table() } else { None };
             let mut layer = texts.layer(part).unwrap_or_default();
             tasks::expand(&mut layer);
+            // What a name stands for is whole: nothing of another of its kind stays.
+            if let Some(key) = named.filter(|&key| layer.contains_key(key)) {
+                texts.table.remove(key);
+            }
             overlay(&mut texts.table, layer);
         }
         jobs::each(&mut texts.table).for_each(tasks::expand);
@@ -374,6 +379,7 @@ impl Texts {
                 Some(shelf) => {
                     table.remove(key);
                     if let Some(named) = self.named(shelf, &name, at, depth + 1) {
+                        below.remove(key);
                         overlay(&mut below, named);
                     }
                 }

@@ -58,6 +58,19 @@ fn another_choice_replaces_the_whole_table() {
 }
 
 #[test]
+fn what_a_name_stands_for_is_whole() {
+    let text = "[topology.torus]\ndims = [4, 4]\nbandwidth = \"1 GB/s\"\nhost-bandwidth = \"0.5 GB/s\"\n\
+                [workload.all-to-all]\nalgorithm = \"linear\"\nsize = \"1 MB\"\ninjection = \"all\"\n";
+    let (named, plain) = ("torus-8x8", "all-to-all-simple-spread");
+    let expected = load(Loader::new().topology(named).pattern(plain)).to_json();
+    assert_eq!(load(Loader::new().text("s.toml", text).topology(named).pattern(plain)).to_json(), expected);
+    // So is what a text names, above its preset; what stands in the text itself goes over what it names.
+    let over = "preset = \"mfs\"\ntopology = \"torus-8x8\"\nworkload = \"all-to-all-linear\"\n";
+    let scenario = load(Loader::new().text("s.toml", over));
+    assert_eq!((scenario.work().injection, size(&scenario)), (Injection::All, Bytes(20_000)));
+}
+
+#[test]
 fn flags_override_files_wherever_they_stand() {
     let flags = Loader::new()
         .size("1 KiB")
