@@ -67,12 +67,8 @@ impl Topology for SimgridSpec {
         // The platform's own file name names the fabric.
         let name = std::path::Path::new(self.platform.as_str());
         let name = name.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        // Files that it names are beside it.
-        let folder = std::path::Path::new(self.platform.as_str()).parent().map(std::path::Path::to_path_buf);
-        let mut open = |file: &str, span: Span| {
-            let path = folder.as_ref().map_or_else(|| file.into(), |folder| folder.join(file));
-            sources.read_text(&Located::new(path.to_string_lossy().into_owned(), span))
-        };
+        // Files that it names are relative to it: that is where they are written.
+        let mut open = |file: &str, span: Span| sources.read_text(&Located::new(file.to_owned(), span));
         fabric(&text, base, &name, self.own_routes, &mut open)
     }
 }

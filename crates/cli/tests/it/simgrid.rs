@@ -166,3 +166,19 @@ fn ways_back_that_are_not_there_take_nothing() {
     let case = Case { name: "one way".to_owned(), platform: platform.to_owned(), flows, end_s };
     case.agrees("simgrid-lv08-crosstraffic", &[1.0]);
 }
+
+/// 2 MB over a link of 1 MB/s that has half of it from 1 s on: 1 s, and 2 s for the second half.
+#[test]
+fn profiles_lie_beside_the_platform_wherever_that_is() {
+    let platform = r#"<?xml version="1.0"?>
+<platform version="4.1"><zone id="z" routing="Full"><host id="h0" speed="1Gf"/><host id="h1" speed="1Gf"/>
+<link id="l" bandwidth="1MBps" latency="0s" bandwidth_file="profiles/slow.bw"/>
+<route src="h0" dst="h1"><link_ctn id="l"/></route></zone></platform>
+"#;
+    let desk = Desk::new().file("sites/a/p.xml", platform).file("sites/a/profiles/slow.bw", "1.0 500000\n");
+    let desk = desk.file("one.csv", "src,dst,bytes\n0,1,2000000\n");
+    desk.hayase("run -t sites/a/p.xml -p one.csv -o messages.csv").assert().success();
+    let text = desk.read("messages.csv");
+    let end: f64 = text.lines().nth(1).unwrap().split(',').nth(5).unwrap().parse().unwrap();
+    assert!((end - 3.0).abs() < 1e-9, "{text}");
+}
