@@ -41,7 +41,10 @@ pub(super) fn lines(noise: &NoiseReport) -> Vec<(&'static str, String)> {
                 }
                 _ if noise.cost_s > slowed.most_s * (1.0 + 1e-9) => {
                     let times = fixed(noise.cost_s / slowed.most_s, 3);
-                    format!("delays of several ranks add up: the cost is {times} times that")
+                    match slowed.ranks {
+                        1 => format!("the cost is {times} times that: messages meet others on their ways"),
+                        _ => format!("delays of several ranks add up: the cost is {times} times that"),
+                    }
                 }
                 _ => "all of that shows in the makespan".to_owned(),
             };
