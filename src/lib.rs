@@ -40,9 +40,11 @@ pub mod ids;
 pub mod memory;
 #[cfg(feature = "simulator")]
 pub mod node;
+pub mod noise;
 pub mod placement;
 #[cfg(feature = "simulator")]
 pub mod player;
+pub mod portable;
 #[cfg(feature = "simulator")]
 pub mod prediction;
 pub mod reading;

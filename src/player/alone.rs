@@ -5,30 +5,31 @@ use super::drive::Player;
 use super::played::{Play, Played};
 use super::{loggopsim, rules};
 use crate::node::Playing;
+use crate::noise::Processors;
 use crate::units::Time;
 use crate::workload::program::{Expand, Program};
 
-/// Plays a program without a fabric; `go_on` is asked now and then, with simulated time and messages received so far,
+/// Plays a program without a fabric, on processors so fast and of which some may be slow; `go_on` is asked now and then, with simulated time and messages received so far,
 /// and ends the run with `false`.
 pub fn alone<'a>(
     program: &'a Program,
     playing: Playing,
     expand: &'a dyn Expand,
-    cpu_speed: f64,
+    (cpu_speed, processors): (f64, Option<Processors>),
     observers: Observers<'a>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     match playing {
         Playing::OnHosts(costs) => {
             let graphs = loggopsim::as_graphs(program, expand);
-            loggopsim::play(&graphs, &costs, cpu_speed, observers, go_on)
+            loggopsim::play(&graphs, &costs, (cpu_speed, processors), observers, go_on)
         }
         Playing::FromTable(table, _) if rules::apply(program) => {
-            rules::play(program, &table, expand, cpu_speed, observers, go_on)
+            rules::play(program, &table, expand, (cpu_speed, processors), observers, go_on)
         }
         Playing::AtCosts(costs) | Playing::FromTable(_, costs) => {
             let play = Play { program, costs, expand: Some(expand), cpu_speed, on_fabric: false };
-            Player::new(play, observers).run(go_on)
+            Player::new(play, observers).slowed(processors).run(go_on)
         }
     }
 }

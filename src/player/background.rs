@@ -92,7 +92,14 @@ impl Sequence {
                 _ => Time::ZERO,
             };
             if time > Time::ZERO {
-                runtime.set(runtime.now() + time, Event::Background(self.me, of));
+                let now = runtime.now();
+                let end = match op.action() {
+                    Action::Calc(_) => runtime.clock.computed(self.me, now, time),
+                    // It is over when what it waits for is.
+                    Action::Wait(_) => now + time,
+                    _ => runtime.clock.worked(self.me, now, time),
+                };
+                runtime.set(end, Event::Background(self.me, of));
                 return;
             }
         }

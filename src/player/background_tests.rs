@@ -151,7 +151,7 @@ fn a_graph_has_a_branch_for_what_goes_on_in_the_background() {
     let ends = |ops: &[Op]| {
         let program = program(&[CollectiveCall::Bcast], &[ops, ops]);
         let lowered = loggopsim::as_graphs(&program, &expander);
-        let played = loggopsim::play(&lowered, &spec.host_costs(), 1.0, Observers::default(), &|_, _| true);
+        let played = loggopsim::play(&lowered, &spec.host_costs(), (1.0, None), Observers::default(), &|_, _| true);
         assert_eq!(played.stuck, []);
         played.ranks[1].end.ps() / 1e6
     };

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::ids::RankId;
+use crate::noise::{Processors, Work};
 use crate::units::Time;
 
 /// What happens at a known time.
@@ -52,9 +53,34 @@ pub(super) struct Clock {
     now: Time,
     heap: BinaryHeap<Reverse<(Time, u64, Event)>>,
     order: u64,
+    /// The processors of ranks, where some are slow.
+    processors: Option<Box<Processors>>,
 }
 
 impl Clock {
+    /// The same for ranks of which some are slow.
+    pub fn on(self, processors: Option<Processors>) -> Self {
+        Self { processors: processors.map(Box::new), ..self }
+    }
+
+    /// When a rank is done with a calculation that begins at this time.
+    #[inline]
+    pub fn computed(&mut self, rank: RankId, begin: Time, time: Time) -> Time {
+        match &mut self.processors {
+            None => begin + time,
+            Some(processors) => processors.end(rank, self.now, begin, time, Work::Calculation),
+        }
+    }
+
+    /// When a rank is done with what a message costs it, from this time on.
+    #[inline]
+    pub fn worked(&mut self, rank: RankId, begin: Time, time: Time) -> Time {
+        match &mut self.processors {
+            None => begin + time,
+            Some(processors) => processors.end(rank, self.now, begin, time, Work::Overhead),
+        }
+    }
+
     #[inline]
     pub fn now(&self) -> Time {
         self.now

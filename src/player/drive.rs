@@ -9,6 +9,7 @@ use super::rank::RankPlayer;
 use super::runtime::Runtime;
 use super::stuck;
 use crate::ids::{Id, IdVec, RankId, WakeId};
+use crate::noise::Processors;
 use crate::units::Time;
 use crate::workload::program::Action;
 use crate::workload::{Blocked, Requests, Send, Workload};
@@ -42,6 +43,13 @@ impl<'a> Player<'a> {
                 events: 0,
             },
         }
+    }
+
+    /// The same on processors of which some are slow.
+    #[must_use]
+    pub fn slowed(mut self, processors: Option<Processors>) -> Self {
+        self.runtime.clock = std::mem::take(&mut self.runtime.clock).on(processors);
+        self
     }
 
     /// Plays it to the end without a fabric; `go_on` is asked now and then, with simulated time and messages

@@ -108,7 +108,10 @@ impl GraphRank {
         let cpu = usize::from(program.ops[op as usize].cpu);
         let free = self.free[cpu];
         let start = begin.max(free);
-        let end = start + time;
+        let end = match kind {
+            ActivityKind::Compute => runtime.clock.computed(self.me, start, time),
+            _ => runtime.clock.worked(self.me, start, time),
+        };
         self.free[cpu] = end;
         if cpu == 0 {
             runtime.ledger.spent(self.me, idle, (free, start), op, other);

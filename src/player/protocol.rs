@@ -355,7 +355,8 @@ impl Protocol {
         let MessageState { src, dst, op, number, .. } = *found;
         let costs = self.costs_of(message);
         if self.shares(src, Phase::Send, &costs) {
-            self.flow(message, Phase::Send, begin + (costs.send - costs.shared[Phase::Send as usize]), clock);
+            let flows = clock.worked(src, begin, costs.send - costs.shared[Phase::Send as usize]);
+            self.flow(message, Phase::Send, flows, clock);
             return None;
         }
         let time = ProcessorTime {
@@ -452,7 +453,8 @@ impl Protocol {
             self.receives.get_mut(receive).marks[2] = begin;
         }
         if self.shares(dst, Phase::Recv, &costs) {
-            self.flow(message, Phase::Recv, begin + (costs.recv - costs.shared[Phase::Recv as usize]), clock);
+            let flows = clock.worked(dst, begin, costs.recv - costs.shared[Phase::Recv as usize]);
+            self.flow(message, Phase::Recv, flows, clock);
             return None;
         }
         let time = ProcessorTime {
@@ -507,7 +509,8 @@ impl Protocol {
         if self.ends[time.rank].has_processors {
             return Some(time);
         }
-        clock.set_message(time.begin + time.time, time.then);
+        let end = clock.worked(time.rank, time.begin, time.time);
+        clock.set_message(end, time.then);
         None
     }
 }

@@ -24,6 +24,7 @@ use super::keys::{COLLECTIVE, STEP};
 use super::played::{Played, Stuck};
 use crate::ids::RankId;
 use crate::node::ReceiveTable;
+use crate::noise::{Processors, Work};
 use crate::units::Time;
 use crate::workload::program::{ANY_SOURCE, ANY_TAG, Action, Communicator, Envelope, Expand, Op, OpKind, Program};
 
@@ -47,7 +48,7 @@ pub fn play(
     program: &Program,
     table: &ReceiveTable,
     expand: &dyn Expand,
-    cpu_speed: f64,
+    (cpu_speed, processors): (f64, Option<Processors>),
     observers: Observers<'_>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
@@ -57,6 +58,7 @@ pub fn play(
         table,
         expand,
         cpu_speed,
+        processors,
         observers,
         ranks: (0..ranks).map(|_| RankState::default()).collect(),
         numbers: FxHashMap::default(),
@@ -125,6 +127,7 @@ struct Rules<'a, 'o> {
     table: &'a ReceiveTable,
     expand: &'a dyn Expand,
     cpu_speed: f64,
+    processors: Option<Processors>,
     observers: Observers<'o>,
     ranks: Vec<RankState>,
     numbers: FxHashMap<(u32, Envelope), u32>,
@@ -205,7 +208,11 @@ impl Rules<'_, '_> {
         match op.action() {
             Action::Calc(time) => {
                 let begin = self.ranks[me as usize].now;
-                let end = begin + Time::from_ps(time.ps() / self.cpu_speed);
+                let time = Time::from_ps(time.ps() / self.cpu_speed);
+                let end = match &mut self.processors {
+                    None => begin + time,
+                    Some(processors) => processors.end(RankId(me), begin, begin, time, Work::Calculation),
+                };
                 self.spent(me, ActivityKind::Compute, begin, end, None);
                 true
             }
@@ -436,7 +443,7 @@ mod tests {
     fn played(program: &Program) -> Played {
         assert!(apply(program));
         let expander = Expander::new(CollectivesSpec::default());
-        play(program, &table(), &expander, 1.0, Observers::default(), &|_, _| true)
+        play(program, &table(), &expander, (1.0, None), Observers::default(), &|_, _| true)
     }
 
     fn ends(played: &Played) -> Vec<f64> {
@@ -475,7 +482,7 @@ mod tests {
         let mut see = |activity: &Activity| ended.push((activity.kind, activity.end.ps() / 1e6));
         let table = table();
         let observers = Observers { on_activity: Some(&mut see), ..Observers::default() };
-        play(&found, &table, &expander, 1.0, observers, &|_, _| true);
+        play(&found, &table, &expander, (1.0, None), observers, &|_, _| true);
         use ActivityKind::{Compute, RecvWait};
         assert_eq!(ended, [(RecvWait, 1.0), (Compute, 3.0), (RecvWait, 11.0)]);
     }

@@ -198,8 +198,12 @@ impl Sequence {
         if time <= Time::ZERO {
             return true;
         }
-        let end = runtime.now() + time;
-        self.spent(kind, (runtime.now(), end), key, None, runtime);
+        let now = runtime.now();
+        let end = match kind {
+            ActivityKind::Compute => runtime.clock.computed(self.me, now, time),
+            _ => runtime.clock.worked(self.me, now, time),
+        };
+        self.spent(kind, (now, end), key, None, runtime);
         self.resume_at(end, runtime);
         false
     }
@@ -301,7 +305,10 @@ impl Sequence {
         let Some(&request) = self.requests.get(&key) else { return Some(last) };
         let done = request.done?;
         self.requests.remove(&key);
-        let least = if wait.is_within_call() { last } else { last + request.wait };
+        let least = match wait.is_within_call() {
+            true => last,
+            false => runtime.clock.worked(self.me, last, request.wait),
+        };
         self.divide(key, last, &done, request.sends, runtime);
         let end = done.end.max(least);
         let kind = if request.sends { ActivityKind::SendOverhead } else { ActivityKind::RecvOverhead };

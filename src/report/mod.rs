@@ -7,6 +7,7 @@ mod comparison;
 mod farm;
 mod faults;
 mod jobs;
+mod noise;
 pub mod replay;
 pub mod variation;
 pub mod whatif;
@@ -25,6 +26,7 @@ pub use farm::{
 pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsReport, Meeting};
 
 pub use faults::{FaultsReport, Parts};
+pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};
 
 /// The version of the form of [`Report`] in JSON.
 pub const SCHEMA: &str = "hayase-report-1";
@@ -55,6 +57,9 @@ pub struct Head {
     /// What failed, and what became of messages for it, where anything does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<Box<FaultsReport>>,
+    /// What slow processors cost, where there are any and that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Box<NoiseReport>>,
     /// A number that differs where anything happened at another time.
     pub fingerprint: String,
 }

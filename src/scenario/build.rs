@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::read::{Section, Sections};
+use super::slow::slowed;
 use super::{Scenario, guard, paths};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources, Span};
 use crate::fabric::Fabric;
@@ -229,6 +230,7 @@ pub(super) fn scenario(
     let scenario = routed.zip(work).and_then(|(routed, work)| {
         let at = sections.workload.span();
         let system = placed(routed, sections, work.pattern.ranks(), at, &mut sources, &mut diagnostics)?;
+        let system = slowed(system, sections, work.pattern.ranks(), &[], &mut diagnostics);
         check_routes(&system, &work, sections, &mut diagnostics);
         let Workload { workload, pattern } = work;
         let traffic = workload.traffic();

@@ -7,10 +7,11 @@ use super::build;
 use super::links::Links;
 use super::load::{Needs, Understood};
 use super::read::{Section, Sections};
+use super::slow::slowed;
 use super::{Farm, Loaded, Loader, Scenario, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::node;
-use crate::simulation::{FarmWork, arranged};
+use crate::simulation::{FarmWork, Simulated, arranged};
 use crate::system::System;
 use crate::units::Time;
 use crate::workload::WorkloadSpec;
@@ -224,6 +225,12 @@ fn built(
             overlapped: spec.overlapped(),
             spec: Some(written(&spec.of_point(point))),
         };
+        let before = diagnostics.len();
+        let system = slowed(system, sections, work.ranks(), &[], diagnostics);
+        if diagnostics.len() == before {
+            let at = sections.noise.span().or(sections.stragglers.span());
+            diagnostics.extend(build::at_section(work.fits(&system).err().into_iter().collect(), at));
+        }
         scenarios.push(Scenario { keys, ..Scenario::read(system, work, sources.clone()) });
     }
     Some(Farm { points: scenarios, written: written(spec), setting: setting(spec) })

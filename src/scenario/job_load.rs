@@ -4,6 +4,7 @@ use super::build::{self, RoutedFabric};
 use super::job::{JobSection, JobSpec, Offered};
 use super::links::Links;
 use super::read::{Section, Sections};
+use super::slow::slowed;
 use super::{Scenario, farm_load, guard, paths, program_load};
 use crate::diagnostic::{Diagnostic, Invalid, Located, Sources, Span};
 use crate::node::NodeSpec;
@@ -86,6 +87,7 @@ fn built(
     let system = system.with_node(node).ok()?.with_collectives(collectives).comparing_links(own_links);
     let jobs = all.into_iter().map(|built| finished(built, sources)).collect();
     let work = JobsWork::new(jobs);
+    let system = slowed(system, sections, work.ranks(), &work.crews(), diagnostics);
     if diagnostics.is_empty() {
         diagnostics.extend(work.fits(&system).err());
     }
@@ -142,6 +144,8 @@ fn job<'a>(
     own.workload = section.workload.clone();
     // The ranks of work that is built by itself are placed apart.
     own.placement = Section::Absent;
+    // Who is slow is said of all ranks.
+    (own.noise, own.stragglers) = (Section::Absent, Section::Absent);
     let known = match &section.workload {
         Section::Is(WorkloadSpec::Pattern(spec), _) if spec.knows_fabric() => Some(spec.ranks().unwrap_or(so_many)),
         _ => None,

@@ -12,7 +12,7 @@ use crate::workload::farm::FarmSpec;
 use crate::workload::pattern::PatternSpec;
 
 /// The tables and keys that a scenario can have.
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 15] = [
     "seed",
     "resolution",
     "topology",
@@ -24,6 +24,8 @@ pub const KEYS: [&str; 13] = [
     "node",
     "collectives",
     "faults",
+    "noise",
+    "straggler",
     "workload",
     "job",
 ];

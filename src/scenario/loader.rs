@@ -7,7 +7,7 @@ use super::library::{self, Shelf};
 use super::links::Links;
 use super::presets::Defaults;
 use super::with_options::WithOptions;
-use super::{jobs, json, known, read, tasks};
+use super::{jobs, json, known, read, slow, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
 use crate::placement::is_list;
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
@@ -32,7 +32,7 @@ pub struct Loader {
 }
 
 #[derive(Clone, Debug)]
-enum Part {
+pub(super) enum Part {
     File(PathBuf),
     Text { name: String, text: String },
     Named { shelf: Shelf, flag: String, name: String },
@@ -40,6 +40,7 @@ enum Part {
     Option { flag: String, key: &'static str, value: String },
     Set { flag: String, assignment: String },
     Job { flag: String, text: String },
+    Slow(slow::Flag),
 }
 
 impl Part {
@@ -50,7 +51,7 @@ impl Part {
             Self::File(_) | Self::Text { .. } => 1,
             Self::Named { shelf: Shelf::Topologies | Shelf::Machines, .. } => 2,
             Self::Named { shelf: Shelf::Patterns, .. } | Self::Job { .. } => 3,
-            Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } => 4,
+            Self::Choice { .. } | Self::Option { .. } | Self::Set { .. } | Self::Slow(_) => 4,
         }
     }
 }
@@ -211,7 +212,7 @@ impl Loader {
         self.with(Part::Option { flag: flag.to_owned(), key, value: value.to_owned() })
     }
 
-    fn with(mut self, part: Part) -> Self {
+    pub(super) fn with(mut self, part: Part) -> Self {
         self.parts.push(part);
         self
     }
@@ -291,11 +292,12 @@ impl Texts {
             Part::Option { flag, key, value } => self.workload_option(flag, key, value),
             Part::Set { flag, assignment } => self.assignment(flag, &assignment),
             Part::Job { flag, text } => return self.job(flag, &text),
+            Part::Slow(flag) => return self.slow(flag),
         })
     }
 
     /// Reports a text that cannot be had.
-    fn lost<T>(&mut self, diagnostic: Diagnostic, at: Option<Span>) -> Option<T> {
+    pub(super) fn lost<T>(&mut self, diagnostic: Diagnostic, at: Option<Span>) -> Option<T> {
         self.incomplete = true;
         self.diagnostics.push(match at {
             Some(span) => diagnostic.at(span),
@@ -305,7 +307,7 @@ impl Texts {
     }
 
     /// Keeps what stands behind a flag as a text of its own.
-    fn flag(&mut self, flag: String, value: &str) -> Span {
+    pub(super) fn flag(&mut self, flag: String, value: &str) -> Span {
         let base = self.sources.add(flag, value);
         Span::new(base, base + value.len())
     }
@@ -647,6 +649,9 @@ fn overlay(table: &mut Table, later: Table) {
             jobs::overlay(&mut earlier.value, entry.value, overlay);
             continue;
         }
+        if slow::is_behind(table, &key, &entry) {
+            continue;
+        }
         let same_choice = |earlier: &Tree| match (earlier.table(), entry.value.table()) {
             (Some(earlier), Some(later)) => earlier.keys().all(|variant| later.contains_key(variant)),
             _ => false,
@@ -672,7 +677,7 @@ fn leaf(table: &mut Table) -> Option<&mut Tree> {
 }
 
 /// A table of one key.
-fn one(key: String, at: Span, value: Tree) -> Table {
+pub(super) fn one(key: String, at: Span, value: Tree) -> Table {
     Table::from([(key, Entry { key: at, value })])
 }
 

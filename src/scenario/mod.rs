@@ -23,6 +23,7 @@ mod presets;
 mod program_load;
 mod read;
 mod schema;
+mod slow;
 mod tasks;
 mod with_options;
 

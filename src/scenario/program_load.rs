@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::links::Links;
 use super::read::{Section, Sections};
+use super::slow::slowed;
 use super::{RoutedFabric, Scenario, build, paths};
 use crate::diagnostic::{Diagnostic, Invalid, Sources, Span};
 use crate::node::NodeSpec;
@@ -213,5 +214,6 @@ pub(super) fn system(
     let own_links = system.network().and_then(|network| links.comparison(&network.fabric, &sections.link));
     // A model that is a network, beside another one, has been refused.
     let system = system.with_node(node).ok()?;
-    Some(system.with_collectives(collectives).comparing_links(own_links))
+    let system = system.with_collectives(collectives).comparing_links(own_links);
+    Some(slowed(system, sections, ranks, &[], diagnostics))
 }

@@ -14,6 +14,7 @@ use super::schema::Node;
 use crate::diagnostic::{Diagnostic, Located, Span, closest};
 use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
+use crate::noise::{NoiseSpec, StragglerSpec};
 use crate::placement::PlacementSpec;
 use crate::reading::tree::{Entry, Kind, Step, Table, Tree};
 use crate::reading::typed::{Mismatch, What, typed};
@@ -80,6 +81,8 @@ pub(super) struct Sections {
     pub node: Section<NodeSpec>,
     pub collectives: Section<CollectivesSpec>,
     pub faults: Section<FaultsSpec>,
+    pub noise: Section<NoiseSpec>,
+    pub stragglers: Section<Vec<Located<StragglerSpec>>>,
     pub workload: Section<WorkloadSpec>,
     pub jobs: Section<Vec<JobSection>>,
 }
@@ -115,6 +118,8 @@ pub(super) fn sections_alone(table: &Table, diagnostics: &mut Vec<Diagnostic>, i
         node: reader.choice("node"),
         collectives: reader.value("collectives"),
         faults: reader.value("faults"),
+        noise: reader.value("noise"),
+        stragglers: reader.value("straggler"),
         workload: reader.workload(),
         jobs: reader.jobs(),
     }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::simulated::{RunOptions, Simulated, fits_places};
+use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Stop, Watch};
+use crate::noise::Added;
 use crate::report::{self, FarmBounds, Prediction, Status, Utilisation, Waiting};
 use crate::system::System;
 use crate::units::Time;
@@ -13,6 +14,7 @@ use crate::workload::WorkloadSpec;
 use crate::workload::farm::exchange::Exchange;
 use crate::workload::farm::{
     self, Bounds, Costs, Dealer, FarmPoint, FarmSpec, MasterSlaveSpec, Order, Outcome, Tasks, Turn, TurnLog, WorkerUse,
+    Workers,
 };
 
 /// A master that gives out tasks to workers in one way.
@@ -92,7 +94,7 @@ impl FarmWork {
     /// Every turn, for a picture.
     pub fn turns(&self, system: &System) -> Vec<Turn> {
         let mut turns = Vec::new();
-        self.outcome(system, None, &mut turns);
+        self.outcome(system, None, None, &mut turns);
         turns
     }
 
@@ -107,16 +109,42 @@ impl FarmWork {
         Bounds::saturation(&self.listed, factor, &self.costs, &self.point.policy, MOST)
     }
 
+    /// The workers with the speed of their ranks put into their factors: the highest that each ever has.
+    fn slowed_workers(&self, system: &System) -> Workers {
+        let mut workers = self.point.workers.clone();
+        if let Some(slow) = system.slow(self.ranks(), &[]).ok().flatten() {
+            for (rank, factor) in (self.point.policy.masters.count()..).zip(&mut workers.factors) {
+                *factor /= slow.highest_speed(rank);
+            }
+        }
+        workers
+    }
+
+    /// Whether nothing is slow but workers, all the time.
+    fn has_constant_speeds(&self, system: &System) -> bool {
+        let Some(slow) = system.slow(self.ranks(), &[]).ok().flatten() else { return true };
+        let masters = self.point.policy.masters.count();
+        let is_constant = |&rank: &u32| rank >= masters && slow.constant_speed(rank).is_some();
+        !slow.has_noise() && slow.stragglers().iter().all(is_constant)
+    }
+
     /// Plays it; nothing where it was ended early.
-    fn outcome(&self, system: &System, watch: Option<&dyn Watch>, log: &mut impl TurnLog) -> Option<Outcome> {
+    fn outcome(
+        &self,
+        system: &System,
+        watch: Option<&dyn Watch>,
+        added: Option<Arc<Added>>,
+        log: &mut impl TurnLog,
+    ) -> Option<Outcome> {
         let FarmPoint { workers, policy, .. } = &self.point;
         let Some(network) = system.network() else {
-            return Some(farm::run(&self.tasks, workers, &self.costs, policy, log));
+            return Some(farm::run(&self.tasks, &self.slowed_workers(system), &self.costs, policy, log));
         };
         let ranks = workers.len() as u32 + 1;
         let o = self.costs.overhead_among(ranks);
         let dealer = Dealer::new(&self.tasks, policy.chunking, ranks - 1);
-        let mut exchange = Exchange::new(dealer, &workers.factors, &self.costs, o, self.overlapped, log);
+        let exchange = Exchange::new(dealer, &workers.factors, &self.costs, o, self.overlapped, log);
+        let mut exchange = exchange.slowed(processors(system, ranks, added));
         let ended = network.simulate(&mut exchange, &mut (), watch);
         (ended.stop != Stop::Interrupted).then(|| exchange.outcome())
     }
@@ -126,14 +154,21 @@ impl Simulated for FarmWork {
     type Outcome = FarmOutcome;
 
     fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        fits_noise(system, self.ranks(), &[])?;
+        if system.network().is_none() && !self.has_constant_speeds(system) {
+            let message = "in closed form workers have one speed each, and nobody else is slow";
+            let help = "name a topology (-t crossbar:nodes=9), or slow workers by `ranks` and `speed` alone";
+            return Err(Diagnostic::new("wrong-choice", message).help(help));
+        }
         fits_places(&self.title, self.point.workers.len() as u32 + 1, system)
     }
 
     fn play(&self, system: &System, options: RunOptions<'_>) -> FarmOutcome {
         let start = crate::wall_clock::now();
-        let outcome = self.outcome(system, options.watch, &mut ());
+        let outcome = self.outcome(system, options.watch, options.added, &mut ());
+        let point = FarmPoint { workers: self.slowed_workers(system), ..self.point.clone() };
         FarmOutcome {
-            prediction: outcome.map(|outcome| prediction(&self.point, &self.tasks, &self.costs, &outcome)),
+            prediction: outcome.map(|outcome| prediction(&point, &self.tasks, &self.costs, &outcome)),
             bytes: self.tasks.bytes(),
             wall_s: start.elapsed().as_secs_f64(),
         }

@@ -1,17 +1,18 @@
 //! Several jobs on one fabric: each is work of its own, with its own ranks, beginning and repetitions.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
 use super::farm::FarmWork;
 use super::pattern::PatternWork;
 use super::program::ProgramWork;
-use super::simulated::{RunOptions, Simulated, fits_places, without_network};
+use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, without_network};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Flight, Outcome, Progress, Stop, Watch};
 use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
+use crate::noise::Added;
 use crate::player::{Observers, Play, Player};
 use crate::record::JobsRecorder;
 use crate::report::{
@@ -204,6 +205,11 @@ impl JobsWork {
         Self { name: names.collect::<Vec<_>>().join("; "), jobs }
     }
 
+    /// The names of the jobs, each with its number of ranks.
+    pub(crate) fn crews(&self) -> Vec<(&str, u32)> {
+        self.jobs.iter().map(|job| (job.name.as_str(), job.task.ranks())).collect()
+    }
+
     /// Whether its end is waited for: that of a background is, where there is nothing else and it has one.
     fn is_waited_for(&self, job: &Job) -> bool {
         let is_background = |job: &Job| job.repeat.is_background();
@@ -223,6 +229,7 @@ impl Simulated for JobsWork {
             return Err(Diagnostic::new("endless", message));
         }
         self.jobs.iter().try_for_each(|job| job.task.fits(system))?;
+        fits_noise(system, self.ranks(), &self.crews())?;
         fits_places(&self.name, self.ranks(), system)
     }
 
@@ -310,7 +317,7 @@ impl Playing<'_> {
     /// Runs them all, and where that is asked for each by itself.
     fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
         let start = crate::wall_clock::now();
-        let RunOptions { mut on_message, watch, alone, .. } = options;
+        let RunOptions { mut on_message, watch, alone, added, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
@@ -343,7 +350,7 @@ impl Playing<'_> {
                 scope.spawn(move |_| *slot = self.alone(job, followed.map(|watch| watch as &dyn Watch)));
             }
             let stages = self.stages();
-            let mut joint = self.joint(&stages, None);
+            let mut joint = self.joint(&stages, None, added);
             let first = followed.as_ref().map(First);
             let watch = first.as_ref().map(|watch| watch as &dyn Watch);
             outcome = self.network.simulate(&mut joint, &mut recorder, watch);
@@ -367,7 +374,7 @@ impl Playing<'_> {
     /// How long a job takes once with nobody else; nothing where it does not end.
     fn alone(&self, job: usize, watch: Option<&dyn Watch>) -> Option<Time> {
         let stages = self.stages();
-        let mut joint = self.joint(&stages, Some(job));
+        let mut joint = self.joint(&stages, Some(job), None);
         let outcome = self.network.simulate(&mut joint, &mut (), watch);
         (outcome.stop == Stop::Done).then(|| joint.runs()[job].mean())
     }
@@ -384,7 +391,9 @@ impl Playing<'_> {
     }
 
     /// All jobs as one workload, or one of them, once, on its own ranks.
-    fn joint<'a>(&'a self, stages: &'a [Stage], only: Option<usize>) -> Joint<'a> {
+    fn joint<'a>(&'a self, stages: &'a [Stage], only: Option<usize>, added: Option<Arc<Added>>) -> Joint<'a> {
+        // Whoever asks has seen that the tables fit.
+        let slow = self.system.slow(self.work.ranks(), &self.work.crews()).ok().flatten().map(Arc::new);
         let mut first = 0;
         let part = |(index, (job, stage)): (usize, (&'a Job, &'a Stage))| {
             let ranks = job.task.ranks();
@@ -396,7 +405,11 @@ impl Playing<'_> {
                 ranks,
                 start: job.start,
                 own_clock: matches!(job.task, Task::Program(_) | Task::Farm(_)),
-                make: plays.then(|| self.maker(job, stage, nodes)),
+                make: plays.then(|| {
+                    let slow =
+                        slow.clone().map(|slow| Slowed { slow, first: ranks_before, ranks, added: added.clone() });
+                    self.maker(job, stage, nodes, slow)
+                }),
                 repeat: if only.is_some() { Repeat::Times(1) } else { job.repeat },
                 think: job.think,
             }
@@ -405,36 +418,43 @@ impl Playing<'_> {
     }
 
     /// What makes the workload of a job, each time anew.
-    fn maker<'a>(&'a self, job: &'a Job, stage: &'a Stage, nodes: &'a [NodeId]) -> Maker<'a> {
+    fn maker<'a>(&'a self, job: &'a Job, stage: &'a Stage, nodes: &'a [NodeId], slowed: Option<Slowed>) -> Maker<'a> {
         let seed = self.system.seed();
+        let processors = move |begun: Time| slowed.as_ref().map(|slowed| slowed.from(begun));
         match (&job.task, stage) {
             (Task::Load { load, bytes, .. }, _) => {
                 let mean: IdVec<RankId, Option<Time>> =
                     nodes.iter().map(|&node| self.mean(node, *load, *bytes)).collect();
-                Box::new(move || Box::new(Background::new(mean.clone(), *bytes, seed, &job.name)))
+                Box::new(move |_| Box::new(Background::new(mean.clone(), *bytes, seed, &job.name)))
             }
             (Task::Pattern(work), _) => {
-                Box::new(move || Box::new(PatternPlayer::new(work.pattern.clone(), work.injection, work.jitter, seed)))
+                Box::new(move |begun| {
+                    let player = PatternPlayer::new(work.pattern.clone(), work.injection, work.jitter, seed);
+                    // Of a pattern all times but those of its beginning are those of all jobs.
+                    Box::new(player.slowed(processors(Time::ZERO), begun))
+                })
             }
-            (Task::Program(work), Stage::Program(stage)) => Box::new(move || {
+            (Task::Program(work), Stage::Program(stage)) => Box::new(move |begun| {
                 let (other, expander) = &**stage;
                 let program = other.as_ref().unwrap_or(&work.program);
                 let costs = self.system.node().costs().unwrap_or_default();
                 let (expand, cpu_speed) = (Some(expander as _), work.cpu_speed);
                 let observers = Observers { on_activity: None, on_transfer: None, on_mark: None };
-                Box::new(Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers))
+                let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
+                Box::new(player.slowed(processors(begun)))
             }),
-            (Task::Farm(farm), _) => Box::new(move || {
+            (Task::Farm(farm), _) => Box::new(move |begun| {
                 let (workers, policy) = (&farm.point.workers, &farm.point.policy);
                 let ranks = workers.len() as u32 + 1;
                 let dealer = Dealer::new(&farm.tasks, policy.chunking, ranks - 1);
                 let o = farm.costs.overhead_among(ranks);
                 // (Nothing is no memory: what is leaked has no bytes.)
                 let log = Box::leak(Box::new(()));
-                Box::new(Exchange::new(dealer, &workers.factors, &farm.costs, o, farm.overlapped, log))
+                let exchange = Exchange::new(dealer, &workers.factors, &farm.costs, o, farm.overlapped, log);
+                Box::new(exchange.slowed(processors(begun)))
             }),
             // A program has a stage of its own.
-            (Task::Program(_), Stage::Other) => Box::new(|| Box::new(Joint::new(Vec::new()))),
+            (Task::Program(_), Stage::Other) => Box::new(|_| Box::new(Joint::new(Vec::new()))),
         }
     }
 
@@ -507,6 +527,7 @@ impl Playing<'_> {
                     bytes: outcome.bytes,
                 }),
                 seeds: None,
+                noise: None,
                 faults: (self.network.faults.as_ref())
                     .map(|faults| Box::new(FaultsReport::new(faults, outcome.mishaps.as_deref()))),
                 fingerprint: recorder.fingerprint.to_string(),
@@ -614,7 +635,7 @@ impl Playing<'_> {
 }
 
 /// Makes the workload of a job.
-type Maker<'a> = Box<dyn FnMut() -> Box<dyn Workload + 'a> + 'a>;
+type Maker<'a> = Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>;
 
 /// Whoever looks on, and how far the run of all jobs is: the others say nothing of themselves.
 struct Followed<'a> {

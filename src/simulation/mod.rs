@@ -104,6 +104,13 @@ impl Simulated for Work {
         }
     }
 
+    fn ends(outcome: &Outcome) -> Vec<f64> {
+        match outcome {
+            Outcome::Program(outcome) => ProgramWork::ends(outcome),
+            _ => Vec::new(),
+        }
+    }
+
     fn name(&self) -> &str {
         any!(self, work => work.name())
     }

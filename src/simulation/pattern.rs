@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::rates;
-use super::simulated::{RunOptions, Simulated, fits_places, without_network};
+use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors, without_network};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, RankId};
+use crate::noise::Added;
 use crate::record::Recorder;
 use crate::report::{
     self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
@@ -117,7 +118,7 @@ impl PatternWork {
     fn on<'a>(&'a self, system: &'a System) -> Option<Playing<'a>> {
         let Self { pattern, injection, jitter, .. } = self;
         let network = system.network()?;
-        Some(Playing { network, pattern, injection: *injection, jitter: *jitter, seed: system.seed() })
+        Some(Playing { network, system, pattern, injection: *injection, jitter: *jitter })
     }
 }
 
@@ -135,6 +136,7 @@ impl Simulated for PatternWork {
                 Diagnostic::new("wrong-choice", message).help("play the pattern as a program: ProgramWork::of_pattern")
             );
         }
+        fits_noise(system, self.pattern.ranks(), &[])?;
         fits_places(&self.name, self.pattern.ranks(), system)
     }
 
@@ -185,17 +187,17 @@ impl Simulated for PatternWork {
 /// A pattern that is played on a network.
 struct Playing<'a> {
     network: &'a Network,
+    system: &'a System,
     pattern: &'a Arc<dyn Pattern>,
     injection: Injection,
     jitter: Time,
-    seed: u64,
 }
 
 impl Playing<'_> {
     /// Runs it.
     fn run(&self, work: &PatternWork, system: &System, options: RunOptions<'_>) -> PatternOutcome {
         let start = crate::wall_clock::now();
-        let RunOptions { link_use, mut on_message, watch, .. } = options;
+        let RunOptions { link_use, mut on_message, watch, added, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
@@ -211,7 +213,7 @@ impl Playing<'_> {
         let (recorder, outcome) = match counted {
             Some(counted) => counted,
             None => {
-                let outcome = self.play(&mut watched, watch);
+                let outcome = self.play(&mut watched, watch, added);
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
                 // all the same, so that they do not depend on what is asked for.
                 let is_counted = self.injection == Injection::Barrier && outcome.stop == Stop::Done;
@@ -244,9 +246,16 @@ impl Playing<'_> {
         PatternOutcome { report, links, blocked }
     }
 
+    /// What is played.
+    fn player(&self, added: Option<Arc<Added>>) -> PatternPlayer {
+        let processors = processors(self.system, self.pattern.ranks(), added);
+        let player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.system.seed());
+        player.slowed(processors, Time::ZERO)
+    }
+
     /// Plays the workload event by event.
-    fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>) -> Outcome {
-        let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
+    fn play(&self, recorder: &mut Recorder<'_>, watch: Option<&dyn Watch>, added: Option<Arc<Added>>) -> Outcome {
+        let mut player = self.player(added);
         self.network.simulate(&mut player, recorder, watch)
     }
 
@@ -295,6 +304,7 @@ impl Playing<'_> {
                 messages: outcome.messages,
                 bytes: outcome.bytes,
                 seeds: None,
+                noise: None,
                 status: match outcome.stop {
                     Stop::Done => Status::Complete,
                     Stop::Interrupted => Status::Interrupted,
@@ -381,7 +391,7 @@ impl Playing<'_> {
         if !tells {
             return None;
         }
-        let mut player = PatternPlayer::new(self.pattern.clone(), self.injection, self.jitter, self.seed);
+        let mut player = self.player(None);
         let alone = Network {
             transport: TransportSpec::ContentionFree(ContentionFreeSpec {}),
             resolution: Time::ZERO,

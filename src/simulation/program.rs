@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::program_path;
-use super::simulated::{RunOptions, Simulated, fits_places};
+use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::{Mishaps, Progress, Stop, Watch};
@@ -187,6 +187,7 @@ impl Simulated for ProgramWork {
     type Outcome = ProgramOutcome;
 
     fn fits(&self, system: &System) -> Result<(), Diagnostic> {
+        fits_noise(system, self.program.ranks(), &[])?;
         fits_places(&self.name, self.program.ranks(), system)
     }
 
@@ -196,6 +197,10 @@ impl Simulated for ProgramWork {
 
     fn summary(outcome: &ProgramOutcome) -> Summary {
         outcome.summary()
+    }
+
+    fn ends(outcome: &ProgramOutcome) -> Vec<f64> {
+        outcome.report.ranks.iter().map(|rank| rank.end_s).collect()
     }
 
     fn name(&self) -> &str {
@@ -257,7 +262,7 @@ impl Playing<'_> {
     fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
         let start = crate::wall_clock::now();
         let Self { work, system } = self;
-        let RunOptions { mut on_activity, mut on_transfer, mut on_mark, keep, room, until, watch, .. } = options;
+        let RunOptions { mut on_activity, mut on_transfer, mut on_mark, keep, room, until, watch, added, .. } = options;
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
         let history = History::new(work.program.ranks(), room);
         let history = RefCell::new(history);
@@ -308,13 +313,18 @@ impl Playing<'_> {
         };
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark };
         let mut mishaps = None;
+        let processors = processors(system, work.program.ranks(), added);
         let played = match system.network() {
-            None => alone(program, system.node().playing(), &expander, work.cpu_speed, observers, &go_on),
+            None => {
+                let speed = (work.cpu_speed, processors);
+                alone(program, system.node().playing(), &expander, speed, observers, &go_on)
+            }
             Some(network) => {
                 // Models that are a network of their own have been refused; nothing is left to play of one.
                 let costs = system.node().costs().unwrap_or_default();
                 let (expand, cpu_speed) = (Some(&expander as _), work.cpu_speed);
                 let player = Player::new(Play { program, costs, expand, cpu_speed, on_fabric: true }, observers);
+                let player = player.slowed(processors);
                 let (played, told) = over(network, player, Some(&Until { until, watch }));
                 mishaps = told;
                 played
@@ -383,6 +393,7 @@ impl Playing<'_> {
                     bytes: played.bytes,
                 }),
                 seeds: None,
+                noise: None,
                 faults: None,
                 fingerprint: fingerprint(&played.ranks),
             },

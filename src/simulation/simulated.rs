@@ -1,8 +1,11 @@
 //! What each kind of work answers, and what can be observed of its run.
 
+use std::sync::Arc;
+
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
 use crate::engine::Watch;
+use crate::noise::{Added, Processors, Slow};
 use crate::player::{OnActivity, OnMark, OnTransfer};
 use crate::report::MessageRecord;
 use crate::system::System;
@@ -32,6 +35,8 @@ pub struct RunOptions<'a> {
     pub until: Option<Time>,
     /// Of jobs: whether each is run by itself as well, to say how much slower it is beside the others.
     pub alone: bool,
+    /// Where ranks are slow: by rank, how much longer their work takes is added up here.
+    pub added: Option<Arc<Added>>,
     /// Looks on and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }
@@ -52,6 +57,12 @@ pub trait Simulated: Clone + std::fmt::Debug + Send + Sync {
 
     /// What came of it, in the figures that all work has in common.
     fn summary(outcome: &Self::Outcome) -> Summary;
+
+    /// By rank when it ended \[s\], where that is known of ranks.
+    fn ends(outcome: &Self::Outcome) -> Vec<f64> {
+        let _ = outcome;
+        Vec::new()
+    }
 
     /// What it is, for people: `all-to-all simple-spread, 20 KB`.
     fn name(&self) -> &str;
@@ -82,6 +93,37 @@ pub trait Simulated: Clone + std::fmt::Debug + Send + Sync {
     /// What carries its messages on this system, for people.
     fn network_name(&self, system: &System) -> String {
         system.network_name()
+    }
+}
+
+/// The processors of all ranks of work, where some are slow.
+pub(super) fn processors(system: &System, ranks: u32, added: Option<Arc<Added>>) -> Option<Processors> {
+    // Whoever asks has seen that the tables fit.
+    let slow = system.slow(ranks, &[]).ok().flatten()?;
+    Some(Processors::new(Arc::new(slow), 0, ranks, Time::ZERO, added))
+}
+
+/// The processors of the ranks of a job, where some are slow.
+pub(super) struct Slowed {
+    pub slow: Arc<Slow>,
+    /// The number of its rank 0 among all.
+    pub first: u32,
+    pub ranks: u32,
+    pub added: Option<Arc<Added>>,
+}
+
+impl Slowed {
+    /// Those of ranks that count time from here.
+    pub fn from(&self, begun: Time) -> Processors {
+        Processors::new(Arc::clone(&self.slow), self.first, self.ranks, begun, self.added.clone())
+    }
+}
+
+/// Whether what is said of slow ranks fits these.
+pub(super) fn fits_noise(system: &System, ranks: u32, jobs: &[(&str, u32)]) -> Result<(), Diagnostic> {
+    match system.slow(ranks, jobs) {
+        Err(mistakes) => mistakes.into_iter().next().map_or(Ok(()), Err),
+        Ok(_) => Ok(()),
     }
 }
 

@@ -74,6 +74,7 @@ impl Farm {
                 bytes: head.as_ref().map_or(0, |head| head.bytes),
                 stopped: None,
                 seeds: None,
+                noise: None,
                 faults: None,
                 fingerprint: fingerprint(&predictions),
             },

@@ -7,6 +7,7 @@ mod combine;
 mod control;
 pub mod fabrics;
 mod farm;
+mod noise;
 mod seeds;
 pub mod variation;
 pub mod whatif;
@@ -27,6 +28,7 @@ use crate::units::count;
 use crate::workload::Blocked;
 
 pub use control::{Control, SweepProgress};
+pub use noise::cost_of_noise;
 pub use seeds::over_seeds;
 
 /// What is compared: every combination of what is listed. An empty list leaves the choice to `base`.

@@ -115,7 +115,7 @@ fn ideal(program: &Program) -> Time {
     if rules::apply(program) {
         let row = ReceiveTime { size: Bytes(0), receive: Time::ZERO };
         let table = ReceiveTimesSpec { times: vec![row].into(), between: Vec::new() }.table();
-        return rules::play(program, &table, &expander, 1.0, Observers::default(), &|_, _| true).makespan();
+        return rules::play(program, &table, &expander, (1.0, None), Observers::default(), &|_, _| true).makespan();
     }
     let Some(costs) = NodeSpec::default().costs() else { return Time::ZERO };
     let play = Play { program, costs, expand: Some(&expander), cpu_speed: 1.0, on_fabric: false };

@@ -6,10 +6,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Network;
-use crate::diagnostic::{Diagnostic, Sources};
+use crate::diagnostic::{Diagnostic, Located, Sources};
 use crate::faults::{Faults, FaultsSpec};
 use crate::ids::NodeId;
 use crate::node::NodeSpec;
+use crate::noise::{Ground, NoiseSpec, NoiseTables, Slow, StragglerSpec};
 use crate::placement::{Joint, PlacementSpec};
 use crate::reading::nulls::drop_nulls;
 use crate::routing::RoutingSpec;
@@ -32,6 +33,7 @@ pub struct System {
     collectives: CollectivesSpec,
     seed: u64,
     own_links: Option<String>,
+    noise: NoiseTables,
 }
 
 /// What was written of a network that was built from specifications: reports hold it, and what is random in it is drawn
@@ -71,6 +73,10 @@ struct File<'a> {
     faults: Option<&'a FaultsSpec>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workload: Option<&'a WorkloadSpec>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise: Option<&'a NoiseSpec>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    straggler: &'a [Located<StragglerSpec>],
 }
 
 impl Default for System {
@@ -83,6 +89,7 @@ impl Default for System {
             collectives: CollectivesSpec::default(),
             seed: Self::SEED,
             own_links: None,
+            noise: NoiseTables::default(),
         }
     }
 }
@@ -118,6 +125,34 @@ impl System {
         Self { collectives, ..self }
     }
 
+    /// The same where these tables say which processors are slow.
+    #[must_use]
+    pub fn with_noise(self, noise: NoiseTables) -> Self {
+        Self { noise, ..self }
+    }
+
+    /// What is written of slow processors.
+    pub fn noise(&self) -> &NoiseTables {
+        &self.noise
+    }
+
+    /// Which of so many ranks are slow, and how; of several jobs these are their names and numbers of ranks.
+    ///
+    /// # Errors
+    /// What is wrong with the tables for these ranks.
+    pub fn slow(&self, ranks: u32, jobs: &[(&str, u32)]) -> Result<Option<Slow>, Vec<Diagnostic>> {
+        if self.noise.is_empty() {
+            return Ok(None);
+        }
+        let nodes: Option<(u32, Vec<u32>)> = self
+            .network
+            .as_ref()
+            .map(|network| (network.fabric.nodes(), network.placement.iter().map(|node| node.0).collect()));
+        let nodes = nodes.as_ref().map(|(all, on)| (*all, on.as_slice()));
+        let ground = Ground { ranks, nodes, jobs, seed: self.seed };
+        Slow::new(self.noise.noise.as_ref(), &self.noise.stragglers, &ground)
+    }
+
     /// Says how the links that the fabric brings along compare with those of the machine.
     pub(crate) fn comparing_links(self, own_links: Option<String>) -> Self {
         Self { own_links, ..self }
@@ -136,8 +171,8 @@ impl System {
     /// are left.
     #[must_use]
     pub fn without_network(&self) -> Self {
-        let (collectives, seed) = (self.collectives.clone(), self.seed);
-        Self { collectives, seed, ..Self::default() }
+        let (collectives, seed, noise) = (self.collectives.clone(), self.seed, self.noise.clone());
+        Self { collectives, seed, noise, ..Self::default() }
     }
 
     /// The same with ranks on these nodes; `None` if there is no network, a node is not there or has two ranks, or the
@@ -193,6 +228,7 @@ impl System {
             || self.written.placement.as_ref().is_some_and(PlacementSpec::depends_on_seed)
             || self.written.joint.as_ref().is_some_and(Joint::depends_on_seed)
             || self.written.faults.as_ref().is_some_and(FaultsSpec::depends_on_seed)
+            || self.noise.depends_on_seed()
     }
 
     /// The network with the ranks on it, if there is one.
@@ -269,6 +305,8 @@ impl System {
             collectives: Some(&self.collectives).filter(|_| of_program),
             faults: self.written.faults.as_ref().filter(|faults| !faults.is_nothing()),
             workload,
+            noise: self.noise.noise.as_ref(),
+            straggler: &self.noise.stragglers,
         };
         let mut value = serde_json::to_value(file).unwrap_or_default();
         drop_nulls(&mut value);

@@ -14,8 +14,8 @@ pub struct Part<'a> {
     pub ranks: u32,
     /// When it begins for the first time.
     pub start: Time,
-    /// The workload, anew for each time that it is done; nothing for ranks that do nothing.
-    pub make: Option<Box<dyn FnMut() -> Box<dyn Workload + 'a> + 'a>>,
+    /// The workload, anew for each time that it is done, by when that begins; nothing for ranks that do nothing.
+    pub make: Option<Box<dyn FnMut(Time) -> Box<dyn Workload + 'a> + 'a>>,
     /// Whether it counts time from its own beginning, as what keeps times of its own does. What only adds delays to the
     /// time it is told does not: so its times are the same to the last bit, whoever else there is.
     pub own_clock: bool,
@@ -146,7 +146,7 @@ impl<'a> Joint<'a> {
         let all_background = parts.iter().all(|part| part.make.is_none() || part.repeat.is_background());
         let mut playing = Vec::with_capacity(parts.len());
         for mut part in parts {
-            let workload = part.make.as_mut().map(|make| make());
+            let workload = part.make.as_mut().map(|make| make(part.start));
             let first = ranks;
             ranks += part.ranks;
             let numbers = if part.repeat == Repeat::Times(1) { 0 } else { part.ranks as usize };
@@ -195,7 +195,7 @@ impl<'a> Joint<'a> {
             return self.end_part(index);
         }
         if part.workload.is_none() {
-            part.workload = part.part.make.as_mut().map(|make| make());
+            part.workload = part.part.make.as_mut().map(|make| make(now));
             part.numbers.iter_mut().for_each(|(first, next)| *first = *next);
         }
         part.state = State::Goes;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// The rooms of `src`, lowest level first. A room uses only rooms of lower levels.
 const LEVELS: &[&[&str]] = &[
-    &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "wall_clock", "diagnostic"],
-    &["reading", "fabric"],
+    &["units", "ids", "rng", "memory", "divisor", "threads", "atomic_file", "wall_clock", "diagnostic", "portable"],
+    &["reading", "fabric", "noise"],
     &["topology", "routing", "placement", "sharing", "node", "workload"],
     &["transport", "player", "prediction", "throughput", "faults"],
     &["engine"],

@@ -6,6 +6,7 @@ mod documents;
 mod faults;
 mod jobs;
 mod layers;
+mod noise;
 mod presets;
 mod properties;
 mod replay;

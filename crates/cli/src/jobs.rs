@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use super::files::unknown;
+use super::files::{named, unknown};
 use super::options::{Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::over;
-use super::{End, Failure, Voice, complain, deadlock, extension, files, interrupt};
+use super::{End, Failure, Voice, complain, deadlock, extension, files, interrupt, noise, pictures};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
 use hayase::report::{JobsReport, Status};
@@ -21,12 +21,16 @@ enum Kind {
     Report,
     Jobs,
     Picture,
+    Noise,
+    NoiseTable,
 }
 
 impl Kind {
     fn of(path: &Path) -> Result<Self, Diagnostic> {
         match extension(path).as_str() {
             "json" => Ok(Self::Report),
+            "svg" if named(path, "noise") => Ok(Self::Noise),
+            "csv" if named(path, "noise") => Ok(Self::NoiseTable),
             "svg" => Ok(Self::Picture),
             "csv" => Ok(Self::Jobs),
             _ => Err(unknown(path, "x.json, x.csv or x.svg")),
@@ -44,6 +48,9 @@ const OFFER: Offer<Kind> = Offer { verb: "run", kind: Kind::of, json: Ok(()), cs
 /// Runs the jobs, and each of them alone.
 pub fn play(scenario: &Scenario<JobsWork>, seeds: &[u64], out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
     out.check(&OFFER)?;
+    for kind in [Kind::Noise, Kind::NoiseTable] {
+        noise::check(scenario.system(), out.file_of(&OFFER, kind))?;
+    }
     let files = out.open(&OFFER)?;
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
     let options = RunOptions { alone: true, watch: Some(&monitor), ..RunOptions::default() };
@@ -56,6 +63,7 @@ pub fn play(scenario: &Scenario<JobsWork>, seeds: &[u64], out: &OutputArgs, voic
         }
         run.report.head.seeds = Some(statistics);
     }
+    noise::cost(scenario, &mut run.report.head, voice)?;
     let report = &run.report;
     for (kind, file) in files {
         if report.head.status != Status::Complete && kind != Kind::Report {
@@ -83,6 +91,8 @@ fn write(kind: Kind, w: &mut AtomicFile, report: &JobsReport) -> io::Result<()> 
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Jobs => csv::jobs(report, w),
+        Kind::Noise => pictures::noise(&report.head, &format!("{} jobs on {}", report.jobs.len(), report.fabric), w),
+        Kind::NoiseTable => pictures::noise_table(&report.head, w),
         Kind::Picture => files::text(&svg::jobs(report))(w),
     }
 }

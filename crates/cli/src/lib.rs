@@ -23,6 +23,7 @@ mod machine;
 mod man;
 mod master_slave;
 mod measure;
+mod noise;
 mod options;
 mod pattern;
 mod pictures;

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use super::Voice;
 use hayase::fabric::Fabric;
 use hayase::ids::RankId;
-use hayase::report::{Comparison, LinkUse, MessageRecord, Rate, Report};
+use hayase::report::{Comparison, Head, LinkUse, MessageRecord, Rate, Report};
 use hayase::workload::pattern::Pattern;
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
-use hayase_output::table;
+use hayase_output::{csv, table};
 
 /// A fabric, under the name that it has if it has one; the reader is told where not all of it is drawn.
 pub fn fabric(fabric: &Fabric, name: Option<&str>, mut w: impl Write, voice: Voice) -> io::Result<()> {
@@ -53,6 +53,22 @@ pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> 
 /// How much longer runs take in which something failed.
 pub fn faults(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
     w.write_all(svg::faults(comparison).as_bytes())
+}
+
+/// How far the delay of slow ranks travels.
+pub fn noise(head: &Head, title: &str, mut w: impl Write) -> io::Result<()> {
+    match &head.noise {
+        Some(noise) => w.write_all(svg::noise(noise, title).as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// The same by rank, as a table.
+pub fn noise_table(head: &Head, w: impl Write) -> io::Result<()> {
+    match &head.noise {
+        Some(noise) => csv::noise(noise, w),
+        None => Ok(()),
+    }
 }
 
 /// How rates spread.

@@ -13,7 +13,7 @@ use super::regions;
 use super::seeds::{over, seeds};
 use super::trace::TraceArgs;
 use super::window::WindowArgs;
-use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt};
+use super::{End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, noise, pictures};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::{Diagnostic, Invalid, file_names};
 use hayase::ids::RankId;
@@ -47,6 +47,8 @@ enum Kind {
     MatrixTable,
     Matrix,
     Timeline,
+    Noise,
+    NoiseTable,
 }
 
 impl Kind {
@@ -59,6 +61,8 @@ impl Kind {
             "csv" if named(path, "ranks") => Ok(Self::Ranks),
             "csv" if named(path, "matrix") => Ok(Self::MatrixTable),
             "csv" if named(path, "path") => Ok(Self::Path),
+            "csv" if named(path, "noise") => Ok(Self::NoiseTable),
+            "svg" if named(path, "noise") => Ok(Self::Noise),
             "svg" if named(path, "timeline") => Ok(Self::Timeline),
             "svg" if named(path, "matrix") => Ok(Self::Matrix),
             "svg" => {
@@ -136,6 +140,11 @@ pub(super) fn play(
     window: Window,
     voice: Voice,
 ) -> Result<End, Failure> {
+    for path in &out.output {
+        if matches!(Kind::of(path)?, Kind::Noise | Kind::NoiseTable) {
+            noise::check(scenario.system(), Some(path))?;
+        }
+    }
     let files = files::open(&out.output, Kind::of)?;
     let (report, stuck) = run(scenario, since, seeds, files, window, voice)?;
     out.print(|| table::replay(&report), &report)?;
@@ -305,6 +314,7 @@ fn run(
         }
         replayed.report.head.seeds = Some(statistics);
     }
+    noise::cost(scenario, &mut replayed.report.head, voice)?;
     let complete = replayed.report.head.status == Status::Complete;
     let skipped = |path: &Path| voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
     for (path, file) in running {
@@ -347,6 +357,11 @@ fn write(
         Kind::Report => file.write(|w| json::write(report, w)),
         Kind::Ranks => file.write(|w| csv::ranks(&report.ranks, w)),
         Kind::Path => file.write(|w| csv::path(path, w)),
+        Kind::Noise => {
+            let title = format!("{}; {played_on}", report.program);
+            file.write(|w| pictures::noise(&report.head, &title, w))
+        }
+        Kind::NoiseTable => file.write(|w| pictures::noise_table(&report.head, w)),
         Kind::MatrixTable => file.write(|w| csv::matrix(matrix, w)),
         Kind::Matrix => file.write(files::text(&svg::matrix(matrix, ranks, &report.program, &amount))),
         Kind::Timeline => {

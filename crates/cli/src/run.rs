@@ -15,7 +15,8 @@ use super::scenario::ScenarioArgs;
 use super::seeds::{SeedsArgs, over, seeds};
 use super::window::WindowArgs;
 use super::{
-    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, jobs, pictures, predict, regions, replay,
+    End, Failure, Voice, caveats, complain, deadlock, extension, interrupt, jobs, noise, pictures, predict, regions,
+    replay,
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
@@ -36,6 +37,7 @@ Examples:
   hayase run -t torus-8x8 -p messages.csv --injection window=4
   hayase run farm.toml -t torus-4x4       a master and its workers ([workload.master-slave])
   hayase run -t fat-tree-54 --job a=all-to-all-pairwise:16@random --job b=ring:20
+  hayase run -t torus-8x8 -p messages.csv --straggler 3=50% -o noise.svg
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src,dst,bytes), farm.toml
 
@@ -45,6 +47,7 @@ Files (-o), by name:
   timeline.svg   who sent what when (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
+  noise.svg      how far the delay of slow ranks travels (--straggler, --noise); noise.csv has it by rank
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a line for each, \
 and x.svg shows when they ran.
 The name may be longer (run-7-messages.csv): the word in it counts.
@@ -86,6 +89,8 @@ enum Kind {
     Links,
     Loads,
     Timeline,
+    Noise,
+    NoiseTable,
 }
 
 impl Kind {
@@ -93,9 +98,11 @@ impl Kind {
         match extension(path).as_str() {
             "json" => Ok(Self::Report),
             "svg" if named(path, "timeline") => Ok(Self::Timeline),
+            "svg" if named(path, "noise") => Ok(Self::Noise),
             "svg" => Ok(Self::Loads),
             "csv" if named(path, "messages") => Ok(Self::Messages),
             "csv" if named(path, "links") => Ok(Self::Links),
+            "csv" if named(path, "noise") => Ok(Self::NoiseTable),
             "csv" => {
                 let message = format!("the name `{}` does not say which table to write", path.display());
                 Err(Diagnostic::new("unknown-output", message)
@@ -165,6 +172,9 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
     let window = args.window.window(timeline.is_some())?;
     let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
     check_timeline(scenario, timeline)?;
+    for kind in [Kind::Noise, Kind::NoiseTable] {
+        noise::check(scenario.system(), args.out.file_of(&OFFER, kind))?;
+    }
     let files = args.out.open(&OFFER)?;
     let stop = interrupt::stop_flag();
     let Observed { mut run, mut files, records } = observe(scenario, files, stop, voice)?;
@@ -175,6 +185,7 @@ fn pattern(scenario: &Scenario<PatternWork>, args: &RunArgs, voice: Voice) -> Re
         }
         run.report.head.seeds = Some(statistics);
     }
+    noise::cost(scenario, &mut run.report.head, voice)?;
     if run.report.head.status != Status::Complete {
         // A part of a table looks like a whole one; the report says what it is.
         for (_, left_out) in files.extract_if(.., |(kind, _)| *kind != Kind::Report) {
@@ -296,6 +307,11 @@ fn write(
             None => Ok(()),
         },
         Kind::Timeline => pictures::timeline(records, &*scenario.work().pattern, window, report, w),
+        Kind::Noise => {
+            let title = format!("{} on {}", report.workload, report.fabric);
+            pictures::noise(&report.head, &title, w)
+        }
+        Kind::NoiseTable => pictures::noise_table(&report.head, w),
         // Written while it ran.
         Kind::Messages => Ok(()),
     }

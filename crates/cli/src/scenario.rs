@@ -39,6 +39,14 @@ pub struct CommonArgs {
     /// The seed of everything random; of several runs the first.
     #[arg(value_parser = usage::whole::<u64>, long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Stops of the ranks' processors, LENGTH/PERIOD or the LENGTH of one in each calculation, then how lengths are
+    /// distributed (fixed, uniform, exponential) and when they begin (random, synchronised): 25us/1ms,exponential.
+    #[arg(long, value_name = "NOISE")]
+    pub noise: Option<String>,
+    /// Ranks that are slow, RANKS=SPEED: 3=50%, 0-7=0.5, nodes:3=50%, count:2=50% (drawn), JOB:3=50%, 3=50%@1ms..2ms
+    /// (may be repeated).
+    #[arg(long, value_name = "STRAGGLER")]
+    pub straggler: Vec<String>,
     /// What lies below and above all else.
     #[command(flatten)]
     pub texts: TextArgs,
@@ -47,7 +55,8 @@ pub struct CommonArgs {
 impl CommonArgs {
     /// With what they say.
     pub fn on(&self, loader: Loader) -> Loader {
-        let loader = with(loader, [(&self.node, Loader::node as Set)]);
+        let loader = with(loader, [(&self.node, Loader::node as Set), (&self.noise, Loader::noise)]);
+        let loader = self.straggler.iter().fold(loader, |loader, straggler| loader.straggler(straggler));
         let loader = match self.seed {
             Some(seed) => loader.seed(seed),
             None => loader,

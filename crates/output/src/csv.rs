@@ -13,7 +13,7 @@ use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::RankReport;
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
-    Benchmark, Comparison, FarmReport, JobsReport, LinkUse, MessageRecord, PATTERN, PlanReport, Rate,
+    Benchmark, Comparison, FarmReport, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN, PlanReport, Rate,
 };
 use hayase::workload::program::Program;
 
@@ -248,6 +248,34 @@ pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
         for time in times {
             w.write_all(b",")?;
             number(w, time)?;
+        }
+        w.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes how slow ranks delay each rank: `rank,end_s,without_s,delay_s,slowed_s,reached_s,messages,hops`; what is not
+/// known of a rank is empty.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn noise(noise: &NoiseReport, mut writer: impl Write) -> io::Result<()> {
+    let w = &mut writer;
+    w.write_all(b"rank,end_s,without_s,delay_s,slowed_s,reached_s,messages,hops\n")?;
+    for rank in &noise.ranks {
+        integer(w, rank.rank.into())?;
+        let times = [Some(rank.end_s), Some(rank.without_s), Some(rank.delay_s), rank.slowed_s, rank.reached_s];
+        for time in times {
+            w.write_all(b",")?;
+            if let Some(time) = time {
+                number(w, time)?;
+            }
+        }
+        for count in [rank.messages, rank.hops] {
+            w.write_all(b",")?;
+            if let Some(count) = count {
+                integer(w, count.into())?;
+            }
         }
         w.write_all(b"\n")?;
     }

@@ -38,6 +38,7 @@ use super::activity::{Activity, ActivityKind, Observers, RankTimes, Transfer};
 use super::played::{Played, Stuck};
 use crate::ids::{IdVec, RankId};
 use crate::node::HostCosts;
+use crate::noise::{Processors, Work};
 use crate::units::Time;
 use crate::workload::program::matching::Mailbox;
 use crate::workload::program::{Envelope, Op, OpKind, Program};
@@ -71,6 +72,8 @@ struct Hosts<'a, 'o> {
     program: &'a Program,
     costs: HostCosts,
     speed: f64,
+    /// The processors of hosts, where some are slow.
+    processors: Option<Processors>,
     /// Processors and interfaces of a host.
     lanes: (usize, usize),
     /// By host and processor: when it is free.
@@ -108,11 +111,12 @@ struct Hosts<'a, 'o> {
 pub fn play(
     program: &Program,
     costs: &HostCosts,
-    cpu_speed: f64,
+    (cpu_speed, processors): (f64, Option<Processors>),
     observers: Observers<'_>,
     go_on: &dyn Fn(Time, u64) -> bool,
 ) -> Played {
     let mut run = Hosts::new(program, *costs, cpu_speed, observers);
+    run.processors = processors;
     for host in program.rank_ids() {
         let required = &run.required[host.0 as usize];
         let ops = &program.rank(host).ops;
@@ -158,6 +162,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
             program,
             costs,
             speed,
+            processors: None,
             lanes: (cpus, nics),
             cpu: vec![Time::ZERO; hosts * cpus],
             nic_send: vec![Time::ZERO; hosts * nics],
@@ -206,6 +211,15 @@ impl<'a, 'o> Hosts<'a, 'o> {
     fn create(&mut self) -> u64 {
         self.created += 1;
         self.created
+    }
+
+    /// When a host is done with work that begins at this time.
+    #[inline]
+    fn worked(&mut self, host: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
+        match &mut self.processors {
+            None => begin + time,
+            Some(processors) => processors.end(host, now, begin, time, work),
+        }
     }
 
     /// What has become ready enters, in its order.
@@ -276,7 +290,8 @@ impl<'a, 'o> Hosts<'a, 'o> {
             self.heap.push(entry.later(self.cpu[at]));
             return;
         }
-        let (free, end) = (self.cpu[at], entry.time() + Time::from_ps(op.duration().ps() / self.speed));
+        let (begin, time) = (entry.time(), Time::from_ps(op.duration().ps() / self.speed));
+        let (free, end) = (self.cpu[at], self.worked(host, begin, begin, time, Work::Calculation));
         self.cpu[at] = end;
         self.spent(host, entry.item, ActivityKind::RecvWait, (free, entry.time()), None);
         self.spent(host, entry.item, ActivityKind::Compute, (entry.time(), end), None);
@@ -297,7 +312,8 @@ impl<'a, 'o> Hosts<'a, 'o> {
         let costs = self.costs;
         let more = op.size as f64 - 1.0;
         let idle = self.cpu[at];
-        self.cpu[at] = now + costs.processor + costs.processor_per_byte * more;
+        let sent_off = self.worked(host, now, now, costs.processor, Work::Overhead);
+        self.cpu[at] = self.worked(host, now, sent_off, costs.processor_per_byte * more, Work::Overhead);
         self.nic_send[nic] = now + costs.interface + costs.interface_per_byte * more;
         let sent = self.sent;
         self.sent = self.sent.wrapping_add(1);
@@ -328,7 +344,7 @@ impl<'a, 'o> Hosts<'a, 'o> {
             }
         };
         let number = self.create();
-        let arrival = now + costs.processor + costs.latency;
+        let arrival = sent_off + costs.latency;
         self.heap.push(Entry::new(arrival, number, RankId(op.peer), message | MESSAGE));
         if op.size <= costs.eager_limit.0 {
             self.finish(host, entry.item, true);
@@ -368,7 +384,9 @@ impl<'a, 'o> Hosts<'a, 'o> {
         let costs = self.costs;
         let more = op.size as f64 - 1.0;
         let idle = self.cpu[at];
-        self.cpu[at] = now + costs.processor + (costs.processor_per_byte * more).max(costs.interface_per_byte * more);
+        let taken_up = self.worked(host, now, now, costs.processor, Work::Overhead);
+        let rest = (costs.processor_per_byte * more).max(costs.interface_per_byte * more);
+        self.cpu[at] = self.worked(host, now, taken_up, rest, Work::Overhead);
         self.nic_recv[nic] = now + costs.interface + costs.interface_per_byte * more;
         let from = Envelope { peer: src.0, tag: op.tag, comm: op.arg };
         let receive = self.mailboxes[host].arrive(from, number);

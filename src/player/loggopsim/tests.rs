@@ -37,7 +37,7 @@ fn parameters() -> BTreeMap<String, LogGopSimSpec> {
 }
 
 fn ends(program: &Program, spec: &LogGopSimSpec) -> Vec<f64> {
-    let played = play(program, &spec.host_costs(), 1.0, Observers::default(), &|_, _| true);
+    let played = play(program, &spec.host_costs(), (1.0, None), Observers::default(), &|_, _| true);
     assert_eq!((played.stuck.len(), played.interrupted), (0, false));
     played.ranks.iter().map(|rank| rank.end.ps() / 1e3).collect()
 }
@@ -265,7 +265,7 @@ fn queues_change_nothing_but_the_time_it_takes() {
     for seed in 0..600 {
         let program = random_program(seed);
         for spec in &sets {
-            let played = play(&program, &spec.host_costs(), 1.0, Observers::default(), &|_, _| true);
+            let played = play(&program, &spec.host_costs(), (1.0, None), Observers::default(), &|_, _| true);
             let ends: Vec<f64> = played.ranks.iter().map(|rank| rank.end.ps() / 1e3).collect();
             assert_eq!(ends, plain::ends(&program, spec), "seed {seed}");
         }
@@ -276,7 +276,8 @@ fn queues_change_nothing_but_the_time_it_takes() {
 fn a_receive_without_a_message_is_named() {
     let text = "num_ranks 2\nrank 0 {\nr: recv 8b from 1 tag 3\nc: calc 5\nc requires r\n}\nrank 1 {\ncalc 7\n}\n";
     let program = read_text(Input::from_bytes("x.goal", text.into())).unwrap();
-    let played = play(&program, &LogGopSimSpec::default().host_costs(), 1.0, Observers::default(), &|_, _| true);
+    let played =
+        play(&program, &LogGopSimSpec::default().host_costs(), (1.0, None), Observers::default(), &|_, _| true);
     assert_eq!(played.stuck.len(), 1);
     assert_eq!(played.stuck[0].what, "recv of 8 B from rank 1, tag 3 (x.goal:3)");
     assert_eq!(played.stuck[0].on, Some(RankId(1)));

@@ -11,6 +11,7 @@ use super::*;
 use crate::diagnostic::Located;
 use crate::faults::FaultsSpec;
 use crate::node::NodeSpec;
+use crate::noise::{NoiseSpec, StragglerSpec};
 use crate::placement::PlacementSpec;
 use crate::routing::RoutingSpec;
 use crate::sharing::SharingSpec;
@@ -56,6 +57,12 @@ struct ScenarioFile {
     /// Links and switches that fail (default: none).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     faults: Option<FaultsSpec>,
+    /// Noise: stops of the ranks' processors (default: none).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    noise: Option<NoiseSpec>,
+    /// Ranks that compute slower than the others (default: none).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    straggler: Vec<StragglerSpec>,
     /// What ranks send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workload: Option<WorkloadSpec>,

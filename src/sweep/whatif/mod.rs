@@ -139,6 +139,7 @@ impl WhatIf {
                 bytes: base.summary.bytes,
                 stopped: base.summary.stopped,
                 seeds: None,
+                noise: None,
                 faults: base.summary.faults,
                 fingerprint: base.summary.fingerprint,
             },

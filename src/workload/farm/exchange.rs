@@ -16,6 +16,7 @@ use super::costs::Costs;
 use super::deal::{Chunk, Dealer};
 use super::outcome::{Outcome, Turn, TurnLog, Waiting, WorkerUse};
 use crate::ids::{MessageId, RankId, WakeId};
+use crate::noise::{Processors, Work};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
@@ -54,6 +55,8 @@ pub struct Exchange<'a, L> {
     busy: Time,
     waiting: Waiting,
     outcome: Outcome,
+    /// The processors of master and workers, where some are slow.
+    processors: Option<Processors>,
     log: &'a mut L,
 }
 
@@ -84,7 +87,22 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
             busy: Time::ZERO,
             waiting: Waiting::default(),
             outcome: Outcome::default(),
+            processors: None,
             log,
+        }
+    }
+
+    /// The same on processors of which some are slow.
+    #[must_use]
+    pub fn slowed(self, processors: Option<Processors>) -> Self {
+        Self { processors, ..self }
+    }
+
+    /// When a rank is done with work that begins at this time, which is now or later.
+    fn worked(&mut self, rank: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
+        match &mut self.processors {
+            None => begin + time,
+            Some(processors) => processors.end(rank, now, begin, time, work),
         }
     }
 
@@ -123,9 +141,10 @@ impl<'a, L: TurnLog> Exchange<'a, L> {
         if let Some(chunk) = answer {
             time += self.costs.message(chunk.size.input, self.o).send;
         }
-        self.busy += time;
+        let end = self.worked(MASTER, now, now, time, Work::Overhead);
+        self.busy += if self.processors.is_some() { end - now } else { time };
         self.state = State::Working(answer.map(|chunk| (worker, chunk)));
-        requests.wakes.push((now + time, WakeId(MASTER.0)));
+        requests.wakes.push((end, WakeId(MASTER.0)));
     }
 
     fn next_id(&mut self, src: RankId) -> MessageId {
@@ -159,12 +178,15 @@ impl<L: TurnLog> Workload for Exchange<'_, L> {
                 continue;
             }
             let worker = message.dst.0 - 1;
-            let Some((chunk, turn)) = &mut self.has[worker as usize] else { continue };
+            let Some((chunk, mut turn)) = self.has[worker as usize] else { continue };
             let there = self.costs.message(chunk.size.input, self.o);
             let back = self.costs.message(chunk.size.output, self.o);
-            turn.start = now + there.flight + there.receive;
-            turn.end = turn.start + Time::from_ps(chunk.work.ps() * self.factors[worker as usize]);
-            requests.wakes.push((turn.end + back.send + back.flight, WakeId(message.dst.0)));
+            let work = Time::from_ps(chunk.work.ps() * self.factors[worker as usize]);
+            turn.start = self.worked(message.dst, now, now + there.flight, there.receive, Work::Overhead);
+            turn.end = self.worked(message.dst, now, turn.start, work, Work::Calculation);
+            let leaves = self.worked(message.dst, now, turn.end, back.send, Work::Overhead);
+            self.has[worker as usize] = Some((chunk, turn));
+            requests.wakes.push((leaves + back.flight, WakeId(message.dst.0)));
             if let State::Sending(since) = self.state {
                 self.busy += now - since;
                 self.clock = now;

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::grid::{Extent, TaskGrid};
-use super::portable::{exp, ln};
 use crate::diagnostic::{Diagnostic, Located};
+use crate::portable::{exp, ln};
 use crate::rng::Mix;
 use crate::units::Time;
 

@@ -25,7 +25,6 @@ mod outcome;
 pub mod paper;
 pub mod plan;
 mod play;
-mod portable;
 pub mod refined;
 mod rules;
 pub mod source;

@@ -38,7 +38,7 @@ fn a_part_sees_its_own_numbers_and_its_own_time_each_time_that_it_is_done() {
     let part = |told, start, repeat| Part {
         ranks: 2,
         start: Time::from_ps(start),
-        make: Some(Box::new(move || Box::new(Told(told)) as Box<dyn Workload>)),
+        make: Some(Box::new(move |_| Box::new(Told(told)) as Box<dyn Workload>)),
         own_clock: true,
         repeat,
         think: Time::from_ps(1.0),
@@ -98,7 +98,7 @@ fn work_that_takes_no_time_does_not_go_on_for_ever() {
         (Repeat::Until(Time::from_ps(1e12)), 1),
         (Repeat::Background(Some(Time::from_ps(1e12))), 1),
     ] {
-        let make: Box<dyn FnMut() -> Box<dyn Workload>> = Box::new(|| Box::new(Nothing));
+        let make: Box<dyn FnMut(Time) -> Box<dyn Workload>> = Box::new(|_| Box::new(Nothing));
         let part = Part { ranks: 1, start: Time::ZERO, make: Some(make), own_clock: true, repeat, think: Time::ZERO };
         let mut joint = Joint::new(vec![part]);
         joint.begin(&mut Requests::default());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{After, Injection, Message, Pattern, start_offsets};
 use crate::ids::{Id, IdVec, MessageId, RankId, WakeId};
+use crate::noise::{Processors, Work};
 use crate::units::Time;
 use crate::workload::{Blocked, Load, Requests, Send, Workload};
 
@@ -31,6 +32,8 @@ pub struct PatternPlayer {
     arrivals: Arrivals,
     barrier: Barrier,
     total: u64,
+    /// The processors of ranks, where some are slow.
+    processors: Option<Box<Processors>>,
 }
 
 /// Where a rank is in its list of messages.
@@ -125,7 +128,21 @@ impl PatternPlayer {
             ranks,
             pattern,
             injection,
+            processors: None,
         }
+    }
+
+    /// The same on processors of which some are slow, beginning at this time: delays and start offsets are what ranks
+    /// compute.
+    #[must_use]
+    pub fn slowed(mut self, processors: Option<Processors>, begun: Time) -> Self {
+        self.processors = processors.map(Box::new);
+        if let Some(processors) = &mut self.processors {
+            for (rank, start) in (0..).map(RankId).zip(self.starts.as_mut_slice()) {
+                *start = processors.end(rank, begun, begun, *start, Work::Calculation) - begun;
+            }
+        }
+        self
     }
 
     /// How many messages of one rank may be under way.
@@ -154,7 +171,11 @@ impl PatternPlayer {
             }
             if message.delay > Time::ZERO {
                 self.ranks[id].wait = Wait::Delay;
-                requests.wakes.push((now + message.delay, WakeId(id.0)));
+                let sends = match &mut self.processors {
+                    None => now + message.delay,
+                    Some(processors) => processors.end(id, now, now, message.delay, Work::Calculation),
+                };
+                requests.wakes.push((sends, WakeId(id.0)));
                 return;
             }
             self.send(id, &message, requests);

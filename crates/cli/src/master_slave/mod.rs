@@ -10,10 +10,10 @@ use super::files::{self, named, unknown};
 use super::options::{Offer, OutputArgs};
 use super::progress::RunsMonitor;
 use super::seeds::seeds;
-use super::{End, Failure, Voice, complain, extension, interrupt};
+use super::{End, Failure, Voice, complain, extension, interrupt, noise};
 use args::{MasterSlaveArgs, MasterSlaveVerb};
 use hayase::diagnostic::{Diagnostic, failure};
-use hayase::report::FarmReport;
+use hayase::report::{FarmReport, Head};
 use hayase::scenario::Farm;
 use hayase::sweep::{Control, not_done};
 use hayase_output::{csv, json, svg, table};
@@ -73,8 +73,13 @@ pub(super) fn play(farm: &Farm, seeds: &[u64], out: &OutputArgs, voice: Voice) -
     let monitor = RunsMonitor::new(voice.show);
     let progress = |done| monitor.tell(done);
     let control = Control { progress: Some(&progress), cancel: Some(interrupt::stop_flag()) };
-    let report = farm.run_seeds(seeds, control)?;
+    let mut report = farm.run_seeds(seeds, control)?;
     drop(monitor);
+    if let ([point], [row]) = (&farm.points[..], &report.predictions[..]) {
+        let mut head = Head { seeds: row.seeds.clone(), ..report.head.clone() };
+        noise::cost(point, &mut head, voice)?;
+        report.head.noise = head.noise;
+    }
     for (kind, file) in files {
         if !report.complete && kind != Kind::Json {
             voice.say(format_args!("`{}` is not written: predictions are missing", file.path().display()));

@@ -22,6 +22,7 @@ mod master_slave;
 mod matches;
 mod measure;
 mod mistakes;
+mod noise;
 mod outputs;
 mod packet;
 mod paths;

@@ -24,6 +24,9 @@ pub fn farm(report: &FarmReport) -> Answer {
     for line in remarks(report) {
         let _ = write!(text, "\n{line}");
     }
+    for (name, value) in report.head.noise.iter().flat_map(|noise| super::noise::lines(noise)) {
+        let _ = write!(text, "\n{name:<14}{value}");
+    }
     text.push_str("\n");
     text
 }

@@ -23,6 +23,11 @@ pub fn jobs(report: &JobsReport) -> Answer {
     for (name, value) in figures(report) {
         let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
     }
+    let distances = report.head.noise.as_ref().and_then(|noise| super::noise::distances(noise));
+    if let Some(distances) = distances {
+        let _ = writeln!(text, "\n{}", super::noise::HEADING);
+        text.table(distances);
+    }
     if !report.meetings.is_empty() {
         let _ = writeln!(text, "\nThe {} most used links on which jobs meet", report.meetings.len());
         text.table(meetings(report));
@@ -89,6 +94,9 @@ fn figures(report: &JobsReport) -> Vec<(&'static str, String)> {
     }
     if let Some(seeds) = &head.seeds {
         lines.extend(super::run::over_seeds(seeds));
+    }
+    if let Some(noise) = &head.noise {
+        lines.extend(super::noise::lines(noise));
     }
     lines.push(("fingerprint", head.fingerprint.clone()));
     lines

@@ -14,6 +14,7 @@ mod grid;
 mod jobs;
 mod layout;
 mod models;
+mod noise;
 mod program;
 mod replay;
 mod run;

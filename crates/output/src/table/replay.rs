@@ -71,8 +71,13 @@ pub fn replay(report: &ReplayReport) -> Answer {
     }
     lines.extend(report.head.faults.iter().flat_map(|faults| failed(faults)));
     lines.extend(report.head.seeds.iter().flat_map(over_seeds));
+    lines.extend(report.head.noise.iter().flat_map(|noise| super::noise::lines(noise)));
     for (name, value) in lines {
         let _ = writeln!(text, "{name:<14}{value}");
+    }
+    if let Some(distances) = report.head.noise.as_ref().and_then(|noise| super::noise::distances(noise)) {
+        let _ = writeln!(text, "\n{}", super::noise::HEADING);
+        text.table(distances);
     }
     regions(&mut text, &report.regions);
     let mut grid = Grid::new()

@@ -38,6 +38,11 @@ pub fn run(report: &Report) -> Answer {
     for (name, value) in figures(report) {
         let _ = writeln!(text, "{}", format!("{name:<14}{value}").trim_end());
     }
+    let distances = report.head.noise.as_ref().and_then(|noise| super::noise::distances(noise));
+    if let Some(distances) = distances {
+        let _ = writeln!(text, "\n{}", super::noise::HEADING);
+        text.table(distances);
+    }
     let links = links(&report.links);
     if !links.is_empty() {
         let shown = report.links.len().min(BUSIEST);
@@ -97,6 +102,9 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     }
     if let Some(seeds) = &report.head.seeds {
         lines.extend(over_seeds(seeds));
+    }
+    if let Some(noise) = &report.head.noise {
+        lines.extend(super::noise::lines(noise));
     }
     lines.push(("fingerprint", report.head.fingerprint.clone()));
     lines

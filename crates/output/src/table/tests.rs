@@ -43,6 +43,7 @@ fn report() -> Report {
             bytes: 238_809_600_000,
             stopped: None,
             seeds: None,
+            noise: None,
             faults: None,
             fingerprint: "f3a1".into(),
         },

@@ -6,7 +6,7 @@ use std::f64::consts::{LN_2, SQRT_2};
 /// Natural logarithm of a positive normal number, to about 1e-15 of its size.
 ///
 /// `x = m * 2^e` with `m` in `[sqrt(1/2), sqrt(2))` and `ln m = 2 artanh(s)`, `s = (m - 1) / (m + 1)`, by its series.
-pub(super) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
     let mut m = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
@@ -26,7 +26,7 @@ pub(super) fn ln(x: f64) -> f64 {
 /// The exponential of a number between -700 and 700, to about 1e-14 of its size.
 ///
 /// `x = k ln 2 + r` with `|r| <= ln 2 / 2`, and `e^r` by its series.
-pub(super) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     let k = (x / LN_2).round().clamp(-1000.0, 1000.0);
     let r = x - k * LN_2;
     let mut sum = 1.0;

@@ -1,0 +1,93 @@
+//! What slow processors cost, as lines and as a table of how far the delay travelled.
+
+use super::figures::{count, fixed, percent, seconds};
+use super::{Cell, Grid};
+use hayase::report::NoiseReport;
+
+/// Distances that are shown.
+const FARTHEST: usize = 12;
+
+/// What stands above [`distances`].
+pub(super) const HEADING: &str = "How far the delay travels, by messages from the nearest slow rank";
+
+/// Names and values, a line each.
+pub(super) fn lines(noise: &NoiseReport) -> Vec<(&'static str, String)> {
+    let signed = |time: f64| if time < 0.0 { format!("-{}", seconds(-time)) } else { seconds(time) };
+    let mut lines = vec![(
+        "slow ranks",
+        format!(
+            "cost {}: {} without them, {} times as long with them",
+            signed(noise.cost_s),
+            seconds(noise.without_s),
+            fixed(noise.slowdown, 3)
+        ),
+    )];
+    if let Some(seeds) = &noise.seeds {
+        let (mean, low, high) = (signed(seeds.mean_s), signed(seeds.low_s), signed(seeds.high_s));
+        let of = count(seeds.seeds, "seed", "seeds");
+        lines.push(("", format!("over {of} {mean} on average, 95 % interval {low} to {high}")));
+    }
+    if let Some(slowed) = noise.slowed {
+        let of = count(noise.ranks.len().max(slowed.ranks as usize) as u64, "rank", "ranks");
+        let (rank, most, mean) = (slowed.most_rank, signed(slowed.most_s), signed(slowed.mean_s));
+        lines.push((
+            "",
+            format!("work took longer on {} of {of}: {mean} on average, {most} on rank {rank}", slowed.ranks),
+        ));
+        if slowed.most_s > 0.0 {
+            let said = match slowed.absorbed_s {
+                absorbed if absorbed > 0.0 => {
+                    format!("{} of that fell into slack ({})", seconds(absorbed), percent(absorbed / slowed.most_s))
+                }
+                _ if noise.cost_s > slowed.most_s * (1.0 + 1e-9) => {
+                    let times = fixed(noise.cost_s / slowed.most_s, 3);
+                    match slowed.ranks {
+                        1 => format!("the cost is {times} times that: messages meet others on their ways"),
+                        _ => format!("delays of several ranks add up: the cost is {times} times that"),
+                    }
+                }
+                _ => "all of that shows in the makespan".to_owned(),
+            };
+            lines.push(("", said));
+        }
+    }
+    let delayed: Vec<String> = noise
+        .delayed
+        .iter()
+        .map(|delayed| format!("{} by more than {}", delayed.ranks, seconds(delayed.more_than_s)))
+        .collect();
+    if !delayed.is_empty() {
+        lines.push(("", format!("ranks that end later: {}", delayed.join(", "))));
+    }
+    lines
+}
+
+/// How far the delay travelled; of long ways the first steps and the last.
+pub(super) fn distances(noise: &NoiseReport) -> Option<Grid> {
+    let rows = &noise.by_distance;
+    if rows.is_empty() {
+        return None;
+    }
+    let on_fabric = rows.iter().any(|row| row.hops.is_some());
+    let mut grid = Grid::new().keys(1).number("messages");
+    if on_fabric {
+        grid = grid.number("links");
+    }
+    grid = grid.number("ranks").number("reached").time("first reached").time("mean delay");
+    let left_out = if rows.len() > FARTHEST { FARTHEST - 1..rows.len() - 1 } else { 0..0 };
+    for (at, row) in rows.iter().enumerate() {
+        if left_out.contains(&at) {
+            if at == left_out.start {
+                grid.row(vec![Cell::from("..."); 5 + usize::from(on_fabric)]);
+            }
+            continue;
+        }
+        let mut cells = vec![Cell::from(row.messages)];
+        if on_fabric {
+            cells.push(row.hops.map_or_else(|| "-".to_owned(), |hops| fixed(hops, 1)).into());
+        }
+        cells.extend([row.ranks.into(), row.reached.into(), row.first_s.into(), row.delay_s.into()]);
+        grid.row(cells);
+    }
+    Some(grid)
+}

@@ -1,0 +1,194 @@
+//! When the work of ranks ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::slow::{Slow, Stops};
+use super::spec::Distribution;
+use crate::ids::RankId;
+use crate::units::Time;
+
+/// Whole periods are gone through at once from so many on.
+const MANY: f64 = 4.0;
+
+/// What a processor does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// A calculation of the program.
+    Calculation,
+    /// An overhead of a message.
+    Overhead,
+}
+
+/// By rank: how much longer its work took than on a processor of speed 1 without stops \[ps\].
+#[derive(Debug)]
+pub struct Added(Vec<AtomicU64>);
+
+impl Added {
+    /// Nothing yet, for so many ranks.
+    pub fn new(ranks: u32) -> Self {
+        Self((0..ranks).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// By rank.
+    pub fn times(&self) -> Vec<Time> {
+        let time = |added: &AtomicU64| Time::from_ps(f64::from_bits(added.load(Ordering::Relaxed)));
+        self.0.iter().map(time).collect()
+    }
+
+    /// A rank adds to its own alone, and is played by one thread.
+    fn add(&self, rank: u32, ps: f64) {
+        if let Some(added) = self.0.get(rank as usize) {
+            let sum = f64::from_bits(added.load(Ordering::Relaxed)) + ps;
+            added.store(sum.to_bits(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The processors of ranks of which some are slow, in a run under way.
+///
+/// ```text
+/// end(rank, begin, work) = the earliest t with: integral from begin to t of speed(rank, x) * runs(rank, x) dx = work
+/// ```
+/// where `runs` is 0 while the rank is stopped and 1 otherwise. Stop k of a rank begins at `phase + k * period`, or when
+/// the one before it is over, from k = -1 on. Work that takes no time ends when it begins. Where there is no period,
+/// each calculation has one stop, at its end. Cost: one draw for each stop in between; of a fixed length and a constant
+/// speed, none.
+#[derive(Clone, Debug)]
+pub struct Processors {
+    slow: Arc<Slow>,
+    /// The number of rank 0 here among all ranks.
+    first: u32,
+    /// When time began here \[ps\].
+    begun: f64,
+    /// By rank: the first stop that is not over.
+    cursors: Vec<Cursor>,
+    added: Option<Arc<Added>>,
+}
+
+/// A stop of a rank.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Cursor {
+    /// Its number; of calculations, how many there have been.
+    number: i64,
+    begin: f64,
+    end: f64,
+}
+
+impl Processors {
+    /// Those of so many ranks from `first` on, at the beginning of a run; of ranks that count time from a beginning of
+    /// their own, `begun` is when that was.
+    pub fn new(slow: Arc<Slow>, first: u32, ranks: u32, begun: Time, added: Option<Arc<Added>>) -> Self {
+        let none = Cursor { number: 0, begin: 0.0, end: 0.0 };
+        let mut processors = Self { cursors: vec![none; ranks as usize], slow, first, begun: begun.ps(), added };
+        if let Some((stops, period)) = processors.slow.noise.as_ref().and_then(|stops| Some((stops, stops.period?))) {
+            for (rank, cursor) in (first..).zip(&mut processors.cursors) {
+                let begin = stops.phase(rank) - period;
+                *cursor = Cursor { number: -1, begin, end: begin + stops.length(rank, number(-1)) };
+            }
+        }
+        processors
+    }
+
+    /// When a rank is done that begins work at `begin` which takes `time` on a processor of speed 1 without stops. It
+    /// is `now`, and nothing will be asked that begins before.
+    pub fn end(&mut self, rank: RankId, now: Time, begin: Time, time: Time, work: Work) -> Time {
+        if time <= Time::ZERO {
+            return begin + time;
+        }
+        let all = self.first + rank.0;
+        let (from, asked) = (self.begun + begin.ps(), time.ps());
+        let cursor = &mut self.cursors[rank.0 as usize];
+        let end = match &self.slow.noise {
+            Some(stops) if stops.has(all) => match stops.period {
+                Some(period) => {
+                    pass(cursor, stops, all, period, self.begun + now.ps());
+                    through(*cursor, &self.slow, stops, all, period, (from, asked))
+                }
+                None => {
+                    let end = self.slow.unstopped(all, from, asked);
+                    match work {
+                        Work::Overhead => end,
+                        Work::Calculation => {
+                            // Repetitions of a job begin at times of their own, and draw anew.
+                            let drawn = number(cursor.number) ^ self.begun.to_bits();
+                            cursor.number += 1;
+                            end + stops.length(all, drawn)
+                        }
+                    }
+                }
+            },
+            _ => self.slow.unstopped(all, from, asked),
+        };
+        if let Some(added) = &self.added {
+            added.add(all, end - from - asked);
+        }
+        Time::from_ps(end - self.begun)
+    }
+}
+
+/// The number of a stop as it is drawn by; the one before the run has one, too.
+fn number(stop: i64) -> u64 {
+    stop as u64
+}
+
+impl Cursor {
+    /// The stop after this one.
+    fn next(self, stops: &Stops, rank: u32, period: f64) -> Self {
+        self.ahead(1, stops, rank, period)
+    }
+
+    /// The n-th stop after this one; of several at once, where all are equally long.
+    fn ahead(self, n: i64, stops: &Stops, rank: u32, period: f64) -> Self {
+        let next = self.number + n;
+        let planned = stops.phase(rank) + next as f64 * period;
+        let begin = if n == 1 { planned.max(self.end) } else { planned };
+        Self { number: next, begin, end: begin + stops.length(rank, number(next)) }
+    }
+}
+
+/// Goes to the first stop that is not over at this time.
+fn pass(cursor: &mut Cursor, stops: &Stops, rank: u32, period: f64, time: f64) {
+    let periods = (time - cursor.end) / period;
+    if stops.distribution == Distribution::Fixed && periods > MANY {
+        *cursor = cursor.ahead(periods as i64 - 1, stops, rank, period);
+    }
+    while cursor.end <= time {
+        *cursor = cursor.next(stops, rank, period);
+    }
+}
+
+/// When so much work that begins at a time is done, with the stops in between \[ps\].
+fn through(mut stop: Cursor, slow: &Slow, stops: &Stops, rank: u32, period: f64, (begin, work): (f64, f64)) -> f64 {
+    let (mut now, mut left) = (begin, work);
+    pass(&mut stop, stops, rank, period, now);
+    // Of stops of one length at one speed, each period does the same.
+    let each = match stops.distribution {
+        Distribution::Fixed => slow.constant_speed(rank).map(|speed| (period - stops.length) * speed),
+        _ => None,
+    };
+    loop {
+        if stop.begin > now {
+            let end = slow.unstopped(rank, now, left);
+            if end <= stop.begin {
+                return end;
+            }
+            left -= slow.done(rank, now, stop.begin);
+        }
+        now = stop.end;
+        if left <= 0.0 {
+            // What was left has been rounded off.
+            return stop.begin;
+        }
+        if let Some(each) = each
+            && left > MANY * each
+        {
+            let periods = (left / each).floor() - 1.0;
+            left -= periods * each;
+            let skipped = stop.ahead(periods as i64, stops, rank, period);
+            now = skipped.end;
+            stop = skipped;
+        }
+        stop = stop.next(stops, rank, period);
+    }
+}

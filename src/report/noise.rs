@@ -1,0 +1,139 @@
+//! What slow processors cost, as plain data.
+
+use serde::Serialize;
+
+use super::SeedStatistics;
+use super::comparison::student;
+
+/// What slow processors cost: the run beside the same one in which nobody is slow.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct NoiseReport {
+    /// The makespan with the same seed where nobody is slow \[s\].
+    pub without_s: f64,
+    /// `makespan - without` \[s\].
+    pub cost_s: f64,
+    /// `makespan / without`; 1 where both are 0.
+    pub slowdown: f64,
+    /// The cost over seeds, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<CostOverSeeds>,
+    /// How much longer the ranks' own work took, where that was added up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowed: Option<SlowedRanks>,
+    /// How many ranks ended later, by more than some times.
+    pub delayed: Vec<Delayed>,
+    /// How far the delay travelled: ranks by how many messages they are from the nearest straggler. Empty where all
+    /// ranks are slow, or where messages were too many to be kept.
+    pub by_distance: Vec<Reached>,
+    /// Each rank.
+    pub ranks: Vec<RankDelay>,
+}
+
+/// How much longer the own work of ranks took, on slow processors and under noise.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct SlowedRanks {
+    /// Ranks whose work took longer.
+    pub ranks: u32,
+    /// On average over all ranks \[s\].
+    pub mean_s: f64,
+    /// The most of one rank \[s\].
+    pub most_s: f64,
+    /// That rank.
+    pub most_rank: u32,
+    /// What of that does not show in the makespan, since it fell into time in which the rank or others would have
+    /// waited anyway: `most - cost`, or 0 \[s\].
+    pub absorbed_s: f64,
+}
+
+/// The cost over seeds: of each seed the makespan less that with the same seed where nobody is slow.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CostOverSeeds {
+    /// Seeds.
+    pub seeds: u64,
+    /// The mean makespan where nobody is slow \[s\].
+    pub without_mean_s: f64,
+    /// The mean cost \[s\].
+    pub mean_s: f64,
+    /// Lower end of the 95 % interval of the mean, `mean - t s / sqrt(n)` with the t of Student \[s\].
+    pub low_s: f64,
+    /// Its upper end \[s\].
+    pub high_s: f64,
+    /// Sample standard deviation of the cost \[s\].
+    pub sd_s: f64,
+}
+
+impl CostOverSeeds {
+    /// That of these makespans; of those where nobody is slow there is one where nothing in them is random.
+    pub fn new(with: &SeedStatistics, without: &SeedStatistics) -> Option<Self> {
+        let of_seed = |seed: &u64| match &without.makespans_s[..] {
+            [one] => Some(*one),
+            all => Some(all[without.seeds.iter().position(|known| known == seed)?]),
+        };
+        let pairs = with.seeds.iter().zip(&with.makespans_s);
+        let costs: Vec<f64> = pairs.filter_map(|(seed, time)| Some(time - of_seed(seed)?)).collect();
+        let n = costs.len();
+        let costs = SeedStatistics::new(Vec::new(), costs);
+        let half = if n > 1 { student(n - 1) * costs.sd_s / (n as f64).sqrt() } else { 0.0 };
+        (n > 0).then_some(Self {
+            seeds: n as u64,
+            without_mean_s: without.mean_s,
+            mean_s: costs.mean_s,
+            low_s: costs.mean_s - half,
+            high_s: costs.mean_s + half,
+            sd_s: costs.sd_s,
+        })
+    }
+}
+
+/// How many ranks ended later, by more than a time.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Delayed {
+    /// By more than this \[s\].
+    pub more_than_s: f64,
+    /// Ranks.
+    pub ranks: u32,
+}
+
+/// Ranks that are as many messages from the nearest straggler.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Reached {
+    /// The least messages, one after another, by which something gets from a straggler to them; 0 are stragglers.
+    pub messages: u32,
+    /// Links on the route from the nearest straggler, on average; without a fabric nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hops: Option<f64>,
+    /// How many there are.
+    pub ranks: u32,
+    /// How many of them it reached.
+    pub reached: u32,
+    /// When it reached the first of them \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_s: Option<f64>,
+    /// By how much later they ended, on average \[s\].
+    pub delay_s: f64,
+}
+
+/// By how much a rank ended later.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct RankDelay {
+    /// Its number.
+    pub rank: u32,
+    /// When it ended: its program, or its last message where it is no program \[s\].
+    pub end_s: f64,
+    /// The same where nobody is slow \[s\].
+    pub without_s: f64,
+    /// `end - without` \[s\].
+    pub delay_s: f64,
+    /// How much longer its own work took \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowed_s: Option<f64>,
+    /// When it first sent or got a message later than it would have \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reached_s: Option<f64>,
+    /// The least messages from a straggler to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<u32>,
+    /// Links on the route from the nearest straggler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hops: Option<u32>,
+}
