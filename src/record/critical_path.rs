@@ -6,6 +6,7 @@
 //! computation, overhead, synchronisation   on the path; go on with what r did before
 //! wait for a message                       the message was under way: on the path from when it left; go on with its sender
 //! wait for a receiver                      not on the path: the receiver was late; go on with what it did until t
+//! wait for a message of its own (patterns) the message was under way: on the path from when it left
 //! ```
 //! So the steps follow each other without a gap from 0 to the end, and their times add up to the makespan. A wait stays
 //! on the path where nobody is known to have caused it.
@@ -104,6 +105,14 @@ impl Walk<'_> {
         let message = activity.message.and_then(|message| self.history.message(message));
         match (activity.kind, message) {
             (ActivityKind::RecvWait, Some(transfer)) if self.hops < MOST_HOPS => self.received(&activity, transfer),
+            (ActivityKind::SendWait, Some(transfer)) if self.history.is_of_pattern() => self.sent(transfer),
+            // It waited at a barrier for a rank that had nothing to send.
+            (ActivityKind::RecvWait, None) if self.history.is_of_pattern() && self.hops < MOST_HOPS => {
+                match activity.peer {
+                    Some(peer) => self.go(peer, self.time),
+                    None => self.did(&activity),
+                }
+            }
             (ActivityKind::SendWait, Some(transfer)) if self.hops < MOST_HOPS && transfer.dst != self.rank => {
                 self.go(transfer.dst, self.time);
             }
@@ -144,6 +153,16 @@ impl Walk<'_> {
         // What waited for the receiver began when both had come to it.
         let to = if transfer.waited { self.rank } else { sender };
         self.go(to, since);
+    }
+
+    /// A message of its own was under way until now.
+    fn sent(&mut self, transfer: &Transfer) {
+        let (message, peer) = (Some(transfer.message), Some(self.rank));
+        if transfer.called < self.time {
+            let (kind, rank) = (PathKind::Network, transfer.dst);
+            self.steps.push(PathStep { rank, kind, begin: transfer.called, end: self.time, op: None, message, peer });
+        }
+        self.go(self.rank, transfer.called);
     }
 
     fn did(&mut self, activity: &Activity) {

@@ -2,6 +2,7 @@
 
 use crate::ids::RankId;
 use crate::player::{Activity, Transfer};
+use crate::units::Time;
 
 /// Activities and messages of a replay, by rank and by number.
 ///
@@ -13,12 +14,56 @@ pub struct History {
     kept: usize,
     most: usize,
     full: bool,
+    of_pattern: bool,
+    common: Vec<Time>,
+    aligned: Vec<Vec<Time>>,
 }
 
 impl History {
     /// An empty one, that keeps at most so many activities and messages; of a longer run it keeps nothing.
     pub fn new(ranks: u32, most: usize) -> Self {
         Self { activities: vec![Vec::new(); ranks as usize], most, ..Self::default() }
+    }
+
+    /// The same of a pattern: a rank that waits for a message of its own waits until it has arrived.
+    pub fn of_pattern(ranks: u32, most: usize) -> Self {
+        Self { of_pattern: true, ..Self::new(ranks, most) }
+    }
+
+    /// Whether it is of a pattern.
+    pub fn is_of_pattern(&self) -> bool {
+        self.of_pattern
+    }
+
+    /// All ranks were let go on together at these times, ascending.
+    pub fn let_go_together(&mut self, times: Vec<Time>) {
+        self.common = times;
+    }
+
+    /// By rank, ascending: when it had done what all ranks do together. The k-th time of each is of the same.
+    pub fn came_together(&mut self, times: Vec<Vec<Time>>) {
+        self.aligned = times;
+    }
+
+    /// When two ranks last came from something that all ranks do together, up to these times; 0 if they did not.
+    pub fn together(&self, (a, until_a): (RankId, Time), (b, until_b): (RankId, Time)) -> (Time, Time) {
+        let passed = self.common.partition_point(|&time| time <= until_a.min(until_b));
+        if let Some(last) = passed.checked_sub(1) {
+            return (self.common[last], self.common[last]);
+        }
+        let (Some(of_a), Some(of_b)) = (self.aligned.get(a.0 as usize), self.aligned.get(b.0 as usize)) else {
+            return (Time::ZERO, Time::ZERO);
+        };
+        let passed = |of: &[Time], until: Time| of.partition_point(|&time| time <= until);
+        match passed(of_a, until_a).min(passed(of_b, until_b)).checked_sub(1) {
+            Some(last) => (of_a[last], of_b[last]),
+            None => (Time::ZERO, Time::ZERO),
+        }
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> u32 {
+        self.activities.len() as u32
     }
 
     /// Whether there was more than it may keep.

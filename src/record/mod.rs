@@ -8,7 +8,11 @@ mod history;
 #[cfg(feature = "simulator")]
 mod jobs;
 #[cfg(feature = "simulator")]
+mod late;
+#[cfg(feature = "simulator")]
 mod matrix;
+#[cfg(feature = "simulator")]
+mod pattern_ranks;
 mod recorder;
 #[cfg(feature = "simulator")]
 mod regions;
@@ -21,7 +25,11 @@ pub use history::History;
 #[cfg(feature = "simulator")]
 pub use jobs::{JobRecord, JobsRecorder};
 #[cfg(feature = "simulator")]
+pub use late::{Late, Lateness, lateness};
+#[cfg(feature = "simulator")]
 pub use matrix::Matrix;
+#[cfg(feature = "simulator")]
+pub use pattern_ranks::PatternRanks;
 pub use recorder::{LinkTime, LinkTimes, OnMessage, Recorder};
 #[cfg(feature = "simulator")]
 pub use regions::{PlayedRegion, Regions};

@@ -93,8 +93,28 @@ pub struct Report {
     /// Which channels wait for each other, where packets block each other for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gridlock: Option<Gridlock>,
+    /// What its ranks did, where that was asked for and the run is complete.
+    #[serde(flatten)]
+    pub ranks: Option<Box<RanksReport>>,
     /// What may differ from machine to machine.
     pub meta: Meta,
+}
+
+/// What the ranks of a pattern did, as [`replay::ReplayReport`] has it of a program.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct RanksReport {
+    /// Where the time went, over all ranks.
+    pub breakdown: Vec<replay::Spread>,
+    /// The longest waits of a rank for another, or for its own message to it, longest first.
+    pub waits: Vec<replay::Wait>,
+    /// What made the run last as long as it did; where it is not too long to be walked back through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critical_path: Option<replay::CriticalPath>,
+    /// Ranks that others waited for, those first that most of all waiting goes back to; the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<replay::LateRank>,
+    /// Where the time of each rank went.
+    pub ranks: Vec<replay::RankReport>,
 }
 
 /// How a run ended.
@@ -123,12 +143,15 @@ pub struct Stopped {
     pub bytes: u64,
 }
 
-/// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, and one of
-/// dependences, which does not know that they share links. Of programs and farms only the last is known.
+/// Lower bounds of the makespan \[s\]: three of bandwidth, which do not know the order of the messages, one of
+/// computation, and one of dependences, which does not know that they share links. Of programs and farms only the last is known.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bounds {
     /// The most that one node sends or receives over its host link.
     pub injection_s: Option<f64>,
+    /// The most that one rank computes, and sends where it does one after the other; of patterns that compute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub computation_s: Option<f64>,
     /// The most that one link carries over its capacity.
     pub busiest_link_s: Option<f64>,
     /// What crosses the bisection over its bandwidth, where the fabric's bisection is known.
@@ -142,7 +165,7 @@ pub struct Bounds {
 impl Bounds {
     /// The largest of those that are known \[s\]; 0 where none is.
     pub fn largest(&self) -> f64 {
-        let all = [self.injection_s, self.busiest_link_s, self.bisection_s, self.path_s];
+        let all = [self.injection_s, self.computation_s, self.busiest_link_s, self.bisection_s, self.path_s];
         all.into_iter().flatten().fold(0.0, f64::max)
     }
 }

@@ -52,6 +52,10 @@ pub struct ReplayReport {
     /// What made it last as long as it did; where the run is complete and not too long to be walked back through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<CriticalPath>,
+    /// Ranks that others waited for, those first that most of all waiting goes back to; where that was asked for, the run
+    /// is complete, and not too long to be walked back through.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<LateRank>,
     /// What it was put together from, where it is a prediction from data sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prediction: Option<Prediction>,
@@ -215,6 +219,39 @@ pub struct Wait {
     pub time_s: f64,
     /// How often.
     pub count: u64,
+}
+
+/// A rank that others waited for, and what goes back to it \[s\]; sums over all ranks that waited.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LateRank {
+    /// Which one.
+    pub rank: u32,
+    /// What ranks waited, for it or for others that it held up, that goes back to it.
+    pub caused_s: f64,
+    /// Of that: since it computed longer than those that waited, or started later.
+    pub by_computing_s: f64,
+    /// The rest: since it sent longer.
+    pub by_sending_s: f64,
+    /// Whom that delayed, most first; of the first five ranks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<Delayed>,
+    /// How long others waited for it.
+    pub waited_for_s: f64,
+    /// Of that: since it computed longer.
+    pub as_it_computed_s: f64,
+    /// Since it sent longer.
+    pub as_it_sent_s: f64,
+    /// Since it waited for others itself. The rest its messages were under way.
+    pub as_it_waited_s: f64,
+}
+
+/// A rank that another delayed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Delayed {
+    /// Which one.
+    pub rank: u32,
+    /// How long it waited for that \[s\].
+    pub time_s: f64,
 }
 
 /// What a prediction was put together from.

@@ -606,6 +606,7 @@ impl Playing<'_> {
         let shared = fabric.links().ids().filter(|&link| !fabric.is_own(link));
         Bounds {
             injection_s: Some(recorder.ranks.ids().map(of_rank).fold(0.0, f64::max)),
+            computation_s: None,
             busiest_link_s: Some(shared.map(of_link).fold(0.0, f64::max)),
             bisection_s: None,
             path_s: None,

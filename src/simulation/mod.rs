@@ -11,6 +11,7 @@ mod pattern;
 mod program;
 mod program_path;
 mod program_regions;
+mod ranks;
 mod rates;
 mod simulated;
 mod steady;

@@ -1,7 +1,10 @@
 //! Patterns: messages as a function of rank and number, played on a network, and the report of that.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::program::KEPT;
+use super::ranks::{Waits, of_pattern};
 use super::rates;
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors, without_network};
 use super::summary::Summary;
@@ -11,6 +14,8 @@ use crate::fabric::Bisection;
 use crate::ids::{LinkId, RankId};
 use crate::noise::Added;
 use crate::record::Recorder;
+use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
+use crate::record::{History, PathStep, PatternRanks, Recorder, critical_path};
 use crate::report::{
     self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
 };
@@ -20,7 +25,7 @@ use crate::system::{Network, System};
 use crate::throughput::OnFabric;
 use crate::transport::{Channel, ContentionFreeSpec, Gridlock, PortUse, TransportSpec};
 use crate::units::{Bandwidth, Time};
-use crate::workload::pattern::{Injection, Pattern, PatternPlayer, PatternSpec};
+use crate::workload::pattern::{Injection, Message, Pattern, PatternPlayer, PatternSpec, start_offsets};
 use crate::workload::{Blocked, WorkloadSpec};
 
 /// How many of the most used links a report holds.
@@ -65,6 +70,10 @@ pub struct PatternOutcome {
     pub links: Vec<LinkUse>,
     /// Who waits for whom, where it deadlocked.
     pub blocked: Vec<Blocked>,
+    /// What ranks did and the messages between them, where that was asked for and kept.
+    pub history: Option<History>,
+    /// The steps of the critical path, in order of time; the same.
+    pub path: Option<Vec<PathStep>>,
 }
 
 impl PatternOutcome {
@@ -144,7 +153,13 @@ impl Simulated for PatternWork {
         match self.on(system) {
             Some(run) => run.run(self, system, options),
             // Whoever asks has seen that there is a network.
-            None => PatternOutcome { report: Report::default(), links: Vec::new(), blocked: Vec::new() },
+            None => PatternOutcome {
+                report: Report::default(),
+                links: Vec::new(),
+                blocked: Vec::new(),
+                history: None,
+                path: None,
+            },
         }
     }
 
@@ -184,6 +199,33 @@ impl Simulated for PatternWork {
     }
 }
 
+/// What was seen of ranks.
+struct Seen<'a> {
+    history: History,
+    waits: Waits,
+    times: Vec<RankTimes>,
+    on_activity: Option<OnActivity<'a>>,
+    on_transfer: Option<OnTransfer<'a>>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(ranks: u32, room: usize, on_activity: Option<OnActivity<'a>>, on_transfer: Option<OnTransfer<'a>>) -> Self {
+        let history = History::of_pattern(ranks, room);
+        Self { history, waits: Waits::default(), times: Vec::new(), on_activity, on_transfer }
+    }
+
+    /// What a report says of it, with what was kept and the critical path.
+    fn report(self, pattern: &dyn Pattern) -> (report::RanksReport, Option<History>, Option<Vec<PathStep>>) {
+        let Self { history, waits, times, .. } = self;
+        let history = (!history.is_full()).then_some(history);
+        let end = times.iter().map(|times| times.end).max().unwrap_or(Time::ZERO);
+        let last = (0..).map(RankId).zip(&times).find(|(_, times)| times.end == end);
+        let path = history.as_ref().zip(last).map(|(history, (rank, _))| critical_path(history, rank, end));
+        let ranks = of_pattern(pattern, &times, waits, history.as_ref(), path.as_deref());
+        (ranks, history, path)
+    }
+}
+
 /// A pattern that is played on a network.
 struct Playing<'a> {
     network: &'a Network,
@@ -197,8 +239,11 @@ impl Playing<'_> {
     /// Runs it.
     fn run(&self, work: &PatternWork, system: &System, options: RunOptions<'_>) -> PatternOutcome {
         let start = crate::wall_clock::now();
-        let RunOptions { link_use, mut on_message, watch, added, .. } = options;
+        let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } = options;
         let wants_messages = on_message.is_some();
+        let wants_ranks = late || keep || on_activity.is_some() || on_transfer.is_some();
+        let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
+        let mut seen = wants_ranks.then(|| Seen::new(self.pattern.ranks(), room, on_activity, on_transfer));
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
                 on_message(&message_record(now, flight));
@@ -209,11 +254,14 @@ impl Playing<'_> {
         let mut watched = recorder(link_use);
         watched.on_message = if wants_messages { Some(&mut record) } else { None };
         // Links and messages can be looked at only while they are played.
-        let counted = if link_use || wants_messages { None } else { self.count(recorder(false), watch) };
+        let counted = if link_use || wants_messages || wants_ranks { None } else { self.count(recorder(false), watch) };
         let (recorder, outcome) = match counted {
             Some(counted) => counted,
             None => {
-                let outcome = self.play(&mut watched, watch, added);
+                let outcome = match &mut seen {
+                    None => self.play(&mut watched, watch, added),
+                    Some(seen) => self.play_seen(seen, &mut watched, watch, added),
+                };
                 // Under a barrier only what messages do within a step needs events: the figures are those of the steps
                 // all the same, so that they do not depend on what is asked for.
                 let is_counted = self.injection == Injection::Barrier && outcome.stop == Stop::Done;
@@ -239,11 +287,50 @@ impl Playing<'_> {
         let mut report = self.report(&recorder, &outcome, bounds, &links, meta);
         report.head.scenario = work.to_json(system);
         report.workload = work.name.clone();
+        let done = outcome.stop == Stop::Done;
+        let (mut history, mut steps) = (None, None);
+        if let Some(seen) = seen.filter(|_| done) {
+            let (ranks, kept, path) = seen.report(&**self.pattern);
+            report.ranks = Some(Box::new(ranks));
+            (history, steps) = (kept, path);
+        }
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => blocked,
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
         };
-        PatternOutcome { report, links, blocked }
+        PatternOutcome { report, links, blocked, history, path: steps }
+    }
+
+    /// The same, of which is seen what ranks do.
+    fn play_seen(
+        &self,
+        seen: &mut Seen<'_>,
+        recorder: &mut Recorder<'_>,
+        watch: Option<&dyn Watch>,
+        added: Option<Arc<Added>>,
+    ) -> Outcome {
+        let Seen { history, waits, on_activity, on_transfer, .. } = seen;
+        let kept = RefCell::new(history);
+        let mut see = |activity: &Activity| {
+            waits.see(activity);
+            kept.borrow_mut().activity(activity);
+            if let Some(on_activity) = on_activity {
+                on_activity(activity);
+            }
+        };
+        let mut see_transfer = |transfer: &Transfer| {
+            kept.borrow_mut().transfer(transfer);
+            if let Some(on_transfer) = on_transfer {
+                on_transfer(transfer);
+            }
+        };
+        let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark: None };
+        let mut player = PatternRanks::new(self.player(added), self.pattern.clone(), self.injection, self.jitter, observers);
+        let outcome = self.network.simulate(&mut player, recorder, watch);
+        let openings;
+        (seen.times, openings) = player.finish();
+        seen.history.let_go_together(openings);
+        outcome
     }
 
     /// What is played.
@@ -327,6 +414,7 @@ impl Playing<'_> {
             ratio_to_bound: ratio(makespan_s, bounds.largest()),
             contention: ratio(recorder.under_way.total(), recorder.alone.total()),
             links: most_used.into_iter().cloned().collect(),
+            ranks: None,
             rounds: outcome.facts.rounds.map(|rounds| Rounds {
                 min: rounds.min,
                 mean: rounds.total as f64 / rounds.solves as f64,
@@ -402,6 +490,33 @@ impl Playing<'_> {
         (outcome.stop == Stop::Done).then_some(outcome.makespan)
     }
 
+    /// The longest time that one rank takes for what it does one after the other: its late start, its delays and, where
+    /// it sends one message at a time, the bytes of each over what its node can send. Known where any rank computes.
+    fn computation(&self) -> Option<f64> {
+        if !self.pattern.delays() && self.jitter == Time::ZERO {
+            return None;
+        }
+        let sends_alone = match self.injection {
+            Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => true,
+            Injection::All | Injection::Window(_) => false,
+        };
+        let start = start_offsets(self.seed, self.jitter);
+        let of_rank = |rank: RankId| {
+            let node = self.network.placement[rank];
+            let (out, _) = self.network.capacity_of(node);
+            let time = |message: Message| {
+                let leaves = sends_alone && self.network.placement[message.dst] != node && message.bytes > 0;
+                let sends = leaves && out.bytes_per_second() > 0.0;
+                message.delay + if sends { out.time_for(message.bytes as f64) } else { Time::ZERO }
+            };
+            let messages = (0..self.pattern.sends(rank)).map(|index| self.pattern.message(rank, index));
+            start(rank) + messages.map(time).sum::<Time>()
+        };
+        let longest = (0..self.pattern.ranks()).map(RankId).map(of_rank).max().unwrap_or(Time::ZERO);
+        // What is added up here in another order than in the run may be more in the last bits.
+        Some(longest.seconds())
+    }
+
     /// Lower bounds of the makespan, of what has been delivered.
     fn bounds(
         &self,
@@ -426,6 +541,7 @@ impl Playing<'_> {
         let (there, back) = recorder.crossed;
         Bounds {
             injection_s: Some(recorder.ranks.ids().map(node_bound).fold(0.0, f64::max)),
+            computation_s: self.computation(),
             busiest_link_s: Some(busiest.fold(0.0, f64::max)),
             bisection_s: bisection.map(|cut| seconds(there, cut.bandwidth).max(seconds(back, cut.back))),
             path_s: path.map(Time::seconds),

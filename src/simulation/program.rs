@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::program_path;
+use super::ranks::{Waits, breakdown, late_ranks, rank_report};
 use super::simulated::{RunOptions, Simulated, fits_noise, fits_places, processors};
 use super::summary::Summary;
 use crate::diagnostic::{Diagnostic, Sources};
@@ -17,7 +17,7 @@ use crate::player::{
 };
 use crate::prediction::{Origin, assemble};
 use crate::record::{History, PathStep, PlayedRegion, Regions, critical_path};
-use crate::report::replay::{OpenReceives, Prediction, PredictionPart, RankReport, ReplayReport, SCHEMA, Spread, Wait};
+use crate::report::replay::{OpenReceives, Prediction, PredictionPart, ReplayReport, SCHEMA};
 use crate::report::{Bounds, FaultsReport, Head, Meta, Status, Stopped};
 use crate::system::{Network, System};
 use crate::throughput::OnFabric;
@@ -27,9 +27,6 @@ use crate::workload::program::collectives::Expander;
 use crate::workload::program::start_up::StartUp;
 use crate::workload::program::{Mark, Op, Program, Wildcards};
 use crate::workload::{BlockTimes, Blocked, ProgramDataSpec, ProgramSpec, WorkloadSpec, as_program};
-
-/// Waits between two ranks that a report holds.
-const WAITS: usize = 20;
 
 /// Activities and messages that are kept for the critical path where nobody asks for more.
 pub const KEPT: usize = 1_000_000;
@@ -262,7 +259,8 @@ impl Playing<'_> {
     fn run(self, options: RunOptions<'_>) -> ProgramOutcome {
         let start = crate::wall_clock::now();
         let Self { work, system } = self;
-        let RunOptions { mut on_activity, mut on_transfer, mut on_mark, keep, room, until, watch, added, .. } = options;
+        let RunOptions { mut on_activity, mut on_transfer, mut on_mark, late, keep, room, until, watch, added, .. } =
+            options;
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
         let history = History::new(work.program.ranks(), room);
         let history = RefCell::new(history);
@@ -339,6 +337,9 @@ impl Playing<'_> {
         };
         let mut history = history.into_inner();
         history.sort();
+        if late {
+            history.came_together(self.together(program, &history));
+        }
         let history = (!history.is_full()).then_some(history);
         let whole = !played.interrupted && played.stuck.is_empty();
         let makespan = played.makespan();
@@ -360,8 +361,34 @@ impl Playing<'_> {
             as_recorded,
         });
         let within = work.region.and_then(|region| regions.get(region as usize));
-        report.critical_path = path.as_ref().map(|path| program_path::summary(path, &work.program, system, within));
+        let described = program_path::described(&work.program, system);
+        let operation = |step: &PathStep| Some((step.rank.0, step.op?));
+        report.critical_path = path.as_ref().map(|path| program_path::summary(path, &operation, &described, within));
+        // Of a region it is not known who was late within it alone.
+        let asked = late && whole && work.region.is_none();
+        report.late = history.as_ref().filter(|_| asked).map(late_ranks).unwrap_or_default();
         ProgramOutcome { report, stuck: played.stuck, history, path, regions }
+    }
+
+    /// By rank: when it had done each of the collectives in which all ranks wait for all; nothing where the order of its
+    /// operations is not that of time.
+    fn together(&self, program: &Program, history: &History) -> Vec<Vec<Time>> {
+        if !self.system.node().facts().knows_receives || program.has_graphs() {
+            return Vec::new();
+        }
+        let of_rank = |rank: RankId| {
+            let mut activities = history.of(rank).iter().peekable();
+            let (mut done, mut ended) = (Time::ZERO, Vec::new());
+            let ops = program.rank(rank).ops.iter().enumerate();
+            for (at, _) in ops.filter(|(_, op)| program.waits_for_all(op)) {
+                while let Some(activity) = activities.next_if(|activity| activity.op as usize <= at) {
+                    done = done.max(activity.end);
+                }
+                ended.push(done);
+            }
+            ended
+        };
+        program.rank_ids().map(of_rank).collect()
     }
 
     /// The receive that took a message, where it is one that left open what it takes, and the send.
@@ -420,6 +447,7 @@ impl Playing<'_> {
             waits: waits.longest(),
             open_receives: None,
             critical_path: None,
+            late: Vec::new(),
             prediction: self.work.origin.as_ref().map(|origin| self.prediction(origin)),
             ranks: played.ranks.iter().enumerate().map(|(rank, times)| rank_report(rank as u32, times)).collect(),
             meta,
@@ -467,72 +495,6 @@ impl Watch for Until<'_> {
     fn tick(&self, progress: Progress) -> bool {
         self.until.is_none_or(|until| progress.now <= until) && self.watch.is_none_or(|watch| watch.tick(progress))
     }
-}
-
-/// How long ranks waited for each other.
-#[derive(Default)]
-struct Waits(FxHashMap<(u32, u32, ActivityKind), (Time, u64)>);
-
-impl Waits {
-    fn see(&mut self, activity: &Activity) {
-        if let (ActivityKind::SendWait | ActivityKind::RecvWait, Some(peer)) = (activity.kind, activity.peer) {
-            let wait = self.0.entry((activity.rank.0, peer.0, activity.kind)).or_default();
-            wait.0 += activity.end - activity.begin;
-            wait.1 += 1;
-        }
-    }
-
-    fn longest(self) -> Vec<Wait> {
-        let mut waits: Vec<_> = self.0.into_iter().collect();
-        // The order is a total one, so that of the map does not matter.
-        waits.sort_unstable_by(|(a, (time_a, _)), (b, (time_b, _))| time_b.cmp(time_a).then(a.cmp(b)));
-        waits.truncate(WAITS);
-        let wait = |((rank, peer, kind), (time, count)): ((u32, u32, ActivityKind), (Time, u64))| Wait {
-            rank,
-            peer,
-            kind: kind.name(),
-            time_s: time.seconds(),
-            count,
-        };
-        waits.into_iter().map(wait).collect()
-    }
-}
-
-pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
-    let of = |kind| times.of(kind).seconds();
-    RankReport {
-        rank,
-        end_s: times.end.seconds(),
-        compute_s: of(ActivityKind::Compute),
-        send_overhead_s: of(ActivityKind::SendOverhead),
-        recv_overhead_s: of(ActivityKind::RecvOverhead),
-        send_wait_s: of(ActivityKind::SendWait),
-        recv_wait_s: of(ActivityKind::RecvWait),
-        sync_s: of(ActivityKind::Sync),
-    }
-}
-
-pub(super) fn breakdown(ranks: &[RankTimes]) -> Vec<Spread> {
-    let all: f64 = ranks.iter().map(|rank| rank.end.seconds()).sum();
-    let spread = |kind: ActivityKind| {
-        let times = || (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));
-        let (least, least_rank) = times().min().unwrap_or_default();
-        let (most, most_rank) = times()
-            .map(|(time, rank)| (time, std::cmp::Reverse(rank)))
-            .max()
-            .map_or_else(Default::default, |(time, rank)| (time, rank.0));
-        let sum: f64 = times().map(|(time, _)| time.seconds()).sum();
-        Spread {
-            kind: kind.name(),
-            least_s: least.seconds(),
-            least_rank,
-            mean_s: sum / ranks.len().max(1) as f64,
-            most_s: most.seconds(),
-            most_rank,
-            part: if all > 0.0 { sum / all } else { 0.0 },
-        }
-    };
-    ActivityKind::ALL.into_iter().map(spread).collect()
 }
 
 /// Over what every rank spent on what, to the last bit.

@@ -11,11 +11,12 @@ use crate::workload::program::Program;
 /// Ranks and operations of the path that a report holds.
 const MOST: usize = 20;
 
-/// What a report says of the path; of a region only what lies in its executions.
+/// What a report says of the path; of a region only what lies in its executions. Who is asked says which operation of
+/// which rank a step is of, and what that is in words.
 pub(super) fn summary(
     path: &[PathStep],
-    program: &Program,
-    system: &System,
+    operation: &dyn Fn(&PathStep) -> Option<(u32, u32)>,
+    described: &dyn Fn(u32, u32) -> Option<String>,
     within: Option<&PlayedRegion>,
 ) -> CriticalPath {
     let clipped: Vec<PathStep>;
@@ -37,8 +38,8 @@ pub(super) fn summary(
         let time = step.end - step.begin;
         *kinds.entry(step.kind).or_default() += time;
         *ranks.entry(step.rank.0).or_default() += time;
-        if let Some(op) = step.op {
-            *operations.entry((step.rank.0, op, step.kind)).or_default() += time;
+        if let Some((rank, op)) = operation(step) {
+            *operations.entry((rank, op, step.kind)).or_default() += time;
         }
     }
     let all: Time = kinds.values().copied().sum();
@@ -47,19 +48,6 @@ pub(super) fn summary(
         let time = *kinds.get(&kind)?;
         Some(PathPart { kind: kind.name(), time_s: time.seconds(), part: part(time) })
     });
-    let knows_receives = system.node().facts().knows_receives;
-    let described = |rank: u32, op: u32| {
-        let rank = crate::ids::RankId(rank);
-        let found = program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
-        let mut words = program.describe(rank, found);
-        if let Some(site) = program.site(rank, op) {
-            words += &format!(" at {site}");
-        }
-        Some(match program.place(rank, op) {
-            Some(place) => format!("{words} ({place})"),
-            None => words,
-        })
-    };
     CriticalPath {
         steps: path.len() as u64,
         changes: path.windows(2).filter(|pair| pair[0].rank != pair[1].rank).count() as u64,
@@ -78,6 +66,23 @@ pub(super) fn summary(
                 time_s: time.seconds(),
             })
             .collect(),
+    }
+}
+
+/// Says of operations of a program what they are, in words.
+pub(super) fn described<'a>(program: &'a Program, system: &System) -> impl Fn(u32, u32) -> Option<String> + 'a {
+    let knows_receives = system.node().facts().knows_receives;
+    move |rank: u32, op: u32| {
+        let rank = crate::ids::RankId(rank);
+        let found = program.rank(rank).ops.get(op as usize).filter(|_| knows_receives)?;
+        let mut words = program.describe(rank, found);
+        if let Some(site) = program.site(rank, op) {
+            words += &format!(" at {site}");
+        }
+        Some(match program.place(rank, op) {
+            Some(place) => format!("{words} ({place})"),
+            None => words,
+        })
     }
 }
 

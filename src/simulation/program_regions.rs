@@ -1,6 +1,7 @@
 //! What a report says of regions: of all, or of the one that is asked for.
 
-use super::program::{Playing, breakdown, rank_report};
+use super::program::Playing;
+use super::ranks::{breakdown, rank_report};
 use crate::player::ActivityKind;
 use crate::record::PlayedRegion;
 use crate::report::replay::{RegionReport, ReplayReport};

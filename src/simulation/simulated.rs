@@ -19,16 +19,18 @@ pub struct RunOptions<'a> {
     pub link_use: bool,
     /// Of a pattern: called for each message when it is delivered.
     pub on_message: Option<&'a mut dyn FnMut(&MessageRecord)>,
-    /// Of a program: called with everything that ranks do.
+    /// Who is late, and whom that delays; of a pattern, also where the time of its ranks went and the critical path.
+    pub late: bool,
+    /// Of a pattern or program: called with everything that ranks do.
     pub on_activity: Option<OnActivity<'a>>,
-    /// Of a program: called with every message that is received.
+    /// The same: called with every message that is received.
     pub on_transfer: Option<OnTransfer<'a>>,
     /// Of a program: called with every border of a region.
     pub on_mark: Option<OnMark<'a>>,
-    /// Of a program: whether everything is kept, however long the run; otherwise up to `room` activities and messages
+    /// The same: whether everything is kept, however long the run; otherwise up to `room` activities and messages
     /// are.
     pub keep: bool,
-    /// Of a program: how many activities and messages are kept of a run, and nothing of a longer one; [`KEPT`](super::KEPT) if it is
+    /// The same: how many activities and messages are kept of a run, and nothing of a longer one; [`KEPT`](super::KEPT) if it is
     /// not said.
     pub room: Option<usize>,
     /// Of a program: the run is stopped here, at a time that is no longer of interest.

@@ -215,6 +215,7 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
     };
     let bounds = Bounds {
         injection_s: where_known(|bounds| bounds.injection_s),
+        computation_s: where_known(|bounds| bounds.computation_s),
         busiest_link_s: where_known(|bounds| bounds.busiest_link_s),
         bisection_s: where_known(|bounds| bounds.bisection_s),
         path_s: where_known(|bounds| bounds.path_s),

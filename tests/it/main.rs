@@ -5,6 +5,7 @@ mod determinism;
 mod documents;
 mod faults;
 mod jobs;
+mod late;
 mod layers;
 mod noise;
 mod presets;

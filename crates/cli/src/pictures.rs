@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use super::Voice;
 use hayase::fabric::Fabric;
-use hayase::ids::RankId;
 use hayase::report::{Comparison, Head, LinkUse, MessageRecord, Rate, Report};
-use hayase::workload::pattern::Pattern;
+use hayase::simulation::{PatternOutcome, PatternWork};
 use hayase_output::svg::{self, FabricOptions, LinkLoad, Window};
 use hayase_output::{csv, table};
 
@@ -27,22 +26,25 @@ pub fn loads(fabric: &Fabric, links: &[LinkUse], report: &Report, mut w: impl Wr
     w.write_all(svg::link_loads(fabric, &loads, &report.fabric, &subtitle).as_bytes())
 }
 
-/// Who sent what when.
+/// Who sent what when, and waited for whom.
 pub fn timeline(
     records: &[MessageRecord],
-    pattern: &dyn Pattern,
+    work: &PatternWork,
+    run: &PatternOutcome,
     window: Window,
-    report: &Report,
     mut w: impl Write,
 ) -> io::Result<()> {
+    let (report, pattern) = (&run.report, &*work.pattern);
     let title = format!("{} on {}", report.workload, report.fabric);
-    // What it computes it computes right before it sends.
-    let delays = pattern.delays();
-    let delay = |message: &MessageRecord| match delays {
-        true => pattern.message(RankId(message.src), message.index).delay.seconds(),
-        false => 0.0,
+    let sent = svg::Sent {
+        messages: records,
+        ranks: pattern.ranks(),
+        makespan_s: report.head.makespan_s,
+        history: run.history.as_ref(),
+        path: run.path.as_deref().unwrap_or_default(),
+        window,
     };
-    w.write_all(svg::timeline(records, pattern.ranks(), report.head.makespan_s, delay, window, &title).as_bytes())
+    w.write_all(svg::timeline(&sent, &title).as_bytes())
 }
 
 /// A comparison as a chart.

@@ -297,6 +297,7 @@ fn run(
             on_activity: if asked { Some(&mut on_activity) } else { None },
             on_transfer: if asked || counts { Some(&mut on_transfer) } else { None },
             on_mark: if asked { Some(&mut on_mark) } else { None },
+            late: true,
             keep: others.iter().any(|(kind, _)| matches!(kind, Kind::Timeline | Kind::Path)),
             watch: Some(&monitor),
             ..RunOptions::default()
@@ -355,7 +356,10 @@ fn write(
     let amount = format!("{}, {}", table::count(report.head.messages, "message", "messages"), Bytes(report.head.bytes));
     match kind {
         Kind::Report => file.write(|w| json::write(report, w)),
-        Kind::Ranks => file.write(|w| csv::ranks(&report.ranks, w)),
+        Kind::Ranks => {
+            let known = history.is_some() && report.region.is_none() && report.head.status == Status::Complete;
+            file.write(|w| csv::ranks(&report.ranks, &report.late, known, w))
+        }
         Kind::Path => file.write(|w| csv::path(path, w)),
         Kind::Noise => {
             let title = format!("{}; {played_on}", report.program);

@@ -20,10 +20,12 @@ use super::{
 };
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
+use hayase::player::Activity;
 use hayase::report::{MessageRecord, Report, Status};
 use hayase::scenario::{Loaded, Scenario};
 use hayase::simulation::{PatternOutcome, PatternWork, RunOptions, Simulated};
-use hayase::units::Bytes;
+use hayase::units::{Bytes, Time};
+use hayase::workload::pattern::Injection;
 use hayase_output::svg::Window;
 use hayase_output::{csv, json, table};
 
@@ -44,8 +46,10 @@ Yours: scenario.toml (`hayase init scenario.toml` writes one), messages.csv (src
 Files (-o), by name:
   x.json         the report
   x.svg          how loaded each link was, drawn over the fabric
-  timeline.svg   who sent what when (small runs)
+  timeline.svg   who sent what when, computed, and waited for whom (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
+  ranks.csv      every rank: where its time went, how late it was
+  path.csv       the critical path; activities.csv: all that ranks did
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
   noise.svg      how far the delay of slow ranks travels (--straggler, --noise); noise.csv has it by rank
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a line for each, \
@@ -87,6 +91,9 @@ enum Kind {
     Report,
     Messages,
     Links,
+    Ranks,
+    Activities,
+    Path,
     Loads,
     Timeline,
     Noise,
@@ -103,12 +110,19 @@ impl Kind {
             "csv" if named(path, "messages") => Ok(Self::Messages),
             "csv" if named(path, "links") => Ok(Self::Links),
             "csv" if named(path, "noise") => Ok(Self::NoiseTable),
+            "csv" if named(path, "ranks") => Ok(Self::Ranks),
+            "csv" if named(path, "activities") => Ok(Self::Activities),
+            "csv" if named(path, "path") => Ok(Self::Path),
             "csv" => {
                 let message = format!("the name `{}` does not say which table to write", path.display());
-                Err(Diagnostic::new("unknown-output", message)
-                    .help("a CSV file with `messages` or `links` in its name holds these"))
+                Err(Diagnostic::new("unknown-output", message).help(
+                    "a CSV file with `messages`, `links`, `ranks`, `activities` or `path` in its name holds these",
+                ))
             }
-            _ => Err(unknown(path, "x.json, messages.csv, links.csv, x.svg or timeline.svg")),
+            _ => Err(unknown(
+                path,
+                "x.json, messages.csv, links.csv, ranks.csv, activities.csv, path.csv, x.svg or timeline.svg",
+            )),
         }
     }
 }
@@ -132,7 +146,7 @@ const OFFER: Offer<Kind> = Offer {
     verb: "run",
     kind: Kind::of,
     json: Ok(()),
-    csv: Err("of a pattern there are several tables: -o messages.csv, -o links.csv"),
+    csv: Err("of a pattern there are several tables: -o messages.csv, links.csv, ranks.csv, activities.csv, path.csv"),
     threads: true,
 };
 
@@ -249,6 +263,16 @@ fn observe(
     let timeline = asks(Kind::Timeline);
     let link_use = asks(Kind::Links) || scenario.work().messages() <= MESSAGES_WITH_LINK_TIMES;
     let mut records = Vec::new();
+    let late = waits(scenario.work()) || timeline || asks(Kind::Ranks) || asks(Kind::Path);
+    let keep = timeline || asks(Kind::Path);
+    let mut activities = Vec::new();
+    for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Activities) {
+        let (path, file) = file.into_parts();
+        match csv::Activities::new(file) {
+            Ok(table) => activities.push((path, table)),
+            Err(error) => return Err(Failure::Write(path, error)),
+        }
+    }
     let mut tables = Vec::new();
     for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Messages) {
         let (path, file) = file.into_parts();
@@ -271,23 +295,44 @@ fn observe(
                 records.push(*message);
             }
         };
+        let asked = !activities.is_empty();
+        let mut on_activity = |activity: &Activity| {
+            for (_, table) in &mut activities {
+                table.write(activity);
+            }
+        };
         scenario.run(RunOptions {
             link_use,
             on_message: if observe { Some(&mut on_message) } else { None },
+            on_activity: if asked { Some(&mut on_activity) } else { None },
+            late,
+            keep,
             watch: Some(&monitor),
             ..RunOptions::default()
         })
     };
     drop(monitor);
     let complete = run.report.head.status == Status::Complete;
-    for (path, table) in tables {
-        let written = table.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
+    let tables = tables.into_iter().map(|(path, table)| (path, table.finish()));
+    let activities = activities.into_iter().map(|(path, table)| (path, table.finish()));
+    for (path, finished) in tables.chain(activities) {
+        let written = finished.and_then(|file| if complete { file.commit() } else { Ok(()) });
         written.map_err(|error| Failure::Write(path.clone(), error))?;
         if !complete {
             voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
         }
     }
     Ok(Observed { run, files, records })
+}
+
+/// Messages of a run of which it is said who is late without being asked for.
+const LATE: u64 = 100_000;
+
+/// Whether ranks wait for each other, or compute, in a run that is short enough to look at what they do.
+fn waits(work: &PatternWork) -> bool {
+    let needs = work.pattern.needs();
+    let waits = needs.steps || needs.messages || matches!(work.injection, Injection::SendRecv | Injection::Barrier);
+    (waits || work.pattern.delays() || work.jitter > Time::ZERO) && work.messages() <= LATE
 }
 
 fn write(
@@ -306,14 +351,20 @@ fn write(
             Some(network) => pictures::loads(&network.fabric, &run.links, report, w),
             None => Ok(()),
         },
-        Kind::Timeline => pictures::timeline(records, &*scenario.work().pattern, window, report, w),
+        Kind::Timeline => pictures::timeline(records, scenario.work(), run, window, w),
         Kind::Noise => {
             let title = format!("{} on {}", report.workload, report.fabric);
             pictures::noise(&report.head, &title, w)
         }
         Kind::NoiseTable => pictures::noise_table(&report.head, w),
+        Kind::Ranks => {
+            let known = run.history.is_some();
+            let (ranks, late) = report.ranks.as_ref().map_or((&[][..], &[][..]), |of| (&of.ranks, &of.late));
+            csv::ranks(ranks, late, known, w)
+        }
+        Kind::Path => csv::path(run.path.as_deref().unwrap_or_default(), w),
         // Written while it ran.
-        Kind::Messages => Ok(()),
+        Kind::Messages | Kind::Activities => Ok(()),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use hayase::player::{Activity, Transfer};
 use hayase::record::{Matrix, PathStep};
-use hayase::report::replay::RankReport;
+use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
     Benchmark, Comparison, FarmReport, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN, PlanReport, Rate,
@@ -226,15 +226,25 @@ impl<W: Write> Activities<W> {
     }
 }
 
-/// Writes where the time of ranks went:
-/// `rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s`.
+/// Writes where the time of ranks went, and how late they were:
+/// `rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s,caused_s,by_computing_s,
+/// by_sending_s,waited_for_s,as_it_computed_s,as_it_sent_s,as_it_waited_s`; what is not known of lateness is empty.
 ///
 /// # Errors
 /// Where `writer` fails.
-pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
+pub fn ranks(ranks: &[RankReport], late: &[LateRank], known: bool, mut writer: impl Write) -> io::Result<()> {
     let w = &mut writer;
-    w.write_all(b"rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s\n")?;
-    for rank in ranks {
+    w.write_all(
+        b"rank,end_s,compute_s,send_overhead_s,recv_overhead_s,send_wait_s,recv_wait_s,sync_s,\
+          caused_s,by_computing_s,by_sending_s,waited_for_s,as_it_computed_s,as_it_sent_s,as_it_waited_s\n",
+    )?;
+    let mut of_rank: Vec<Option<&LateRank>> = vec![None; ranks.len()];
+    for row in late {
+        if let Some(of_rank) = of_rank.get_mut(row.rank as usize) {
+            *of_rank = Some(row);
+        }
+    }
+    for (rank, late) in ranks.iter().zip(of_rank) {
         integer(w, rank.rank.into())?;
         let times = [
             rank.end_s,
@@ -248,6 +258,23 @@ pub fn ranks(ranks: &[RankReport], mut writer: impl Write) -> io::Result<()> {
         for time in times {
             w.write_all(b",")?;
             number(w, time)?;
+        }
+        let late = late.map(|late| {
+            [
+                late.caused_s,
+                late.by_computing_s,
+                late.by_sending_s,
+                late.waited_for_s,
+                late.as_it_computed_s,
+                late.as_it_sent_s,
+                late.as_it_waited_s,
+            ]
+        });
+        for time in late.unwrap_or([0.0; 7]) {
+            w.write_all(b",")?;
+            if known {
+                number(w, time)?;
+            }
         }
         w.write_all(b"\n")?;
     }

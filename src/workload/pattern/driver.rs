@@ -146,7 +146,7 @@ impl PatternPlayer {
     }
 
     /// How many messages of one rank may be under way.
-    fn window(&self) -> u32 {
+    pub fn window(&self) -> u32 {
         match self.injection {
             Injection::Queue | Injection::SendRecv | Injection::Barrier | Injection::Left => 1,
             Injection::All => u32::MAX,

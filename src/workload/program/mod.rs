@@ -261,6 +261,16 @@ impl Program {
         program
     }
 
+    /// Whether an operation is one of all ranks, which none is done with before all have come to it.
+    pub fn waits_for_all(&self, op: &Op) -> bool {
+        let Action::Collective(number) = op.action() else { return false };
+        let Some(collective) = self.collectives.get(number as usize) else { return false };
+        let members = self.communicators.get(collective.comm as usize).map(Communicator::size);
+        use CollectiveCall::{Allgather, Allreduce, Alltoall, Barrier, ReduceScatter};
+        let is_of_all = matches!(collective.call, Barrier | Allreduce | Allgather | Alltoall | ReduceScatter);
+        is_of_all && members == Some(self.ranks())
+    }
+
     /// Number of collective calls, counted at every rank that takes part.
     pub fn collective_calls(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.ops.iter().filter(|op| op.kind.is_collective()).count() as u64).sum()

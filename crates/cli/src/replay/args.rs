@@ -36,7 +36,7 @@ Yours: run/ (what `hayase record` wrote), program.goal (a schedule)";
 const FILES: &str = "\
 Files (-o), by name:
   x.json           the report
-  ranks.csv        where the time of each rank went
+  ranks.csv        where the time of each rank went, how late it was
   activities.csv   what each rank did when: rank,kind,begin_s,end_s,op,message,peer
   messages.csv     each message: message,src,dst,tag,comm,bytes,sent_by,received_by,called_s,arrive_s,end_s
   path.csv         the critical path, step by step, with the same columns

@@ -17,6 +17,7 @@ mod instrumented;
 mod integrity;
 mod jobs;
 mod known_answers;
+mod late;
 mod lists;
 mod master_slave;
 mod matches;

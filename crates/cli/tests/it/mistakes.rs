@@ -115,11 +115,11 @@ fn names_of_outputs_are_checked_before_anything_else() {
     desk.hayase("run missing.toml -o x.foo -o z").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[unknown-output]: no output of this kind is called `.foo` (`x.foo`)
  |
- = help: write x.json, messages.csv, links.csv, x.svg or timeline.svg
+ = help: write x.json, messages.csv, links.csv, ranks.csv, activities.csv, path.csv, x.svg or timeline.svg
 
 error[unknown-output]: the name `z` does not say what to write: it has no extension
  |
- = help: write x.json, messages.csv, links.csv, x.svg or timeline.svg
+ = help: write x.json, messages.csv, links.csv, ranks.csv, activities.csv, path.csv, x.svg or timeline.svg
 
 2 mistakes
 
@@ -134,7 +134,7 @@ error[unknown-output]: no output of this kind is called `.dot` (`x.dot`)
     desk.hayase("run -t torus-4x4 -p ring -o y.csv").assert().code(2).stdout_eq("").stderr_eq(str![[r#"
 error[unknown-output]: the name `y.csv` does not say which table to write
  |
- = help: a CSV file with `messages` or `links` in its name holds these
+ = help: a CSV file with `messages`, `links`, `ranks`, `activities` or `path` in its name holds these
 
 "#]]);
     assert!(desk.names().is_empty());

@@ -86,7 +86,7 @@ fn rows_are_printed_as_csv_and_what_is_no_rows_says_what_to_do() {
         assert!(columns >= 2 && text.lines().count() > 1, "{list}: {text}");
     }
     for (words, help) in [
-        ("run -t ./fabric.toml -p ring", "-o messages.csv, -o links.csv"),
+        ("run -t ./fabric.toml -p ring", "-o messages.csv, links.csv, ranks.csv"),
         ("run -p x.goal", "-o ranks.csv"),
         ("replay x.goal", "-o ranks.csv"),
         ("machine show myrinet", "it is no table"),
@@ -119,7 +119,10 @@ fn files_have_what_is_printed_and_an_unknown_extension_lists_those_that_work() {
         assert_eq!(desk.read(name), text, "{words}");
     }
     for (words, known) in [
-        ("run -t ./fabric.toml -p ring", "x.json, messages.csv, links.csv, x.svg or timeline.svg"),
+        (
+            "run -t ./fabric.toml -p ring",
+            "x.json, messages.csv, links.csv, ranks.csv, activities.csv, path.csv, x.svg or timeline.svg",
+        ),
         ("rates -t ./fabric.toml -p ring", "x.csv, x.json or x.svg"),
         ("check fabric.toml", "x.csv or x.json"),
         ("machine show myrinet", "x.toml or x.json"),

@@ -44,6 +44,6 @@ pub use noise::noise;
 pub use rates::rates;
 pub use replay::{Played, Region, replay};
 pub use small::small_member;
-pub use timeline::timeline;
+pub use timeline::{Sent, timeline};
 pub use whatif::whatif;
 pub use window::Window;

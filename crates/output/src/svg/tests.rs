@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use super::*;
 use hayase::fabric::{CrossbarGrid, Fabric, FabricBuilder, Grid, Irregular, Labels, LinkRole, Tree};
-use hayase::ids::{Id, LinkId, VertexId};
+use hayase::ids::{Id, LinkId, RankId, VertexId};
+use hayase::player::{Activity, ActivityKind};
+use hayase::record::History;
 use hayase::report::{Bounds, Comparison, ComparisonRow, MessageRecord, Rate, SeedStatistics};
 use hayase::units::{Bandwidth, Time};
 
@@ -211,9 +213,22 @@ impl Powers for f64 {
     }
 }
 
-/// All of a run without computation.
-fn of_run(records: &[MessageRecord], ranks: u32, makespan_s: f64, title: &str) -> String {
-    timeline(records, ranks, makespan_s, |_| 0.0, Window::default(), title)
+/// All of a run of which nothing is known but its messages.
+fn of_run(messages: &[MessageRecord], ranks: u32, makespan_s: f64, title: &str) -> String {
+    let window = Window::default();
+    timeline(&Sent { messages, ranks, makespan_s, history: None, path: &[], window }, title)
+}
+
+/// A history in which ranks compute so long before each of these messages \[s\].
+fn computing(messages: &[MessageRecord], ranks: u32, delay: impl Fn(&MessageRecord) -> f64) -> History {
+    let mut history = History::of_pattern(ranks, usize::MAX);
+    for message in messages.iter().filter(|message| delay(message) > 0.0) {
+        let [begin, end] =
+            [message.start_s - delay(message), message.start_s].map(|at| Time::from_seconds(at.max(0.0)));
+        let (rank, kind) = (RankId(message.src), ActivityKind::Compute);
+        history.activity(&Activity { rank, kind, begin, end, op: message.index, message: None, peer: None });
+    }
+    history
 }
 
 /// All pictures by name.
@@ -231,7 +246,9 @@ fn pictures() -> BTreeMap<String, String> {
         let makespan = records.iter().map(|record| record.end_s).fold(0.0, f64::max);
         pictures.insert(format!("timeline-{ranks}x{each}"), of_run(&records, ranks, makespan, "all-to-all, 20 KB"));
         let window = Window { from_s: makespan * 0.4, to_s: makespan * 0.41 };
-        let part = timeline(&records, ranks, makespan, |message| f64::from(message.index % 3) * 1e-6, window, "a part");
+        let history = computing(&records, ranks, |message| f64::from(message.index % 3) * 1e-6);
+        let (messages, makespan_s, history) = (&records[..], makespan, Some(&history));
+        let part = timeline(&Sent { messages, ranks, makespan_s, history, path: &[], window }, "a part");
         pictures.insert(format!("timeline-{ranks}x{each}-window"), part);
     }
     let incast: Vec<MessageRecord> = (1..9)

@@ -1,8 +1,11 @@
-//! Who sends to whom and when, and computes before: a row for each rank.
+//! Who sends to whom and when, computes, and waits for whom: a row for each rank.
 
 use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, text_width};
 use super::window::{Span, Window};
 use crate::table::count;
+use hayase::ids::RankId;
+use hayase::player::ActivityKind;
+use hayase::record::{History, PathKind, PathStep};
 use hayase::report::MessageRecord;
 
 /// Most rows and bars of a picture.
@@ -20,6 +23,30 @@ const CHART: f64 = 1080.0;
 const SENT: [&str; 2] = ["#2f6f8f", "#5b9ab8"];
 const COMPUTED: &str = r##"fill="#e4e7eb" stroke="#444b55" stroke-width="0.9""##;
 const RECEIVED: [&str; 2] = ["#ddd3b8", "#c9b98c"];
+
+/// A rank waits for another that has not sent yet; and for a message that is under way.
+const WAITS_FOR_RANK: &str = r##"fill="#d98c8c" stroke="#8f2f2f" stroke-width="0.5""##;
+const WAITS_FOR_MESSAGE: &str = r##"fill="#f0d9d9""##;
+/// Colour of the critical path, and the most changes of rank of one that is drawn.
+const PATH: &str = "#b3122d";
+const MOST_CHANGES: usize = 200;
+
+/// What was sent, and what else was seen of a run.
+#[derive(Clone, Copy)]
+pub struct Sent<'a> {
+    /// Its messages.
+    pub messages: &'a [MessageRecord],
+    /// How many ranks there are.
+    pub ranks: u32,
+    /// When the last message arrived \[s\].
+    pub makespan_s: f64,
+    /// What ranks did, where that was kept: they compute, and wait.
+    pub history: Option<&'a History>,
+    /// The critical path; empty where it is not known.
+    pub path: &'a [PathStep],
+    /// From when to when.
+    pub window: Window,
+}
 
 /// One bar of a row.
 struct Bar {
@@ -40,29 +67,31 @@ struct Selection<'a> {
     remarks: Vec<String>,
 }
 
-/// Draws the messages of a run among so many ranks: above what each rank sends, and its computation before that, below
-/// what it receives.
-///
-/// `delay` is how long the sender of a message computes before it sends it \[s\].
+/// Draws the messages of a run among so many ranks: above what each rank sends, where it computes and whom it waits for,
+/// below what it receives; and the critical path.
 ///
 /// Up to 64 ranks and 5,000 messages; of a larger run a part, which the picture says.
-pub fn timeline(
-    records: &[MessageRecord],
-    ranks: u32,
-    makespan_s: f64,
-    delay: impl Fn(&MessageRecord) -> f64,
-    window: Window,
-    title: &str,
-) -> String {
+pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
+    let Sent { messages: records, ranks, makespan_s, history, path, window } = *sent;
     let width = MARGIN * 2.0 + LABELS + CHART + 20.0;
     let mut canvas = Canvas::new();
     let messages = count(records.len() as u64, "message", "messages");
     let subtitle = format!("{messages} among {}", count(ranks.into(), "rank", "ranks"));
     let y = canvas.heading(title, &subtitle, width);
     let selection = select(records, ranks, makespan_s, window);
-    let computes = selection.messages.iter().any(|message| delay(message) > 0.0);
-    let y = legend(&mut canvas, y, computes) + 8.0;
-    let y = canvas.remarks(&selection.remarks, y - 10.0, width) + 14.0;
+    let seen: Vec<Seen> = selection.ranks.iter().map(|&rank| Seen::of(history, rank, &selection.span)).collect();
+    let path: Vec<&PathStep> =
+        path.iter().filter(|step| selection.span.has(step.begin.seconds(), step.end.seconds())).collect();
+    let changes = path.windows(2).filter(|pair| pair[0].rank != pair[1].rank).count();
+    let mut remarks = selection.remarks.clone();
+    if changes > MOST_CHANGES {
+        remarks.push(format!("The critical path changes the rank {changes} times, too often to be drawn."));
+    }
+    let path = if changes > MOST_CHANGES { &[][..] } else { &path };
+    let computes = seen.iter().any(|seen| !seen.computed.is_empty());
+    let waits = seen.iter().any(|seen| !seen.waited.is_empty());
+    let y = legend(&mut canvas, y, computes, waits, !path.is_empty()) + 8.0;
+    let y = canvas.remarks(&remarks, y - 10.0, width) + 14.0;
 
     let Selection { span, .. } = &selection;
     let row = (760.0 / selection.ranks.len().max(1) as f64).clamp(13.0, 44.0);
@@ -76,9 +105,22 @@ pub fn timeline(
         let label = format!("rank {rank}");
         canvas.text(left - 8.0, top + row * 0.5 + 3.5, 10.0, Anchor::End, &label, "");
         canvas.line(Point::new(left, top), Point::new(left + CHART, top), &format!(r#"stroke="{FAINT}""#));
-        let sent = bars(&selection, &delay, |message| (message.src == rank).then_some(message.dst));
-        let received = bars(&selection, &|_| 0.0, |message| (message.dst == rank).then_some(message.src));
+        let computed = &seen[i].computed;
+        let sent = bars(&selection, computed, |message| (message.src == rank).then_some(message.dst));
+        let received = bars(&selection, &[], |message| (message.dst == rank).then_some(message.src));
         let inner = row - 3.0;
+        for wait in &seen[i].waited {
+            let high = inner * 0.58 * if wait.late { 0.5 } else { 0.25 };
+            let form = if wait.late { WAITS_FOR_RANK } else { WAITS_FOR_MESSAGE };
+            let (from, at) = (x(wait.from), top + 1.5 + inner * 0.58 - high);
+            canvas.rect(from, at, (x(wait.to) - from).max(0.6), high.max(0.6), form);
+            let text = format!("for {}", wait.peer);
+            let size = (high * 0.8).min(9.0);
+            if wait.late && size >= 6.0 && text_width(&text, size) + 3.0 < x(wait.to) - from {
+                let centre = (from + x(wait.to)) / 2.0;
+                canvas.text(centre, at + high / 2.0 + size * 0.36, size, Anchor::Middle, &text, "");
+            }
+        }
         for (bars, colours, top, height, arrow) in [
             (sent, SENT, top + 1.5, inner * 0.58, "→"),
             (received, RECEIVED, top + 1.5 + inner * 0.62, inner * 0.38, "←"),
@@ -120,6 +162,10 @@ pub fn timeline(
             }
         }
     }
+    for line in path_lines(path, &selection, |time| x(time), |row_of| y + row * (row_of as f64 + 0.3)) {
+        canvas.polyline(&line, r##"fill="none" stroke="#ffffff" stroke-width="3.4" stroke-opacity="0.75""##);
+        canvas.polyline(&line, &format!(r#"fill="none" stroke="{PATH}" stroke-width="1.7""#));
+    }
     canvas.line(Point::new(left, y), Point::new(left, bottom), &format!(r#"stroke="{INK}""#));
     if makespan_s.is_finite() && makespan_s > 0.0 && span.shows(makespan_s) {
         let at = x(makespan_s);
@@ -137,8 +183,81 @@ pub fn timeline(
     canvas.finish(width, y + MARGIN, title)
 }
 
+/// What was seen of a rank beside its messages.
+#[derive(Default)]
+struct Seen {
+    /// From when to when it computed \[s\].
+    computed: Vec<(f64, f64)>,
+    waited: Vec<Waited>,
+}
+
+/// A part of a wait for another rank.
+struct Waited {
+    from: f64,
+    to: f64,
+    peer: u32,
+    /// The other has not sent yet.
+    late: bool,
+}
+
+impl Seen {
+    fn of(history: Option<&History>, rank: u32, span: &Span) -> Self {
+        let mut seen = Self::default();
+        let Some(history) = history else { return seen };
+        for activity in history.of(RankId(rank)) {
+            let (from, to) = (activity.begin.seconds(), activity.end.seconds());
+            match (activity.kind, activity.peer) {
+                (ActivityKind::Compute, _) if span.has(from, to) => seen.computed.push((from, to)),
+                (ActivityKind::RecvWait, Some(peer)) if span.has(from, to) => {
+                    let transfer = activity.message.and_then(|message| history.message(message));
+                    let sent = transfer.map_or(to, |transfer| transfer.called.seconds()).clamp(from, to);
+                    let parts = [(from, sent, true), (sent, to, false)];
+                    let parts = parts.into_iter().filter(|(from, to, _)| to > from);
+                    seen.waited.extend(parts.map(|(from, to, late)| Waited { from, to, peer: peer.0, late }));
+                }
+                _ => {}
+            }
+        }
+        seen
+    }
+}
+
+/// The critical path as lines; a rank without a row interrupts it.
+fn path_lines(
+    path: &[&PathStep],
+    selection: &Selection<'_>,
+    x: impl Fn(f64) -> f64,
+    y: impl Fn(usize) -> f64,
+) -> Vec<Vec<Point>> {
+    let span = &selection.span;
+    let row = |rank: u32| selection.ranks.binary_search(&rank).ok();
+    let mut lines: Vec<Vec<Point>> = vec![Vec::new()];
+    for step in path {
+        let begin = match (step.kind, step.peer) {
+            (PathKind::Network, Some(sender)) => sender.0,
+            _ => step.rank.0,
+        };
+        let (Some(from), Some(to)) = (row(begin), row(step.rank.0)) else {
+            lines.push(Vec::new());
+            continue;
+        };
+        let (first, last) = (step.begin.seconds(), step.end.seconds());
+        // What is outside the window is cut off, on the straight way between the two rows.
+        let at = |time: f64| {
+            let part = if last > first { (time - first) / (last - first) } else { 1.0 };
+            Point::new(x(time), y(from) + (y(to) - y(from)) * part)
+        };
+        let (first, last) = (first.max(span.from_s), last.min(span.to_s));
+        if let Some(line) = lines.last_mut() {
+            line.extend([at(first), at(last)]);
+        }
+    }
+    lines.retain(|line| line.len() > 1);
+    lines
+}
+
 /// Colours and what they mean; returns where it ends.
-fn legend(canvas: &mut Canvas, y: f64, computes: bool) -> f64 {
+fn legend(canvas: &mut Canvas, y: f64, computes: bool, waits: bool, path: bool) -> f64 {
     let y = y + 6.0;
     let mut x = MARGIN;
     for (colours, text) in
@@ -153,7 +272,30 @@ fn legend(canvas: &mut Canvas, y: f64, computes: bool) -> f64 {
     }
     if computes {
         canvas.rect(x, y - 9.0, 35.0, 11.0, COMPUTED);
-        let text = "computing before a message (delay)";
+        let text = "computing (delay, late start)";
+        canvas.text(x + 44.0, y, 11.0, Anchor::Start, text, "");
+        x += 44.0 + text_width(text, 11.0) + 24.0;
+    }
+    let room = |x: f64, text: &str| x + text_width(text, 11.0) <= MARGIN + LABELS + CHART;
+    let (mut x, mut y) = (x, y);
+    if waits {
+        let texts = ["waits for a rank that has not sent", "for a message under way"];
+        for (form, text, high) in [(WAITS_FOR_RANK, texts[0], 7.0), (WAITS_FOR_MESSAGE, texts[1], 4.0)] {
+            if !room(x + 44.0, text) {
+                (x, y) = (MARGIN, y + 18.0);
+            }
+            canvas.rect(x, y + 2.0 - high, 35.0, high, form);
+            canvas.text(x + 44.0, y, 11.0, Anchor::Start, text, "");
+            x += 44.0 + text_width(text, 11.0) + 24.0;
+        }
+    }
+    if path {
+        let text = "critical path";
+        if !room(x + 44.0, text) {
+            (x, y) = (MARGIN, y + 18.0);
+        }
+        let line = format!(r#"stroke="{PATH}" stroke-width="1.7""#);
+        canvas.line(Point::new(x, y - 4.0), Point::new(x + 35.0, y - 4.0), &line);
         canvas.text(x + 44.0, y, 11.0, Anchor::Start, text, "");
         x += 44.0 + text_width(text, 11.0) + 24.0;
     }
@@ -164,24 +306,14 @@ fn legend(canvas: &mut Canvas, y: f64, computes: bool) -> f64 {
     y + 14.0
 }
 
-/// The messages of one row, and what is computed before them, each in the first lane that is free when it starts.
-fn bars(
-    selection: &Selection<'_>,
-    delay: &dyn Fn(&MessageRecord) -> f64,
-    other: impl Fn(&MessageRecord) -> Option<u32>,
-) -> Vec<Bar> {
-    let mut bars: Vec<Bar> = selection
-        .messages
-        .iter()
-        .filter_map(|message| Some((message, other(message)?)))
-        .flat_map(|(message, other)| {
-            let (start, delay) = (message.start_s, delay(message));
-            let bar = |from, to, computes| Bar { from, to, other, index: message.index, lane: 0, computes };
-            let sent = bar(start, message.end_s, false);
-            (delay > 0.0).then(|| bar((start - delay).max(0.0), start, true)).into_iter().chain([sent])
-        })
-        .filter(|bar| selection.span.has(bar.from, bar.to))
-        .collect();
+/// The messages of one row, and what is computed, each in the first lane that is free when it starts.
+fn bars(selection: &Selection<'_>, computed: &[(f64, f64)], other: impl Fn(&MessageRecord) -> Option<u32>) -> Vec<Bar> {
+    let sent = selection.messages.iter().filter_map(|message| {
+        let (from, to) = (message.start_s, message.end_s);
+        Some(Bar { from, to, other: other(message)?, index: message.index, lane: 0, computes: false })
+    });
+    let computed = computed.iter().map(|&(from, to)| Bar { from, to, other: 0, index: 0, lane: 0, computes: true });
+    let mut bars: Vec<Bar> = sent.chain(computed).filter(|bar| selection.span.has(bar.from, bar.to)).collect();
     bars.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)).then(a.other.cmp(&b.other)));
     let mut free_at: Vec<f64> = Vec::new();
     for bar in &mut bars {

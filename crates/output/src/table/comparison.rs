@@ -115,6 +115,7 @@ fn common_bounds(rows: &[ComparisonRow]) -> Option<Bounds> {
 fn bounds_of(bounds: Bounds) -> String {
     let all = [
         ("injection", bounds.injection_s),
+        ("computation", bounds.computation_s),
         ("busiest link", bounds.busiest_link_s),
         ("bisection", bounds.bisection_s),
         ("critical path", bounds.path_s),

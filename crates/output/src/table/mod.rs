@@ -12,6 +12,7 @@ mod farm;
 mod figures;
 mod grid;
 mod jobs;
+mod late;
 mod layout;
 mod models;
 mod noise;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, count, grouped, percent, seconds};
 use super::run::{failed, over_seeds};
-use super::{Answer, Cell, Grid, early, printable};
-use hayase::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport};
+use super::{Answer, Cell, Grid, early, late, printable};
+use hayase::report::replay::{CriticalPath, Prediction, RegionReport, ReplayReport, Spread};
 use hayase::units::Bytes;
 
 /// Waits that are shown.
@@ -80,30 +80,13 @@ pub fn replay(report: &ReplayReport) -> Answer {
         text.table(distances);
     }
     regions(&mut text, &report.regions);
-    let mut grid = Grid::new()
-        .text("kind")
-        .quantity("part", Quantity::Part)
-        .time("least")
-        .time("mean")
-        .time("most")
-        .number("rank");
-    for spread in &report.breakdown {
-        let rank = if spread.most_s > spread.least_s { spread.most_rank.to_string() } else { String::new() };
-        grid.row([
-            Cell::from(spread.kind),
-            spread.part.into(),
-            spread.least_s.into(),
-            spread.mean_s.into(),
-            spread.most_s.into(),
-            rank.into(),
-        ]);
-    }
     let within = report.region.as_ref().map_or_else(String::new, |region| format!(" in {}", printable(region)));
     let _ = writeln!(text, "\nWhere the time of ranks went{within} (rank: the one with the most)");
-    text.table(grid);
+    text.table(breakdown(&report.breakdown));
     if let Some(path) = &report.critical_path {
         critical_path(&mut text, path);
     }
+    late::who(&mut text, &report.late, report.head.makespan_s);
     if !report.waits.is_empty() {
         let mut grid = Grid::new().number("rank").text("what").number("for rank").time("time").number("times").keys(3);
         for wait in report.waits.iter().take(WAITS) {
@@ -119,6 +102,29 @@ pub fn replay(report: &ReplayReport) -> Answer {
         text.table(grid);
     }
     text
+}
+
+/// Where the time of ranks went, by kind.
+pub(super) fn breakdown(kinds: &[Spread]) -> Grid {
+    let mut grid = Grid::new()
+        .text("kind")
+        .quantity("part", Quantity::Part)
+        .time("least")
+        .time("mean")
+        .time("most")
+        .number("rank");
+    for spread in kinds {
+        let rank = if spread.most_s > spread.least_s { spread.most_rank.to_string() } else { String::new() };
+        grid.row([
+            Cell::from(spread.kind),
+            spread.part.into(),
+            spread.least_s.into(),
+            spread.mean_s.into(),
+            spread.most_s.into(),
+            rank.into(),
+        ]);
+    }
+    grid
 }
 
 /// Time by region, in a table; nothing where there are none.
@@ -180,7 +186,7 @@ fn prediction(prediction: &Prediction) -> Vec<(&'static str, String)> {
 }
 
 /// What made the program last as long as it did.
-fn critical_path(text: &mut Answer, path: &CriticalPath) {
+pub(super) fn critical_path(text: &mut Answer, path: &CriticalPath) {
     let kinds: Vec<_> = path.kinds.iter().map(|part| format!("{} {}", part.kind, percent(part.part))).collect();
     let ranks = path.ranks.iter().take(OF_PATH);
     let ranks: Vec<_> = ranks.map(|part| format!("{} ({})", part.rank, percent(part.part))).collect();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::figures::{Quantity, bandwidth, fixed, grouped, percent, seconds};
-use super::{Answer, Cell, Grid, early, printable};
+use super::{Answer, Cell, Grid, early, late, printable};
 use hayase::report::{FaultsReport, LinkUse, Report, SeedStatistics, Status};
 use hayase::units::Bytes;
 
@@ -43,6 +43,9 @@ pub fn run(report: &Report) -> Answer {
         let _ = writeln!(text, "\n{}", super::noise::HEADING);
         text.table(distances);
     }
+    if let Some(ranks) = &report.ranks {
+        late::of_pattern(&mut text, ranks, report.head.makespan_s);
+    }
     let links = links(&report.links);
     if !links.is_empty() {
         let shown = report.links.len().min(BUSIEST);
@@ -69,6 +72,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     ];
     let bounds = [
         ("injection", report.bounds.injection_s),
+        ("computation", report.bounds.computation_s),
         ("busiest link", report.bounds.busiest_link_s),
         ("bisection", report.bounds.bisection_s),
         ("critical path", report.bounds.path_s),

@@ -53,6 +53,7 @@ fn report() -> Report {
         bandwidth_per_node_bps: 1e9,
         bounds: Bounds {
             injection_s: Some(0.0691),
+            computation_s: None,
             busiest_link_s: Some(0.0691),
             bisection_s: Some(0.03456),
             path_s: None,
@@ -62,6 +63,7 @@ fn report() -> Report {
         links: vec![link(0, "node 0 -> switch 0.0", 69_100_000, 1), link(1, "switch 0.0 -> node 0", 6_910_000, 12)],
         rounds: None,
         gridlock: None,
+        ranks: None,
         meta: Meta { wall_s: 1.5, events: 10, packet_hops: None, peak_rss_bytes: None, version: "0.1.0".into() },
     }
 }

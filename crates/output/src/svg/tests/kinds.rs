@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::svg::layout::{Layout, Mark};
-use hayase::ids::RankId;
-use hayase::player::{Activity, ActivityKind, Transfer};
-use hayase::record::History;
+use hayase::player::Transfer;
 
 fn between(a: canvas::Point, b: canvas::Point) -> f64 {
     ((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y)).sqrt()
@@ -137,9 +135,13 @@ fn a_smaller_member_of_a_family_is_announced_in_large_type() {
 #[test]
 fn a_window_shows_its_part_of_the_messages() {
     let records = messages(4, 50);
-    let window = |from_s, to_s| timeline(&records, 4, 1e-3, |_| 0.0, Window { from_s, to_s }, "run");
+    let of = |window| {
+        let (messages, ranks, makespan_s) = (&records[..], 4, 1e-3);
+        timeline(&Sent { messages, ranks, makespan_s, history: None, path: &[], window }, "run")
+    };
+    let window = |from_s, to_s| of(Window { from_s, to_s });
     let bars = |svg: &str| svg.matches("<rect").count();
-    let (whole, part) = (timeline(&records, 4, 1e-3, |_| 0.0, Window::default(), "run"), window(2e-4, 3e-4));
+    let (whole, part) = (of(Window::default()), window(2e-4, 3e-4));
     assert!(bars(&part) * 4 < bars(&whole) && bars(&part) > 8, "{} of {}", bars(&part), bars(&whole));
     assert!(part.contains("Drawn is the time from 200 us to 300 us, of 1 ms.") && !part.contains("makespan"));
     assert!(window(9e-4, f64::INFINITY).contains("from 900 us to 1 ms"));
@@ -153,19 +155,56 @@ fn a_window_shows_its_part_of_the_messages() {
 fn computation_before_messages_is_drawn_and_named() {
     let records = messages(3, 2);
     let of = |delay: f64| {
-        timeline(
-            &records,
-            3,
-            1e-4,
-            move |message| if message.index == 1 { delay } else { 0.0 },
-            Window::default(),
-            "run",
-        )
+        let history = computing(&records, 3, |message| if message.index == 1 { delay } else { 0.0 });
+        let (messages, history, window) = (&records[..], Some(&history), Window::default());
+        timeline(&Sent { messages, ranks: 3, makespan_s: 1e-4, history, path: &[], window }, "run")
     };
     let count = |svg: &str| svg.matches("#e4e7eb").count();
     // One of each rank, and one in the legend.
     assert_eq!((count(&of(0.0)), count(&of(5e-6))), (0, 4));
-    assert!(of(5e-6).contains("computing before a message (delay)") && !of(0.0).contains("delay"));
+    assert!(of(5e-6).contains("computing (delay, late start)") && !of(0.0).contains("delay"));
+}
+
+#[test]
+fn a_wait_for_a_rank_and_one_for_a_message_differ_in_form_and_the_critical_path_is_a_line() {
+    let at = |us: f64| Time::from_ps(us * 1e6);
+    let messages = [MessageRecord { src: 0, dst: 1, index: 0, bytes: 1, start_s: 6e-6, end_s: 9e-6 }];
+    let mut history = History::of_pattern(2, 100);
+    let activity = |rank, kind, begin, end, message: Option<u32>| {
+        let (begin, end, peer) = (at(begin), at(end), message.map(|_| RankId(1 - rank)));
+        Activity { rank: RankId(rank), kind, begin, end, op: 0, message, peer }
+    };
+    history.activity(&activity(0, ActivityKind::Compute, 0.0, 6.0, None));
+    history.activity(&activity(0, ActivityKind::SendWait, 6.0, 9.0, Some(0)));
+    history.activity(&activity(1, ActivityKind::RecvWait, 0.0, 9.0, Some(0)));
+    let [called, arrive] = [at(6.0), at(9.0)];
+    let (src, dst) = (RankId(0), RankId(1));
+    let (begin, leave, end) = (called, called, arrive);
+    let (op, received_by, waited) = (Some(0), None, false);
+    history.transfer(&Transfer {
+        message: 0,
+        src,
+        dst,
+        bytes: 1,
+        op,
+        received_by,
+        called,
+        begin,
+        waited,
+        leave,
+        arrive,
+        end,
+    });
+    let path = hayase::record::critical_path(&history, RankId(0), at(9.0));
+    let sent = |history, path| {
+        let (messages, window) = (&messages[..], Window::default());
+        timeline(&Sent { messages, ranks: 2, makespan_s: 9e-6, history, path, window }, "run")
+    };
+    let (with, without) = (sent(Some(&history), &path), sent(None, &[]));
+    let count = |svg: &str, of: &str| svg.matches(of).count();
+    // One each, and one in the legend; the path twice, for its white rim.
+    assert_eq!((count(&with, "#d98c8c"), count(&with, "#f0d9d9"), count(&with, ">for 0<")), (2, 2, 1));
+    assert_eq!((count(&with, "<polyline"), count(&without, "<polyline"), count(&without, "#d98c8c")), (2, 0, 0));
 }
 
 /// Two ranks and so many messages, one after the other; for every tenth its receiver waits, the longer the later it is.

@@ -1,0 +1,150 @@
+//! What a report says of ranks, whatever they play: where their time went, who waited for whom, who was late.
+
+use rustc_hash::FxHashMap;
+
+use super::program_path;
+use crate::ids::RankId;
+use crate::player::{Activity, ActivityKind, RankTimes};
+use crate::record::{History, Lateness, PathKind, PathStep, lateness};
+use crate::report::RanksReport;
+use crate::report::replay::{Delayed, LateRank, RankReport, Spread, Wait};
+use crate::units::{Bytes, Time};
+use crate::workload::pattern::Pattern;
+
+/// Waits between two ranks that a report holds.
+const WAITS: usize = 20;
+/// Ranks of which a report says whom they delay, and how many of those.
+const DELAYING: usize = 5;
+
+/// How long ranks waited for each other.
+#[derive(Default)]
+pub(super) struct Waits(FxHashMap<(u32, u32, ActivityKind), (Time, u64)>);
+
+impl Waits {
+    pub fn see(&mut self, activity: &Activity) {
+        if let (ActivityKind::SendWait | ActivityKind::RecvWait, Some(peer)) = (activity.kind, activity.peer) {
+            let wait = self.0.entry((activity.rank.0, peer.0, activity.kind)).or_default();
+            wait.0 += activity.end - activity.begin;
+            wait.1 += 1;
+        }
+    }
+
+    pub fn longest(self) -> Vec<Wait> {
+        let mut waits: Vec<_> = self.0.into_iter().collect();
+        // The order is a total one, so that of the map does not matter.
+        waits.sort_unstable_by(|(a, (time_a, _)), (b, (time_b, _))| time_b.cmp(time_a).then(a.cmp(b)));
+        waits.truncate(WAITS);
+        let wait = |((rank, peer, kind), (time, count)): ((u32, u32, ActivityKind), (Time, u64))| Wait {
+            rank,
+            peer,
+            kind: kind.name(),
+            time_s: time.seconds(),
+            count,
+        };
+        waits.into_iter().map(wait).collect()
+    }
+}
+
+pub(super) fn rank_report(rank: u32, times: &RankTimes) -> RankReport {
+    let of = |kind| times.of(kind).seconds();
+    RankReport {
+        rank,
+        end_s: times.end.seconds(),
+        compute_s: of(ActivityKind::Compute),
+        send_overhead_s: of(ActivityKind::SendOverhead),
+        recv_overhead_s: of(ActivityKind::RecvOverhead),
+        send_wait_s: of(ActivityKind::SendWait),
+        recv_wait_s: of(ActivityKind::RecvWait),
+        sync_s: of(ActivityKind::Sync),
+    }
+}
+
+pub(super) fn breakdown(ranks: &[RankTimes]) -> Vec<Spread> {
+    let all: f64 = ranks.iter().map(|rank| rank.end.seconds()).sum();
+    let spread = |kind: ActivityKind| {
+        let times = || (0..).zip(ranks).map(|(rank, times): (u32, &RankTimes)| (times.of(kind), rank));
+        let (least, least_rank) = times().min().unwrap_or_default();
+        let (most, most_rank) = times()
+            .map(|(time, rank)| (time, std::cmp::Reverse(rank)))
+            .max()
+            .map_or_else(Default::default, |(time, rank)| (time, rank.0));
+        let sum: f64 = times().map(|(time, _)| time.seconds()).sum();
+        Spread {
+            kind: kind.name(),
+            least_s: least.seconds(),
+            least_rank,
+            mean_s: sum / ranks.len().max(1) as f64,
+            most_s: most.seconds(),
+            most_rank,
+            part: if all > 0.0 { sum / all } else { 0.0 },
+        }
+    };
+    ActivityKind::ALL.into_iter().map(spread).collect()
+}
+
+/// Ranks that others waited for, those first that most goes back to.
+pub(super) fn late_ranks(history: &History) -> Vec<LateRank> {
+    let lateness = lateness(history);
+    let named = (0..).zip(&lateness.ranks).filter(|(_, late)| late.waited_for > Time::ZERO);
+    let mut order: Vec<u32> = named.map(|(rank, _)| rank).collect();
+    let of = |rank: u32| &lateness.ranks[rank as usize];
+    order.sort_by(|&a, &b| {
+        let (first, second) = (of(a), of(b));
+        second.caused().cmp(&first.caused()).then(second.waited_for.cmp(&first.waited_for)).then(a.cmp(&b))
+    });
+    let row = |(place, &rank): (usize, &u32)| {
+        let late = of(rank);
+        LateRank {
+            rank,
+            caused_s: late.caused().seconds(),
+            by_computing_s: late.by_computing.seconds(),
+            by_sending_s: late.by_sending.seconds(),
+            delays: if place < DELAYING { delays(&lateness, RankId(rank)) } else { Vec::new() },
+            waited_for_s: late.waited_for.seconds(),
+            as_it_computed_s: late.as_it_computed.seconds(),
+            as_it_sent_s: late.as_it_sent.seconds(),
+            as_it_waited_s: late.as_it_waited.seconds(),
+        }
+    };
+    order.iter().enumerate().map(row).collect()
+}
+
+/// Whom a rank delays, most first.
+fn delays(lateness: &Lateness, culprit: RankId) -> Vec<Delayed> {
+    let mut delayed: Vec<(Time, u32)> = lateness.delayed_by(culprit).into_iter().zip(0..).collect();
+    delayed.retain(|&(time, _)| time > Time::ZERO);
+    delayed.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    delayed.into_iter().map(|(time, rank)| Delayed { rank, time_s: time.seconds() }).collect()
+}
+
+/// What a report says of the ranks of a pattern.
+pub(super) fn of_pattern(
+    pattern: &dyn Pattern,
+    times: &[RankTimes],
+    waits: Waits,
+    history: Option<&History>,
+    path: Option<&[PathStep]>,
+) -> RanksReport {
+    let operation = |step: &PathStep| match (step.kind, step.message) {
+        (PathKind::Network, Some(message)) => {
+            let transfer = history?.message(message)?;
+            Some((transfer.src.0, transfer.op?))
+        }
+        (PathKind::Network, None) => None,
+        _ => Some((step.rank.0, step.op?)),
+    };
+    let described = |rank: u32, index: u32| {
+        let rank = RankId(rank);
+        (index < pattern.sends(rank)).then(|| {
+            let message = pattern.message(rank, index);
+            format!("message {index} to rank {}, {}", message.dst, Bytes(message.bytes))
+        })
+    };
+    RanksReport {
+        breakdown: breakdown(times),
+        waits: waits.longest(),
+        critical_path: path.map(|path| program_path::summary(path, &operation, &described, None)),
+        late: history.map(late_ranks).unwrap_or_default(),
+        ranks: (0..).zip(times).map(|(rank, times)| rank_report(rank, times)).collect(),
+    }
+}
