@@ -7,6 +7,7 @@ mod faults;
 mod jobs;
 mod layers;
 mod presets;
+mod places;
 mod properties;
 mod replay;
 mod scenario;
