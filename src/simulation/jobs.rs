@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 
 use super::farm::FarmWork;
+use super::job_links;
 use super::pattern::PatternWork;
 use super::program::ProgramWork;
 use super::simulated::{RunOptions, Simulated, fits_places, without_network};
@@ -15,8 +16,8 @@ use crate::ids::{Id, IdVec, LinkId, NodeId, RankId};
 use crate::player::{Observers, Play, Player};
 use crate::record::JobsRecorder;
 use crate::report::{
-    self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsReport, Meeting, MessageRecord, Meta,
-    Status, Stopped,
+    self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting, MessageRecord,
+    Meta, Status, Stopped,
 };
 use crate::system::{Network, System};
 use crate::throughput::{OnFabric, OnNodes};
@@ -174,6 +175,8 @@ pub struct JobsOutcome {
     pub blocked: Vec<Blocked>,
 }
 
+    /// All links, by id, where they were asked for.
+    pub links: Vec<JobsLink>,
 impl JobsOutcome {
     /// The figures that all work has in common.
     pub fn summary(&self) -> Summary {
@@ -195,6 +198,7 @@ impl JobsOutcome {
             undone: 0,
         }
     }
+            jobs: self.report.jobs.clone(),
 }
 
 impl JobsWork {
@@ -230,7 +234,7 @@ impl Simulated for JobsWork {
         match system.network() {
             Some(network) => Playing { work: self, system, network }.run(options),
             // Whoever asks has seen that there is a network.
-            None => JobsOutcome { report: JobsReport::default(), blocked: Vec::new() },
+            None => JobsOutcome { report: JobsReport::default(), blocked: Vec::new(), links: Vec::new() },
         }
     }
 
@@ -310,7 +314,7 @@ impl Playing<'_> {
     /// Runs them all, and where that is asked for each by itself.
     fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
         let start = crate::wall_clock::now();
-        let RunOptions { mut on_message, watch, alone, .. } = options;
+        let RunOptions { mut on_message, watch, alone, link_use, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
@@ -361,7 +365,9 @@ impl Playing<'_> {
             Stop::Deadlock(blocked) => self.in_words(blocked, &ranks),
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
         };
-        JobsOutcome { report, blocked }
+        let makespan = Time::from_seconds(report.head.makespan_s);
+        let links = if link_use { job_links::of_jobs(self.network, &recorder.jobs, makespan) } else { Vec::new() };
+        JobsOutcome { report, blocked, links }
     }
 
     /// How long a job takes once with nobody else; nothing where it does not end.
@@ -637,4 +643,7 @@ impl Watch for First<'_> {
         *self.0.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(progress);
         self.0.watch.tick(progress)
     }
+        // How many messages jobs send that have no known end is not known.
+        let total = if progress.total < Joint::UNKNOWN { progress.total } else { 0 };
+        let progress = Progress { total, ..progress };
 }

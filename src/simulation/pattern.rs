@@ -85,6 +85,7 @@ impl PatternOutcome {
             stopped: report.head.stopped,
             faults: report.head.faults.clone(),
             undone: 0,
+            jobs: Vec::new(),
         }
     }
 }

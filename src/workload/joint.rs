@@ -142,6 +142,9 @@ pub struct Joint<'a> {
 impl<'a> Joint<'a> {
     /// These parts, their ranks one after another.
     pub fn new(parts: Vec<Part<'a>>) -> Self {
+    /// Messages of what has no known number of repetitions: more than there will ever be.
+    pub const UNKNOWN: u64 = u64::MAX / 2;
+
         let mut ranks = 0;
         let all_background = parts.iter().all(|part| part.make.is_none() || part.repeat.is_background());
         let mut playing = Vec::with_capacity(parts.len());
@@ -327,7 +330,7 @@ impl Workload for Joint<'_> {
         let of = |part: &Playing<'_>| match part.part.repeat {
             Repeat::Times(times) => part.messages.saturating_mul(times),
             _ if part.messages == 0 => 0,
-            _ => u64::MAX / 2,
+            _ => Self::UNKNOWN,
         };
         self.parts.iter().map(of).fold(0, u64::saturating_add)
     }
