@@ -58,6 +58,8 @@ pub struct Job {
     pub repeat: Repeat,
     /// Time between its end and its next beginning.
     pub think: Time,
+    /// What its messages weigh beside those of other jobs: rates on a full link are in proportion to it.
+    pub weight: f64,
     /// What a scenario says of it, where one does.
     pub written: Option<Value>,
 }
@@ -173,10 +175,10 @@ pub struct JobsOutcome {
     pub report: JobsReport,
     /// Who waits for whom, where a job deadlocked.
     pub blocked: Vec<Blocked>,
-}
-
     /// All links, by id, where they were asked for.
     pub links: Vec<JobsLink>,
+}
+
 impl JobsOutcome {
     /// The figures that all work has in common.
     pub fn summary(&self) -> Summary {
@@ -196,9 +198,9 @@ impl JobsOutcome {
             stopped: head.stopped,
             faults: head.faults.clone(),
             undone: 0,
+            jobs: self.report.jobs.clone(),
         }
     }
-            jobs: self.report.jobs.clone(),
 }
 
 impl JobsWork {
@@ -405,6 +407,7 @@ impl Playing<'_> {
                 make: plays.then(|| self.maker(job, stage, nodes)),
                 repeat: if only.is_some() { Repeat::Times(1) } else { job.repeat },
                 think: job.think,
+                weight: job.weight,
             }
         };
         Joint::new(self.work.jobs.iter().zip(stages).enumerate().map(part).collect())
@@ -640,10 +643,10 @@ struct First<'a>(&'a Followed<'a>);
 
 impl Watch for First<'_> {
     fn tick(&self, progress: Progress) -> bool {
-        *self.0.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(progress);
-        self.0.watch.tick(progress)
-    }
         // How many messages jobs send that have no known end is not known.
         let total = if progress.total < Joint::UNKNOWN { progress.total } else { 0 };
         let progress = Progress { total, ..progress };
+        *self.0.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(progress);
+        self.0.watch.tick(progress)
+    }
 }
