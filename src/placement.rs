@@ -1,19 +1,23 @@
 //! Placement: which node each rank runs on.
 
+mod file;
 mod joint;
+mod units;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Located, Sources};
-use crate::fabric::{Fabric, LinkRole};
-use crate::ids::{Id, IdVec, NodeId, RankId, VertexId};
-use crate::reading::csv::{self, Column};
+use crate::fabric::Fabric;
+use crate::ids::{IdVec, NodeId, RankId};
 use crate::rng::Stream;
 use crate::units::count;
 
+pub(crate) use file::COLUMNS;
+pub use file::FileSpec;
 pub use joint::{Joint, JointPart};
+pub use units::{ByGroupSpec, ByLeafSpec, RoundRobinSpec, Unit, UnitOrder};
 
 /// The node of each rank; no two ranks share one.
 pub type Placement = IdVec<RankId, NodeId>;
@@ -29,8 +33,12 @@ pub enum PlacementSpec {
     Random(RandomSpec),
     /// Each leaf switch is filled with consecutive ranks before the next.
     Block(BlockSpec),
-    /// Consecutive ranks on consecutive leaf switches.
+    /// Consecutive ranks on consecutive leaf switches, or groups.
     RoundRobin(RoundRobinSpec),
+    /// Whole leaf switches, filled one after another: on none of them is a rank of another job.
+    ByLeaf(ByLeafSpec),
+    /// Whole groups, filled one after another.
+    ByGroup(ByGroupSpec),
     /// Nodes from a CSV file.
     File(FileSpec),
     /// Nodes by their numbers.
@@ -63,22 +71,6 @@ pub struct BlockSpec {
     pub per_leaf: Option<Located<u32>>,
 }
 
-/// `[placement.round-robin]`: rank r on leaf switch r mod their number; a full leaf is passed over.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct RoundRobinSpec {}
-
-/// `[placement.file]`: a CSV file `rank,node` that names each rank once.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[cfg_attr(test, schemars(rename = "PlacementFile"))]
-pub struct FileSpec {
-    /// The file, relative to the one that names it.
-    pub path: Located<String>,
-}
-
 /// `[placement.nodes]`: rank r on the r-th node of a list.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -95,13 +87,19 @@ impl Default for PlacementSpec {
 }
 
 impl PlacementSpec {
-    /// What the command line calls a placement: one of the names, else a file.
+    /// What the command line calls a placement: one of the names, `by-leaf:random` with the value of its one choice,
+    /// a list of nodes, else a file.
     pub fn parse(name_or_path: &str) -> Self {
         match name_or_path {
             "regular" => Self::Regular(RegularSpec {}),
             "random" => Self::Random(RandomSpec::default()),
             "block" => Self::Block(BlockSpec::default()),
-            "round-robin" => Self::RoundRobin(RoundRobinSpec {}),
+            "round-robin" => Self::RoundRobin(RoundRobinSpec::default()),
+            "round-robin:group" => Self::RoundRobin(RoundRobinSpec { over: Unit::Group }),
+            "by-leaf" => Self::ByLeaf(ByLeafSpec::default()),
+            "by-leaf:random" => Self::ByLeaf(ByLeafSpec { order: UnitOrder::Random, seed: None }),
+            "by-group" => Self::ByGroup(ByGroupSpec::default()),
+            "by-group:random" => Self::ByGroup(ByGroupSpec { order: UnitOrder::Random, seed: None }),
             list if is_list(list) => Self::Nodes(NodesSpec { list: list.to_owned().into() }),
             path => Self::File(FileSpec { path: path.to_owned().into() }),
         }
@@ -113,7 +111,12 @@ impl PlacementSpec {
             Self::Regular(_) => "regular",
             Self::Random(_) => "random",
             Self::Block(_) => "block",
-            Self::RoundRobin(_) => "round-robin",
+            Self::RoundRobin(RoundRobinSpec { over: Unit::Leaf }) => "round-robin",
+            Self::RoundRobin(RoundRobinSpec { over: Unit::Group }) => "round-robin:group",
+            Self::ByLeaf(ByLeafSpec { order: UnitOrder::Ascending, .. }) => "by-leaf",
+            Self::ByLeaf(ByLeafSpec { order: UnitOrder::Random, .. }) => "by-leaf:random",
+            Self::ByGroup(ByGroupSpec { order: UnitOrder::Ascending, .. }) => "by-group",
+            Self::ByGroup(ByGroupSpec { order: UnitOrder::Random, .. }) => "by-group:random",
             Self::File(spec) => &spec.path,
             Self::Nodes(spec) => &spec.list,
         }
@@ -124,12 +127,23 @@ impl PlacementSpec {
         match self {
             Self::Regular(_) | Self::Block(_) | Self::RoundRobin(_) | Self::File(_) | Self::Nodes(_) => false,
             Self::Random(spec) => spec.seed.is_none(),
+            Self::ByLeaf(ByLeafSpec { order, seed }) | Self::ByGroup(ByGroupSpec { order, seed }) => {
+                *order == UnitOrder::Random && seed.is_none()
+            }
         }
     }
 
     /// Whether it says node by node where ranks are.
     pub fn names_nodes(&self) -> bool {
         matches!(self, Self::File(_) | Self::Nodes(_))
+    }
+
+    /// Whether its nodes are in an order that says where they are: those that it names, and whole leaf switches or
+    /// groups from the first to the last. Other rules mix them.
+    pub fn keeps_order(&self) -> bool {
+        let is_whole = matches!(self, Self::ByLeaf(ByLeafSpec { order, .. }) | Self::ByGroup(ByGroupSpec { order, .. })
+            if *order == UnitOrder::Ascending);
+        self.names_nodes() || is_whole
     }
 
     /// Places `ranks` ranks on the nodes of the fabric.
@@ -152,27 +166,38 @@ impl PlacementSpec {
                     .help("take a larger fabric or fewer ranks; each rank needs a node of its own"),
             ]);
         }
-        self.among(ranks, fabric, &|_| true, "placement", seed, sources)
+        let place = Place { ranks, fabric, is_free: &|_| true, stream: "placement", seed, job: None };
+        self.among(place, sources)
     }
 
-    /// Places `ranks` ranks on nodes of the fabric that are free, as if there were no others; there are enough. What is
-    /// drawn is drawn from the stream of this name.
+    /// Places ranks on nodes of the fabric that are free, as if there were no others; there are enough.
     ///
     /// A list of nodes or a file says which, whether they are free or not.
-    fn among(
-        &self,
-        ranks: u32,
-        fabric: &Arc<Fabric>,
-        is_free: &dyn Fn(NodeId) -> bool,
-        stream: &str,
-        seed: u64,
-        sources: &mut Sources,
-    ) -> Result<Placement, Vec<Diagnostic>> {
+    fn among(&self, place: Place<'_>, sources: &mut Sources) -> Result<Placement, Vec<Diagnostic>> {
+        let Place { ranks, fabric, is_free, stream, seed, job } = place;
         let ranks = ranks as usize;
         let free = || fabric.node_ids().filter(|&node| is_free(node));
-        let free_leaves = || {
-            let of_leaf = |leaf: Vec<NodeId>| leaf.into_iter().filter(|&node| is_free(node)).collect();
-            leaves(fabric).into_iter().map(of_leaf).collect::<Vec<Vec<NodeId>>>()
+        let free_of = |units: Vec<Vec<NodeId>>| {
+            let of_unit = |unit: Vec<NodeId>| unit.into_iter().filter(|&node| is_free(node)).collect();
+            units.into_iter().map(of_unit).collect::<Vec<Vec<NodeId>>>()
+        };
+        let whole = |unit: Unit, order: UnitOrder, own: &Option<Located<u64>>| {
+            let mut units = unit.all(fabric)?;
+            let (all, one) = (units.len() as u64, unit.name());
+            units.retain(|unit| unit.iter().all(|&node| is_free(node)));
+            if order == UnitOrder::Random {
+                Stream::new(own.as_deref().copied().unwrap_or(seed), stream).shuffle(&mut units);
+            }
+            let nodes: Vec<NodeId> = units.iter().flatten().take(ranks).copied().collect();
+            if nodes.len() < ranks {
+                let ranks = count(ranks as u64, "rank does", "ranks do");
+                let message = format!("{ranks} not fit on the {one} of which all nodes are free");
+                let (nodes, free) = (count(nodes.len() as u64, "node", "nodes"), units.len());
+                let label = format!("{free} of {all} are, with {nodes}");
+                let help = "give it fewer ranks, name it before jobs with other rules, or take what is left (`block`)";
+                return Err(vec![Diagnostic::new("too-many-ranks", message).label(label).help(help)]);
+            }
+            Ok(nodes.into())
         };
         match self {
             Self::Regular(_) => Ok(free().take(ranks).collect()),
@@ -183,17 +208,44 @@ impl PlacementSpec {
                 nodes.truncate(ranks);
                 Ok(nodes.into())
             }
-            Self::Block(spec) => spec.build(ranks, fabric, free_leaves()),
-            Self::RoundRobin(_) => Ok(round_robin(ranks, &free_leaves())),
-            Self::File(spec) => spec.build(ranks, fabric, sources),
+            Self::Block(spec) => spec.build(ranks, fabric, free_of(units::leaves(fabric))),
+            Self::RoundRobin(spec) => Ok(units::dealt(ranks, &free_of(spec.over.all(fabric)?)).into()),
+            Self::ByLeaf(spec) => whole(Unit::Leaf, spec.order, &spec.seed),
+            Self::ByGroup(spec) => whole(Unit::Group, spec.order, &spec.seed),
+            Self::File(spec) => Ok(spec.nodes(ranks, fabric, job, sources)?.into()),
             Self::Nodes(spec) => spec.build(ranks, fabric),
         }
     }
 }
 
+/// What is placed, and where it can be.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    ranks: u32,
+    fabric: &'a Arc<Fabric>,
+    is_free: &'a dyn Fn(NodeId) -> bool,
+    /// What is drawn is drawn from the stream of this name.
+    stream: &'a str,
+    seed: u64,
+    /// Of several jobs: its position, and the names of all.
+    job: Option<(usize, &'a [&'a str])>,
+}
+
 /// Whether a text is a list of nodes: digits, commas and hyphens.
-pub(crate) fn is_list(text: &str) -> bool {
+fn is_list(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '-'))
+}
+
+/// A short text for a rule with one key: rule, key and value. `0-7,12` is a list of nodes, `by-leaf:random` an order.
+pub(crate) fn short(text: &str) -> Option<[&str; 3]> {
+    if is_list(text) {
+        return Some(["nodes", "list", text]);
+    }
+    match text.split_once(':')? {
+        (rule @ ("by-leaf" | "by-group"), order) => Some([rule, "order", order]),
+        (rule @ "round-robin", unit) => Some([rule, "over", unit]),
+        _ => None,
+    }
 }
 
 impl NodesSpec {
@@ -253,80 +305,6 @@ impl BlockSpec {
         }
         Ok(nodes.into_iter().take(ranks).collect())
     }
-}
-
-pub(crate) const COLUMNS: [Column; 2] = [Column::required("rank"), Column::required("node")];
-const RANK: usize = 0;
-const NODE: usize = 1;
-
-impl FileSpec {
-    fn build(&self, ranks: usize, fabric: &Fabric, sources: &Sources) -> Result<Placement, Vec<Diagnostic>> {
-        let input = sources.open(&self.path).map_err(|diagnostic| vec![diagnostic])?;
-        let file = input.name().to_owned();
-        // By rank its node and by node its rank, each with the line that says so (0: none yet).
-        let mut node_of = vec![(NodeId(0), 0); ranks];
-        let mut rank_on = vec![0; fabric.nodes() as usize];
-        csv::read(input, &COLUMNS, |row| {
-            let rank = row.number(RANK, "rank", ranks as u32);
-            let node = row.number(NODE, "node", fabric.nodes());
-            let (Some(rank), Some(node)) = (rank, node) else { return };
-            let (at, on) = (&mut node_of[rank as usize], &mut rank_on[node as usize]);
-            if at.1 != 0 {
-                let diagnostic = Diagnostic::new("duplicate-rank", format!("rank {rank} has a node already"));
-                row.mistake(RANK, diagnostic.label(format!("line {} places it on node {}", at.1, at.0)));
-            } else if *on != 0 {
-                let diagnostic = Diagnostic::new("duplicate-node", format!("node {node} has a rank already"));
-                row.mistake(NODE, diagnostic.label(format!("line {on} places one on it")));
-            } else {
-                *at = (NodeId(node), row.line());
-                *on = row.line();
-            }
-        })?;
-        let missing: Vec<usize> = (0..ranks).filter(|&rank| node_of[rank].1 == 0).collect();
-        match missing[..] {
-            [] => Ok(node_of.into_iter().map(|(node, _)| node).collect()),
-            [first, ..] => {
-                let message = match missing.len() {
-                    1 => format!("`{file}` gives rank {first} no node"),
-                    n => format!("`{file}` gives {n} of the {ranks} ranks no node; the first is rank {first}"),
-                };
-                let diagnostic = Diagnostic::new("missing-rank", message).at_value(&self.path);
-                Err(vec![diagnostic.help("add a line `rank,node` for each")])
-            }
-        }
-    }
-}
-
-/// The nodes of each leaf switch, ascending; leaves in the order of their lowest node.
-///
-/// A node's leaf is where its injection link ends, the one with the lowest id if it has several; a node without one
-/// (it sits on the network links) is a leaf of its own.
-fn leaves(fabric: &Fabric) -> Vec<Vec<NodeId>> {
-    let mut switch_of: Vec<Option<VertexId>> = vec![None; fabric.nodes() as usize];
-    for link in fabric.links().iter() {
-        if let (LinkRole::Injection, Some((from, to))) = (link.role, link.ends)
-            && let Some(switch) = switch_of.get_mut(from.index())
-        {
-            switch.get_or_insert(to);
-        }
-    }
-    let mut leaf_of: Vec<Option<usize>> = vec![None; (fabric.nodes() + fabric.switches()) as usize];
-    let mut leaves: Vec<Vec<NodeId>> = Vec::new();
-    for node in fabric.node_ids() {
-        let vertex = switch_of[node.index()].unwrap_or(node.into());
-        let leaf = *leaf_of[vertex.index()].get_or_insert(leaves.len());
-        if leaf == leaves.len() {
-            leaves.push(Vec::new());
-        }
-        leaves[leaf].push(node);
-    }
-    leaves
-}
-
-fn round_robin(ranks: usize, leaves: &[Vec<NodeId>]) -> Placement {
-    let largest = leaves.iter().map(Vec::len).max().unwrap_or(0);
-    let rounds = (0..largest).flat_map(|round| leaves.iter().filter_map(move |leaf| leaf.get(round)));
-    rounds.take(ranks).copied().collect()
 }
 
 #[cfg(test)]

@@ -112,6 +112,13 @@ pub trait Family: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// By node its group (see [`Fabric::node_groups`]): that of its switch, where switches have groups.
+    fn node_groups(&self, fabric: &Fabric) -> Option<Vec<u32>> {
+        let groups = self.groups()?;
+        let of = |node: NodeId| groups.get(fabric.leaf_of(node).checked_sub(fabric.nodes())? as usize).copied();
+        fabric.node_ids().map(of).collect()
+    }
+
     /// Links of the longest of the shortest routes (see [`Fabric::diameter`]); searched for, if nothing is known.
     fn diameter(&self, fabric: &Fabric) -> Option<u32> {
         fabric.search_diameter()
@@ -438,6 +445,13 @@ impl Fabric {
     /// Groups are numbered from 0 without gaps.
     pub fn groups(&self) -> Option<&[u32]> {
         self.family.groups()
+    }
+
+    /// By node: the group to which it belongs where nodes are given to jobs. That of its switch ([`Fabric::groups`]), of
+    /// a tree what hangs together below its top switches, of rails the scalable unit; `None` where there is no such
+    /// thing.
+    pub fn node_groups(&self) -> Option<Vec<u32>> {
+        self.family.node_groups(self)
     }
 
     /// The routes that the fabric's own file gives, if it does.

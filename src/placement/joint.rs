@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Placement, PlacementSpec};
+use super::{Place, Placement, PlacementSpec};
 use crate::diagnostic::{At, Diagnostic, Sources, Span};
 use crate::fabric::Fabric;
 use crate::ids::{Id, NodeId};
@@ -33,8 +33,8 @@ impl Joint {
         self.parts.iter().any(|part| part.placement.depends_on_seed())
     }
 
-    /// The nodes on which a job is in order: those that it names, or the first that are left when it chooses. What a
-    /// pattern knows of the fabric is of these.
+    /// The nodes on which a job is in order: those that it names, whole leaf switches or groups that it has, or the
+    /// first that are left when it chooses. What a pattern knows of the fabric is of these.
     ///
     /// # Errors
     /// As of [`build`](Self::build).
@@ -47,7 +47,7 @@ impl Joint {
     ) -> Result<Vec<NodeId>, Vec<Diagnostic>> {
         let mut joint = self.clone();
         let Some(part) = joint.parts.get_mut(job) else { return Ok(Vec::new()) };
-        if !part.placement.names_nodes() {
+        if !part.placement.keeps_order() {
             part.placement = PlacementSpec::default();
         }
         let before = joint.parts[..job].iter().map(|part| part.ranks as usize).sum();
@@ -63,6 +63,7 @@ impl Joint {
         let mut job_on: Vec<Option<usize>> = vec![None; fabric.nodes() as usize];
         let mut places: Vec<Placement> = vec![Placement::new(); self.parts.len()];
         let mut taken = 0;
+        let names: Vec<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
         let names_nodes = |index: &usize| self.parts[*index].placement.names_nodes();
         let choosing = (0..self.parts.len()).filter(|index| !names_nodes(index));
         for index in (0..self.parts.len()).filter(names_nodes).chain(choosing) {
@@ -87,7 +88,9 @@ impl Joint {
             // The first job of several is where it would be alone.
             let stream = if index == 0 { "placement".to_owned() } else { format!("placement of job {index}") };
             let is_free = |node: NodeId| job_on[node.index()].is_none();
-            let nodes = placement.among(*ranks, fabric, &is_free, &stream, seed, sources);
+            let place =
+                Place { ranks: *ranks, fabric, is_free: &is_free, stream: &stream, seed, job: Some((index, &names)) };
+            let nodes = placement.among(place, sources);
             let nodes = nodes.map_err(|mistakes| mistakes.into_iter().map(placed).collect::<Vec<_>>())?;
             if nodes.len() < *ranks as usize {
                 let message = format!("only {} of the {ranks} ranks of job `{name}` find a node", nodes.len());

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::diagnostic::Invalid;
-use crate::fabric::{FabricBuilder, Irregular};
+use crate::fabric::{FabricBuilder, Irregular, LinkRole};
+use crate::ids::VertexId;
 use crate::units::{Bandwidth, Time};
 
 /// Nodes behind the switches of this list; `None` for a node on a network link.
@@ -101,7 +102,18 @@ fn a_file_places_each_rank_once() {
 
 #[test]
 fn a_name_that_is_no_rule_is_a_file() {
-    for name in ["regular", "random", "block", "round-robin", "nodes.csv"] {
+    for name in [
+        "regular",
+        "random",
+        "block",
+        "round-robin",
+        "round-robin:group",
+        "by-leaf",
+        "by-leaf:random",
+        "by-group",
+        "by-group:random",
+        "nodes.csv",
+    ] {
         assert_eq!(PlacementSpec::parse(name).name(), name);
     }
     assert!(matches!(PlacementSpec::parse("nodes.csv"), PlacementSpec::File(_)));

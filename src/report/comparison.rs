@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Bounds, SeedStatistics};
+use super::{Bounds, ComparedJob, RankBy, SeedStatistics, WorstSlowdown};
 use crate::faults::part;
 
 /// The version of the form of [`Comparison`] in JSON.
@@ -17,6 +17,9 @@ pub struct Comparison {
     pub schema: &'static str,
     /// The command or file behind it, for the title of tables and pictures.
     pub title: String,
+    /// What rows are ranked by, where it is not the makespan.
+    #[serde(skip_serializing_if = "RankBy::is_makespan")]
+    pub ranked_by: RankBy,
     /// Best first within each job; jobs in the order in which they were named.
     pub rows: Vec<ComparisonRow>,
     /// Whether all runs were made; else rows, or seeds of rows, are missing.
@@ -63,6 +66,12 @@ pub struct ComparisonRow {
     pub job: String,
     /// Makespans over the seeds.
     pub makespan: SeedStatistics,
+    /// Where several jobs share the fabric: what each came to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<ComparedJob>,
+    /// And the largest slowdown of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_slowdown: Option<WorstSlowdown>,
     /// Messages of one run.
     pub messages: u64,
     /// Bytes of one run \[B\].
@@ -71,9 +80,9 @@ pub struct ComparisonRow {
     pub bounds: Bounds,
     /// `mean makespan / largest bound`.
     pub ratio_to_bound: f64,
-    /// `mean makespan / smallest mean makespan of the job`.
+    /// `mean makespan / smallest mean makespan of the job`, or the same of the figure that rows are ranked by.
     pub ratio_to_best: f64,
-    /// Place among the rows of the job by the mean makespan, from 1; equal means share a place.
+    /// Place among the rows of the job by the mean of that figure, from 1; equal means share a place.
     pub place: u32,
     /// Whether it is not the best, but cannot be told from it: 0 lies within the 95 % interval of the difference of the
     /// two means.
@@ -172,6 +181,14 @@ impl ComparisonRow {
         all
     }
 
+    /// The figure by which rows are ranked, over the seeds; of a row without jobs its makespan.
+    fn figure(&self, by: RankBy) -> SeedStatistics {
+        match (by, &self.worst_slowdown) {
+            (RankBy::Slowdown, Some(worst)) => SeedStatistics::new(self.makespan.seeds.clone(), worst.by_seed.clone()),
+            _ => self.makespan.clone(),
+        }
+    }
+
     /// Whether it is the best of its job, alone or with others.
     pub fn is_best(&self) -> bool {
         self.place == 1
@@ -181,8 +198,15 @@ impl ComparisonRow {
 impl Comparison {
     /// The comparison of these rows, which are ranked here: those of a job together, by their means.
     pub fn new(title: &str, rows: Vec<ComparisonRow>, missing_runs: u64) -> Self {
-        let (rows, complete) = (ranked(with_slowdowns(with_the_same_keys(rows))), missing_runs == 0);
-        Self { schema: SCHEMA, title: title.to_owned(), rows, complete, missing_runs }
+        let ranked_by = RankBy::default();
+        let (rows, complete) = (ranked(with_slowdowns(with_the_same_keys(rows)), ranked_by), missing_runs == 0);
+        Self { schema: SCHEMA, title: title.to_owned(), ranked_by, rows, complete, missing_runs }
+    }
+
+    /// The same, ranked by another figure.
+    #[must_use]
+    pub fn ranked_by(self, ranked_by: RankBy) -> Self {
+        Self { rows: ranked(self.rows, ranked_by), ranked_by, ..self }
     }
 
     /// The rows of each job.
@@ -219,7 +243,7 @@ fn with_the_same_keys(mut rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
 }
 
 /// Rows in order, best first in each job; jobs stay in the order in which they came.
-fn ranked(rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
+fn ranked(rows: Vec<ComparisonRow>, by: RankBy) -> Vec<ComparisonRow> {
     let mut jobs: Vec<Vec<ComparisonRow>> = Vec::new();
     for row in rows {
         match jobs.iter_mut().find(|job| job[0].job == row.job) {
@@ -229,17 +253,18 @@ fn ranked(rows: Vec<ComparisonRow>) -> Vec<ComparisonRow> {
     }
     for job in &mut jobs {
         // Stable: of equals, the one named first.
-        job.sort_by(|a, b| a.makespan.mean_s.total_cmp(&b.makespan.mean_s));
-        let best = job[0].makespan.clone();
+        job.sort_by(|a, b| a.figure(by).mean_s.total_cmp(&b.figure(by).mean_s));
+        let best = job[0].figure(by);
         let mut before = (best.mean_s, 1);
         for (row, number) in job.iter_mut().zip(1..) {
-            let mean = row.makespan.mean_s;
+            let figure = row.figure(by);
+            let mean = figure.mean_s;
             if mean != before.0 {
                 before = (mean, number);
             }
             row.place = before.1;
             row.ratio_to_best = if mean == best.mean_s { 1.0 } else { mean / best.mean_s };
-            row.tied = row.place > 1 && row.makespan.is_like(&best);
+            row.tied = row.place > 1 && figure.is_like(&best);
         }
     }
     jobs.into_iter().flatten().collect()

@@ -95,3 +95,20 @@ pub struct Carried {
     /// \[B\]
     pub bytes: u64,
 }
+
+/// What a link carried of several jobs.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct JobsLink {
+    /// Its number.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Its capacity \[B/s\].
+    pub capacity_bps: f64,
+    /// What it carried \[B\].
+    pub bytes: u64,
+    /// `bytes / (capacity * makespan)`.
+    pub utilisation: f64,
+    /// What it carried of each job \[B\].
+    pub by_job: Vec<u64>,
+}

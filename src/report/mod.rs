@@ -3,6 +3,7 @@
 //! Everything but [`Meta`] and the figures of a [`Benchmark`] is the same on every machine.
 
 mod benchmark;
+mod compared_jobs;
 mod comparison;
 mod farm;
 mod faults;
@@ -15,6 +16,7 @@ pub mod whatif;
 use serde::Serialize;
 
 pub use benchmark::{Benchmark, BenchmarkRow, Growth, Machine, Measurement, SCHEMA as BENCHMARK_SCHEMA, Spread};
+pub use compared_jobs::{ComparedJob, RankBy, WorstSlowdown};
 pub(crate) use comparison::student;
 pub use comparison::{
     CHOICES, Comparison, ComparisonRow, FAULTS, PATTERN, SCHEMA as COMPARISON_SCHEMA, Slowdown, varying,
@@ -23,7 +25,7 @@ pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
-pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsReport, Meeting};
+pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting};
 
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};

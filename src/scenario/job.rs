@@ -13,6 +13,9 @@ use crate::workload::joint::Repeat;
 /// The size of a message of background traffic where none is given \[B\].
 const SIZE: u64 = 20_000;
 
+/// The largest weight of a job: with more of it rounding would show in the rates of the others.
+const HEAVIEST: f64 = 1e6;
+
 /// `[[job]]`: a job, with its ranks, where they are, and when it is done.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -38,6 +41,10 @@ pub struct JobSpec {
     /// Time between its end and its next beginning (default 0 s); "5 us".
     #[serde(default)]
     pub think_time: Located<Time>,
+    /// What its messages weigh beside those of other jobs (default 1): where flows share a full link, their rates are in
+    /// proportion to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Located<f64>>,
     /// Whether it is done again and again as long as another job goes on that is no background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Located<bool>>,
@@ -107,6 +114,18 @@ impl JobSection {
             diagnostics.push(Diagnostic::new("two-choices", message).at(at).help("leave one of them out"));
         }
         Some(Offered { load: part.unwrap_or(1.0), bytes: spec.size.as_ref().map_or(SIZE, |size| size.0.max(1)) })
+    }
+
+    /// What its messages weigh.
+    pub fn weight(&self, diagnostics: &mut Vec<Diagnostic>) -> f64 {
+        let Some(weight) = &self.spec.weight else { return 1.0 };
+        if (1.0 / HEAVIEST..=HEAVIEST).contains(&**weight) {
+            return **weight;
+        }
+        let diagnostic = Diagnostic::new("wrong-value", format!("{} is no weight of a job", **weight));
+        let diagnostic = diagnostic.at_value(weight).label("a number from 1e-6 to 1e6 is expected");
+        diagnostics.push(diagnostic.help("write 4 for four times the rate on a full link, 1e6 for nearly all of it"));
+        1.0
     }
 
     /// How often it is done.

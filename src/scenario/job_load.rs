@@ -28,6 +28,7 @@ struct Built<'a> {
     /// Whether what it does depends on its nodes.
     knows_fabric: bool,
     repeat: Repeat,
+    weight: f64,
     /// Where ranks are to be, and where that is said.
     placement: PlacementSpec,
     placement_at: Option<Span>,
@@ -57,6 +58,7 @@ fn built(
 ) -> Option<(System, JobsWork)> {
     check_names(jobs, diagnostics);
     build::check_transport(sections, diagnostics);
+    check_weights(sections, jobs, diagnostics);
     let (node, collectives) = ends(sections, diagnostics)?;
     let routed = build::routed(sections, sources, diagnostics)?;
     let nodes = routed.fabric.nodes();
@@ -112,6 +114,26 @@ fn check_names(jobs: &[JobSection], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Weights are those of flows, shared by a policy that knows them.
+fn check_weights(sections: &Sections, jobs: &[JobSection], diagnostics: &mut Vec<Diagnostic>) {
+    let Some(weight) = jobs.iter().find_map(|job| job.spec.weight.as_ref().filter(|weight| ***weight != 1.0)) else {
+        return;
+    };
+    let transport = sections.transport.get().filter(|transport| !transport.is_flow());
+    let sharing = sections.sharing.get().and_then(|sharing| Some((sharing.name(), sharing.refuses_terms()?)));
+    let (message, help) = match (transport, sharing) {
+        (Some(transport), _) => {
+            let name = transport.name();
+            (format!("the transport `{name}` knows no weights of jobs"), "leave it out, or take flows")
+        }
+        (None, Some((name, reason))) => {
+            (format!("the sharing policy `{name}` knows no weights: {reason}"), "take `max-min` or `equal-share`")
+        }
+        (None, None) => return,
+    };
+    diagnostics.push(Diagnostic::new("wrong-choice", message).at_value(weight).help(help));
+}
+
 /// What messages cost at their ends, and how collectives are done, where the network is one by itself.
 fn ends(sections: &Sections, diagnostics: &mut Vec<Diagnostic>) -> Option<(NodeSpec, CollectivesSpec)> {
     if let Section::Is(node, at) = &sections.node
@@ -134,6 +156,7 @@ fn job<'a>(
 ) -> Option<Built<'a>> {
     let JobSpec { name, ranks, .. } = &section.spec;
     let repeat = section.repeat(diagnostics);
+    let weight = section.weight(diagnostics);
     if let Some(none) = ranks.as_ref().filter(|ranks| ***ranks == 0) {
         let diagnostic = Diagnostic::new("wrong-value", format!("job `{}` has no ranks", **name)).at_value(none);
         diagnostics.push(diagnostic.label("one at least"));
@@ -184,7 +207,7 @@ fn job<'a>(
         (None, Section::Is(placement, at)) => (placement.clone(), Some(*at)),
         (None, _) => (PlacementSpec::default(), ranks.as_ref().and_then(Located::span).or(section.at())),
     };
-    Some(Built { section, task, knows_fabric, repeat, placement, placement_at, sections: own })
+    Some(Built { section, task, knows_fabric, repeat, weight, placement, placement_at, sections: own })
 }
 
 /// Builds the work of a job of so many ranks.
@@ -380,7 +403,7 @@ fn check_each(jobs: &[Built<'_>], network: &Network, sections: &Sections, diagno
 
 /// A job with what was written of it.
 fn finished(built: Built<'_>, sources: &Sources) -> Job {
-    let Built { section, task, repeat, placement, .. } = built;
+    let Built { section, task, repeat, weight, placement, .. } = built;
     let mut spec = section.spec.clone();
     let mut of_placement = Written { placement: Some(placement.clone()), ..Written::default() };
     paths::settle(&mut of_placement, sources);
@@ -402,6 +425,7 @@ fn finished(built: Built<'_>, sources: &Sources) -> Job {
         start: *spec.start,
         repeat,
         think: *spec.think_time,
+        weight,
         written: Some(written),
     }
 }

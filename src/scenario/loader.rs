@@ -9,7 +9,7 @@ use super::presets::Defaults;
 use super::with_options::WithOptions;
 use super::{jobs, json, known, read, slow, tasks};
 use crate::diagnostic::{At, Diagnostic, Located, OnRead, Sources, Span, file_names};
-use crate::placement::is_list;
+use crate::placement::short;
 use crate::reading::tree::{self, Entry, Kind, Table, Tree};
 use crate::topology::is_graph;
 use crate::workload::program::generate::Generator;
@@ -402,8 +402,11 @@ impl Texts {
                         }
                         ("transport", Some(model)) => choice(&name, "model", &model, at),
                         ("routing", Some(file)) => choice(&name, "file", &file, at),
-                        ("placement", _) if is_list(&name) => choice("nodes", "list", &name, at),
-                        ("placement", _) if is_path(&name) => choice("file", "path", &name, at),
+                        ("placement", _) => match short(&name) {
+                            Some([rule, key, value]) => choice(rule, key, value, at),
+                            None if is_path(&name) => choice("file", "path", &name, at),
+                            None => empty_choice(name, at),
+                        },
                         _ => empty_choice(name, at),
                     };
                     if let Some(entry) = table.get_mut(key) {

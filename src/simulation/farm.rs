@@ -72,6 +72,7 @@ impl FarmOutcome {
             stopped: None,
             faults: None,
             undone: row.map_or(0, |row| row.undone),
+            jobs: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use super::farm::FarmWork;
+use super::job_links;
 use super::pattern::PatternWork;
 use super::program::ProgramWork;
 use super::simulated::{RunOptions, Simulated, Slowed, fits_noise, fits_places, without_network};
@@ -16,8 +17,8 @@ use crate::noise::Added;
 use crate::player::{Observers, Play, Player};
 use crate::record::JobsRecorder;
 use crate::report::{
-    self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsReport, Meeting, MessageRecord, Meta,
-    Status, Stopped,
+    self, Bounds, Carried, FaultsReport, Head, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting, MessageRecord,
+    Meta, Status, Stopped,
 };
 use crate::system::{Network, System};
 use crate::throughput::{OnFabric, OnNodes};
@@ -58,6 +59,8 @@ pub struct Job {
     pub repeat: Repeat,
     /// Time between its end and its next beginning.
     pub think: Time,
+    /// What its messages weigh beside those of other jobs: rates on a full link are in proportion to it.
+    pub weight: f64,
     /// What a scenario says of it, where one does.
     pub written: Option<Value>,
 }
@@ -173,6 +176,8 @@ pub struct JobsOutcome {
     pub report: JobsReport,
     /// Who waits for whom, where a job deadlocked.
     pub blocked: Vec<Blocked>,
+    /// All links, by id, where they were asked for.
+    pub links: Vec<JobsLink>,
 }
 
 impl JobsOutcome {
@@ -194,6 +199,7 @@ impl JobsOutcome {
             stopped: head.stopped,
             faults: head.faults.clone(),
             undone: 0,
+            jobs: self.report.jobs.clone(),
         }
     }
 }
@@ -237,7 +243,7 @@ impl Simulated for JobsWork {
         match system.network() {
             Some(network) => Playing { work: self, system, network }.run(options),
             // Whoever asks has seen that there is a network.
-            None => JobsOutcome { report: JobsReport::default(), blocked: Vec::new() },
+            None => JobsOutcome { report: JobsReport::default(), blocked: Vec::new(), links: Vec::new() },
         }
     }
 
@@ -317,7 +323,7 @@ impl Playing<'_> {
     /// Runs them all, and where that is asked for each by itself.
     fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
         let start = crate::wall_clock::now();
-        let RunOptions { mut on_message, watch, alone, added, .. } = options;
+        let RunOptions { mut on_message, watch, alone, link_use, added, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
@@ -368,7 +374,9 @@ impl Playing<'_> {
             Stop::Deadlock(blocked) => self.in_words(blocked, &ranks),
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
         };
-        JobsOutcome { report, blocked }
+        let makespan = Time::from_seconds(report.head.makespan_s);
+        let links = if link_use { job_links::of_jobs(self.network, &recorder.jobs, makespan) } else { Vec::new() };
+        JobsOutcome { report, blocked, links }
     }
 
     /// How long a job takes once with nobody else; nothing where it does not end.
@@ -412,6 +420,7 @@ impl Playing<'_> {
                 }),
                 repeat: if only.is_some() { Repeat::Times(1) } else { job.repeat },
                 think: job.think,
+                weight: job.weight,
             }
         };
         Joint::new(self.work.jobs.iter().zip(stages).enumerate().map(part).collect())
@@ -656,6 +665,9 @@ struct First<'a>(&'a Followed<'a>);
 
 impl Watch for First<'_> {
     fn tick(&self, progress: Progress) -> bool {
+        // How many messages jobs send that have no known end is not known.
+        let total = if progress.total < Joint::UNKNOWN { progress.total } else { 0 };
+        let progress = Progress { total, ..progress };
         *self.0.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(progress);
         self.0.watch.tick(progress)
     }

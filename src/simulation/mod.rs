@@ -6,6 +6,7 @@
 //! not care which it is asks [`Work`].
 
 mod farm;
+mod job_links;
 mod jobs;
 mod pattern;
 mod program;
@@ -159,10 +160,10 @@ impl Outcome {
 
 impl Work {
     /// What a run came to; of a program with its time on nodes and a network that cost nothing as its critical path,
-    /// which takes a second run.
+    /// which takes a second run; of jobs with each by itself, which takes one for each.
     pub fn measured(&self, system: &System, watch: Option<&dyn Watch>) -> Summary {
         let Self::Program(program) = self else {
-            return self.play(system, RunOptions { watch, ..RunOptions::default() }).summary();
+            return self.play(system, RunOptions { watch, alone: true, ..RunOptions::default() }).summary();
         };
         let play = |system: &System| {
             program.play(system, RunOptions { watch, room: Some(0), ..RunOptions::default() }).summary()

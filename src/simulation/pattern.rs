@@ -95,6 +95,7 @@ impl PatternOutcome {
             stopped: report.head.stopped,
             faults: report.head.faults.clone(),
             undone: 0,
+            jobs: Vec::new(),
         }
     }
 }

@@ -86,6 +86,7 @@ impl ProgramOutcome {
             stopped: report.head.stopped,
             faults: report.head.faults.clone(),
             undone: 0,
+            jobs: Vec::new(),
         }
     }
 }

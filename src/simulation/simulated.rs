@@ -15,9 +15,10 @@ use crate::workload::WorkloadSpec;
 /// What to observe of a run, beside what its report needs.
 #[derive(Default)]
 pub struct RunOptions<'a> {
-    /// Of a pattern: whether to record busy time and number of flows of each link (bytes are always recorded).
+    /// Of a pattern: whether to record busy time and number of flows of each link (bytes are always recorded); of jobs:
+    /// whether what each link carried of each job is part of the outcome.
     pub link_use: bool,
-    /// Of a pattern: called for each message when it is delivered.
+    /// Of a pattern or jobs, whose ranks are one after another: called for each message when it is delivered.
     pub on_message: Option<&'a mut dyn FnMut(&MessageRecord)>,
     /// Who is late, and whom that delays; of a pattern, also where the time of its ranks went and the critical path.
     pub late: bool,

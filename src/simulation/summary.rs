@@ -1,6 +1,6 @@
 //! What a run of any work came to, in the figures that all have in common.
 
-use crate::report::{Bounds, FaultsReport, Gridlock, Status, Stopped};
+use crate::report::{Bounds, FaultsReport, Gridlock, JobReport, Status, Stopped};
 use crate::workload::Blocked;
 
 /// What a run came to, whatever the work.
@@ -34,4 +34,6 @@ pub struct Summary {
     pub faults: Option<Box<FaultsReport>>,
     /// Tasks of a farm that are not done, since all workers were lost.
     pub undone: u32,
+    /// Of several jobs: what became of each.
+    pub jobs: Vec<JobReport>,
 }

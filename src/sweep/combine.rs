@@ -2,7 +2,7 @@
 
 use super::{Outcome, Point, Sweep};
 use crate::diagnostic::{At, Diagnostic, Invalid, Sources};
-use crate::report::{Bounds, ComparisonRow, FAULTS, SeedStatistics};
+use crate::report::{Bounds, ComparedJob, ComparisonRow, FAULTS, JobReport, SeedStatistics, WorstSlowdown};
 use crate::scenario::{Loader, Scenario};
 use crate::simulation::{Simulated, Work};
 use crate::units::grouped;
@@ -225,7 +225,11 @@ pub(super) fn row(point: &Point, runs: &[Outcome], cut_off: u64) -> ComparisonRo
         fingerprint.update(outcome.run.fingerprint.as_bytes()).update(b"\n");
     }
     let first = &runs[0].run;
+    let of_jobs: Vec<&[JobReport]> = runs.iter().map(|outcome| outcome.run.jobs.as_slice()).collect();
+    let jobs = ComparedJob::over(&of_jobs);
     ComparisonRow {
+        worst_slowdown: WorstSlowdown::over(&of_jobs, &jobs),
+        jobs,
         topology: point.topology.clone(),
         placement: point.placement.clone(),
         sharing: point.sharing.clone(),

@@ -20,9 +20,9 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Invalid};
 use crate::engine::{Progress, Watch};
-use crate::report::{Comparison, FaultsReport, Gridlock, Status, Stopped};
+use crate::report::{Comparison, FaultsReport, Gridlock, RankBy, Status, Stopped};
 use crate::scenario::{Loaded, Loader, Scenario};
-use crate::simulation::{Simulated, Summary};
+use crate::simulation::{Simulated, Summary, Work};
 use crate::system::System;
 use crate::units::count;
 use crate::workload::Blocked;
@@ -60,6 +60,8 @@ pub struct Sweep {
     pub varied: Vec<(String, Vec<String>)>,
     /// Seeds; empty: the seed of `base`.
     pub seeds: Vec<u64>,
+    /// What rows are ranked by.
+    pub rank: RankBy,
 }
 
 /// One combination, ready to run.
@@ -179,6 +181,12 @@ impl Sweep {
                 ..Invalid::default()
             });
         }
+        let has_jobs = |point: &Point| matches!(point.scenario.work(), Work::Jobs(_));
+        if self.rank == RankBy::Slowdown && !points.iter().all(has_jobs) {
+            let diagnostic = Diagnostic::new("no-jobs", "slowdowns are those of several jobs on one fabric");
+            let help = "add `--job NAME=PATTERN:RANKS` or tables [[job]], or rank by makespans";
+            return Err(Invalid { diagnostics: vec![diagnostic.help(help)], ..Invalid::default() });
+        }
         if self.injections.is_empty() && points.iter().any(|point| point.injection != points[0].injection) {
             // Part of what a pattern is, not something that is compared: it must not tear a block apart.
             for point in &mut points {
@@ -226,7 +234,7 @@ impl Sweep {
     /// Points that cannot be built (then nothing is run), and runs that deadlock.
     pub fn run(&self, control: Control<'_>) -> Result<Comparison, SweepError> {
         let points = self.points()?;
-        run_points(&self.title, &points, control)
+        Ok(run_points(&self.title, &points, control)?.ranked_by(self.rank))
     }
 }
 

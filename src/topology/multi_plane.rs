@@ -158,6 +158,11 @@ impl Family for Copies {
         self.groups.as_deref()
     }
 
+    fn node_groups(&self, fabric: &Fabric) -> Option<Vec<u32>> {
+        let groups = self.of.node_groups()?;
+        fabric.node_ids().map(|node| groups.get((node.0 * self.nics) as usize).copied()).collect()
+    }
+
     fn diameter(&self, _: &Fabric) -> Option<u32> {
         self.of.diameter()
     }

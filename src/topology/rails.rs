@@ -235,6 +235,10 @@ impl Family for Rails {
         self.nodes() + node.0 / self.gpus
     }
 
+    fn node_groups(&self, _: &Fabric) -> Option<Vec<u32>> {
+        Some((0..self.nodes()).map(|node| node / self.gpus / self.segment).collect())
+    }
+
     fn diameter(&self, fabric: &Fabric) -> Option<u32> {
         Some(match (fabric.nodes(), self.servers, self.leaves) {
             (1, ..) => 0,

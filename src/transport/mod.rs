@@ -50,6 +50,17 @@ pub trait Transport {
         let _ = (flow, route);
     }
 
+    /// Whether it wants to know what each message weighs.
+    fn wants_weights(&self) -> bool {
+        false
+    }
+
+    /// What the message weighs that starts next under this id; told only where [`Transport::wants_weights`], before
+    /// [`Transport::start`].
+    fn weight(&mut self, flow: FlowId, weight: f64) {
+        let _ = (flow, weight);
+    }
+
     /// How long this message would be under way with the network to itself, where that is not latencies plus bytes
     /// over the least capacity.
     fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {

@@ -19,6 +19,8 @@ pub struct Part<'a> {
     /// Whether it counts time from its own beginning, as what keeps times of its own does. What only adds delays to the
     /// time it is told does not: so its times are the same to the last bit, whoever else there is.
     pub own_clock: bool,
+    /// What its messages weigh where they share a link with those of others.
+    pub weight: f64,
     /// How often it is done.
     pub repeat: Repeat,
     /// Time between its end and its next beginning.
@@ -140,6 +142,9 @@ pub struct Joint<'a> {
 }
 
 impl<'a> Joint<'a> {
+    /// Messages of what has no known number of repetitions: more than there will ever be.
+    pub const UNKNOWN: u64 = u64::MAX / 2;
+
     /// These parts, their ranks one after another.
     pub fn new(parts: Vec<Part<'a>>) -> Self {
         let mut ranks = 0;
@@ -327,7 +332,7 @@ impl Workload for Joint<'_> {
         let of = |part: &Playing<'_>| match part.part.repeat {
             Repeat::Times(times) => part.messages.saturating_mul(times),
             _ if part.messages == 0 => 0,
-            _ => u64::MAX / 2,
+            _ => Self::UNKNOWN,
         };
         self.parts.iter().map(of).fold(0, u64::saturating_add)
     }
@@ -338,7 +343,12 @@ impl Workload for Joint<'_> {
             one_at_a_time: loads().all(|load| load.one_at_a_time),
             departures: loads().any(|load| load.departures),
             most_to_one: loads().map(|load| load.most_to_one).max().unwrap_or(0),
+            weighted: self.parts.iter().any(|part| part.part.weight != self.parts[0].part.weight),
         }
+    }
+
+    fn weight(&self, rank: RankId) -> f64 {
+        self.parts.get(self.part_of(rank.0)).map_or(1.0, |part| part.part.weight)
     }
 
     fn begin(&mut self, requests: &mut Requests) {

@@ -58,6 +58,8 @@ pub struct Load {
     pub departures: bool,
     /// How many messages may be on their way to one rank at once, where that is known to be many.
     pub most_to_one: u32,
+    /// Messages of some ranks weigh more than those of others ([`Workload::weight`]).
+    pub weighted: bool,
 }
 
 /// A rank that cannot go on, and why: for the report of a deadlock.
@@ -86,6 +88,13 @@ pub trait Workload {
     fn load(&self) -> Load {
         Load::default()
     }
+    /// What messages of a rank weigh where they share a link: rates on a full one are in proportion to it. Asked only
+    /// where [`Load::weighted`].
+    fn weight(&self, rank: RankId) -> f64 {
+        let _ = rank;
+        1.0
+    }
+
     /// The start of the simulation.
     fn begin(&mut self, requests: &mut Requests);
     /// These messages have arrived at `now`.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 use super::files::{named, unknown};
 use super::options::{Format, Offer, OutputArgs};
@@ -14,6 +14,7 @@ use super::seeds::seeds;
 use super::{End, Failure, Voice, complain, deadlock, extension, interrupt, pictures};
 use hayase::diagnostic::{Diagnostic, failure};
 use hayase::faults::part;
+use hayase::report::RankBy;
 use hayase::scenario::Loader;
 use hayase::sweep::{Control, Sweep, SweepError};
 use hayase_output::{csv, json, table};
@@ -26,6 +27,8 @@ Examples:
   hayase compare -t torus-4x4 -p all-to-all-pairwise --transport packet:oq,packet:iq,flow --jitter 1.5us
   hayase compare scenario.toml --placement regular,random,block -o compare.md -o compare.csv
   hayase compare -t torus-8x8 -p all-to-all-pairwise --faults 1%,5% --seeds 20 -o faults.svg
+  hayase compare -t fat-tree-54 --job a=all-to-all-mpich:20 --job b=ring:20 \\
+      --placement by-group,random,round-robin:group --rank slowdown -o jobs.svg
 
 Yours: scenario.toml (`hayase init scenario.toml` writes one)
 
@@ -37,6 +40,7 @@ Files (-o), by name:
   x.svg    a chart
   faults.svg   slowdown over the part that failed (--faults)
   x.csv    a line for each combination
+  jobs.csv   a line for each job of each combination (--job, [[job]])
   x.json   the same with the makespan of every seed
   x.md     the tables, as Markdown";
 
@@ -73,6 +77,13 @@ fn listed(text: &str) -> Vec<String> {
     values.into_iter().map(|value| value.trim().to_owned()).collect()
 }
 
+/// By what rows are ranked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Rank {
+    Makespan,
+    Slowdown,
+}
+
 /// `hayase compare`.
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES, next_help_heading = "What is compared")]
@@ -89,7 +100,8 @@ pub struct CompareArgs {
     /// A job of every run: NAME=PATTERN:RANKS@PLACEMENT (may be repeated); --placement is then that of all jobs.
     #[arg(long, value_name = "JOB")]
     pub job: Vec<String>,
-    /// Placements: regular, random, block, round-robin, CSV files `rank,node`.
+    /// Placements: regular, random, block, round-robin[:group], by-leaf[:random], by-group[:random], CSV files
+    /// `rank,node` (of jobs `job,rank,node`).
     #[arg(long, value_name = "RULE,...", value_delimiter = ',')]
     pub placement: Vec<String>,
     /// Sharing policies: max-min, equal-share, redistribute.
@@ -119,6 +131,9 @@ pub struct CompareArgs {
     /// Run what is random with so many seeds; means and standard deviations are over them.
     #[arg(long, value_name = "N")]
     pub seeds: Option<NonZeroU32>,
+    /// By what rows are ranked: makespan, or slowdown (of jobs: the largest of one against running alone).
+    #[arg(long, value_name = "FIGURE", default_value = "makespan", hide_default_value = true)]
+    pub rank: Rank,
     /// What the messages of all runs are like.
     #[command(flatten, next_help_heading = "What all runs have in common")]
     pub messages: MessageArgs,
@@ -136,6 +151,7 @@ enum Kind {
     Chart,
     Faults,
     Csv,
+    Jobs,
     Json,
     Markdown,
 }
@@ -145,6 +161,7 @@ impl Kind {
         match extension(path).as_str() {
             "svg" if named(path, "faults") => Ok(Self::Faults),
             "svg" => Ok(Self::Chart),
+            "csv" if named(path, "jobs") => Ok(Self::Jobs),
             "csv" => Ok(Self::Csv),
             "json" => Ok(Self::Json),
             "md" => Ok(Self::Markdown),
@@ -194,6 +211,7 @@ pub fn compare(args: &CompareArgs, voice: Voice) -> Result<End, Failure> {
             Kind::Chart => pictures::comparison(&comparison, w),
             Kind::Faults => pictures::faults(&comparison, w),
             Kind::Csv => csv::comparison(&comparison, w),
+            Kind::Jobs => csv::compared_jobs(&comparison, w),
             Kind::Json => json::write(&comparison, w),
             Kind::Markdown => w.write_all(table::comparison(&comparison).to_markdown().as_bytes()),
         })?;
@@ -262,6 +280,10 @@ fn sweep(args: &CompareArgs, voice: Voice) -> Result<Sweep, Failure> {
         faults: faults(&args.faults),
         varied: args.vary.clone(),
         seeds,
+        rank: match args.rank {
+            Rank::Makespan => RankBy::Makespan,
+            Rank::Slowdown => RankBy::Slowdown,
+        },
     })
 }
 

@@ -2,27 +2,37 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
-use super::files::{named, unknown};
+use super::files::{Opened, named, unknown};
 use super::options::{Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::over;
+use super::window::WindowArgs;
 use super::{End, Failure, Voice, complain, deadlock, extension, files, interrupt, noise, pictures};
 use hayase::atomic_file::AtomicFile;
 use hayase::diagnostic::Diagnostic;
-use hayase::report::{JobsReport, Status};
+use hayase::report::{JobsLink, JobsReport, MessageRecord, Status};
 use hayase::scenario::Scenario;
-use hayase::simulation::{JobsWork, RunOptions};
+use hayase::simulation::{JobsOutcome, JobsWork, RunOptions};
+use hayase_output::svg::Window;
 use hayase_output::{csv, json, svg, table};
+
+/// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
+const TIMELINE: usize = 100_000;
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Report,
     Jobs,
+    Messages,
+    Links,
     Picture,
     Noise,
     NoiseTable,
+    Loads,
+    Timeline,
 }
 
 impl Kind {
@@ -31,9 +41,13 @@ impl Kind {
             "json" => Ok(Self::Report),
             "svg" if named(path, "noise") => Ok(Self::Noise),
             "csv" if named(path, "noise") => Ok(Self::NoiseTable),
+            "svg" if named(path, "timeline") => Ok(Self::Timeline),
+            "svg" if named(path, "loads") => Ok(Self::Loads),
             "svg" => Ok(Self::Picture),
+            "csv" if named(path, "messages") => Ok(Self::Messages),
+            "csv" if named(path, "links") => Ok(Self::Links),
             "csv" => Ok(Self::Jobs),
-            _ => Err(unknown(path, "x.json, x.csv or x.svg")),
+            _ => Err(unknown(path, "x.json, x.csv, messages.csv, links.csv, x.svg, loads.svg or timeline.svg")),
         }
     }
 }
@@ -46,16 +60,20 @@ pub fn knows(path: &Path) -> Result<(), Diagnostic> {
 const OFFER: Offer<Kind> = Offer { verb: "run", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
 
 /// Runs the jobs, and each of them alone.
-pub fn play(scenario: &Scenario<JobsWork>, seeds: &[u64], out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
+pub fn play(
+    scenario: &Scenario<JobsWork>,
+    seeds: &[u64],
+    out: &OutputArgs,
+    window: &WindowArgs,
+    voice: Voice,
+) -> Result<End, Failure> {
     out.check(&OFFER)?;
     for kind in [Kind::Noise, Kind::NoiseTable] {
         noise::check(scenario.system(), out.file_of(&OFFER, kind))?;
     }
+    let window = window.window(out.file_of(&OFFER, Kind::Timeline).is_some())?;
     let files = out.open(&OFFER)?;
-    let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
-    let options = RunOptions { alone: true, watch: Some(&monitor), ..RunOptions::default() };
-    let mut run = scenario.run(options);
-    drop(monitor);
+    let Observed { mut run, files, records } = observe(scenario, files, voice)?;
     if seeds.len() > 1 && run.report.head.status == Status::Complete {
         let statistics = over(scenario, seeds, &run.summary(), voice)?;
         if statistics.missing > 0 {
@@ -70,7 +88,12 @@ pub fn play(scenario: &Scenario<JobsWork>, seeds: &[u64], out: &OutputArgs, voic
             voice.say(format_args!("`{}` is not written: the run is not complete", file.path().display()));
             continue;
         }
-        file.write(|w| write(kind, w, report))?;
+        if kind == Kind::Timeline && records.len() > TIMELINE {
+            let (path, most) = (file.path().display(), table::grouped(TIMELINE as u64));
+            voice.say(format_args!("`{path}` is not written: there are more than {most} messages"));
+            continue;
+        }
+        file.write(|w| write(kind, w, scenario, &run, &records, window))?;
     }
     out.print_rows(|| table::jobs(report), report, |w| csv::jobs(report, w))?;
     voice.say(format!("simulated in {}", table::seconds(report.meta.wall_s)));
@@ -87,12 +110,96 @@ pub fn play(scenario: &Scenario<JobsWork>, seeds: &[u64], out: &OutputArgs, voic
     })
 }
 
-fn write(kind: Kind, w: &mut AtomicFile, report: &JobsReport) -> io::Result<()> {
+/// A run with what was seen of it.
+struct Observed {
+    run: JobsOutcome,
+    /// The files that are still to be written.
+    files: Vec<(Kind, Opened)>,
+    /// The messages, where there is a timeline: one more than it can show at most.
+    records: Vec<MessageRecord>,
+}
+
+/// The jobs with their numbers of ranks.
+fn ranks(work: &JobsWork) -> impl Iterator<Item = (&str, u32)> {
+    work.jobs.iter().map(|job| (job.name.as_str(), job.task.ranks()))
+}
+
+/// Runs the jobs and writes their messages as they are delivered.
+fn observe(scenario: &Scenario<JobsWork>, mut files: Vec<(Kind, Opened)>, voice: Voice) -> Result<Observed, Failure> {
+    let asks = |wanted: Kind| files.iter().any(|(kind, _)| *kind == wanted);
+    let (timeline, link_use) = (asks(Kind::Timeline), asks(Kind::Links) || asks(Kind::Loads));
+    let mut records = Vec::new();
+    let mut tables = Vec::new();
+    for (_, file) in files.extract_if(.., |(kind, _)| *kind == Kind::Messages) {
+        let (path, file) = file.into_parts();
+        match csv::JobMessages::new(file, ranks(scenario.work())) {
+            Ok(table) => tables.push((path, table)),
+            Err(error) => return Err(Failure::Write(path, error)),
+        }
+    }
+    let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
+    let run = {
+        let observe = timeline || !tables.is_empty();
+        let mut on_message = |message: &MessageRecord| {
+            for (_, table) in &mut tables {
+                table.write(message);
+                if table.failed() {
+                    monitor.vain.store(true, Ordering::Relaxed);
+                }
+            }
+            if timeline && records.len() <= TIMELINE {
+                records.push(*message);
+            }
+        };
+        scenario.run(RunOptions {
+            alone: true,
+            link_use,
+            on_message: if observe { Some(&mut on_message) } else { None },
+            watch: Some(&monitor),
+            ..RunOptions::default()
+        })
+    };
+    drop(monitor);
+    let complete = run.report.head.status == Status::Complete;
+    for (path, table) in tables {
+        let written = table.finish().and_then(|file| if complete { file.commit() } else { Ok(()) });
+        written.map_err(|error| Failure::Write(path.clone(), error))?;
+        if !complete {
+            voice.say(format_args!("`{}` is not written: the run is not complete", path.display()));
+        }
+    }
+    Ok(Observed { run, files, records })
+}
+
+fn write(
+    kind: Kind,
+    w: &mut AtomicFile,
+    scenario: &Scenario<JobsWork>,
+    run: &JobsOutcome,
+    records: &[MessageRecord],
+    window: Window,
+) -> io::Result<()> {
+    let report = &run.report;
     match kind {
         Kind::Report => json::write(report, w),
         Kind::Jobs => csv::jobs(report, w),
         Kind::Noise => pictures::noise(&report.head, &format!("{} jobs on {}", report.jobs.len(), report.fabric), w),
         Kind::NoiseTable => pictures::noise_table(&report.head, w),
+        // Written while it ran.
+        Kind::Messages => Ok(()),
+        Kind::Links => csv::job_links(&run.links, ranks(scenario.work()).map(|(name, _)| name), w),
         Kind::Picture => files::text(&svg::jobs(report))(w),
+        Kind::Loads => {
+            let load = |link: &JobsLink| svg::LinkLoad { utilisation: link.utilisation, bytes: link.bytes };
+            let loads: Vec<svg::LinkLoad> = run.links.iter().map(load).collect();
+            let Some(network) = scenario.network() else { return Ok(()) };
+            let subtitle = format!("{} jobs, makespan {}", report.jobs.len(), table::seconds(report.head.makespan_s));
+            files::text(&svg::link_loads(&network.fabric, &loads, &report.fabric, &subtitle))(w)
+        }
+        Kind::Timeline => {
+            let jobs: Vec<(&str, u32)> = ranks(scenario.work()).collect();
+            let title = format!("{} jobs on {}", jobs.len(), report.fabric);
+            files::text(&svg::timeline_of_jobs(records, &jobs, report.head.makespan_s, window, &title))(w)
+        }
     }
 }

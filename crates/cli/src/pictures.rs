@@ -42,14 +42,17 @@ pub fn timeline(
         makespan_s: report.head.makespan_s,
         history: run.history.as_ref(),
         path: run.path.as_deref().unwrap_or_default(),
+        jobs: &[],
         window,
     };
     w.write_all(svg::timeline(&sent, &title).as_bytes())
 }
 
-/// A comparison as a chart.
+/// A comparison as a chart: of jobs each of them beside the others and alone.
 pub fn comparison(comparison: &Comparison, mut w: impl Write) -> io::Result<()> {
-    w.write_all(svg::comparison(comparison).as_bytes())
+    let of_jobs = !comparison.rows.is_empty() && comparison.rows.iter().all(|row| !row.jobs.is_empty());
+    let picture = if of_jobs { svg::compared_jobs(comparison) } else { svg::comparison(comparison) };
+    w.write_all(picture.as_bytes())
 }
 
 /// How much longer runs take in which something failed.

@@ -55,7 +55,9 @@ struct Words {
 }
 
 impl Words {
+    /// A total of 0, and one that has been passed, is not known.
     fn new(done: u64, total: u64, seconds: f64, unit: &str, message: String) -> Self {
+        let total = if done > total { 0 } else { total };
         let rate = done as f64 / seconds;
         let left = if done > 0 { seconds * total.saturating_sub(done) as f64 / done as f64 } else { f64::NAN };
         let left = if total > 0 { left } else { f64::NAN };
@@ -65,9 +67,10 @@ impl Words {
             "bytes" if total == 0 => (format!("{} so far", Bytes(done)), bandwidth(rate)),
             "bytes" => (format!("{} of {}", Bytes(done), Bytes(total)), bandwidth(rate)),
             "runs" => (format!("run {done} of {total}"), String::new()),
+            _ if total == 0 && done > 0 => (format!("{} {unit} so far", counted(done as f64)), table::rate(rate)),
             _ => (format!("{} of {} {unit}", counted(done as f64), counted(total as f64)), table::rate(rate)),
         };
-        let percent = (total > 0 || unit != "bytes").then(|| 100.0 * done as f64 / total.max(1) as f64);
+        let percent = (total > 0 || (done == 0 && unit != "bytes")).then(|| 100.0 * done as f64 / total.max(1) as f64);
         let left = if left.is_finite() { format!("{} left", duration(left)) } else { String::new() };
         Self { percent, count, rate, message, left }
     }
@@ -405,6 +408,15 @@ mod tests {
         monitor.ended(1);
         let text = monitor.running.lock().unwrap().text(4);
         assert_eq!(text, "1 of 4 cases done; running: torus-order, speed 40 %");
+    }
+
+    #[test]
+    fn of_what_has_no_known_end_only_what_is_done_is_said() {
+        let words = |done, total| Words::new(done, total, 10.0, "messages", "simulated 1 s".to_owned()).fitting(200);
+        assert_eq!(words(2_000, 0), "2 k messages so far, 200 /s, simulated 1 s");
+        // Background traffic goes on beside those that were counted.
+        assert_eq!(words(2_000, 1_000), words(2_000, 0));
+        assert_eq!(words(1_000, 2_000), "50 %, 1 k of 2 k messages, 100 /s, simulated 1 s, 10 s left");
     }
 
     #[test]

@@ -52,8 +52,9 @@ Files (-o), by name:
   path.csv       the critical path; activities.csv: all that ranks did
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
   noise.svg      how far the delay of slow ranks travels (--straggler, --noise); noise.csv has it by rank
-Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a line for each, \
-and x.svg shows when they ran.
+Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a line for each, \
+x.svg shows when they ran, messages.csv and links.csv say which job it was, timeline.svg has a colour for each, and \
+loads.svg shows how loaded each link was.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
 
@@ -157,7 +158,7 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     match loader.on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Jobs(scenario) => {
             let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
-            jobs::play(&scenario, &seeds, &args.out, voice)
+            jobs::play(&scenario, &seeds, &args.out, &args.window, voice)
         }
         Loaded::Pattern(scenario) => pattern(&scenario, args, voice),
         Loaded::Program(played) => {

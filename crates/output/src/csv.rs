@@ -3,6 +3,8 @@
 //! Numbers are in base units (s, B, B/s, as the column's name says) and the shortest text that reads back to the same
 //! value; infinite ones are `inf`, and what is not known is empty.
 
+mod jobs;
+
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ use hayase::report::{
     Benchmark, Comparison, FarmReport, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN, PlanReport, Rate,
 };
 use hayase::workload::program::Program;
+
+pub use jobs::{JobMessages, compared_jobs, job_links};
 
 /// Writes messages as they are delivered, a line each: `src,dst,index,bytes,start_s,end_s`.
 ///
@@ -407,7 +411,9 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
         text(w, key)?;
     }
     let compares_faults = comparison.rows.iter().any(|row| row.faults.is_some());
-    w.write_all(if compares_faults { b",slowdown,slowdown_low,slowdown_high,cut_off_seeds\n" } else { b"\n" })?;
+    let compares_jobs = comparison.rows.iter().any(|row| row.worst_slowdown.is_some());
+    w.write_all(if compares_faults { b",slowdown,slowdown_low,slowdown_high,cut_off_seeds" } else { b"" })?;
+    w.write_all(if compares_jobs { b",worst_slowdown,worst_job\n" } else { b"\n" })?;
     for row in &comparison.rows {
         for name in row.choices().into_iter().take(PATTERN + 1) {
             text(w, name)?;
@@ -448,6 +454,12 @@ pub fn comparison(comparison: &Comparison, mut writer: impl Write) -> io::Result
                 }
             }
             write!(w, ",{}", row.cut_off)?;
+        }
+        if compares_jobs {
+            w.write_all(b",")?;
+            known(w, row.worst_slowdown.as_ref().map(|worst| worst.mean))?;
+            w.write_all(b",")?;
+            text(w, row.worst_slowdown.as_ref().map_or("", |worst| &worst.job))?;
         }
         w.write_all(b"\n")?;
     }

@@ -44,6 +44,11 @@ impl Family for Tree {
         Tree::leaf(self, node).0
     }
 
+    fn node_groups(&self, _: &Fabric) -> Option<Vec<u32>> {
+        let below_top = self.block(self.levels() - 1);
+        (self.levels() > 1).then(|| (0..self.nodes()).map(|node| node / below_top).collect())
+    }
+
     fn diameter(&self, _: &Fabric) -> Option<u32> {
         // A level above which nothing branches is never climbed to.
         let highest = self.down.iter().rposition(|&children| children > 1)?;

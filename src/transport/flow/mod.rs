@@ -44,11 +44,11 @@ pub fn flow_transport(
     sharing: &SharingSpec,
     load: Load,
 ) -> Box<dyn Transport> {
-    let Load { one_at_a_time, most_to_one, .. } = load;
-    if (!spec.is_plain() || fabric.limits_messages())
+    let Load { one_at_a_time, most_to_one, weighted, .. } = load;
+    if (!spec.is_plain() || fabric.limits_messages() || weighted)
         && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
     {
-        return Box::new(flows);
+        return Box::new(flows.weighted(weighted));
     }
     if router.splits()
         && let Some(flows) = Flows::split(fabric, router, sharing, one_at_a_time)

@@ -12,10 +12,11 @@ use crate::units::{Bandwidth, Time};
 /// Messages as flows that share links on terms of their own.
 ///
 /// With L the sum of the latencies of a message's route \[s\], B(l) the bandwidth of link l, and the options of
-/// [`FlowSpec`] (phi: bandwidth factor, S: weight size, W: window, x: part on the way back)
+/// [`FlowSpec`] (phi: bandwidth factor, S: weight size, W: window, x: part on the way back), and v what the sender says
+/// that a message weighs ([`Workload::weight`](crate::workload::Workload::weight)), 1 where nobody says it,
 /// ```text
 /// c(l) = phi B(l)                             what all messages on l get together
-/// w    = 1 / (L + sum over l of S / B(l))     weight; 1 where L is 0, or without weights
+/// w    = v / (L + sum over l of S / B(l))     weight; v where L is 0, or without weights
 /// r   <= phi W / (2 L)                        rate; no limit where L is 0, or without a window
 /// a(l) = 1 on links of the route, plus x on links of the way back
 /// r   <= phi B(l)                             on links of which each message has the bandwidth to itself
@@ -41,6 +42,8 @@ pub struct FlowsOnTerms {
     links: IdVec<LinkId, Wire>,
     /// By flow: its way back, until it starts.
     ways_back: Vec<Vec<LinkId>>,
+    /// By flow: what its sender says that it weighs, where that is asked for.
+    weighs: Option<Vec<f64>>,
     /// The links of the message that starts, and its part on each.
     crossed: Vec<u32>,
     parts: Vec<f64>,
@@ -97,11 +100,18 @@ impl FlowsOnTerms {
             window: spec.window.as_ref().map_or(f64::INFINITY, |window| window.0 as f64),
             cross_traffic: *spec.cross_traffic,
             ways_back: Vec::new(),
+            weighs: None,
             crossed: Vec::new(),
             parts: Vec::new(),
             places: IdVec::filled(links.len(), ABSENT),
             links,
         })
+    }
+
+    /// The same where messages have weights of their own, or all weigh the same.
+    #[must_use]
+    pub fn weighted(self, weighted: bool) -> Self {
+        Self { weighs: weighted.then(Vec::new), ..self }
     }
 
     /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
@@ -145,7 +155,10 @@ impl FlowsOnTerms {
 
     /// A message starts that takes these parts of its rate on these links, beside what it takes on its way back.
     fn start_on(&mut self, flow: FlowId, crossed: impl Iterator<Item = (LinkId, f64)> + Clone, bytes: u64) {
-        let terms = self.terms(self.extent(crossed.clone()));
+        let mut terms = self.terms(self.extent(crossed.clone()));
+        if let Some(weighs) = &self.weighs {
+            terms.weight *= weighs[flow.0 as usize];
+        }
         crossed.for_each(|(link, part)| self.cross(link, part));
         if let Some(way_back) = self.ways_back.get_mut(flow.0 as usize) {
             let way_back = std::mem::take(way_back);
@@ -191,6 +204,18 @@ impl Transport for FlowsOnTerms {
         let way_back = &mut self.ways_back[flow.0 as usize];
         way_back.clear();
         way_back.extend_from_slice(route);
+    }
+
+    fn wants_weights(&self) -> bool {
+        self.weighs.is_some()
+    }
+
+    fn weight(&mut self, flow: FlowId, weight: f64) {
+        let Some(weighs) = &mut self.weighs else { return };
+        if weighs.len() <= flow.0 as usize {
+            weighs.resize(flow.0 as usize + 1, 1.0);
+        }
+        weighs[flow.0 as usize] = weight;
     }
 
     fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {

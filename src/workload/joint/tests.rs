@@ -40,6 +40,7 @@ fn a_part_sees_its_own_numbers_and_its_own_time_each_time_that_it_is_done() {
         start: Time::from_ps(start),
         make: Some(Box::new(move |_| Box::new(Told(told)) as Box<dyn Workload>)),
         own_clock: true,
+        weight: 1.0,
         repeat,
         think: Time::from_ps(1.0),
     };
@@ -99,7 +100,8 @@ fn work_that_takes_no_time_does_not_go_on_for_ever() {
         (Repeat::Background(Some(Time::from_ps(1e12))), 1),
     ] {
         let make: Box<dyn FnMut(Time) -> Box<dyn Workload>> = Box::new(|_| Box::new(Nothing));
-        let part = Part { ranks: 1, start: Time::ZERO, make: Some(make), own_clock: true, repeat, think: Time::ZERO };
+        let (start, think, weight) = (Time::ZERO, Time::ZERO, 1.0);
+        let part = Part { ranks: 1, start, make: Some(make), own_clock: true, weight, repeat, think };
         let mut joint = Joint::new(vec![part]);
         joint.begin(&mut Requests::default());
         assert_eq!(joint.runs()[0].count, count, "{repeat:?}");

@@ -330,6 +330,7 @@ impl Workload for PatternPlayer {
             one_at_a_time: self.window() == 1,
             departures: self.injection == Injection::Left,
             most_to_one: self.pattern.most_to_one(),
+            ..Load::default()
         }
     }
 

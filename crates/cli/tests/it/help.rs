@@ -127,8 +127,9 @@ Scenario:
   -m, --machine <NAME|FILE>    What messages cost at their ends, and without a fabric in between: a
                                name (`hayase machine list`) or a TOML file with a [node.*] table
                                (default: nothing)
-      --placement <RULE|FILE>  Which node each rank is on: regular, random, block, round-robin, or a
-                               CSV file `rank,node`
+      --placement <RULE|FILE>  Which node each rank is on: regular, random, block,
+                               round-robin[:group], by-leaf[:random], by-group[:random], nodes
+                               (0-7,12) or a CSV file `rank,node`
       --sharing <POLICY>       How messages share a link: max-min (exact, the default), equal-share,
                                redistribute
       --transport <MODEL>      How messages move: flow (the default; flow:max-min chooses the
@@ -191,8 +192,9 @@ Files (-o), by name:
   timeline.svg   who sent what when (small runs)
   messages.csv   every message: src,dst,index,bytes,start_s,end_s
   links.csv      every link: capacity, bytes, busy time, utilisation, flows
-Of a program those of `hayase replay`, of a farm those of `hayase master-slave`; of jobs x.csv is a
-line for each, and x.svg shows when they ran.
+Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a
+line for each, x.svg shows when they ran, messages.csv and links.csv say which job it was,
+timeline.svg has a colour for each, and loads.svg shows how loaded each link was.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.
 

@@ -45,6 +45,91 @@ fn joint_placements_are_compared_in_one_command() {
     assert_eq!(placements, ["block", "random", "regular"]);
     // All do the same, and are ranked together.
     assert!(rows.iter().all(|row| row["job"] == rows[0]["job"]));
+    // Each job is as long, beside the others and alone, as in a run with that placement.
+    for row in rows {
+        let placement = row["placement"].as_str().unwrap();
+        let run = report(&desk, &format!("run -t fat-tree-54 {jobs} --placement {placement}"));
+        let figures = |job: &serde_json::Value| {
+            ["name", "ranks", "makespan_s", "alone_s", "slowdown"].map(|key| job[key].clone())
+        };
+        let of = |jobs: &serde_json::Value| jobs.as_array().unwrap().iter().map(figures).collect::<Vec<_>>();
+        assert_eq!(of(&row["jobs"]), of(&run["jobs"]));
+        let slowdowns = run["jobs"].as_array().unwrap().iter().map(|job| job["slowdown"].as_f64().unwrap());
+        assert_eq!(row["worst_slowdown"]["mean"].as_f64().unwrap(), slowdowns.fold(0.0, f64::max));
+    }
+}
+
+#[test]
+fn rows_of_jobs_are_ranked_by_the_largest_slowdown_where_that_is_asked_for() {
+    let desk = Desk::new();
+    let jobs = "--job a=all-to-all-simple-spread:18 --job b=ring:18";
+    let words = &format!("compare -t fat-tree-54 {jobs} --placement random,by-group,round-robin:group --seeds 3");
+    let by = |rank: &str| {
+        let files = "-o c.svg -o c.csv -o jobs.csv";
+        report(&desk, &format!("{words} --rank {rank} {files}"))
+    };
+    let comparison = by("slowdown");
+    assert_eq!(comparison["ranked_by"], "slowdown");
+    let rows = comparison["rows"].as_array().unwrap();
+    let worst: Vec<f64> = rows.iter().map(|row| row["worst_slowdown"]["mean"].as_f64().unwrap()).collect();
+    assert!(worst.is_sorted(), "{worst:?}");
+    // Two jobs with groups of their own never meet.
+    assert_eq!((rows[0]["placement"].as_str(), worst[0]), (Some("by-group"), 1.0));
+    assert_eq!(rows[0]["place"], 1);
+    let ratio = rows[2]["ratio_to_best"].as_f64().unwrap();
+    assert!((ratio - worst[2] / worst[0]).abs() < 1e-12, "{ratio}");
+    // Random placements differ over the seeds, and so do the slowdowns in them.
+    let random = rows.iter().find(|row| row["placement"] == "random").unwrap();
+    assert!(random["jobs"][0]["slowdown_sd"].as_f64().unwrap() > 0.0);
+    let (picture, table) = (desk.read("c.svg"), desk.read("jobs.csv"));
+    assert!(picture.contains("placement by-group") && picture.contains("smallest worst slowdown first"));
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 1 + 3 * 2);
+    assert!(lines[0].ends_with("seeds,place,job,ranks,makespan_s,alone_s,slowdown,slowdown_sd"), "{}", lines[0]);
+    assert!(desk.read("c.csv").lines().next().unwrap().ends_with(",worst_slowdown,worst_job"));
+    let by_makespan = by("makespan");
+    assert_eq!(by_makespan["ranked_by"], serde_json::Value::Null);
+    let text = desk.hayase(&format!("{words} --rank slowdown")).assert().success();
+    let text = String::from_utf8_lossy(&text.get_output().stdout).into_owned();
+    assert!(
+        text.contains("Each job beside the others, and alone")
+            && text.contains("With placement by-group no job is slowed; with placement "),
+        "{text}"
+    );
+    let nothing = desk.hayase("compare -t fat-tree-54 -p ring --placement regular,random --rank slowdown");
+    let assert = nothing.assert().code(2);
+    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("slowdowns are those of several jobs"));
+}
+
+#[test]
+fn messages_links_and_timelines_say_which_job_it_was() {
+    let desk = Desk::new().file("bell.toml", BELL).file("one.csv", "src,dst,bytes\n0,1,4000000\n");
+    let jobs = "--job a=one.csv:2@0,3 --job b,too=one.csv:2@4,1 --set job.1.start=2ms";
+    let files = "-o messages.csv -o links.csv -o timeline.svg -o loads.svg -o x.svg -o x.csv";
+    let assert = desk.hayase(&format!("run -t ./bell.toml {jobs} -q {files}")).assert().success();
+    drop(assert);
+    // They go in opposite directions: each takes 4 ms.
+    let messages = desk.read("messages.csv");
+    let expected =
+        "job,src,dst,index,bytes,start_s,end_s\na,0,1,0,4000000,0,0.004\n\"b,too\",0,1,0,4000000,0.002,0.006\n";
+    assert_eq!(messages, expected);
+    let links = desk.read("links.csv");
+    let mut lines = links.lines();
+    assert_eq!(lines.next(), Some("id,name,capacity_Bps,bytes,utilisation,bytes of a,\"bytes of b,too\""));
+    let cells = |line: &str| line.rsplit(',').take(4).map(str::to_owned).collect::<Vec<String>>();
+    let used: Vec<Vec<String>> = lines.map(cells).filter(|cells| cells[3] != "0").collect();
+    // Each crosses two host links and the cable in its direction: 4 MB in 6 ms at 1 GB/s.
+    assert_eq!(used.len(), 6);
+    for cells in used {
+        let bytes: Vec<u64> = cells[..2].iter().map(|bytes| bytes.parse().unwrap()).collect();
+        assert!(bytes.iter().sum::<u64>() == 4_000_000 && cells[2].starts_with("0.666666666666"), "{cells:?}");
+    }
+    let timeline = desk.read("timeline.svg");
+    assert!(timeline.contains("sent by a") && timeline.contains("sent by b,too") && timeline.contains(">a 1<"));
+    assert!(desk.read("loads.svg").contains("2 jobs, makespan 6 ms"));
+    assert!(desk.read("x.svg").contains("from beginning to end") && desk.read("x.csv").starts_with("job,ranks,"));
+    let assert = desk.hayase(&format!("run -t ./bell.toml {jobs} --window 1ms..2ms")).assert().code(2);
+    assert!(String::from_utf8_lossy(&assert.get_output().stderr).contains("--window is of a timeline"));
 }
 
 #[test]

@@ -73,7 +73,7 @@ error[unknown-choice]: unknown placement `sideways`
 1 | sideways
   | ^^^^^^^^
   |
-  = help: there are: regular, random, block, round-robin, file, nodes
+  = help: there are: regular, random, block, round-robin, by-leaf, by-group, file, nodes
 
 error[wrong-value]: 4 has no unit
  --> --set:1:29

@@ -179,6 +179,8 @@ fn comparison_of(blocks: &[(&str, &str)], patterns: &[&str], seeds: u64, factor:
                 sharing: "max-min".into(),
                 transport: "flow".into(),
                 faults: None,
+                jobs: Vec::new(),
+                worst_slowdown: None,
                 slowdown: None,
                 cut_off: 0,
                 packet_hops: None,

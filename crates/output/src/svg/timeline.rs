@@ -1,6 +1,6 @@
 //! Who sends to whom and when, computes, and waits for whom: a row for each rank.
 
-use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, text_width};
+use super::canvas::{Anchor, Canvas, FAINT, GREY, INK, MARGIN, Point, fit, text_width};
 use super::window::{Span, Window};
 use crate::table::count;
 use hayase::ids::RankId;
@@ -21,6 +21,15 @@ const CHART: f64 = 1080.0;
 
 /// Two tones in turn, so that messages that follow each other can be told apart.
 const SENT: [&str; 2] = ["#2f6f8f", "#5b9ab8"];
+/// The same for messages of jobs, one pair after another: their rows say which job it is.
+const OF_JOBS: [[&str; 2]; 6] = [
+    ["#2f6f8f", "#5b9ab8"],
+    ["#9a5b13", "#c98b3c"],
+    ["#5a4a8a", "#8c7dbb"],
+    ["#3f7a3a", "#76ad70"],
+    ["#8f2f5a", "#bd6b90"],
+    ["#555555", "#8c8c8c"],
+];
 const COMPUTED: &str = r##"fill="#e4e7eb" stroke="#444b55" stroke-width="0.9""##;
 const RECEIVED: [&str; 2] = ["#ddd3b8", "#c9b98c"];
 
@@ -44,6 +53,8 @@ pub struct Sent<'a> {
     pub history: Option<&'a History>,
     /// The critical path; empty where it is not known.
     pub path: &'a [PathStep],
+    /// The jobs that the ranks are of, one after another: name and number of ranks. Empty where there are none.
+    pub jobs: &'a [(&'a str, u32)],
     /// From when to when.
     pub window: Window,
 }
@@ -72,7 +83,7 @@ struct Selection<'a> {
 ///
 /// Up to 64 ranks and 5,000 messages; of a larger run a part, which the picture says.
 pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
-    let Sent { messages: records, ranks, makespan_s, history, path, window } = *sent;
+    let Sent { messages: records, ranks, makespan_s, history, path, jobs, window } = *sent;
     let width = MARGIN * 2.0 + LABELS + CHART + 20.0;
     let mut canvas = Canvas::new();
     let messages = count(records.len() as u64, "message", "messages");
@@ -90,7 +101,7 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
     let path = if changes > MOST_CHANGES { &[][..] } else { &path };
     let computes = seen.iter().any(|seen| !seen.computed.is_empty());
     let waits = seen.iter().any(|seen| !seen.waited.is_empty());
-    let y = legend(&mut canvas, y, computes, waits, !path.is_empty()) + 8.0;
+    let y = legend(&mut canvas, y, computes, waits, !path.is_empty(), jobs) + 8.0;
     let y = canvas.remarks(&remarks, y - 10.0, width) + 14.0;
 
     let Selection { span, .. } = &selection;
@@ -102,8 +113,12 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
     let mut crowded = false;
     for (i, &rank) in selection.ranks.iter().enumerate() {
         let top = y + row * i as f64;
-        let label = format!("rank {rank}");
+        let job = job_of(jobs, rank);
+        let label = job.map_or_else(|| format!("rank {rank}"), |(_, name, rank)| of_job(name, rank));
         canvas.text(left - 8.0, top + row * 0.5 + 3.5, 10.0, Anchor::End, &label, "");
+        let tones = job.map_or(SENT, |(index, ..)| OF_JOBS[index % OF_JOBS.len()]);
+        // A rank within its job.
+        let named = |rank: u32| job_of(jobs, rank).map_or(rank, |(_, _, rank)| rank);
         canvas.line(Point::new(left, top), Point::new(left + CHART, top), &format!(r#"stroke="{FAINT}""#));
         let computed = &seen[i].computed;
         let sent = bars(&selection, computed, |message| (message.src == rank).then_some(message.dst));
@@ -114,7 +129,7 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
             let form = if wait.late { WAITS_FOR_RANK } else { WAITS_FOR_MESSAGE };
             let (from, at) = (x(wait.from), top + 1.5 + inner * 0.58 - high);
             canvas.rect(from, at, (x(wait.to) - from).max(0.6), high.max(0.6), form);
-            let text = format!("for {}", wait.peer);
+            let text = format!("for {}", named(wait.peer));
             let size = (high * 0.8).min(9.0);
             if wait.late && size >= 6.0 && text_width(&text, size) + 3.0 < x(wait.to) - from {
                 let centre = (from + x(wait.to)) / 2.0;
@@ -122,7 +137,7 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
             }
         }
         for (bars, colours, top, height, arrow) in [
-            (sent, SENT, top + 1.5, inner * 0.58, "→"),
+            (sent, tones, top + 1.5, inner * 0.58, "→"),
             (received, RECEIVED, top + 1.5 + inner * 0.62, inner * 0.38, "←"),
         ] {
             let lanes = bars.iter().map(|bar| bar.lane + 1).max().unwrap_or(1);
@@ -151,7 +166,7 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
                     (high - 0.4).max(0.6),
                     &format!(r##"fill="{fill}" stroke="#ffffff" stroke-width="0.4""##),
                 );
-                let text = format!("{arrow}{}", bar.other);
+                let text = format!("{arrow}{}", named(bar.other));
                 let size = (high * 0.8).min(9.0);
                 if size >= 6.5 && text_width(&text, size) + 3.0 < wide {
                     let ink = if arrow == "→" && bar.index.is_multiple_of(2) { "#ffffff" } else { INK };
@@ -181,6 +196,38 @@ pub fn timeline(sent: &Sent<'_>, title: &str) -> String {
         y = canvas.remarks(&[text.to_owned()], y, width);
     }
     canvas.finish(width, y + MARGIN, title)
+}
+
+/// The same of several jobs, each with its name and its number of ranks, which are one after another: messages of a job
+/// have a colour of their own.
+pub fn timeline_of_jobs(
+    records: &[MessageRecord],
+    jobs: &[(&str, u32)],
+    makespan_s: f64,
+    window: Window,
+    title: &str,
+) -> String {
+    let ranks = jobs.iter().map(|(_, ranks)| ranks).sum();
+    let sent = Sent { messages: records, ranks, makespan_s, history: None, path: &[], jobs, window };
+    timeline(&sent, title)
+}
+
+/// The job of a rank of all, and its number there.
+fn job_of<'a>(jobs: &[(&'a str, u32)], rank: u32) -> Option<(usize, &'a str, u32)> {
+    let mut first = 0;
+    for (index, (name, ranks)) in jobs.iter().enumerate() {
+        if rank < first + ranks {
+            return Some((index, name, rank - first));
+        }
+        first += ranks;
+    }
+    None
+}
+
+/// A rank of a job; of a long name only the beginning.
+fn of_job(name: &str, rank: u32) -> String {
+    let number = format!(" {rank}");
+    fit(name, 10.0, LABELS - 8.0 - text_width(&number, 10.0)) + &number
 }
 
 /// What was seen of a rank beside its messages.
@@ -257,7 +304,7 @@ fn path_lines(
 }
 
 /// Colours and what they mean; returns where it ends.
-fn legend(canvas: &mut Canvas, y: f64, computes: bool, waits: bool, path: bool) -> f64 {
+fn legend(canvas: &mut Canvas, y: f64, computes: bool, waits: bool, path: bool, jobs: &[(&str, u32)]) -> f64 {
     let y = y + 6.0;
     let mut x = MARGIN;
     for (colours, text) in
@@ -302,6 +349,23 @@ fn legend(canvas: &mut Canvas, y: f64, computes: bool, waits: bool, path: bool) 
     let text = "the two tones only tell messages apart that follow each other";
     if x + text_width(text, 11.0) <= MARGIN + LABELS + CHART {
         canvas.text(x, y, 11.0, Anchor::Start, text, &format!(r#"fill="{GREY}""#));
+    }
+    if jobs.is_empty() {
+        return y + 14.0;
+    }
+    let (mut x, y) = (MARGIN, y + 20.0);
+    for (index, (name, _)) in jobs.iter().enumerate() {
+        let text = fit(&format!("sent by {name}"), 11.0, 200.0);
+        let room = MARGIN + LABELS + CHART - 100.0;
+        if x + 44.0 + text_width(&text, 11.0) > room {
+            canvas.text(x, y, 11.0, Anchor::Start, &format!("and {} more jobs", jobs.len() - index), "");
+            break;
+        }
+        for (i, colour) in OF_JOBS[index % OF_JOBS.len()].iter().enumerate() {
+            canvas.rect(x + 18.0 * i as f64, y - 10.0, 17.0, 12.0, &format!(r#"fill="{colour}""#));
+        }
+        canvas.text(x + 44.0, y, 11.0, Anchor::Start, &text, "");
+        x += 44.0 + text_width(&text, 11.0) + 24.0;
     }
     y + 14.0
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::figures::{Quantity, count, counted, fixed, grouped, percent, seconds};
-use super::{Answer, Cell, Grid, models, printable};
-use hayase::report::{Bounds, Comparison, ComparisonRow, PATTERN, varying};
+use super::{Answer, Cell, Grid, compared_jobs, models, printable};
+use hayase::report::{Bounds, Comparison, ComparisonRow, PATTERN, RankBy, varying};
 
 /// The position of the topology among the choices, which like the pattern is named in a way of its own.
 const TOPOLOGY: usize = 0;
@@ -34,6 +34,11 @@ pub fn comparison(comparison: &Comparison) -> Answer {
             let _ = writeln!(text, "\nbounds: {}", bounds_of(bounds));
         }
         text.push_str("\n");
+        if rows.iter().any(|row| !row.jobs.is_empty()) {
+            text.title("Each job beside the others, and alone");
+            text.table(compared_jobs::grid(rows, &names(rows)));
+            text.push_str("\n");
+        }
     }
     for (heading, models) in models::models(&comparison.rows) {
         text.title(printable(&heading));
@@ -47,8 +52,16 @@ pub fn comparison(comparison: &Comparison) -> Answer {
         let (done, all) = (grouped(done as u64), grouped(all));
         let _ = writeln!(text, "INTERRUPTED: {done} of {all} runs were made{follows}");
     }
+    if comparison.ranked_by == RankBy::Slowdown {
+        let _ = writeln!(text, "Ranked by the largest slowdown of a job.");
+    }
     for rows in &jobs {
-        for sentence in verdict(rows, &comparison.rows) {
+        let sentences = match comparison.ranked_by {
+            RankBy::Makespan => verdict(rows, &comparison.rows),
+            // It is said below.
+            RankBy::Slowdown => Vec::new(),
+        };
+        for sentence in sentences.into_iter().chain(compared_jobs::verdict(rows, |row| name(row, &varying(rows)))) {
             let _ = writeln!(text, "{}", printable(&sentence));
         }
     }
@@ -134,6 +147,7 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     let own_bounds = common_bounds(rows).is_none();
     let slowed = rows.iter().any(|row| row.slowdown.is_some());
     let cut_off = rows.iter().any(|row| row.cut_off > 0);
+    let of_jobs = rows.iter().any(|row| row.worst_slowdown.is_some());
     let mut grid = Grid::new().keys(names.len());
     for &choice in &names {
         grid = grid.text(rows[0].names()[choice]);
@@ -147,6 +161,9 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
     }
     if cut_off {
         grid = grid.number("cut off");
+    }
+    if of_jobs {
+        grid = grid.number("worst slowdown").text("of job");
     }
     if ranked {
         grid = grid.number("to best");
@@ -177,6 +194,14 @@ fn grid(rows: &[ComparisonRow]) -> Grid {
         if cut_off {
             let seeds = row.makespan.seeds.len() as u64 + row.cut_off;
             cells.push(if row.cut_off > 0 { format!("{} of {seeds}", row.cut_off) } else { String::new() }.into());
+        }
+        if of_jobs {
+            let worst = row.worst_slowdown.as_ref();
+            let mean = worst.map(|worst| fixed(worst.mean, 3)).unwrap_or_default();
+            cells.extend([
+                Cell::from(mean),
+                compared_jobs::is_slowed(row).map(|worst| printable(&worst.job)).unwrap_or_default().into(),
+            ]);
         }
         if ranked {
             let ratio = row.ratio_to_best;

@@ -29,7 +29,10 @@ pub fn jobs(report: &JobsReport) -> Answer {
         text.table(distances);
     }
     if !report.meetings.is_empty() {
-        let _ = writeln!(text, "\nThe {} most used links on which jobs meet", report.meetings.len());
+        let _ = match report.meetings.len() {
+            1 => writeln!(text, "\nThe link on which jobs meet"),
+            links => writeln!(text, "\nThe {links} most used links on which jobs meet"),
+        };
         text.table(meetings(report));
     }
     text

@@ -7,6 +7,7 @@ mod answer;
 mod benchmark;
 mod calibration;
 mod communication;
+mod compared_jobs;
 mod comparison;
 mod farm;
 mod figures;

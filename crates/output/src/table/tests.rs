@@ -172,6 +172,8 @@ fn row(placement: &str, pattern: &str, makespans: &[f64]) -> ComparisonRow {
         sharing: "max-min".into(),
         transport: "flow".into(),
         faults: None,
+        jobs: Vec::new(),
+        worst_slowdown: None,
         slowdown: None,
         cut_off: 0,
         packet_hops: None,

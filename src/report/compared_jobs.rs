@@ -1,0 +1,138 @@
+//! What jobs came to in the runs of one row of a comparison.
+
+use serde::Serialize;
+
+use super::JobReport;
+
+/// What the rows of a comparison are ranked by, smallest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankBy {
+    /// The mean makespan.
+    #[default]
+    Makespan,
+    /// The mean over the seeds of the largest slowdown of a job.
+    Slowdown,
+}
+
+impl RankBy {
+    pub(super) fn is_makespan(&self) -> bool {
+        *self == Self::Makespan
+    }
+}
+
+/// A job in the runs of a row.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ComparedJob {
+    /// Its name.
+    pub name: String,
+    /// Its ranks.
+    pub ranks: u32,
+    /// From its beginning to its end, mean over the seeds of the mean over its repetitions \[s\]; nothing of a
+    /// background.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub makespan_s: Option<f64>,
+    /// The same with nobody else on the fabric, done once \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone_s: Option<f64>,
+    /// `makespan / alone`, mean over the seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<f64>,
+    /// Its sample standard deviation over several seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowdown_sd: Option<f64>,
+}
+
+/// The largest slowdown of a job.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WorstSlowdown {
+    /// Mean over the seeds of the largest slowdown of a job.
+    pub mean: f64,
+    /// Its sample standard deviation over several seeds; 0 for one.
+    pub sd: f64,
+    /// The job with the largest mean slowdown.
+    pub job: String,
+    /// By seed.
+    #[serde(skip)]
+    pub by_seed: Vec<f64>,
+}
+
+/// Mean, and sample standard deviation of several.
+fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()))
+}
+
+impl ComparedJob {
+    /// Each job over runs that have the same jobs.
+    pub fn over(runs: &[&[JobReport]]) -> Vec<Self> {
+        let Some(first) = runs.first() else { return Vec::new() };
+        let of = |(index, job): (usize, &JobReport)| {
+            let all = |figure: fn(&JobReport) -> Option<f64>| -> Option<Vec<f64>> {
+                runs.iter().map(|jobs| figure(jobs.get(index)?)).collect()
+            };
+            let mean = |figure: fn(&JobReport) -> Option<f64>| Some(mean_and_sd(&all(figure)?).0);
+            Self {
+                name: job.name.clone(),
+                ranks: job.ranks,
+                makespan_s: mean(|job| job.makespan_s),
+                alone_s: mean(|job| job.alone_s),
+                slowdown: mean(|job| job.slowdown),
+                slowdown_sd: all(|job| job.slowdown).and_then(|all| mean_and_sd(&all).1),
+            }
+        };
+        first.iter().enumerate().map(of).collect()
+    }
+}
+
+impl WorstSlowdown {
+    /// The largest of each run; nothing where a run has none.
+    pub fn over(runs: &[&[JobReport]], jobs: &[ComparedJob]) -> Option<Self> {
+        let of_run = |jobs: &&[JobReport]| jobs.iter().filter_map(|job| job.slowdown).reduce(f64::max);
+        let by_seed: Vec<f64> = runs.iter().map(of_run).collect::<Option<_>>()?;
+        let known = jobs.iter().filter_map(|job| Some((job.slowdown?, job)));
+        // Of equals, the first.
+        let (_, worst) = known.reduce(|worst, job| if job.0 > worst.0 { job } else { worst })?;
+        let (mean, sd) = mean_and_sd(&by_seed);
+        Some(Self { mean, sd: sd.unwrap_or(0.0), job: worst.name.clone(), by_seed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(slowdowns: &[(&str, Option<f64>)]) -> Vec<JobReport> {
+        let job = |&(name, slowdown): &(&str, Option<f64>)| JobReport {
+            name: name.to_owned(),
+            slowdown,
+            alone_s: slowdown.map(|_| 2.0),
+            makespan_s: slowdown.map(|slowdown| 2.0 * slowdown),
+            ..JobReport::default()
+        };
+        slowdowns.iter().map(job).collect()
+    }
+
+    #[test]
+    fn the_worst_of_each_seed_is_more_than_the_mean_of_one_job() {
+        // a has 1 and 3, b 2 and 1.5: the worst are 2 and 3, and a has the larger mean.
+        let runs = [
+            run(&[("a", Some(1.0)), ("b", Some(2.0)), ("c", None)]),
+            run(&[("a", Some(3.0)), ("b", Some(1.5)), ("c", None)]),
+        ];
+        let runs: Vec<&[JobReport]> = runs.iter().map(Vec::as_slice).collect();
+        let jobs = ComparedJob::over(&runs);
+        let figures =
+            |job: &ComparedJob| (job.makespan_s, job.alone_s, job.slowdown, job.slowdown_sd.map(|sd| sd * sd));
+        assert_eq!(figures(&jobs[0]), (Some(4.0), Some(2.0), Some(2.0), Some(2.0000000000000004)));
+        assert_eq!((jobs[1].slowdown, jobs[2].slowdown, jobs[2].makespan_s), (Some(1.75), None, None));
+        let worst = WorstSlowdown::over(&runs, &jobs).unwrap();
+        assert_eq!((worst.mean, worst.job.as_str(), worst.by_seed), (2.5, "a", vec![2.0, 3.0]));
+        let background = [run(&[("c", None)])];
+        let runs: Vec<&[JobReport]> = background.iter().map(Vec::as_slice).collect();
+        assert_eq!(WorstSlowdown::over(&runs, &ComparedJob::over(&runs)), None);
+        assert!(ComparedJob::over(&[]).is_empty());
+    }
+}
