@@ -142,8 +142,8 @@ struct Wires {
     latency: Option<IdVec<LinkId, Time>>,
     /// How many times messages wait for it.
     latency_factor: f64,
-    /// Whether the transport wants to know ways back.
-    asks_ways_back: bool,
+    /// Whether the transport wants to know ways back or senders.
+    asks_more: bool,
 }
 
 impl Wires {
@@ -158,7 +158,7 @@ impl Wires {
             capacity,
             latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
             latency_factor,
-            asks_ways_back: false,
+            asks_more: false,
         }
     }
 
@@ -241,7 +241,7 @@ impl<'a> Simulation<'a> {
     ) -> Outcome {
         let faults = faults.filter(|faults| faults.concern_runs());
         let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
-        wires.asks_ways_back = self.transport.wants_way_back();
+        wires.asks_more = self.transport.wants_way_back() || self.transport.wants_senders();
         let (links, asks) = (self.fabric.links().len(), self.transport.asks());
         let is_asked = self.router.choice().is_some() || faults.is_some();
         let chosen = is_asked.then(|| Box::new(Chosen::new(self.router, links, asks, faults.map(Outages::new))));
@@ -390,9 +390,8 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         let send = flight.send;
         self.flights.put(id, flight);
         self.outcome.events += 1;
-        if self.wires.asks_ways_back {
-            let placement = self.simulation.placement;
-            self.tell_way_back(id, placement[send.id.src], placement[send.dst]);
+        if self.wires.asks_more {
+            self.tell_more(id, send);
         }
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
@@ -403,10 +402,17 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         }
     }
 
-    /// Tells the transport how the receiver of a message reaches its sender, if it does.
+    /// Tells the transport who sends a message, and how the receiver reaches its sender, if it does.
     #[cold]
-    fn tell_way_back(&mut self, id: FlowId, src: NodeId, dst: NodeId) {
-        let Simulation { router, transport, .. } = &mut self.simulation;
+    fn tell_more(&mut self, id: FlowId, send: Send) {
+        let Simulation { router, transport, placement, .. } = &mut self.simulation;
+        if transport.wants_senders() {
+            transport.sender(id, send.id.src);
+        }
+        if !transport.wants_way_back() {
+            return;
+        }
+        let (src, dst) = (placement[send.id.src], placement[send.dst]);
         let router = self.chosen.as_ref().map_or(*router, |chosen| chosen.router);
         let mut route = Vec::new();
         if src != dst && router.reaches(dst, src) {

@@ -22,7 +22,7 @@ pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
-pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsReport, Meeting};
+pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsReport, Meeting};
 
 pub use faults::{FaultsReport, Parts};
 

@@ -32,6 +32,8 @@ pub struct RunOptions<'a> {
     pub until: Option<Time>,
     /// Of jobs: whether each is run by itself as well, to say how much slower it is beside the others.
     pub alone: bool,
+    /// Of jobs: whether what the messages of each lose to those of the others is kept.
+    pub interference: bool,
     /// Looks on and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::files::unknown;
+use super::files::{named, unknown};
 use super::options::{Offer, OutputArgs};
 use super::progress::RunMonitor;
 use super::seeds::over;
@@ -15,21 +15,28 @@ use hayase::scenario::Scenario;
 use hayase::simulation::{JobsWork, RunOptions};
 use hayase_output::{csv, json, svg, table};
 
+/// What names of files have that hold who delays whom.
+pub const INTERFERENCE: &str = "interference";
+
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Report,
     Jobs,
     Picture,
+    Interference,
+    InterferencePicture,
 }
 
 impl Kind {
     fn of(path: &Path) -> Result<Self, Diagnostic> {
         match extension(path).as_str() {
             "json" => Ok(Self::Report),
+            "svg" if named(path, INTERFERENCE) => Ok(Self::InterferencePicture),
             "svg" => Ok(Self::Picture),
+            "csv" if named(path, INTERFERENCE) => Ok(Self::Interference),
             "csv" => Ok(Self::Jobs),
-            _ => Err(unknown(path, "x.json, x.csv or x.svg")),
+            _ => Err(unknown(path, "x.json, x.csv, x.svg, interference.csv or interference.svg")),
         }
     }
 }
@@ -42,11 +49,22 @@ pub fn knows(path: &Path) -> Result<(), Diagnostic> {
 const OFFER: Offer<Kind> = Offer { verb: "run", kind: Kind::of, json: Ok(()), csv: Ok(()), threads: true };
 
 /// Runs the jobs, and each of them alone.
-pub fn play(scenario: &Scenario<JobsWork>, seeds: &[u64], out: &OutputArgs, voice: Voice) -> Result<End, Failure> {
+pub fn play(
+    scenario: &Scenario<JobsWork>,
+    seeds: &[u64],
+    interference: bool,
+    out: &OutputArgs,
+    voice: Voice,
+) -> Result<End, Failure> {
     out.check(&OFFER)?;
+    let kinds = [Kind::Interference, Kind::InterferencePicture];
+    let interference = interference || kinds.into_iter().any(|kind| out.file_of(&OFFER, kind).is_some());
+    if interference {
+        scenario.work().tells_interference(scenario.system())?;
+    }
     let files = out.open(&OFFER)?;
     let monitor = RunMonitor::new(voice.show, interrupt::stop_flag());
-    let options = RunOptions { alone: true, watch: Some(&monitor), ..RunOptions::default() };
+    let options = RunOptions { alone: true, interference, watch: Some(&monitor), ..RunOptions::default() };
     let mut run = scenario.run(options);
     drop(monitor);
     if seeds.len() > 1 && run.report.head.status == Status::Complete {
@@ -84,5 +102,7 @@ fn write(kind: Kind, w: &mut AtomicFile, report: &JobsReport) -> io::Result<()> 
         Kind::Report => json::write(report, w),
         Kind::Jobs => csv::jobs(report, w),
         Kind::Picture => files::text(&svg::jobs(report))(w),
+        Kind::Interference => csv::interference(report, w),
+        Kind::InterferencePicture => files::text(&svg::interference(report))(w),
     }
 }
