@@ -142,8 +142,8 @@ struct Wires {
     latency: Option<IdVec<LinkId, Time>>,
     /// How many times messages wait for it.
     latency_factor: f64,
-    /// Whether the transport wants to know ways back, or what messages weigh.
-    asks: bool,
+    /// Whether the transport wants to know ways back, senders, or what messages weigh.
+    asks_more: bool,
 }
 
 impl Wires {
@@ -158,7 +158,7 @@ impl Wires {
             capacity,
             latency: latency.iter().any(|&latency| latency > Time::ZERO).then_some(latency),
             latency_factor,
-            asks: false,
+            asks_more: false,
         }
     }
 
@@ -241,7 +241,8 @@ impl<'a> Simulation<'a> {
     ) -> Outcome {
         let faults = faults.filter(|faults| faults.concern_runs());
         let mut wires = Wires::new(self.fabric, self.transport.latency_factor());
-        wires.asks = self.transport.wants_way_back() || self.transport.wants_weights();
+        wires.asks_more =
+            self.transport.wants_way_back() || self.transport.wants_senders() || self.transport.wants_weights();
         let (links, asks) = (self.fabric.links().len(), self.transport.asks());
         let is_asked = self.router.choice().is_some() || faults.is_some();
         let chosen = is_asked.then(|| Box::new(Chosen::new(self.router, links, asks, faults.map(Outages::new))));
@@ -390,8 +391,8 @@ impl<O: Observer> EventLoop<'_, '_, O> {
         let send = flight.send;
         self.flights.put(id, flight);
         self.outcome.events += 1;
-        if self.wires.asks {
-            self.tell(id, send);
+        if self.wires.asks_more {
+            self.tell_more(id, send);
         }
         if transfer == Time::ZERO {
             self.events.push(self.now + latency, Event::Arrive(id));
@@ -404,8 +405,11 @@ impl<O: Observer> EventLoop<'_, '_, O> {
 
     /// Tells the transport what it wants to know of a message before it starts.
     #[cold]
-    fn tell(&mut self, id: FlowId, send: Send) {
+    fn tell_more(&mut self, id: FlowId, send: Send) {
         let Simulation { transport, workload, placement, .. } = &mut self.simulation;
+        if transport.wants_senders() {
+            transport.sender(id, send.id.src);
+        }
         if transport.wants_weights() {
             transport.weight(id, workload.weight(send.id.src));
         }

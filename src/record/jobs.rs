@@ -44,6 +44,12 @@ impl JobRecord {
         let alone = self.alone.total();
         if alone > 0.0 { self.under_way.total() / alone } else { 1.0 }
     }
+
+    /// Time that messages were under way, and time that each would have taken with the network to itself, both summed
+    /// over messages.
+    pub fn under_way(&self) -> (Time, Time) {
+        (Time::from_ps(self.under_way.total()), Time::from_ps(self.alone.total()))
+    }
 }
 
 impl<'a> JobsRecorder<'a> {

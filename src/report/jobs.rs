@@ -19,6 +19,9 @@ pub struct JobsReport {
     pub jobs: Vec<JobReport>,
     /// The links that several jobs used, most bytes over capacity first.
     pub meetings: Vec<Meeting>,
+    /// Who delays whom: each pair of jobs, where that was asked for and the run is complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interference: Option<Vec<Interference>>,
     /// Lower bounds of the makespan, of the jobs that are no background.
     pub bounds: Bounds,
     /// `makespan / largest bound`.
@@ -85,6 +88,17 @@ pub struct Meeting {
     pub utilisation: f64,
     /// What it carried of each job, most first.
     pub jobs: Vec<Carried>,
+}
+
+/// What the messages of a job lost to those of another, or to those of their own.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Interference {
+    /// The job that lost it.
+    pub victim: String,
+    /// The job to which.
+    pub culprit: String,
+    /// Summed over the messages of the victim \[s\].
+    pub delay_s: f64,
 }
 
 /// What a link carried of a job.

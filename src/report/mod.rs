@@ -25,7 +25,7 @@ pub use farm::{
     FARM_SCHEMA, FarmBounds, FarmReport, IntervalPrediction, PlanReport, Prediction, Utilisation, Waiting, master_busy,
     saturation,
 };
-pub use jobs::{Carried, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting};
+pub use jobs::{Carried, Interference, JOBS_SCHEMA, JobReport, JobsLink, JobsReport, Meeting};
 
 pub use faults::{FaultsReport, Parts};
 pub use noise::{CostOverSeeds, Delayed, NoiseReport, RankDelay, Reached, SlowedRanks};

@@ -29,7 +29,7 @@ mod tests;
 mod weighted_equal_share;
 mod weighted_max_min;
 #[cfg(test)]
-mod weighted_oracle;
+pub(crate) mod weighted_oracle;
 #[cfg(test)]
 mod weighted_tests;
 

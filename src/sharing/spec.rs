@@ -145,6 +145,14 @@ impl SharingSpec {
         }
     }
 
+    /// Why it cannot be said which link holds a flow back, and so whose flows, if it cannot.
+    pub fn refuses_parties(&self) -> Option<&'static str> {
+        match self {
+            Self::Redistribute(_) => Some("its rounds hand out left-over, so that no one link holds a flow back"),
+            Self::EqualShare(_) | Self::MaxMin(_) => None,
+        }
+    }
+
     /// The policy for flows on several paths, with weights and limits, on links of these capacities \[B/s\], where it
     /// is defined.
     pub fn build_on_terms(&self, capacities: Vec<f64>) -> Option<Box<dyn Sharing>> {

@@ -323,7 +323,7 @@ impl Playing<'_> {
     /// Runs them all, and where that is asked for each by itself.
     fn run(&self, options: RunOptions<'_>) -> JobsOutcome {
         let start = crate::wall_clock::now();
-        let RunOptions { mut on_message, watch, alone, link_use, added, .. } = options;
+        let RunOptions { mut on_message, watch, alone, interference, link_use, added, .. } = options;
         let wants_messages = on_message.is_some();
         let mut record = |now: Time, flight: &Flight| {
             if let Some(on_message) = &mut on_message {
@@ -345,6 +345,8 @@ impl Playing<'_> {
         let mut alone: Vec<Option<Time>> = vec![None; jobs.len()];
         let followed = watch.map(|watch| Followed { watch, last: Mutex::new(None) });
         let (mut runs, mut outcome) = (Vec::new(), Outcome::default());
+        let told = interference && self.work.tells_interference(self.system).is_ok();
+        let parties = told.then(|| self.work.parties());
         rayon::in_place_scope(|scope| {
             let mut rest = alone.as_mut_slice();
             let mut before = 0;
@@ -359,7 +361,7 @@ impl Playing<'_> {
             let mut joint = self.joint(&stages, None, added);
             let first = followed.as_ref().map(First);
             let watch = first.as_ref().map(|watch| watch as &dyn Watch);
-            outcome = self.network.simulate(&mut joint, &mut recorder, watch);
+            outcome = self.network.simulate_parties(&mut joint, parties.as_ref(), &mut recorder, watch);
             runs = joint.runs();
         });
         let meta = Meta {
@@ -369,7 +371,10 @@ impl Playing<'_> {
             peak_rss_bytes: crate::memory::peak(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let report = self.report(&recorder, &runs, &alone, &outcome, meta);
+        let mut report = self.report(&recorder, &runs, &alone, &outcome, meta);
+        if told && report.head.status == Status::Complete {
+            report.interference = Some(self.work.interference(&recorder, outcome.facts.lost.as_deref()));
+        }
         let blocked = match outcome.stop {
             Stop::Deadlock(blocked) => self.in_words(blocked, &ranks),
             Stop::Done | Stop::Interrupted | Stop::Gridlock(_) => Vec::new(),
@@ -544,6 +549,7 @@ impl Playing<'_> {
             fabric: self.network.fabric.to_string(),
             jobs: (0..jobs.len()).map(job).collect(),
             meetings: self.meetings(recorder, makespan),
+            interference: None,
             bounds,
             ratio_to_bound: if largest > 0.0 { makespan.seconds() / largest } else { 1.0 },
             gridlock: match &outcome.stop {

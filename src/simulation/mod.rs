@@ -6,6 +6,7 @@
 //! not care which it is asks [`Work`].
 
 mod farm;
+mod interference;
 mod job_links;
 mod jobs;
 mod pattern;

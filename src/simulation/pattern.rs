@@ -13,8 +13,8 @@ use crate::engine::{Because, Flight, Outcome, Progress, Steps, Stop, Watch};
 use crate::fabric::Bisection;
 use crate::ids::{LinkId, RankId};
 use crate::noise::Added;
-use crate::record::Recorder;
 use crate::player::{Activity, Observers, OnActivity, OnTransfer, RankTimes, Transfer};
+use crate::record::Recorder;
 use crate::record::{History, PathStep, PatternRanks, Recorder, critical_path};
 use crate::report::{
     self, Bounds, FaultsReport, Head, LinkUse, MessageRecord, Meta, Rate, Report, Rounds, SCHEMA, Status, Stopped,
@@ -240,7 +240,8 @@ impl Playing<'_> {
     /// Runs it.
     fn run(&self, work: &PatternWork, system: &System, options: RunOptions<'_>) -> PatternOutcome {
         let start = crate::wall_clock::now();
-        let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } = options;
+        let RunOptions { link_use, mut on_message, on_activity, on_transfer, late, keep, room, watch, added, .. } =
+            options;
         let wants_messages = on_message.is_some();
         let wants_ranks = late || keep || on_activity.is_some() || on_transfer.is_some();
         let room = if keep { usize::MAX } else { room.unwrap_or(KEPT) };
@@ -326,7 +327,8 @@ impl Playing<'_> {
             }
         };
         let observers = Observers { on_activity: Some(&mut see), on_transfer: Some(&mut see_transfer), on_mark: None };
-        let mut player = PatternRanks::new(self.player(added), self.pattern.clone(), self.injection, self.jitter, observers);
+        let mut player =
+            PatternRanks::new(self.player(added), self.pattern.clone(), self.injection, self.jitter, observers);
         let outcome = self.network.simulate(&mut player, recorder, watch);
         let openings;
         (seen.times, openings) = player.finish();

@@ -40,6 +40,8 @@ pub struct RunOptions<'a> {
     pub alone: bool,
     /// Where ranks are slow: by rank, how much longer their work takes is added up here.
     pub added: Option<Arc<Added>>,
+    /// Of jobs: whether what the messages of each lose to those of the others is kept.
+    pub interference: bool,
     /// Looks on and may end the run.
     pub watch: Option<&'a dyn Watch>,
 }

@@ -15,7 +15,7 @@ use crate::ids::{LinkId, NodeId};
 use crate::placement::Placement;
 use crate::routing::{Choice, Router, RoutingSpec};
 use crate::sharing::{MaxMinSpec, SharingSpec, Solver};
-use crate::transport::TransportSpec;
+use crate::transport::{Parties, TransportSpec};
 use crate::units::{Bandwidth, Time};
 use crate::workload::{Load, Workload};
 
@@ -65,9 +65,21 @@ impl Network {
         observer: &mut impl Observer,
         watch: Option<&dyn Watch>,
     ) -> Outcome {
+        self.simulate_parties(workload, None, observer, watch)
+    }
+
+    /// The same of parties that are to be told what they lose to each other
+    /// ([`Facts::lost`](crate::transport::Facts::lost)).
+    pub fn simulate_parties(
+        &self,
+        workload: &mut dyn Workload,
+        parties: Option<&Arc<Parties>>,
+        observer: &mut impl Observer,
+        watch: Option<&dyn Watch>,
+    ) -> Outcome {
         let Self { fabric, router, placement, sharing, resolution, .. } = self;
         let mut transport = match self.events() {
-            None => self.transport.build(fabric, router, placement, sharing, workload.load()),
+            None => self.transport.build(fabric, router, placement, sharing, workload.load(), parties),
             // Which links never bind, and which solver is the fastest, is known of links that stay as they are.
             Some(_) => {
                 let load = Load { one_at_a_time: false, most_to_one: 0, ..workload.load() };
@@ -78,7 +90,7 @@ impl Network {
                     sharing => sharing,
                 };
                 let for_now: Arc<dyn Router> = Arc::new(ForNow(Arc::clone(router)));
-                self.transport.build(fabric, &for_now, placement, sharing, load)
+                self.transport.build(fabric, &for_now, placement, sharing, load, parties)
             }
         };
         let (transport, resolution) = (&mut *transport, *resolution);

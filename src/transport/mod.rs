@@ -18,7 +18,7 @@ pub use flow::{FlowSpec, Flows, FlowsOnTerms, GroupFlows, Weights, flow_transpor
 pub use packet::{PacketSpec, Packets};
 pub use spec::{ContentionFreeSpec, TransportSpec};
 
-use crate::ids::{FlowId, IdVec, LinkId};
+use crate::ids::{FlowId, IdVec, LinkId, RankId};
 use crate::routing::{Path, Start};
 use crate::sharing::Rounds;
 use crate::units::{Bandwidth, Time};
@@ -59,6 +59,17 @@ pub trait Transport {
     /// [`Transport::start`].
     fn weight(&mut self, flow: FlowId, weight: f64) {
         let _ = (flow, weight);
+    }
+
+    /// Whether it wants to know who sends each message.
+    fn wants_senders(&self) -> bool {
+        false
+    }
+
+    /// The sender of the message that starts next under this id; told only where [`Transport::wants_senders`], before
+    /// [`Transport::start`].
+    fn sender(&mut self, flow: FlowId, src: RankId) {
+        let _ = (flow, src);
     }
 
     /// How long this message would be under way with the network to itself, where that is not latencies plus bytes
@@ -150,6 +161,18 @@ pub struct Facts {
     pub packet_hops: Option<u64>,
     /// Rounds of redistribution, where the sharing policy has them.
     pub rounds: Option<Rounds>,
+    /// By [party](Parties), row after row: what its messages have lost to those of each other party \[s\], where that
+    /// was asked for.
+    pub lost: Option<Vec<f64>>,
+}
+
+/// Which messages belong together, of those that are asked how much time they lose to each other.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parties {
+    /// By rank that sends: the party.
+    pub of: Vec<u32>,
+    /// How many there are.
+    pub count: u32,
 }
 
 /// Packets that wait for each other in a circle, so that none of them ever moves again.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSpec;
 use super::packet::PacketSpec;
-use super::{ContentionFree, Packets, Transport, flow_transport};
+use super::{ContentionFree, Packets, Parties, Transport, flow_transport};
 use crate::diagnostic::Diagnostic;
 use crate::fabric::Fabric;
 use crate::placement::Placement;
@@ -75,6 +75,15 @@ impl TransportSpec {
         }
     }
 
+    /// Why it cannot be said which message loses time to which, if it cannot.
+    pub fn refuses_parties(&self, sharing: &SharingSpec) -> Option<&'static str> {
+        match self {
+            Self::Flow(_) => sharing.refuses_parties(),
+            Self::Packet(_) => Some("packets wait in queues in which nobody notes whose packets are in front"),
+            Self::ContentionFree(_) => None,
+        }
+    }
+
     /// Its name as on the command line: `flow`, `packet:oq`, `contention-free`.
     pub fn name(&self) -> String {
         match self {
@@ -93,7 +102,8 @@ impl TransportSpec {
         }
     }
 
-    /// The transport on this fabric, for ranks in these places and a load of which so much is known.
+    /// The transport on this fabric, for ranks in these places and a load of which so much is known; with parties it
+    /// also keeps what they lose to each other, unless it [refuses](Self::refuses_parties).
     pub fn build(
         &self,
         fabric: &Fabric,
@@ -101,9 +111,10 @@ impl TransportSpec {
         placement: &Placement,
         sharing: &SharingSpec,
         load: Load,
+        parties: Option<&Arc<Parties>>,
     ) -> Box<dyn Transport> {
         match self {
-            Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load),
+            Self::Flow(spec) => flow_transport(fabric, &**router, placement, spec, sharing, load, parties),
             Self::Packet(spec) => Box::new(Packets::new(fabric, router, spec, load.departures)),
             Self::ContentionFree(_) => Box::new(ContentionFree::new(fabric)),
         }

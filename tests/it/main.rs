@@ -4,6 +4,7 @@ mod collectives;
 mod determinism;
 mod documents;
 mod faults;
+mod interference;
 mod job_weights;
 mod jobs;
 mod late;

@@ -20,6 +20,8 @@ use hayase_output::{csv, json, svg, table};
 
 /// Messages of a timeline at most: more of them are no longer seen apart, and are all kept until the end.
 const TIMELINE: usize = 100_000;
+/// What names of files have that hold who delays whom.
+pub const INTERFERENCE: &str = "interference";
 
 /// What a file holds, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,8 @@ enum Kind {
     NoiseTable,
     Loads,
     Timeline,
+    Interference,
+    InterferencePicture,
 }
 
 impl Kind {
@@ -41,13 +45,19 @@ impl Kind {
             "json" => Ok(Self::Report),
             "svg" if named(path, "noise") => Ok(Self::Noise),
             "csv" if named(path, "noise") => Ok(Self::NoiseTable),
+            "svg" if named(path, INTERFERENCE) => Ok(Self::InterferencePicture),
+            "csv" if named(path, INTERFERENCE) => Ok(Self::Interference),
             "svg" if named(path, "timeline") => Ok(Self::Timeline),
             "svg" if named(path, "loads") => Ok(Self::Loads),
             "svg" => Ok(Self::Picture),
             "csv" if named(path, "messages") => Ok(Self::Messages),
             "csv" if named(path, "links") => Ok(Self::Links),
             "csv" => Ok(Self::Jobs),
-            _ => Err(unknown(path, "x.json, x.csv, messages.csv, links.csv, x.svg, loads.svg or timeline.svg")),
+            _ => Err(unknown(
+                path,
+                "x.json, x.csv, messages.csv, links.csv, interference.csv, x.svg, loads.svg, timeline.svg or \
+                 interference.svg",
+            )),
         }
     }
 }
@@ -63,6 +73,7 @@ const OFFER: Offer<Kind> = Offer { verb: "run", kind: Kind::of, json: Ok(()), cs
 pub fn play(
     scenario: &Scenario<JobsWork>,
     seeds: &[u64],
+    interference: bool,
     out: &OutputArgs,
     window: &WindowArgs,
     voice: Voice,
@@ -71,9 +82,14 @@ pub fn play(
     for kind in [Kind::Noise, Kind::NoiseTable] {
         noise::check(scenario.system(), out.file_of(&OFFER, kind))?;
     }
+    let kinds = [Kind::Interference, Kind::InterferencePicture];
+    let interference = interference || kinds.into_iter().any(|kind| out.file_of(&OFFER, kind).is_some());
+    if interference {
+        scenario.work().tells_interference(scenario.system())?;
+    }
     let window = window.window(out.file_of(&OFFER, Kind::Timeline).is_some())?;
     let files = out.open(&OFFER)?;
-    let Observed { mut run, files, records } = observe(scenario, files, voice)?;
+    let Observed { mut run, files, records } = observe(scenario, interference, files, voice)?;
     if seeds.len() > 1 && run.report.head.status == Status::Complete {
         let statistics = over(scenario, seeds, &run.summary(), voice)?;
         if statistics.missing > 0 {
@@ -125,7 +141,12 @@ fn ranks(work: &JobsWork) -> impl Iterator<Item = (&str, u32)> {
 }
 
 /// Runs the jobs and writes their messages as they are delivered.
-fn observe(scenario: &Scenario<JobsWork>, mut files: Vec<(Kind, Opened)>, voice: Voice) -> Result<Observed, Failure> {
+fn observe(
+    scenario: &Scenario<JobsWork>,
+    interference: bool,
+    mut files: Vec<(Kind, Opened)>,
+    voice: Voice,
+) -> Result<Observed, Failure> {
     let asks = |wanted: Kind| files.iter().any(|(kind, _)| *kind == wanted);
     let (timeline, link_use) = (asks(Kind::Timeline), asks(Kind::Links) || asks(Kind::Loads));
     let mut records = Vec::new();
@@ -153,6 +174,7 @@ fn observe(scenario: &Scenario<JobsWork>, mut files: Vec<(Kind, Opened)>, voice:
         };
         scenario.run(RunOptions {
             alone: true,
+            interference,
             link_use,
             on_message: if observe { Some(&mut on_message) } else { None },
             watch: Some(&monitor),
@@ -201,5 +223,7 @@ fn write(
             let title = format!("{} jobs on {}", jobs.len(), report.fabric);
             files::text(&svg::timeline_of_jobs(records, &jobs, report.head.makespan_s, window, &title))(w)
         }
+        Kind::Interference => csv::interference(report, w),
+        Kind::InterferencePicture => files::text(&svg::interference(report))(w),
     }
 }

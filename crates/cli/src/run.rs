@@ -54,7 +54,7 @@ Files (-o), by name:
   noise.svg      how far the delay of slow ranks travels (--straggler, --noise); noise.csv has it by rank
 Of a program those of `hayase replay`, of a farm those of `hayase master-slave`. Of jobs x.csv is a line for each, \
 x.svg shows when they ran, messages.csv and links.csv say which job it was, timeline.svg has a colour for each, and \
-loads.svg shows how loaded each link was.
+loads.svg shows how loaded each link was; interference.csv and interference.svg hold which delays which.
 The name may be longer (run-7-messages.csv): the word in it counts.
 A file appears when it is complete; of a run that was stopped or deadlocked only the report.";
 
@@ -69,6 +69,9 @@ pub struct RunArgs {
     /// their placement among the nodes that are left; the last two may be left out (may be repeated).
     #[arg(long, value_name = "JOB", help_heading = "Scenario")]
     pub job: Vec<String>,
+    /// Of jobs: also tell which delays which, the time that messages of each lost to those of each other.
+    #[arg(long)]
+    pub interference: bool,
     /// With how many seeds.
     #[command(flatten)]
     pub seeds: SeedsArgs,
@@ -158,7 +161,13 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
     match loader.on_read(progress::reading(voice.show)).load_all()? {
         Loaded::Jobs(scenario) => {
             let seeds = seeds(scenario.seed(), args.seeds.seeds)?;
-            jobs::play(&scenario, &seeds, &args.out, &args.window, voice)
+            jobs::play(&scenario, &seeds, args.interference, &args.out, &args.window, voice)
+        }
+        _ if asks_interference(args) => {
+            let message = "`interference` is which of several jobs delays which, and this is one by itself";
+            Err(Diagnostic::new("wrong-choice", message)
+                .help("name jobs by --job NAME=PATTERN:RANKS, or in [[job]]")
+                .into())
         }
         Loaded::Pattern(scenario) => pattern(&scenario, args, voice),
         Loaded::Program(played) => {
@@ -178,6 +187,11 @@ pub fn run(args: &RunArgs, voice: Voice) -> Result<End, Failure> {
             master_slave::play(&farm, &seeds, &args.out, voice)
         }
     }
+}
+
+/// Whether an option or the name of a file asks who delays whom.
+fn asks_interference(args: &RunArgs) -> bool {
+    args.interference || args.out.output.iter().any(|path| named(path, jobs::INTERFERENCE))
 }
 
 /// Runs a pattern.

@@ -15,7 +15,8 @@ use hayase::record::{Matrix, PathStep};
 use hayase::report::replay::{LateRank, RankReport};
 use hayase::report::whatif::WhatIfReport;
 use hayase::report::{
-    Benchmark, Comparison, FarmReport, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN, PlanReport, Rate,
+    Benchmark, Comparison, FarmReport, Interference, JobsReport, LinkUse, MessageRecord, NoiseReport, PATTERN,
+    PlanReport, Rate,
 };
 use hayase::workload::program::Program;
 
@@ -374,6 +375,24 @@ pub fn jobs(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
         }
         write!(w, ",{},{},", job.messages, job.bytes)?;
         number(w, job.contention)?;
+        w.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Writes which job delays which: `victim,culprit,delay_s`, a line for each pair.
+///
+/// # Errors
+/// Where `writer` fails.
+pub fn interference(report: &JobsReport, mut writer: impl Write) -> io::Result<()> {
+    let w = &mut writer;
+    w.write_all(b"victim,culprit,delay_s\n")?;
+    for Interference { victim, culprit, delay_s } in report.interference.iter().flatten() {
+        text(w, victim)?;
+        w.write_all(b",")?;
+        text(w, culprit)?;
+        w.write_all(b",")?;
+        number(w, *delay_s)?;
         w.write_all(b"\n")?;
     }
     Ok(())

@@ -2,9 +2,10 @@
 
 use super::binding::{binding_links, keep_binding};
 use super::finish_queue::FinishQueue;
+use super::interference::Meter;
 use super::lock_step::LockStep;
 use crate::fabric::Fabric;
-use crate::ids::{FlowId, IdVec, LinkId};
+use crate::ids::{FlowId, IdVec, LinkId, RankId};
 use crate::routing::Router;
 use crate::sharing::{Change, Sharing, SharingSpec, Terms};
 use crate::transport::{Facts, Transport};
@@ -35,7 +36,7 @@ use crate::units::{Bandwidth, Time};
 /// Messages that start together on an idle network and move evenly are not shared out one by one: their links are
 /// counted, and they arrive together.
 #[derive(Debug)]
-pub struct Flows {
+pub struct Flows<M = ()> {
     sharing: Box<dyn Sharing>,
     /// Flows that `sharing` knows of.
     shared: usize,
@@ -50,6 +51,10 @@ pub struct Flows {
     bytes: Vec<u64>,
     changes: Vec<Change>,
     links: Vec<u32>,
+    /// Looks at the rates.
+    meter: M,
+    /// Where that is something: since when messages are in lock step.
+    in_step_since: Time,
 }
 
 impl Flows {
@@ -90,9 +95,37 @@ impl Flows {
             bytes: Vec::new(),
             changes: Vec::new(),
             links: Vec::new(),
+            meter: (),
+            in_step_since: Time::ZERO,
         }
     }
 
+    /// The same with nothing under way yet, under this meter.
+    pub(super) fn metered<M: Meter>(self, meter: M) -> Flows<M> {
+        Flows {
+            sharing: self.sharing,
+            shared: self.shared,
+            lock_step: self.lock_step,
+            allows_lock_step: self.allows_lock_step,
+            binding: self.binding,
+            finish: self.finish,
+            bytes: self.bytes,
+            changes: self.changes,
+            links: self.links,
+            meter,
+            in_step_since: self.in_step_since,
+        }
+    }
+
+    /// Shares every flow out by itself from now on: what lock step spares must not change the result.
+    #[cfg(test)]
+    pub(crate) fn without_lock_step(mut self) -> Self {
+        self.allows_lock_step = false;
+        self
+    }
+}
+
+impl<M: Meter> Flows<M> {
     /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
     pub fn rate(&self, flow: FlowId) -> f64 {
         self.lock_step.rate().unwrap_or_else(|| self.sharing.rate(flow.0))
@@ -103,17 +136,11 @@ impl Flows {
         self.sharing.bottleneck(flow.0).map(LinkId)
     }
 
-    /// Shares every flow out by itself from now on: what lock step spares must not change the result.
-    #[cfg(test)]
-    pub(crate) fn without_lock_step(mut self) -> Self {
-        self.allows_lock_step = false;
-        self
-    }
-
     /// Adds a flow to those that are shared out one by one.
     #[inline]
     fn share(&mut self, flow: FlowId, bytes: u64) {
         self.sharing.add(flow.0, &self.links);
+        self.meter.start(flow.0, &self.links, &[], Terms::default());
         self.note(flow, bytes);
     }
 
@@ -123,6 +150,7 @@ impl Flows {
     /// Where the policy was not made for such messages.
     pub(super) fn start_on_terms(&mut self, flow: FlowId, links: &[u32], parts: &[f64], terms: Terms, bytes: u64) {
         self.sharing.add_on_terms(flow.0, links, parts, terms);
+        self.meter.start(flow.0, links, parts, terms);
         self.note(flow, bytes);
     }
 
@@ -152,14 +180,41 @@ impl Flows {
             // They are on their way, at the rates that the policy gives them now.
             self.changes.clear();
             self.sharing.solve(&mut self.changes);
+            self.meter.settle(self.in_step_since, &self.changes);
             for flow in given_back {
                 self.finish.set(flow.0, arrival.ps());
             }
         }
     }
+
+    /// Tells the meter of a step that is over: of one that was as fast as its messages alone there is nothing to tell.
+    #[cold]
+    fn meter_step(&mut self, until: Time) {
+        let Self { lock_step, meter, changes, in_step_since, .. } = self;
+        let Some(rate) = lock_step.rate() else { return };
+        if lock_step.messages().all(|(_, links)| !meter.is_slowed(links, rate)) {
+            return;
+        }
+        changes.clear();
+        for (flow, links) in lock_step.messages() {
+            meter.start(flow.0, links, &[], Terms::default());
+            changes.push(Change { flow: flow.0, old: 0.0, new: rate });
+        }
+        meter.settle(*in_step_since, changes);
+        lock_step.messages().for_each(|(flow, _)| meter.leave(flow.0));
+        meter.settle(until, &[]);
+    }
 }
 
-impl Transport for Flows {
+impl<M: Meter> Transport for Flows<M> {
+    fn wants_senders(&self) -> bool {
+        M::IS_ON
+    }
+
+    fn sender(&mut self, flow: FlowId, src: RankId) {
+        self.meter.sender(flow, src);
+    }
+
     fn start(&mut self, flow: FlowId, route: &[LinkId], bytes: u64) {
         if self.lock_step.is_moving() {
             self.leave_lock_step();
@@ -187,24 +242,33 @@ impl Transport for Flows {
         }
         self.lock_step.set_capacity(link.0, capacity.bytes_per_second());
         self.sharing.set_capacity(link.0, capacity.bytes_per_second());
+        self.meter.set_capacity(link.0, capacity.bytes_per_second());
     }
 
     fn cancel(&mut self, flow: FlowId) {
         self.leave_lock_step();
         self.sharing.remove(flow.0);
+        self.meter.leave(flow.0);
         self.finish.remove(flow.0);
         self.shared -= 1;
     }
 
     fn settle(&mut self, now: Time) {
         if self.shared == 0 {
+            let was_moving = M::IS_ON && self.lock_step.is_moving();
             if self.lock_step.settle(now) {
+                if M::IS_ON && !was_moving {
+                    self.in_step_since = now;
+                    // What has left before.
+                    self.meter.settle(now, &[]);
+                }
                 return;
             }
             self.leave_lock_step();
         }
         self.changes.clear();
         self.sharing.solve(&mut self.changes);
+        self.meter.settle(now, &self.changes);
         let now_ps = now.ps();
         for &Change { flow, old, new } in &self.changes {
             if old == 0.0 {
@@ -225,17 +289,21 @@ impl Transport for Flows {
 
     fn arrived(&mut self, until: Time, flows: &mut Vec<FlowId>) {
         if self.lock_step.arrival() <= until {
+            if M::IS_ON {
+                self.meter_step(self.lock_step.arrival());
+            }
             self.lock_step.arrived(flows);
         }
         while self.finish.earliest() <= until.ps() {
             let Some(flow) = self.finish.pop() else { break };
             self.sharing.remove(flow);
+            self.meter.leave(flow);
             self.shared -= 1;
             flows.push(FlowId(flow));
         }
     }
 
     fn facts(&self) -> Facts {
-        Facts { rounds: self.sharing.rounds(), ..Facts::default() }
+        Facts { rounds: self.sharing.rounds(), lost: self.meter.lost(), ..Facts::default() }
     }
 }

@@ -110,11 +110,15 @@ impl LockStep {
         self.clear();
     }
 
+    /// The messages, in the order in which they started, with their links.
+    pub fn messages(&self) -> impl Iterator<Item = (FlowId, &[u32])> {
+        self.flows.iter().copied().zip(self.routes.split(|&link| link == END))
+    }
+
     /// Gives the messages back, in the order in which they started, with their links and bytes, and when they arrive if
     /// nothing changes.
     pub fn give_back(&mut self, mut each: impl FnMut(FlowId, &[u32], u64)) -> Option<Time> {
-        let routes = self.routes.split(|&link| link == END);
-        for ((&flow, &bytes), links) in self.flows.iter().zip(&self.bytes).zip(routes) {
+        for ((flow, links), &bytes) in self.messages().zip(&self.bytes) {
             each(flow, links, bytes);
         }
         let arrival = self.under_way.map(|(arrival, _)| arrival);

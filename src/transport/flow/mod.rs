@@ -5,6 +5,9 @@ mod finish_queue;
 mod flows;
 mod group_clock;
 mod groups;
+mod interference;
+#[cfg(test)]
+mod interference_tests;
 mod lock_step;
 mod on_terms;
 mod spec;
@@ -16,7 +19,11 @@ pub use groups::GroupFlows;
 pub use on_terms::FlowsOnTerms;
 pub use spec::{FlowSpec, Weights};
 
-use super::Transport;
+use std::sync::Arc;
+
+use interference::Interference;
+
+use super::{Parties, Transport};
 use crate::fabric::{Fabric, Grid};
 use crate::placement::Placement;
 use crate::routing::Router;
@@ -35,7 +42,8 @@ const MANY_TO_ONE: u32 = 256;
 
 /// Flows under this sharing policy, by whichever solver is meant to be the fastest on this fabric.
 ///
-/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long.
+/// Groups where thousands of flows share a bottleneck, because the load is made so or because routes are long. With
+/// parties it also keeps what they lose to each other, flow by flow.
 pub fn flow_transport(
     fabric: &Fabric,
     router: &dyn Router,
@@ -43,19 +51,37 @@ pub fn flow_transport(
     spec: &FlowSpec,
     sharing: &SharingSpec,
     load: Load,
+    parties: Option<&Arc<Parties>>,
 ) -> Box<dyn Transport> {
     let Load { one_at_a_time, most_to_one, weighted, .. } = load;
+    let by_turn = matches!(sharing, SharingSpec::EqualShare(_));
+    let factor = *spec.bandwidth_factor;
+    let meter = |parties: &Arc<Parties>| {
+        let capacities: Vec<f64> = fabric.shared_capacities().into_iter().map(|capacity| factor * capacity).collect();
+        Interference::new(&capacities, by_turn, Arc::clone(parties))
+    };
+    let boxed = |flows: Flows| -> Box<dyn Transport> {
+        match parties {
+            None => Box::new(flows),
+            Some(parties) => Box::new(flows.metered(meter(parties))),
+        }
+    };
     if (!spec.is_plain() || fabric.limits_messages() || weighted)
         && let Some(flows) = FlowsOnTerms::new(fabric, router, spec, sharing)
     {
-        return Box::new(flows.weighted(weighted));
+        let flows = flows.weighted(weighted);
+        return match parties {
+            None => Box::new(flows),
+            Some(parties) => Box::new(flows.metered(meter(parties))),
+        };
     }
     if router.splits()
         && let Some(flows) = Flows::split(fabric, router, sharing, one_at_a_time)
     {
-        return Box::new(flows);
+        return boxed(flows);
     }
     let by_groups = match sharing {
+        _ if parties.is_some() => false,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Groups }) => true,
         SharingSpec::MaxMin(MaxMinSpec { solver: Solver::Auto }) => {
             (has_long_sides(fabric) && !placement.iter().is_sorted()) || most_to_one >= MANY_TO_ONE
@@ -65,7 +91,7 @@ pub fn flow_transport(
     if by_groups {
         Box::new(GroupFlows::new(fabric, router, one_at_a_time))
     } else {
-        Box::new(Flows::new(fabric, router, sharing, one_at_a_time))
+        boxed(Flows::new(fabric, router, sharing, one_at_a_time))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Flows with weights, windows and traffic on the way back.
 
 use super::flows::Flows;
+use super::interference::Meter;
 use super::spec::{FlowSpec, Weights};
 use crate::fabric::{Fabric, Link};
-use crate::ids::{FlowId, IdVec, LinkId};
+use crate::ids::{FlowId, IdVec, LinkId, RankId};
 use crate::routing::Router;
 use crate::sharing::{SharingSpec, Terms};
 use crate::transport::{Facts, Transport};
@@ -28,8 +29,8 @@ use crate::units::{Bandwidth, Time};
 /// Source: SimGrid 3.32, models CM02 (Casanova, Marchal, *A network model for simulation of grid application*, 2002)
 /// and LV08 (Velho, Legrand, *Accuracy study and improvement of network simulation in the SimGrid framework*, 2009).
 #[derive(Debug)]
-pub struct FlowsOnTerms {
-    flows: Flows,
+pub struct FlowsOnTerms<M = ()> {
+    flows: Flows<M>,
     latency_factor: f64,
     bandwidth_factor: f64,
     weights: Weights,
@@ -114,6 +115,27 @@ impl FlowsOnTerms {
         Self { weighs: weighted.then(Vec::new), ..self }
     }
 
+    /// The same with nothing under way yet, under this meter.
+    pub(super) fn metered<M: Meter>(self, meter: M) -> FlowsOnTerms<M> {
+        FlowsOnTerms {
+            flows: self.flows.metered(meter),
+            latency_factor: self.latency_factor,
+            bandwidth_factor: self.bandwidth_factor,
+            weights: self.weights,
+            weight_size: self.weight_size,
+            window: self.window,
+            cross_traffic: self.cross_traffic,
+            links: self.links,
+            ways_back: self.ways_back,
+            crossed: self.crossed,
+            parts: self.parts,
+            places: self.places,
+            weighs: self.weighs,
+        }
+    }
+}
+
+impl<M: Meter> FlowsOnTerms<M> {
     /// The rate of a message under way, as of the last [`Transport::settle`] \[B/s\].
     pub fn rate(&self, flow: FlowId) -> f64 {
         self.flows.rate(flow)
@@ -188,7 +210,7 @@ impl FlowsOnTerms {
     }
 }
 
-impl Transport for FlowsOnTerms {
+impl<M: Meter> Transport for FlowsOnTerms<M> {
     fn latency_factor(&self) -> f64 {
         self.latency_factor
     }
@@ -216,6 +238,14 @@ impl Transport for FlowsOnTerms {
             weighs.resize(flow.0 as usize + 1, 1.0);
         }
         weighs[flow.0 as usize] = weight;
+    }
+
+    fn wants_senders(&self) -> bool {
+        self.flows.wants_senders()
+    }
+
+    fn sender(&mut self, flow: FlowId, src: RankId) {
+        self.flows.sender(flow, src);
     }
 
     fn alone(&self, route: &[LinkId], bytes: u64) -> Option<Time> {

@@ -180,3 +180,48 @@ fn jobs_go_on_with_what_fails_and_are_checked_with_it() {
     let alone = report(&desk, "run -t dragonfly-72 -p adv:k=1");
     assert_eq!(report(&desk, "run -t dragonfly-72 --job a=adv:k=1")["fingerprint"], alone["fingerprint"]);
 }
+
+#[test]
+fn which_job_delays_which_is_told_where_it_is_asked_for() {
+    let desk = Desk::new().file("bell.toml", BELL).file("one.csv", "src,dst,bytes\n0,1,4000000\n");
+    let words = "run -t ./bell.toml --job a=one.csv:2@0,3 --job b=one.csv:2@1,4 --set job.b.start=2ms";
+    assert!(report(&desk, words)["interference"].is_null());
+    // They share a link from 2 to 6 ms, each at half its rate.
+    let told = report(&desk, &format!("{words} --interference"));
+    let pairs: Vec<(&str, &str, f64)> = told["interference"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pair| {
+            (pair["victim"].as_str().unwrap(), pair["culprit"].as_str().unwrap(), pair["delay_s"].as_f64().unwrap())
+        })
+        .collect();
+    let ms = |pair: &(&str, &str, f64)| (pair.2 * 1e12).round() / 1e9;
+    assert_eq!(
+        pairs.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(),
+        [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+    );
+    assert_eq!(pairs.iter().map(ms).collect::<Vec<_>>(), [0.0, 2.0, 2.0, 0.0]);
+    // The name of a file asks, too.
+    let by_name = report(&desk, &format!("{words} -o run-interference.csv -o interference.svg -o jobs.csv"));
+    assert_eq!(by_name["interference"], told["interference"]);
+    let csv = desk.read("run-interference.csv");
+    assert!(csv.starts_with("victim,culprit,delay_s\na,a,0\na,b,0.002"), "{csv}");
+    assert!(desk.read("interference.svg").contains("Who delays whom") && desk.read("jobs.csv").starts_with("job,"));
+    let shown = desk.hayase(&format!("{words} --interference")).assert().success();
+    let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    assert!(shown.contains("to a [ms]") && shown.contains("to b [ms]") && shown.contains("all [ms]"), "{shown}");
+    for (words, said) in [
+        (
+            format!("{words} --transport packet --interference"),
+            "under packet:oq it is not known which job delays which",
+        ),
+        (format!("{words} --sharing redistribute -o interference.csv"), "left-over"),
+        ("run -t fat-tree-54 -p ring --interference".to_owned(), "which of several jobs"),
+        ("run -t fat-tree-54 -p ring -o interference.svg".to_owned(), "which of several jobs"),
+    ] {
+        let assert = desk.hayase(&words).assert().code(2);
+        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(stderr.contains(said), "{words}\n{stderr}");
+    }
+}

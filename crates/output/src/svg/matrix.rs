@@ -12,7 +12,7 @@ const SIDE: f64 = 680.0;
 const LABELS: f64 = 70.0;
 
 /// The colour of a part of the most; what is not nothing is not white.
-fn shade(part: f64) -> String {
+pub(super) fn shade(part: f64) -> String {
     LoadScale::up_to(1.0).colour(0.1 + 0.9 * part)
 }
 
@@ -31,7 +31,7 @@ pub fn matrix(matrix: &Matrix, ranks: u32, title: &str, subtitle: &str) -> Strin
     let mut canvas = Canvas::new();
     let mut y = canvas.heading(title, subtitle, width);
     let axis = Axis::new(most as f64, 4, BYTES);
-    scale(&mut canvas, y, &axis);
+    scale(&mut canvas, y, &axis, "sent");
     y += 52.0;
     if group > 1 {
         let remark =
@@ -78,7 +78,7 @@ pub fn matrix(matrix: &Matrix, ranks: u32, title: &str, subtitle: &str) -> Strin
 }
 
 /// The scale with its numbers.
-fn scale(canvas: &mut Canvas, y: f64, axis: &Axis) {
+pub(super) fn scale(canvas: &mut Canvas, y: f64, axis: &Axis, what: &str) {
     let width = 320.0;
     for step in 0..64 {
         let fill = format!(r#"fill="{}""#, shade((f64::from(step) + 0.5) / 64.0));
@@ -95,7 +95,7 @@ fn scale(canvas: &mut Canvas, y: f64, axis: &Axis) {
         y + 10.0,
         11.0,
         Anchor::Start,
-        &format!("sent [{}]; white: nothing", axis.unit),
+        &format!("{what} [{}]; white: nothing", axis.unit),
         "",
     );
 }

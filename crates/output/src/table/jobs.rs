@@ -4,8 +4,14 @@ use std::fmt::Write;
 
 use super::figures::{Quantity, fixed, grouped, seconds};
 use super::{Answer, Cell, Grid, early, printable};
-use hayase::report::{JobsReport, Meeting};
+use hayase::report::{Interference, JobsReport, Meeting};
 use hayase::units::Bytes;
+
+/// Jobs up to which the delay of each by each is a table of rows and columns.
+const MATRIX: usize = 12;
+
+/// Pairs that are listed of more jobs.
+const PAIRS: usize = 20;
 
 /// What became of each job, and where they met.
 pub fn jobs(report: &JobsReport) -> Answer {
@@ -35,7 +41,43 @@ pub fn jobs(report: &JobsReport) -> Answer {
         };
         text.table(meetings(report));
     }
+    if let Some(pairs) = &report.interference {
+        if report.jobs.len() <= MATRIX {
+            let _ = writeln!(text, "\nTime that the messages of a job lost to those of each, added up");
+            text.table(matrix(report, pairs));
+        } else {
+            let _ = writeln!(text, "\nThe {PAIRS} pairs of jobs with most time lost, added up over messages");
+            text.table(most(pairs));
+        }
+    }
     text
+}
+
+/// Who loses down, to whom across.
+fn matrix(report: &JobsReport, pairs: &[Interference]) -> Grid {
+    let mut grid = Grid::new().text("job").keys(1);
+    for job in &report.jobs {
+        grid = grid.time(format!("to {}", printable(&job.name)));
+    }
+    grid = grid.time("all");
+    for row in pairs.chunks(report.jobs.len().max(1)) {
+        let mut cells = vec![Cell::from(printable(&row[0].victim))];
+        cells.extend(row.iter().map(|pair| Cell::from(pair.delay_s)));
+        cells.push(row.iter().map(|pair| pair.delay_s).sum::<f64>().into());
+        grid.row(cells);
+    }
+    grid
+}
+
+/// The pairs with most of it.
+fn most(pairs: &[Interference]) -> Grid {
+    let mut pairs: Vec<&Interference> = pairs.iter().collect();
+    pairs.sort_by(|a, b| b.delay_s.total_cmp(&a.delay_s));
+    let mut grid = Grid::new().text("job").text("to").time("lost").keys(2);
+    for pair in pairs.into_iter().take(PAIRS) {
+        grid.row([printable(&pair.victim).into(), printable(&pair.culprit).into(), Cell::from(pair.delay_s)]);
+    }
+    grid
 }
 
 fn grid(report: &JobsReport) -> Grid {

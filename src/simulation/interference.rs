@@ -1,0 +1,56 @@
+//! Which job's messages lose how much time to whose.
+
+use std::sync::Arc;
+
+use super::jobs::JobsWork;
+use super::simulated::Simulated;
+use crate::diagnostic::Diagnostic;
+use crate::record::JobsRecorder;
+use crate::report::Interference;
+use crate::system::{Network, System};
+use crate::transport::Parties;
+
+/// What rounding leaves of nothing, relative to the times that are subtracted.
+const ROUNDING: f64 = 1e-12;
+
+impl JobsWork {
+    /// Whether it can be told on this system which job's messages lose how much time to whose.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn tells_interference(&self, system: &System) -> Result<(), Diagnostic> {
+        let Some(Network { transport, sharing, .. }) = system.network() else { return Ok(()) };
+        let Some(why) = transport.refuses_parties(sharing) else { return Ok(()) };
+        let message = format!("under {} it is not known which job delays which: {why}", self.network_name(system));
+        let help = "take flows under `max-min` or `equal-share`, or leave the interference out";
+        Err(Diagnostic::new("unknown-interference", message).help(help))
+    }
+
+    /// The jobs as parties, each rank in its own.
+    pub(super) fn parties(&self) -> Arc<Parties> {
+        let ranks = (0..).zip(&self.jobs);
+        let of = ranks.flat_map(|(number, job)| std::iter::repeat_n(number, job.task.ranks() as usize)).collect();
+        Arc::new(Parties { of, count: self.jobs.len() as u32 })
+    }
+
+    /// The matrix, row after row: what is lost to others as the transport has kept it, and to the own job what is left
+    /// of the time that messages were under way longer than alone.
+    pub(super) fn interference(&self, recorder: &JobsRecorder<'_>, lost: Option<&[f64]>) -> Vec<Interference> {
+        let count = self.jobs.len();
+        let mut matrix = Vec::with_capacity(count * count);
+        for (victim, (job, record)) in self.jobs.iter().zip(&recorder.jobs).enumerate() {
+            let row = lost.and_then(|lost| lost.get(victim * count..(victim + 1) * count));
+            let to = |culprit: usize| row.map_or(0.0, |row| row[culprit]);
+            let others: f64 = (0..count).filter(|&culprit| culprit != victim).map(to).sum();
+            let [under_way, alone] = <[_; 2]>::from(record.under_way()).map(|time| time.seconds());
+            let own = under_way - alone - others;
+            let own = if own.abs() <= ROUNDING * under_way { 0.0 } else { own };
+            matrix.extend(self.jobs.iter().enumerate().map(|(culprit, by)| Interference {
+                victim: job.name.clone(),
+                culprit: by.name.clone(),
+                delay_s: if culprit == victim { own } else { to(culprit) },
+            }));
+        }
+        matrix
+    }
+}

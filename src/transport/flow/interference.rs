@@ -1,0 +1,447 @@
+//! Who delays whom: time that the messages of one party lose to those of others, kept while rates change.
+
+use std::sync::Arc;
+
+use crate::ids::{FlowId, Id, RankId};
+use crate::sharing::{Change, Terms};
+use crate::transport::Parties;
+use crate::units::Time;
+
+/// Looks at flows while their rates change. `()` sees nothing and costs nothing.
+pub trait Meter: std::fmt::Debug {
+    /// Whether it sees anything.
+    const IS_ON: bool;
+
+    /// The next flow of this number is a message of this rank.
+    fn sender(&mut self, flow: FlowId, src: RankId) {
+        let _ = (flow, src);
+    }
+
+    /// A flow comes that takes `parts[i]` of its rate on `links[i]`; without parts, all of it.
+    fn start(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        let _ = (flow, links, parts, terms);
+    }
+
+    /// A flow goes at the time of the next [`Meter::settle`].
+    fn leave(&mut self, flow: u32) {
+        let _ = flow;
+    }
+
+    /// A link has another capacity from the next [`Meter::settle`] on \[B/s\].
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let _ = (link, capacity);
+    }
+
+    /// These rates hold from now on.
+    fn settle(&mut self, now: Time, changes: &[Change]) {
+        let _ = (now, changes);
+    }
+
+    /// Whether a flow on these links would be faster than this alone \[B/s\].
+    fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
+        let _ = (links, rate);
+        false
+    }
+
+    /// What the messages of each party have lost to those of each other, row after row \[s\].
+    fn lost(&self) -> Option<Vec<f64>> {
+        None
+    }
+}
+
+impl Meter for () {
+    const IS_ON: bool = false;
+}
+
+/// Rates, and what fills a link, closer than this, relatively, are the same.
+const TIGHT: f64 = 1e-9;
+
+/// What is less than this below its rate alone, relatively, loses nothing.
+const ROUNDING: f64 = 1e-12;
+
+/// No link.
+const NONE: u32 = u32::MAX;
+
+/// Time that messages lose to those of other parties.
+///
+/// A message under way with rate r, which alone would have r1, the least c / a of its links or its own limit, loses
+/// `1 - r / r1` of each moment. It loses it on its *bottleneck* l to the other flows there, in proportion to what each
+/// takes of the link:
+/// ```text
+/// d lost(f to g) / dt = (1 - r_f / r1_f) x_g / (sum over the flows h on l except f of x_h)
+/// x_f = a(f,l) r_f     under max-min: what it carries
+/// x_f = a(f,l) w_f     under equal share: what is kept for it
+/// ```
+/// The bottleneck is a link that is full and on which no flow has a higher level r / w (max-min), or whose share is the
+/// level of the flow (equal share). Where there are several, it is one that only the flow's own party is on, for without
+/// the others the flow would be no faster; else the first of its way.
+///
+/// Between two changes all of this is constant, so of a link only three things are kept: since when, what each party
+/// takes, and by victim the sum over its flows of `(1 - r / r1) / (x of all others)`. When a flow comes, goes or has
+/// another rate, what has passed is put to account on its links, and their sums are made anew.
+///
+/// Cost of a change: O(k h m) for k flows whose rates change, h links each, m flows a link.
+#[derive(Debug)]
+pub struct Interference {
+    parties: Arc<Parties>,
+    /// What counts on a link is what is kept for a flow, not what it carries.
+    by_turn: bool,
+    links: Vec<LinkState>,
+    flows: Vec<FlowState>,
+    /// By flow: its links.
+    hops: Vec<Vec<Hop>>,
+    /// Links whose sums are to be made anew, each once.
+    touched: Vec<u32>,
+    /// By victim and culprit \[s\].
+    lost: Vec<f64>,
+}
+
+/// A link.
+#[derive(Clone, Debug, Default)]
+struct LinkState {
+    /// \[B/s\].
+    capacity: f64,
+    /// Flows from this level on are held back here; infinite where none is.
+    threshold: f64,
+    /// Since when the sums hold \[s\].
+    since: f64,
+    seats: Vec<Seat>,
+    /// By party that has a flow here, where anybody loses anything to another.
+    shares: Vec<Share>,
+    /// Flows whose bottleneck it is.
+    charges: u32,
+    is_touched: bool,
+    /// Whether only one party is on it, and whether that was so before.
+    is_own: bool,
+    was_own: bool,
+    /// Whether anybody loses anything here to another.
+    costs: bool,
+}
+
+/// A flow on a link.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    flow: u32,
+    part: f64,
+}
+
+/// A party on a link.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    party: u32,
+    /// Sum of x over its flows.
+    takes: f64,
+    /// Sum over its flows that are held back here of what they lose, over what the others take.
+    loses: f64,
+}
+
+/// A link of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    link: u32,
+    /// Where among the seats of the link.
+    seat: u32,
+}
+
+/// A flow.
+#[derive(Clone, Copy, Debug)]
+struct FlowState {
+    /// \[B/s\].
+    rate: f64,
+    weight: f64,
+    /// `rate / weight`.
+    level: f64,
+    /// The same of a flow that is slower than alone; of others 0, so that no link holds it back.
+    held_from: f64,
+    /// Its rate with nobody else there \[B/s\].
+    alone: f64,
+    /// The largest rate of its own \[B/s\].
+    limit: f64,
+    party: u32,
+    /// Its bottleneck.
+    held_by: u32,
+}
+
+impl FlowState {
+    const NOTHING: Self = Self {
+        rate: 0.0,
+        weight: 1.0,
+        level: 0.0,
+        held_from: 0.0,
+        alone: 0.0,
+        limit: f64::INFINITY,
+        party: 0,
+        held_by: NONE,
+    };
+
+    /// What it takes of a link on which it has this part of its rate.
+    fn takes(&self, part: f64, by_turn: bool) -> f64 {
+        part * if by_turn { self.weight } else { self.rate }
+    }
+
+    /// It has another rate, or another rate alone.
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate;
+        self.level = rate / self.weight;
+        self.held_from = if rate < self.alone * (1.0 - ROUNDING) { self.level } else { 0.0 };
+    }
+
+    /// The part of each moment that it loses.
+    fn loses(&self) -> f64 {
+        1.0 - self.rate / self.alone
+    }
+}
+
+impl Interference {
+    /// Nothing under way on links of these capacities \[B/s\]. `by_turn`: links are divided as if no flow were held back
+    /// elsewhere (equal share).
+    pub fn new(capacities: &[f64], by_turn: bool, parties: Arc<Parties>) -> Self {
+        let link = |&capacity| LinkState {
+            capacity,
+            threshold: f64::INFINITY,
+            is_own: true,
+            was_own: true,
+            ..LinkState::default()
+        };
+        let count = parties.count as usize;
+        Self {
+            parties,
+            by_turn,
+            links: capacities.iter().map(link).collect(),
+            flows: Vec::new(),
+            hops: Vec::new(),
+            touched: Vec::new(),
+            lost: vec![0.0; count * count],
+        }
+    }
+
+    fn touch(links: &mut [LinkState], touched: &mut Vec<u32>, link: u32) {
+        if !std::mem::replace(&mut links[link as usize].is_touched, true) {
+            touched.push(link);
+        }
+    }
+
+    fn touch_links_of(&mut self, flow: u32) {
+        for hop in &self.hops[flow as usize] {
+            Self::touch(&mut self.links, &mut self.touched, hop.link);
+        }
+    }
+
+    /// Puts to account what has passed on a link.
+    fn pay(&mut self, link: u32, now: f64) {
+        let link = &mut self.links[link as usize];
+        let passed = now - std::mem::replace(&mut link.since, now);
+        if !link.costs || passed <= 0.0 {
+            return;
+        }
+        let count = self.parties.count as usize;
+        for victim in link.shares.iter().filter(|share| share.loses > 0.0) {
+            let row = &mut self.lost[victim.party as usize * count..][..count];
+            for culprit in link.shares.iter().filter(|share| share.party != victim.party) {
+                row[culprit.party as usize] += passed * victim.loses * culprit.takes;
+            }
+        }
+    }
+
+    /// Adds up what is taken of a link, and finds from which level on it holds flows back.
+    fn add_up(&mut self, link: u32) {
+        let Self { links, flows, by_turn, .. } = self;
+        let LinkState { capacity, threshold, seats, is_own, was_own, .. } = &mut links[link as usize];
+        let (mut total, mut highest, mut parties) = (0.0, 0.0, None);
+        *was_own = std::mem::replace(is_own, true);
+        for seat in &*seats {
+            let flow = &flows[seat.flow as usize];
+            total += flow.takes(seat.part, *by_turn);
+            highest = if flow.level > highest { flow.level } else { highest };
+            *is_own &= *parties.get_or_insert(flow.party) == flow.party;
+        }
+        *threshold = match *by_turn {
+            true => *capacity / total * (1.0 - TIGHT),
+            false if total >= *capacity * (1.0 - TIGHT) => highest * (1.0 - TIGHT),
+            false => f64::INFINITY,
+        };
+    }
+
+    /// The link that holds a flow back.
+    fn bottleneck(&self, flow: u32) -> u32 {
+        let held_from = self.flows[flow as usize].held_from;
+        let mut first = NONE;
+        for hop in &self.hops[flow as usize] {
+            let link = &self.links[hop.link as usize];
+            if held_from >= link.threshold {
+                if link.is_own {
+                    return hop.link;
+                }
+                first = if first == NONE { hop.link } else { first };
+            }
+        }
+        first
+    }
+
+    /// Finds the bottleneck of a flow anew; links that this concerns are paid up to now and touched.
+    fn find_bottleneck(&mut self, flow: u32, now: f64) {
+        let new = self.bottleneck(flow);
+        let old = std::mem::replace(&mut self.flows[flow as usize].held_by, new);
+        if new == old {
+            return;
+        }
+        for (link, more) in [(old, false), (new, true)] {
+            if link == NONE {
+                continue;
+            }
+            if !self.links[link as usize].is_touched {
+                self.pay(link, now);
+                Self::touch(&mut self.links, &mut self.touched, link);
+            }
+            let charges = &mut self.links[link as usize].charges;
+            *charges = if more { *charges + 1 } else { *charges - 1 };
+        }
+    }
+
+    /// Adds up what the flows lose that a link holds back.
+    fn charge(&mut self, link: u32) {
+        let Self { links, flows, by_turn, .. } = self;
+        let id = link;
+        let link = &mut links[id as usize];
+        link.is_touched = false;
+        link.costs = link.charges > 0 && !link.is_own;
+        if !link.costs {
+            return;
+        }
+        link.shares.clear();
+        let mut total = 0.0;
+        for seat in &link.seats {
+            let flow = &flows[seat.flow as usize];
+            let takes = flow.takes(seat.part, *by_turn);
+            total += takes;
+            match link.shares.iter_mut().find(|share| share.party == flow.party) {
+                Some(share) => share.takes += takes,
+                None => link.shares.push(Share { party: flow.party, takes, loses: 0.0 }),
+            }
+        }
+        for seat in &link.seats {
+            let flow = &flows[seat.flow as usize];
+            let others = total - flow.takes(seat.part, *by_turn);
+            if flow.held_by == id
+                && others > 0.0
+                && let Some(share) = link.shares.iter_mut().find(|share| share.party == flow.party)
+            {
+                share.loses += flow.loses() / others;
+            }
+        }
+    }
+}
+
+impl Meter for Interference {
+    const IS_ON: bool = true;
+
+    fn sender(&mut self, flow: FlowId, src: RankId) {
+        if self.flows.len() <= flow.index() {
+            self.flows.resize(flow.index() + 1, FlowState::NOTHING);
+            self.hops.resize(flow.index() + 1, Vec::new());
+        }
+        self.flows[flow.index()].party = self.parties.of.get(src.index()).copied().unwrap_or_default();
+    }
+
+    fn start(&mut self, flow: u32, links: &[u32], parts: &[f64], terms: Terms) {
+        let hops = &mut self.hops[flow as usize];
+        hops.clear();
+        let mut alone = terms.limit;
+        for (index, &link) in links.iter().enumerate() {
+            let part = parts.get(index).copied().unwrap_or(1.0);
+            let state = &mut self.links[link as usize];
+            hops.push(Hop { link, seat: state.seats.len() as u32 });
+            state.seats.push(Seat { flow, part });
+            alone = alone.min(state.capacity / part);
+            Self::touch(&mut self.links, &mut self.touched, link);
+        }
+        let state = &mut self.flows[flow as usize];
+        let Terms { weight, limit } = terms;
+        *state = FlowState { alone, weight, limit, party: state.party, ..FlowState::NOTHING };
+    }
+
+    fn leave(&mut self, flow: u32) {
+        let hops = std::mem::take(&mut self.hops[flow as usize]);
+        for &Hop { link, seat } in &hops {
+            let seats = &mut self.links[link as usize].seats;
+            seats.swap_remove(seat as usize);
+            if let Some(moved) = seats.get(seat as usize)
+                && let Some(hop) = self.hops[moved.flow as usize].iter_mut().find(|hop| hop.link == link)
+            {
+                hop.seat = seat;
+            }
+            Self::touch(&mut self.links, &mut self.touched, link);
+        }
+        self.hops[flow as usize] = hops;
+        self.hops[flow as usize].clear();
+        let held_by = std::mem::replace(&mut self.flows[flow as usize].held_by, NONE);
+        if held_by != NONE {
+            self.links[held_by as usize].charges -= 1;
+        }
+    }
+
+    fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.links[link as usize].capacity = capacity;
+        for index in 0..self.links[link as usize].seats.len() {
+            let flow = self.links[link as usize].seats[index].flow;
+            let state = &mut self.flows[flow as usize];
+            let rates = self.hops[flow as usize].iter().map(|hop| {
+                let link = &self.links[hop.link as usize];
+                link.capacity / link.seats[hop.seat as usize].part
+            });
+            state.alone = rates.fold(state.limit, f64::min);
+            state.set_rate(state.rate);
+            self.touch_links_of(flow);
+        }
+    }
+
+    fn settle(&mut self, now: Time, changes: &[Change]) {
+        let now = now.seconds();
+        for change in changes {
+            let state = &mut self.flows[change.flow as usize];
+            state.set_rate(change.new);
+            // (The links of a flow that has come are touched since.)
+            if change.old != 0.0 {
+                self.touch_links_of(change.flow);
+            }
+        }
+        let touched = self.touched.len();
+        for index in 0..touched {
+            self.pay(self.touched[index], now);
+            self.add_up(self.touched[index]);
+        }
+        for change in changes {
+            self.find_bottleneck(change.flow, now);
+        }
+        for index in 0..touched {
+            let id = self.touched[index];
+            let link = &self.links[id as usize];
+            if link.charges == 0 && link.threshold == f64::INFINITY {
+                continue;
+            }
+            let differs = link.was_own != link.is_own;
+            for seat in 0..link.seats.len() {
+                let link = &self.links[id as usize];
+                let flow = link.seats[seat].flow;
+                let state = &self.flows[flow as usize];
+                let holds = state.held_from >= link.threshold;
+                if holds != (state.held_by == id) || (holds && differs) {
+                    self.find_bottleneck(flow, now);
+                }
+            }
+        }
+        for index in 0..self.touched.len() {
+            self.charge(self.touched[index]);
+        }
+        self.touched.clear();
+    }
+
+    fn is_slowed(&self, links: &[u32], rate: f64) -> bool {
+        let alone = links.iter().fold(f64::INFINITY, |least, &link| self.links[link as usize].capacity.min(least));
+        rate < alone * (1.0 - ROUNDING)
+    }
+
+    fn lost(&self) -> Option<Vec<f64>> {
+        Some(self.lost.clone())
+    }
+}
