@@ -42,6 +42,8 @@ pub mod memory;
 pub mod node;
 pub mod placement;
 #[cfg(feature = "simulator")]
+pub mod plan;
+#[cfg(feature = "simulator")]
 pub mod player;
 #[cfg(feature = "simulator")]
 pub mod prediction;
